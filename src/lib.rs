@@ -49,7 +49,7 @@
 //!   are numbered with x fastest.
 //! * γ matrices are in the DeGrand-Rossi basis ([`host::gamma`]), with γ5 = diag(1, 1, −1, −1).
 //!   Devices keep spinors in another basis, which nobody sees.
-//! * κ form: M = 1 − κ H. Mass form: M = (4 + m) − ½ H, with m = 1/(2κ) − 4. H is the hopping term
+//! * κ normalisation: M = 1 − κ H. Mass normalisation: M = (4 + m) − ½ H, with m = 1/(2κ) − 4. H is the hopping term
 //!   of [`operator::Dirac`].
 //! * The boundary's phases are applied to links on the devices. Checksums and plaquettes belong to
 //!   the file's links.

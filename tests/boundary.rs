@@ -7,7 +7,7 @@ use common::spinors::{Spinor, bound, distance, half, narrow, wide};
 use lattice_cl::device::Team;
 use lattice_cl::geometry::{Boundary, Grid, Lattice, Theta};
 use lattice_cl::host::random::{hot, spinor_field, weak};
-use lattice_cl::host::{self, LinkField, Links, Matrix3, Reconstruction, StencilForm};
+use lattice_cl::host::{self, LinkField, Links, Matrix3, Reconstruction, StencilFactors};
 use lattice_cl::operator::{Dirac, DiracOptions, HopEvenOdd, HopOptions, Kappa, SiteTerm};
 use lattice_cl::solve::{CgParams, Inner, IterationPrecision, Preconditioning, cg};
 use lattice_cl::{Dims, GaugeConfiguration, Half, Storage};
@@ -42,7 +42,7 @@ fn multiplied(
 fn by_host(
     configuration: &GaugeConfiguration,
     boundary: Boundary,
-    form: StencilForm,
+    factors: StencilFactors,
     psi: &[Spinor],
 ) -> Vec<Spinor> {
     let dims = configuration.dims();
@@ -52,7 +52,7 @@ fn by_host(
     };
     let links = LinkField::new(&multiplied(configuration, phase), Boundary::periodic());
     let mut out = vec![Spinor::default(); psi.len()];
-    host::stencil(&links, form, psi, &mut out);
+    host::stencil(&links, factors, psi, &mut out);
     out
 }
 
@@ -76,9 +76,9 @@ fn check_operator<T: Storage>(
     let psi = lattice.spinors_from_host(columns, &narrow::<T>(&fields.concat())).unwrap();
     let mut out = lattice.spinors::<T>(columns).unwrap();
     dirac.apply(&psi, &mut out).unwrap();
-    let form = StencilForm { dagger, ..StencilForm::new(1.0, -KAPPA) };
+    let factors = StencilFactors { dagger, ..StencilFactors::new(1.0, -KAPPA) };
     for (psi, found) in fields.iter().zip(wide::<T>(&out.to_host().unwrap()).chunks(dims.volume())) {
-        let error = distance(found, &by_host(&configuration, boundary, form, psi));
+        let error = distance(found, &by_host(&configuration, boundary, factors, psi));
         let what = format!("{dims} {}, {} {reconstruction} reals, {boundary}", lattice.grid(), T::STORAGE);
         assert!(error < bound(T::STORAGE), "{what}, {columns} columns, dagger {dagger}: {error:e}");
     }
@@ -94,12 +94,12 @@ fn check_hop<T: Storage>(
     let dims = lattice.dims();
     let (configuration, psi) = (hot(dims, 3), spinor_field(dims, 4));
     let links = lattice.gauge_in::<T>(&configuration, boundary, reconstruction).unwrap();
-    let form = StencilForm { gamma5: true, ..StencilForm::new(0.0, 1.1) };
-    let hop = HopEvenOdd::<T>::new(&links, parity, form, HopOptions::default()).unwrap();
+    let factors = StencilFactors { gamma5: true, ..StencilFactors::new(0.0, 1.1) };
+    let hop = HopEvenOdd::<T>::new(&links, parity, factors, HopOptions::default()).unwrap();
     let source = lattice.parity_from_host(1 - parity, &narrow::<T>(&half(&psi, dims, 1 - parity))).unwrap();
     let mut out = hop.target().unwrap();
     hop.apply(&source, None, &mut out).unwrap();
-    let expected = half(&by_host(&configuration, boundary, form, &psi), dims, parity);
+    let expected = half(&by_host(&configuration, boundary, factors, &psi), dims, parity);
     let error = distance(&wide::<T>(&out.to_host().unwrap()), &expected);
     let what = format!("{dims} {}, {} {reconstruction} reals, {boundary}", lattice.grid(), T::STORAGE);
     assert!(error < bound(T::STORAGE), "{what}, hop to {parity}: {error:e}");

@@ -7,7 +7,7 @@ use lattice_cl::device::{PeerWay, PeerWays, Team};
 use lattice_cl::field::{SpinorField, StoredField};
 use lattice_cl::geometry::{Boundary, Grid, GridError, Lattice, LatticeError};
 use lattice_cl::host::random::{hot, spinor_field, weak};
-use lattice_cl::host::{self, LinkField, Reconstruction, StencilForm};
+use lattice_cl::host::{self, LinkField, Reconstruction, StencilFactors};
 use lattice_cl::operator::{Dirac, DiracOptions, Ending, HopEvenOdd, HopOptions, Kappa, SiteTerm, Tuning};
 use lattice_cl::solve::{
     BicgstabParams, BlockCgParams, BlockSolution, CgParams, Inner, IterationPrecision, bicgstab, block_cg, cg,
@@ -44,9 +44,9 @@ fn boundary() -> Boundary {
 }
 
 /// The twin on the host.
-fn by_host(configuration: &GaugeConfiguration, form: StencilForm, psi: &[Spinor]) -> Vec<Spinor> {
+fn by_host(configuration: &GaugeConfiguration, factors: StencilFactors, psi: &[Spinor]) -> Vec<Spinor> {
     let mut out = vec![Spinor::default(); psi.len()];
-    host::stencil(&LinkField::<f64>::new(configuration, boundary()), form, psi, &mut out);
+    host::stencil(&LinkField::<f64>::new(configuration, boundary()), factors, psi, &mut out);
     out
 }
 
@@ -63,7 +63,7 @@ fn the_operator_is_that_of_the_host() {
             let psi = lattice.spinor_from_host(&spinor_field(dims, seed)).unwrap();
             wilson.apply(&psi, &mut out).unwrap();
         }
-        let expected = by_host(&configuration, StencilForm::new(1.0, -0.13), &psi);
+        let expected = by_host(&configuration, StencilFactors::new(1.0, -0.13), &psi);
         let error = distance(&out.to_host().unwrap(), &expected);
         assert!(error < 1e-14, "{dims} cut {grid}: {error:e}");
     }
@@ -123,7 +123,7 @@ fn check_columns<T: Storage>(
         (0..columns as u64).map(|column| spinor_field(dims, seed + column)).collect()
     };
     let (psi, shifted) = (fields(10), fields(50));
-    let form = StencilForm { dagger: true, gamma5: parity == 1, ..StencilForm::new(1.3, -0.7) };
+    let factors = StencilFactors { dagger: true, gamma5: parity == 1, ..StencilFactors::new(1.3, -0.7) };
 
     // On the sites of `parity` the field is the shifted one.
     let joined: Vec<Vec<Spinor>> = psi
@@ -138,14 +138,14 @@ fn check_columns<T: Storage>(
         fields.iter().flat_map(|field| half(field, dims, parity)).collect()
     };
     let options = HopOptions { shift: true, columns, ..Default::default() };
-    let hop = HopEvenOdd::<T>::new(&links, parity, form, options).unwrap();
+    let hop = HopEvenOdd::<T>::new(&links, parity, factors, options).unwrap();
     let field =
         |parity| lattice.parities_from_host(parity, columns, &narrow::<T>(&halves(&joined, parity))).unwrap();
     let mut out = hop.target().unwrap();
     hop.apply(&field(1 - parity), Some(&field(parity)), &mut out).unwrap();
     let found = wide::<T>(&out.to_host().unwrap());
     for (k, found) in found.chunks(dims.volume() / 2).enumerate() {
-        let error = distance(found, &half(&by_host(&configuration, form, &joined[k]), dims, parity));
+        let error = distance(found, &half(&by_host(&configuration, factors, &joined[k]), dims, parity));
         assert!(error < bound(T::STORAGE), "{what}, hop, column {k}: {error:e}");
     }
 
@@ -157,7 +157,7 @@ fn check_columns<T: Storage>(
         wilson.apply(&all, &mut out).unwrap();
         let found = wide::<T>(&out.to_host().unwrap());
         for (k, found) in found.chunks(dims.volume()).enumerate() {
-            let error = distance(found, &by_host(&configuration, StencilForm::new(1.0, -0.13), &psi[k]));
+            let error = distance(found, &by_host(&configuration, StencilFactors::new(1.0, -0.13), &psi[k]));
             assert!(error < bound(T::STORAGE), "{what}, full, column {k}: {error:e}");
         }
     }
@@ -199,13 +199,13 @@ fn a_cut_goes_with_everything_that_gpus_do() {
         let fields: Vec<Vec<Spinor>> = (0..COLUMNS as u64).map(|seed| spinor_field(dims, seed)).collect();
         let halves: Vec<Spinor> = fields.iter().flat_map(|field| half(field, dims, 1)).collect();
         let source = lattice.parities_from_host(1, COLUMNS, &halves).unwrap();
-        let form = StencilForm::new(0.0, 0.4);
+        let factors = StencilFactors::new(0.0, 0.4);
         let expected: Vec<Vec<Spinor>> = fields
             .iter()
             .map(|psi| {
                 let odd = |site| if dims.parity(site) == 1 { psi[site] } else { Spinor::default() };
                 let masked: Vec<Spinor> = (0..dims.volume()).map(odd).collect();
-                half(&by_host(&configuration, form, &masked), dims, 0)
+                half(&by_host(&configuration, factors, &masked), dims, 0)
             })
             .collect();
         let close = |found: Vec<Spinor>, what: &str| {
@@ -215,7 +215,7 @@ fn a_cut_goes_with_everything_that_gpus_do() {
             }
         };
         let options = HopOptions { columns: COLUMNS, ..Default::default() };
-        let hop = |options| HopEvenOdd::<f64>::new(&links, 0, form, options).unwrap();
+        let hop = |options| HopEvenOdd::<f64>::new(&links, 0, factors, options).unwrap();
         let shipped = hop(options).tuning().unwrap();
         let varied = Tuning {
             share_links: true,
@@ -334,7 +334,8 @@ fn check_ways<T: Storage>(dims: Dims, grid: Grid, columns: usize, full: bool) {
             return fields[0].to_host().unwrap();
         }
         let options = HopOptions { columns, ..Default::default() };
-        let hop = |parity| HopEvenOdd::<T>::new(&links, parity, StencilForm::new(0.0, 0.3), options).unwrap();
+        let hop =
+            |parity| HopEvenOdd::<T>::new(&links, parity, StencilFactors::new(0.0, 0.3), options).unwrap();
         let hops = [hop(0), hop(1)];
         let odd: Vec<Spinor> = fields.chunks(dims.volume()).flat_map(|field| half(field, dims, 1)).collect();
         let mut odd = lattice.parities_from_host(1, columns, &narrow::<T>(&odd)).unwrap();
@@ -379,7 +380,8 @@ fn groups_inside_may_run_before_faces_have_come() {
         let lattice = Lattice::with_grid(&common::team_in(2, ways), dims, grid).unwrap();
         let links = lattice.gauge::<f64>(&configuration, boundary()).unwrap();
         let options = HopOptions { ending, ..Default::default() };
-        let hop = |options| HopEvenOdd::<f64>::new(&links, 0, StencilForm::new(0.0, 0.3), options).unwrap();
+        let hop =
+            |options| HopEvenOdd::<f64>::new(&links, 0, StencilFactors::new(0.0, 0.3), options).unwrap();
         let shipped = hop(options).tuning().unwrap();
         let tuning = Some(Tuning { work_group, rounds: 1, ..shipped });
         let hop = hop(HopOptions { tuning, ..options });

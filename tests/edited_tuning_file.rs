@@ -7,7 +7,7 @@ use lattice_cl::blas::gemm::{Arithmetic, GemmTuning, Registers, tune_gemm};
 use lattice_cl::blas::{self, MatMut, MatRef, MatrixLayout, Op};
 use lattice_cl::device::{Buffer, CacheMode, DeviceIndex, DeviceOptions, Selector, Team, TuningMode};
 use lattice_cl::geometry::{Boundary, Lattice};
-use lattice_cl::host::{Reconstruction, Spinor, StencilForm, random};
+use lattice_cl::host::{Reconstruction, Spinor, StencilFactors, random};
 use lattice_cl::operator::{HopEvenOdd, HopOptions, SiteTerm, tune_stencil};
 use lattice_cl::tuning::{Entry, Identity, TuningFile};
 use serde_json::{Value, json};
@@ -63,9 +63,9 @@ fn hop(team: &Team, sources: usize) -> (Value, Vec<Spinor<f64>>) {
     let links = lattice
         .gauge_in::<f64>(&random::hot(dims, 1), Boundary::antiperiodic_t(), Reconstruction::None)
         .unwrap();
-    let form = StencilForm::new(0.0, 1.0);
+    let factors = StencilFactors::new(0.0, 1.0);
     let options = HopOptions { columns: sources, ..Default::default() };
-    let hop = HopEvenOdd::new(&links, 0, form, options).unwrap();
+    let hop = HopEvenOdd::new(&links, 0, factors, options).unwrap();
     let psi: Vec<_> = (0..sources).flat_map(|n| random::spinor_field(dims, n as u64)).collect();
     let psi = lattice.parities_from_host(1, sources, &psi[..psi.len() / 2]).unwrap();
     let mut out = hop.target().unwrap();
@@ -121,13 +121,13 @@ fn a_variant_that_a_device_cannot_run_is_refused() {
         let links = lattice
             .gauge_in::<f64>(&random::hot(dims, 1), Boundary::antiperiodic_t(), Reconstruction::None)
             .unwrap();
-        let form = StencilForm::new(0.0, 1.0);
-        let right = HopEvenOdd::new(&links, 0, form, HopOptions::default()).unwrap().tuning().unwrap();
+        let factors = StencilFactors::new(0.0, 1.0);
+        let right = HopEvenOdd::new(&links, 0, factors, HopOptions::default()).unwrap().tuning().unwrap();
         for (field, value) in [("work_group", 0), ("work_group", 1_000_000), ("sources_per_item", 0)] {
             let mut variant = serde_json::to_value(right).unwrap();
             variant[field] = value.into();
             let tuning = Some(serde_json::from_value(variant).unwrap());
-            let refused = HopEvenOdd::new(&links, 0, form, HopOptions { tuning, ..Default::default() });
+            let refused = HopEvenOdd::new(&links, 0, factors, HopOptions { tuning, ..Default::default() });
             assert!(refused.err().unwrap().to_string().contains(field), "{field} = {value}");
         }
     }

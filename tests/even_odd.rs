@@ -8,7 +8,7 @@ use lattice_cl::field::ParityField;
 use lattice_cl::geometry::{Boundary, Lattice, LatticeError};
 use lattice_cl::hadron::{Contraction, Observable};
 use lattice_cl::host::random::{hot, spinor_field};
-use lattice_cl::host::{self, LinkField, Matrix3, Reconstruction, StencilForm};
+use lattice_cl::host::{self, LinkField, Matrix3, Reconstruction, StencilFactors};
 use lattice_cl::operator::{Dirac, DiracOptions, Ending, HopEvenOdd, HopOptions, Kappa, SiteTerm, Tuning};
 use lattice_cl::solve::{CrParams, cr};
 use lattice_cl::{Dims, GaugeConfiguration, Half, Storage, StoragePrecision};
@@ -31,7 +31,7 @@ fn boundary() -> Boundary {
 /// The hop as the full operator has it: H on a field that is zero on the sites of `parity`, plus the shift.
 fn by_full_operator(
     configuration: &GaugeConfiguration,
-    form: StencilForm,
+    factors: StencilFactors,
     parity: usize,
     psi: &[Spinor],
     shifted: Option<&[Spinor]>,
@@ -46,7 +46,7 @@ fn by_full_operator(
         })
         .collect();
     let mut out = vec![Spinor::default(); dims.volume()];
-    host::stencil(&links, form, &masked, &mut out);
+    host::stencil(&links, factors, &masked, &mut out);
     half(&out, dims, parity)
 }
 
@@ -95,18 +95,18 @@ fn check<T: Storage>(
                 (0..sources as u64).map(|source| spinor_field(dims, seed + source)).collect()
             };
             let (psi, other) = (fields(1), fields(100));
-            let form = StencilForm { dagger, gamma5, ..StencilForm::new(1.3, -0.7) };
+            let factors = StencilFactors { dagger, gamma5, ..StencilFactors::new(1.3, -0.7) };
             let source = lattice.parities_from_host(1 - parity, sources, &cast(&psi, 1 - parity)).unwrap();
             let shifted = lattice.parities_from_host(parity, sources, &cast(&other, parity)).unwrap();
             let shifted = shift.then_some(&shifted);
             let options = HopOptions { shift, columns: sources, ..Default::default() };
-            let hop = HopEvenOdd::<T>::new(&links, parity, form, options).unwrap();
+            let hop = HopEvenOdd::<T>::new(&links, parity, factors, options).unwrap();
             let mut out = hop.target().unwrap();
             hop.apply(&source, shifted, &mut out).unwrap();
             let found: Vec<Spinor> = out.to_host().unwrap().iter().map(host::Spinor::cast).collect();
             for (k, found) in found.chunks(dims.volume() / 2).enumerate() {
                 let shifted = shift.then_some(other[k].as_slice());
-                let expected = by_full_operator(configuration, form, parity, &psi[k], shifted);
+                let expected = by_full_operator(configuration, factors, parity, &psi[k], shifted);
                 let error = distance(found, &expected);
                 assert!(
                     error < bound,
@@ -144,14 +144,15 @@ fn orders_of_blocks_and_rounds_change_nothing() {
     let dims = Dims::new(if common::small() { [4, 2, 4, 2] } else { [6, 4, 12, 8] }).unwrap();
     let configuration = hot(dims, 5);
     let psi = spinor_field(dims, 6);
-    let form = StencilForm { dagger: true, gamma5: false, ..StencilForm::new(0.0, 0.4) };
-    let expected = by_full_operator(&configuration, form, 1, &psi, None);
+    let factors = StencilFactors { dagger: true, gamma5: false, ..StencilFactors::new(0.0, 0.4) };
+    let expected = by_full_operator(&configuration, factors, 1, &psi, None);
     for device in common::devices() {
         let lattice = Lattice::new(&Team::from(device.clone()), dims).unwrap();
         let links = lattice.gauge_in::<f64>(&configuration, boundary(), Reconstruction::Twelve).unwrap();
         let source = lattice.parity_from_host(0, &half(&psi, dims, 0)).unwrap();
-        let hop =
-            |tuning| HopEvenOdd::new(&links, 1, form, HopOptions { tuning, ..Default::default() }).unwrap();
+        let hop = |tuning| {
+            HopEvenOdd::new(&links, 1, factors, HopOptions { tuning, ..Default::default() }).unwrap()
+        };
         let shipped = hop(None).tuning().unwrap();
         // In rounds even the fewest groups have several shares, and the last round is not full.
         for (tile_z, boxes, rounds) in [(0, false, 1), (0, true, 1), (2, false, 3), (2, true, 100)] {
@@ -196,9 +197,9 @@ fn check_shared_links<T: Storage>(device: &Device, reconstruction: Reconstructio
         Some(Tuning { share_links: true, columns_per_item: 1, work_group, rounds, ..tuning })
     };
 
-    let form = StencilForm { dagger: true, gamma5: true, ..StencilForm::new(1.3, -0.7) };
+    let factors = StencilFactors { dagger: true, gamma5: true, ..StencilFactors::new(1.3, -0.7) };
     let options = HopOptions { shift: true, columns: COLUMNS, ..Default::default() };
-    let hop = |tuning| HopEvenOdd::<T>::new(&links, 1, form, HopOptions { tuning, ..options }).unwrap();
+    let hop = |tuning| HopEvenOdd::<T>::new(&links, 1, factors, HopOptions { tuning, ..options }).unwrap();
     let shipped = hop(None).tuning().unwrap();
     let source = lattice.parities_from_host(0, COLUMNS, &cast(&psi, Some(0))).unwrap();
     let shifted = lattice.parities_from_host(1, COLUMNS, &cast(&other, Some(1))).unwrap();
@@ -208,7 +209,7 @@ fn check_shared_links<T: Storage>(device: &Device, reconstruction: Reconstructio
         assert!(hop.tuning().unwrap().share_links, "{}", device.label());
         let mut out = hop.target().unwrap();
         hop.apply(&source, Some(&shifted), &mut out).unwrap();
-        let expected = |k: usize| by_full_operator(&configuration, form, 1, &psi[k], Some(&other[k]));
+        let expected = |k: usize| by_full_operator(&configuration, factors, 1, &psi[k], Some(&other[k]));
         close(&out.to_host().unwrap(), &expected, &format!("hop, {work_group} blocks in {rounds} rounds"));
     }
 
@@ -219,10 +220,10 @@ fn check_shared_links<T: Storage>(device: &Device, reconstruction: Reconstructio
         let wilson = Dirac::with_options(&links, Kappa(0.1), SiteTerm::Scalar, options).unwrap();
         let mut out = lattice.spinors(COLUMNS).unwrap();
         wilson.apply(&all, &mut out).unwrap();
-        let form = StencilForm::new(1.0, -0.1);
+        let factors = StencilFactors::new(1.0, -0.1);
         let expected = |k: usize| {
             let mut out = vec![Spinor::default(); dims.volume()];
-            host::stencil(&LinkField::<f64>::new(&configuration, boundary()), form, &psi[k], &mut out);
+            host::stencil(&LinkField::<f64>::new(&configuration, boundary()), factors, &psi[k], &mut out);
             out
         };
         close(&out.to_host().unwrap(), &expected, &format!("full, {work_group} blocks in {rounds} rounds"));
@@ -270,16 +271,16 @@ fn check_column_endings(name: &str, team: &Team, dims: Dims, reconstruction: Rec
             assert!(error < 1e-13, "{what} ({i}, {j}): {error:e}");
         }
     };
-    let form = StencilForm { dagger: true, gamma5: true, ..StencilForm::new(1.3, -0.7) };
+    let factors = StencilFactors { dagger: true, gamma5: true, ..StencilFactors::new(1.3, -0.7) };
     let hop = |ending| {
         let options = HopOptions { shift: true, ending, columns: sources, ..Default::default() };
-        HopEvenOdd::<f64>::new(&links, PARITY, form, options).unwrap()
+        HopEvenOdd::<f64>::new(&links, PARITY, factors, options).unwrap()
     };
     let source = upload(&fields(1, 1 - PARITY), 1 - PARITY);
     let shifted = upload(&fields(100, PARITY), PARITY);
     let hopped: Vec<_> = whole(1)
         .zip(whole(100))
-        .map(|(psi, other)| by_full_operator(&configuration, form, PARITY, &psi, Some(&other)))
+        .map(|(psi, other)| by_full_operator(&configuration, factors, PARITY, &psi, Some(&other)))
         .collect();
 
     let with_gram = hop(Ending::Gram);
@@ -361,14 +362,14 @@ fn error_with_converted_links<T: Storage>(team: &Team, reconstruction: Reconstru
     let (configuration, psi) = (hot(dims, 6), spinor_field(dims, 7));
     let lattice = Lattice::new(team, dims).unwrap();
     let links = lattice.gauge_in::<f64>(&configuration, boundary(), reconstruction).unwrap();
-    let form = StencilForm::new(0.0, 1.0);
-    let hop = HopEvenOdd::new(&links.cast::<T>().unwrap(), 0, form, HopOptions::default()).unwrap();
+    let factors = StencilFactors::new(0.0, 1.0);
+    let hop = HopEvenOdd::new(&links.cast::<T>().unwrap(), 0, factors, HopOptions::default()).unwrap();
     let source: lattice_cl::field::ParityField<f64> =
         lattice.parity_from_host(1, &half(&psi, dims, 1)).unwrap();
     let mut out = hop.target().unwrap();
     hop.apply(&source.cast().unwrap(), None, &mut out).unwrap();
     let found = out.cast::<f64>().unwrap().to_host().unwrap();
-    distance(&found, &by_full_operator(&configuration, form, 0, &psi, None))
+    distance(&found, &by_full_operator(&configuration, factors, 0, &psi, None))
 }
 
 #[test]
@@ -432,14 +433,14 @@ fn check_products<T: Storage>(team: &Team, name: &str, rounds: Option<usize>, bo
             half(&spinor_field(dims, seed), dims, parity).iter().map(Spinor::cast).collect();
         lattice.parity_from_host::<T>(parity, &spinors).unwrap()
     };
-    let form = StencilForm { dagger: true, gamma5: true, ..StencilForm::new(1.0, -0.12) };
+    let factors = StencilFactors { dagger: true, gamma5: true, ..StencilFactors::new(1.0, -0.12) };
     let hop = |ending| {
         let shipped = HopOptions { shift: true, ending, ..Default::default() };
-        let hop = HopEvenOdd::new(&links, 0, form, shipped).unwrap();
+        let hop = HopEvenOdd::new(&links, 0, factors, shipped).unwrap();
         match (hop.tuning(), rounds) {
             (Some(tuning), Some(rounds)) => {
                 let tuning = Some(Tuning { rounds, work_group: 1, ..tuning });
-                HopEvenOdd::new(&links, 0, form, HopOptions { tuning, ..shipped }).unwrap()
+                HopEvenOdd::new(&links, 0, factors, HopOptions { tuning, ..shipped }).unwrap()
             }
             _ => hop,
         }

@@ -9,7 +9,7 @@ use lattice_cl::geometry::{Boundary, Lattice};
 use lattice_cl::host;
 use lattice_cl::host::random::spinor_field;
 use lattice_cl::io::{ReadOptions, read_gauge_with};
-use lattice_cl::operator::{Dirac, Kappa, SchurComplement, SchurForm, SiteTerm};
+use lattice_cl::operator::{Dirac, Kappa, SchurComplement, SchurSymmetry, SiteTerm};
 use lattice_cl::scalar::{Half, Storage};
 use lattice_cl::solve::{CgParams, Inner, IterationPrecision, Preconditioning, cg};
 use lattice_solvers::LinearOperator;
@@ -50,12 +50,12 @@ fn the_schur_complement_in_half_precision_is_near_that_in_double() {
         let all = spinor_field(dims, 3).into_iter().enumerate();
         let even: Vec<Spinor> =
             all.filter_map(|(site, psi)| (dims.parity(site) == 0).then_some(psi)).collect();
-        for form in [SchurForm::Asymmetric, SchurForm::Symmetric] {
-            let exact = m.schur_complement_in(form).unwrap();
+        for symmetry in [SchurSymmetry::Asymmetric, SchurSymmetry::Symmetric] {
+            let exact = m.schur_complement_in(symmetry).unwrap();
             let expected = image::<f64>(&exact, &lattice, &even);
             let found = image::<Half>(&exact.cast().unwrap(), &lattice, &even);
             let error = distance(&found, &expected);
-            assert!(error < 5e-5, "{name}, {form:?}: {error:e}");
+            assert!(error < 5e-5, "{name}, {symmetry:?}: {error:e}");
         }
     }
 }

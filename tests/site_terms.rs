@@ -12,7 +12,7 @@ use lattice_cl::field::GaugeField;
 use lattice_cl::geometry::{Boundary, Lattice, LatticeError};
 use lattice_cl::host::random::{hot, spinor_field, weak};
 use lattice_cl::host::{self, CloverMatrix, GaugeConfiguration, Reconstruction, StoredBlocks};
-use lattice_cl::operator::{Dirac, DiracError, Kappa, Mass, SchurForm, SiteTerm, SiteTermError, System};
+use lattice_cl::operator::{Dirac, DiracError, Kappa, Mass, SchurSymmetry, SiteTerm, SiteTermError, System};
 use lattice_cl::scalar::{Half, Storage};
 use lattice_cl::solve::{
     BicgstabParams, BlockCgParams, CgParams, CrParams, Inner, InvertError, IterationPrecision, MinresParams,
@@ -122,7 +122,7 @@ fn without_a_field_the_propagator_is_the_exact_one() {
         for (name, team) in common::teams() {
             let lattice = Lattice::new(&team, dims).unwrap();
             let links = lattice.gauge::<f64>(&weak(dims, 0.0, 1), Boundary::antiperiodic_t()).unwrap();
-            // The mass form is 1/2κ times the other, and so is its propagator smaller.
+            // In mass normalisation M is 1/2κ times M in κ normalisation, and its propagator 2κ times.
             let mass = Mass(0.5 / kappa - 4.0);
             let kappa_form = Dirac::twisted(&links, Kappa(kappa), mu).unwrap();
             expect_close(&charged_pion(&kappa_form), &entry["charged_pion"], &name);
@@ -216,13 +216,13 @@ fn the_adjoint_is_the_adjoint_and_normal_operators_are_positive() {
         let every = team.len() < 2 || common::all_combinations();
         for term in [SiteTerm::Twisted { mu: 0.7 }, SiteTerm::Clover { csw: 0.5, mu: -0.7 }] {
             let m = Dirac::new(&links, Kappa(0.14), term).unwrap();
-            // On teams one form for each term: it is the domains that are new there.
-            let first = if term.csw() == 0.0 { SchurForm::Asymmetric } else { SchurForm::Symmetric };
-            for form in [SchurForm::Asymmetric, SchurForm::Symmetric] {
-                if !every && form != first {
+            // On teams one symmetry for each term is enough, because only the domains are new.
+            let first = if term.csw() == 0.0 { SchurSymmetry::Asymmetric } else { SchurSymmetry::Symmetric };
+            for symmetry in [SchurSymmetry::Asymmetric, SchurSymmetry::Symmetric] {
+                if !every && symmetry != first {
                     continue;
                 }
-                let schur = m.schur_complement_in(form).unwrap();
+                let schur = m.schur_complement_in(symmetry).unwrap();
                 let normal = schur.normal().unwrap();
                 let [a, b] = [1, 2].map(|seed| lattice.parity_from_host::<f64>(0, &half(seed)).unwrap());
                 let image = |operator: &dyn Fn(&_, &mut _)| {
@@ -273,7 +273,7 @@ fn every_way_of_solving_gives_one_solution() {
             };
             let preconditioning = Preconditioning::EvenOdd;
             let symmetric = Preconditioning::EvenOddSymmetric;
-            // The symmetric form has nothing for a number that it does not have for a clover term.
+            // With a clover term the symmetric complement does nothing else than with a number.
             let forms =
                 if term.csw() == 0.0 { vec![preconditioning] } else { vec![preconditioning, symmetric] };
             // Compiling the kernels is what takes the time: each term has one lower precision. On a device CG and BiCGStab take turns.

@@ -7,7 +7,7 @@ use lattice_cl::device::{
 };
 use lattice_cl::field::GaugeField;
 use lattice_cl::geometry::{Boundary, Lattice};
-use lattice_cl::host::{Reconstruction, Spinor, StencilForm, random};
+use lattice_cl::host::{Reconstruction, Spinor, StencilFactors, random};
 use lattice_cl::operator::{HopEvenOdd, HopOptions, SiteTerm, tune_stencil};
 use lattice_cl::tuning::{self, Key, Step, Tunable, TuningFile};
 use lattice_cl::{Dims, Real};
@@ -180,8 +180,8 @@ fn links<T: Real>(team: &Team, extents: [usize; 4]) -> GaugeField<T> {
 
 /// The variant of the hop on these links, and what the hop gives.
 fn hop(links: &GaugeField<f64>) -> (usize, Vec<Spinor<f64>>) {
-    let form = StencilForm::new(0.0, 1.0);
-    let hop = HopEvenOdd::new(links, 0, form, HopOptions::default()).unwrap();
+    let factors = StencilFactors::new(0.0, 1.0);
+    let hop = HopEvenOdd::new(links, 0, factors, HopOptions::default()).unwrap();
     let psi = random::spinor_field(links.lattice().dims(), 2);
     let psi = links.lattice().parity_from_host(1, &psi[..psi.len() / 2]).unwrap();
     let mut out = hop.target().unwrap();

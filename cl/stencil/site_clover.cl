@@ -1,7 +1,7 @@
 // A clover term. With its matrix A of the site, stored as blocks (clover.cl):
 //
 // HOP_BLOCKS     0 for B = coefficient; HERMITIAN or GENERAL for B = coefficient times the blocks of `hop_blocks`
-// FIELD_BLOCKS   0 for A = shift + i twist γ5; otherwise the form of `field_blocks`, which count `field_factor`
+// FIELD_BLOCKS   0 for A = shift + i twist γ5; otherwise the layout of `field_blocks`, which count `field_factor`
 // FIELD_NUMBERS  1 if shift + i twist γ5 is part of A, 0 if A is field_factor times the blocks alone
 // ADDS_FIELD     1 if there is a field ψ, 0 for A = 0
 // HOP_ADJOINT FIELD_ADJOINT    1 for the adjoint of blocks

@@ -5,7 +5,7 @@ use super::site_field::SiteField;
 use crate::device::{Buffer, DeviceError};
 use crate::geometry::{Lattice, LatticeError, NDIM};
 use crate::host::{
-    BlockForm, CloverMatrix, GaugeConfiguration, SiteBlocks, SiteMatrix, StoredBlocks, expect_room,
+    BlockLayout, CloverMatrix, GaugeConfiguration, SiteBlocks, SiteMatrix, StoredBlocks, expect_room,
 };
 use crate::scalar::{Real, Storage};
 use crate::sync::lock;
@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex};
 
 /// The blocks of all sites.
 pub(crate) struct BlockField<T: Storage> {
-    form: BlockForm,
+    layout: BlockLayout,
     storage: BlockStorage<T>,
 }
 
@@ -40,7 +40,7 @@ impl<T: Storage> BlockField<T> {
         } else {
             clover_blocks(lattice, configuration, weights, stored)?.map(BlockStorage::Devices)
         };
-        Ok(made.map(|storage| Self { form: stored.form(), storage }))
+        Ok(made.map(|storage| Self { layout: stored.layout(), storage }))
     }
 
     /// Returns the blocks of a site.
@@ -49,8 +49,8 @@ impl<T: Storage> BlockField<T> {
     /// When the blocks are on devices.
     pub fn at(&self, site: usize, adjoint: bool) -> SiteBlocks<'_, T::Real> {
         let BlockStorage::Host(numbers) = &self.storage else { panic!("blocks are on devices") };
-        let count = 2 * self.form.numbers();
-        SiteBlocks { form: self.form, adjoint, numbers: &numbers[site * count..][..count] }
+        let count = 2 * self.layout.numbers();
+        SiteBlocks { layout: self.layout, adjoint, numbers: &numbers[site * count..][..count] }
     }
 
     /// Returns the buffer of each device.
@@ -69,7 +69,7 @@ fn blocks_on_host<T: Storage>(
     weights: [f64; 2],
     stored: StoredBlocks,
 ) -> Result<Made<Vec<Complex<T::Real>>>, DeviceError> {
-    let (volume, count) = (configuration.dims().volume(), 2 * stored.form().numbers());
+    let (volume, count) = (configuration.dims().volume(), 2 * stored.layout().numbers());
     expect_room((volume * count * size_of::<Complex<T::Real>>()) as u64)?;
     let mut all = vec![Complex::default(); volume * count];
     let failed = AtomicUsize::new(usize::MAX);

@@ -29,7 +29,7 @@ const NONE: u32 = u32::MAX;
 
 /// The key of the kernel that makes such blocks, for lattices of all sizes.
 pub fn clover_blocks_key<T: Storage>(stored: StoredBlocks) -> KernelKey {
-    let shape = Shape::blocks(stored.form().numbers());
+    let shape = Shape::blocks(stored.layout().numbers());
     KernelKey::of_real::<f64>(CLOVER_BLOCKS)
         .define("GROUPS", shape.groups)
         .define("GROUP", shape.group)
@@ -49,7 +49,7 @@ pub fn clover_blocks<T: Storage>(
     weights: [f64; 2],
     stored: StoredBlocks,
 ) -> Result<Made<SiteField<T>>, DeviceError> {
-    let shape = Shape::blocks(stored.form().numbers());
+    let shape = Shape::blocks(stored.layout().numbers());
     let mut field = SiteField::<T>::uninitialised(lattice, shape, Sites::All, 1)?;
     let mut failed = Vec::new();
     for (shard, buffer) in lattice.shards().iter().zip(field.buffers_mut()) {
@@ -204,7 +204,8 @@ mod tests {
                 *component = Complex::new(T::Real::from_f64(0.5 * z.re), T::Real::from_f64(0.5 * z.im));
             }
         };
-        SiteField::from_values(lattice, Shape::blocks(stored.form().numbers()), Sites::All, half_of).unwrap()
+        SiteField::from_values(lattice, Shape::blocks(stored.layout().numbers()), Sites::All, half_of)
+            .unwrap()
     }
 
     fn expect_twin<T: Storage>(

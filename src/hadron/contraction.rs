@@ -9,7 +9,7 @@ use rayon::prelude::*;
 /// The sum over the sites of each slice and over the columns of a propagator.
 ///
 /// Slice n has distance n from the source along one direction. Columns are added one after the
-/// other, so that no two are in memory. The sum has the normalisation of the propagator: κ form for
+/// other, so that no two are in memory. The sum has the normalisation of the propagator: κ normalisation for
 /// solutions of M_κ.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contraction {

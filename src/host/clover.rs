@@ -242,17 +242,17 @@ impl CloverBlocks {
     }
 }
 
-/// The form in which the two blocks of a site are stored.
+/// The layout of the two stored blocks of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BlockForm {
+pub enum BlockLayout {
     /// [`HERMITIAN_NUMBERS`] for each chirality.
     Hermitian,
     /// [`GENERAL_NUMBERS`] for each chirality.
     General,
 }
 
-impl BlockForm {
-    /// Complex numbers for each chirality.
+impl BlockLayout {
+    /// Returns the complex numbers for each chirality.
     pub fn numbers(self) -> usize {
         match self {
             Self::Hermitian => HERMITIAN_NUMBERS,
@@ -264,8 +264,8 @@ impl BlockForm {
 /// The stored blocks of one site, γ5 = 1 first.
 #[derive(Clone, Copy, Debug)]
 pub struct SiteBlocks<'a, T> {
-    /// The form in which the blocks are stored.
-    pub form: BlockForm,
+    /// The layout of the blocks.
+    pub layout: BlockLayout,
     /// `true` if the adjoint of the blocks is meant.
     pub adjoint: bool,
     /// The numbers of the blocks.
@@ -275,11 +275,11 @@ pub struct SiteBlocks<'a, T> {
 impl<T: Real> SiteBlocks<'_, T> {
     /// Returns the element of row `i` and column `j` of the block of one chirality.
     fn element(&self, chirality: usize, i: usize, j: usize) -> Complex<T> {
-        let block = &self.numbers[chirality * self.form.numbers()..];
-        match (self.form, self.adjoint) {
-            (BlockForm::General, false) => block[ROWS * i + j],
-            (BlockForm::General, true) => block[ROWS * j + i].conj(),
-            (BlockForm::Hermitian, _) => match i.cmp(&j) {
+        let block = &self.numbers[chirality * self.layout.numbers()..];
+        match (self.layout, self.adjoint) {
+            (BlockLayout::General, false) => block[ROWS * i + j],
+            (BlockLayout::General, true) => block[ROWS * j + i].conj(),
+            (BlockLayout::Hermitian, _) => match i.cmp(&j) {
                 std::cmp::Ordering::Greater => block[ROWS / 2 + place(i, j)],
                 std::cmp::Ordering::Less => block[ROWS / 2 + place(j, i)].conj(),
                 std::cmp::Ordering::Equal => {
@@ -342,12 +342,12 @@ mod tests {
             |a: &Spinor<f64>, b: &Spinor<f64>| Spinor::from_fn(|s, c| a.0[s][c] - b.0[s][c]).norm2().sqrt();
         let packed = blocks.packed();
         let hermitian =
-            SiteBlocks { form: BlockForm::Hermitian, adjoint: false, numbers: packed.as_flattened() };
+            SiteBlocks { layout: BlockLayout::Hermitian, adjoint: false, numbers: packed.as_flattened() };
         assert!(distance(&hermitian.times(&psi), &blocks.times(&psi)) < 1e-15);
         let twist = 0.3;
         let inverse = blocks.inverse_with_twist(twist).unwrap();
         let general =
-            |adjoint| SiteBlocks { form: BlockForm::General, adjoint, numbers: inverse.as_flattened() };
+            |adjoint| SiteBlocks { layout: BlockLayout::General, adjoint, numbers: inverse.as_flattened() };
         // A + i twist γ5, and its adjoint.
         let twisted = |sign: f64, psi: &Spinor<f64>| {
             let product = blocks.times(psi);

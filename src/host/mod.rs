@@ -29,7 +29,7 @@ pub use crate::blas::host::{SafeSquares, gemm, level1, level2};
 pub use crate::device::host::{stream, triad_bandwidth};
 pub use crate::device::{NoRoom, PeriodicNumbers, Stream, available_memory, expect_room, reserve};
 pub use crate::philox::{self, Philox};
-pub use clover::{BlockForm, CloverBlocks, GENERAL_NUMBERS, HERMITIAN_NUMBERS, HermitianBlock, SiteBlocks};
+pub use clover::{BlockLayout, CloverBlocks, GENERAL_NUMBERS, HERMITIAN_NUMBERS, HermitianBlock, SiteBlocks};
 pub use configuration::{GaugeConfiguration, Links};
 pub use field_strength::{FieldStrength, LinksOfSites, doubled_links};
 pub use link_field::{LinkField, link_with_phase};
@@ -40,7 +40,9 @@ pub use reconstruction::Reconstruction;
 pub use site_factor::SiteFactor;
 pub use site_matrix::{BlockUse, CloverMatrix, SiteMatrix, StoredBlocks};
 pub use spinor::Spinor;
-pub use stencil::{BlocksOfSite, StencilForm, hop, hop_even_odd, hop_even_odd_with, stencil, stencil_with};
+pub use stencil::{
+    BlocksOfSite, StencilFactors, hop, hop_even_odd, hop_even_odd_with, stencil, stencil_with,
+};
 pub use unitarity::{Unitarity, unitarity};
 
 /// The twins of the bandwidth kernels, and the numbers that these run on.

@@ -1,6 +1,6 @@
 //! The part of a site factor that differs from site to site, and its stored blocks.
 
-use super::clover::{BlockForm, CloverBlocks};
+use super::clover::{BlockLayout, CloverBlocks};
 use super::field_strength::{FieldStrength, LinksOfSites};
 use crate::geometry::{NDIM, PLANES};
 use num_complex::Complex64;
@@ -55,11 +55,11 @@ pub enum StoredBlocks {
 }
 
 impl StoredBlocks {
-    /// Returns the form in which the blocks are stored.
-    pub fn form(self) -> BlockForm {
+    /// Returns the layout of the stored blocks.
+    pub fn layout(self) -> BlockLayout {
         match self {
-            Self::Inverse(of) if of.twist != 0.0 => BlockForm::General,
-            Self::Term | Self::Inverse(_) => BlockForm::Hermitian,
+            Self::Inverse(of) if of.twist != 0.0 => BlockLayout::General,
+            Self::Term | Self::Inverse(_) => BlockLayout::Hermitian,
         }
     }
 
@@ -82,11 +82,11 @@ impl StoredBlocks {
     }
 }
 
-/// The form of a factor's stored blocks, and whether the factor uses their adjoint.
+/// The layout of a factor's stored blocks, and whether the factor uses their adjoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockUse {
-    /// The form in which the blocks are stored.
-    pub form: BlockForm,
+    /// The layout of the blocks.
+    pub layout: BlockLayout,
     /// `true` if the adjoint of the blocks is meant.
     pub adjoint: bool,
 }
@@ -104,7 +104,7 @@ impl SiteMatrix {
     /// Returns how the matrix uses its blocks; `None` without a matrix.
     pub fn block_use(self) -> Option<BlockUse> {
         let adjoint = matches!(self, Self::Inverse(of) if of.twist < 0.0);
-        Some(BlockUse { form: self.stored()?.form(), adjoint })
+        Some(BlockUse { layout: self.stored()?.layout(), adjoint })
     }
 }
 
@@ -133,7 +133,7 @@ mod tests {
                     product.0[s][c] + Complex::new(0.0, twist * gamma5) * psi.0[s][c]
                 });
                 let numbers = stored.at(&links, [1.0; 2], site).unwrap();
-                let blocks = SiteBlocks { form: usage.form, adjoint: usage.adjoint, numbers: &numbers };
+                let blocks = SiteBlocks { layout: usage.layout, adjoint: usage.adjoint, numbers: &numbers };
                 let back = blocks.times(&turned);
                 assert!(Spinor::from_fn(|s, c| back.0[s][c] - psi.0[s][c]).norm2().sqrt() < 1e-13);
             }

@@ -11,15 +11,15 @@ use crate::scalar::Real;
 use num_complex::Complex;
 use rayon::prelude::*;
 
-/// The form of the stencil that is applied.
+/// The factors of the stencil, and its flags.
 ///
 /// out = γ5^g (shift·ψ + coefficient·H ψ),
 /// H ψ(x) = Σ_μ [(1 ∓ γ_μ) U_μ(x) ψ(x+μ) + (1 ± γ_μ) U_μ†(x−μ) ψ(x−μ)].
 ///
-/// M has the upper signs, M† the lower ones. The Wilson operator in the κ form has shift 1 and
-/// coefficient −κ. The mass form has shift 4 + m and coefficient −½.
+/// M has the upper signs, M† the lower ones. In κ normalisation the Wilson operator has shift 1 and
+/// coefficient −κ. In mass normalisation it has shift 4 + m and coefficient −½.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StencilForm {
+pub struct StencilFactors {
     /// Coefficient of ψ itself.
     pub shift: SiteFactor,
     /// Coefficient of the hopping term, which it multiplies from the left.
@@ -34,8 +34,13 @@ pub struct StencilForm {
 ///
 /// # Panics
 /// When a field does not have one spinor for each site.
-pub fn stencil<T: Real>(links: &LinkField<T>, form: StencilForm, psi: &[Spinor<T>], out: &mut [Spinor<T>]) {
-    stencil_with(links, form, &|_| [None, None], psi, out);
+pub fn stencil<T: Real>(
+    links: &LinkField<T>,
+    factors: StencilFactors,
+    psi: &[Spinor<T>],
+    out: &mut [Spinor<T>],
+) {
+    stencil_with(links, factors, &|_| [None, None], psi, out);
 }
 
 /// The blocks of a site: for the matrix of the shift, then of the coefficient.
@@ -49,7 +54,7 @@ pub type BlocksOfSite<'a, T> = [Option<SiteBlocks<'a, T>>; 2];
 /// When a field does not have one spinor for each site, or blocks are missing.
 pub fn stencil_with<'a, T: Real>(
     links: &LinkField<T>,
-    form: StencilForm,
+    factors: StencilFactors,
     blocks: &(impl Fn(usize) -> BlocksOfSite<'a, T> + Sync),
     psi: &[Spinor<T>],
     out: &mut [Spinor<T>],
@@ -57,8 +62,8 @@ pub fn stencil_with<'a, T: Real>(
     let volume = links.dims().volume();
     assert_eq!((psi.len(), out.len()), (volume, volume), "one spinor for each site");
     out.par_iter_mut().enumerate().for_each(|(site, out)| {
-        let hop = hop(links.dims(), form.dagger, |site, mu| *links.link(site, mu), |site| psi[site], site);
-        *out = form.combine(Some(&psi[site]), &hop, blocks(site));
+        let hop = hop(links.dims(), factors.dagger, |site, mu| *links.link(site, mu), |site| psi[site], site);
+        *out = factors.combine(Some(&psi[site]), &hop, blocks(site));
     });
 }
 
@@ -71,13 +76,13 @@ pub fn stencil_with<'a, T: Real>(
 /// When a field does not have one spinor for each second site.
 pub fn hop_even_odd<T: Real>(
     links: &LinkField<T>,
-    form: StencilForm,
+    factors: StencilFactors,
     parity: usize,
     psi: &[Spinor<T>],
     shifted: Option<&[Spinor<T>]>,
     out: &mut [Spinor<T>],
 ) {
-    hop_even_odd_with(links, form, &|_| [None, None], parity, psi, shifted, out);
+    hop_even_odd_with(links, factors, &|_| [None, None], parity, psi, shifted, out);
 }
 
 /// Hops like [`hop_even_odd`], for factors with matrices.
@@ -88,7 +93,7 @@ pub fn hop_even_odd<T: Real>(
 /// When a field does not have one spinor for each second site, or blocks are missing.
 pub fn hop_even_odd_with<'a, T: Real>(
     links: &LinkField<T>,
-    form: StencilForm,
+    factors: StencilFactors,
     blocks: &(impl Fn(usize) -> BlocksOfSite<'a, T> + Sync),
     parity: usize,
     psi: &[Spinor<T>],
@@ -102,19 +107,19 @@ pub fn hop_even_odd_with<'a, T: Real>(
         // Each row along x has as many even sites as odd ones. Half a site's number is its number
         // among the sites of its parity.
         let site = 2 * index + (dims.parity(2 * index) + parity) % 2;
-        let hop = hop(dims, form.dagger, |site, mu| *links.link(site, mu), |site| psi[site / 2], site);
-        *out = form.combine(shifted.map(|shifted| &shifted[index]), &hop, blocks(site));
+        let hop = hop(dims, factors.dagger, |site, mu| *links.link(site, mu), |site| psi[site / 2], site);
+        *out = factors.combine(shifted.map(|shifted| &shifted[index]), &hop, blocks(site));
     });
 }
 
-impl StencilForm {
-    /// Makes the form of M or of a part of M, with plain numbers and without γ5.
+impl StencilFactors {
+    /// Makes the factors of M or of a part of M, with plain numbers and without γ5.
     pub const fn new(shift: f64, coefficient: f64) -> Self {
         let (shift, coefficient) = (SiteFactor::scalar(shift), SiteFactor::scalar(coefficient));
         Self { shift, coefficient, dagger: false, gamma5: false }
     }
 
-    /// Returns the form of the adjoint.
+    /// Returns the factors of the adjoint.
     ///
     /// Valid if the coefficient of the hopping term is a plain number, which commutes with this
     /// term.

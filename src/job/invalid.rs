@@ -128,7 +128,7 @@ pub enum Invalid {
     },
     /// γ5 M is not Hermitian, but the Hermitian system is given.
     #[error(
-        "the Hermitian system γ5 M x = γ5 b is not Hermitian for this operator (one flavour of twisted mass, or a clover term in symmetric even-odd form); iterate the normal or the direct system"
+        "the Hermitian system γ5 M x = γ5 b is not Hermitian for this operator (one flavour of twisted mass, or a clover term with symmetric even-odd preconditioning); iterate the normal or the direct system"
     )]
     NotHermitian,
     /// A method for several columns is given to `invert`.

@@ -12,7 +12,7 @@ use crate::field::{
 };
 use crate::geometry::{NDIM, Shard};
 use crate::host::{self, Philox, Spinor};
-use crate::operator::{Dirac, SchurComplement, SchurForm};
+use crate::operator::{Dirac, SchurComplement, SchurSymmetry};
 use crate::scalar::Real;
 use lattice_solvers::{LinearOperator, VectorOf, VectorSpace};
 use num_complex::Complex;
@@ -150,7 +150,7 @@ impl<R: Real> Finer<R> for FineLevel<R> {
         let lattice = self.dirac.lattice();
         let mut whole = lattice.spinor()?;
         // The half nearly solves the equation M x = 0: the other half follows from it.
-        let parts = self.dirac.even_odd_parts(&lattice.spinor()?, SchurForm::Asymmetric)?;
+        let parts = self.dirac.even_odd_parts(&lattice.spinor()?, SchurSymmetry::Asymmetric)?;
         parts.solution(half, &mut whole)?;
         let spinors = whole.to_host()?;
         let mut numbers = vec![Complex::default(); spinors.len() * Spinor::<R>::COMPONENTS];

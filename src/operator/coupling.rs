@@ -1,4 +1,4 @@
-//! The quark mass in its two forms.
+//! The quark mass, in κ or mass normalisation.
 
 use crate::geometry::Anisotropy;
 
@@ -10,14 +10,14 @@ pub struct Kappa(pub f64);
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mass(pub f64);
 
-/// The quark mass, in one of its two forms.
+/// The quark mass, which also fixes the normalisation of M.
 ///
 /// The masses are related by m = 1/(2κ) − 4, the operators by M_mass = M_κ / (2κ).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Coupling {
-    /// The κ form.
+    /// The hopping parameter: M in κ normalisation.
     Kappa(Kappa),
-    /// The mass form.
+    /// The bare mass: M in mass normalisation.
     Mass(Mass),
 }
 
@@ -34,14 +34,14 @@ pub enum CouplingError {
     Mass(f64),
     /// The multiple of 1 in M vanishes or is negative, on an anisotropic lattice.
     #[error(
-        "kappa = {kappa:?} is not allowed with nu/xi0 = {weight:?}: the multiple of 1 in M, {diagonal:?} in kappa form, must be positive and finite"
+        "kappa = {kappa:?} is not allowed with nu/xi0 = {weight:?}: the multiple of 1 in M, {diagonal:?} in kappa normalisation, must be positive and finite"
     )]
     Diagonal {
         /// The hopping parameter.
         kappa: f64,
         /// The weight of hops in space.
         weight: f64,
-        /// The multiple of 1 in the κ form.
+        /// The multiple of 1 in κ normalisation.
         diagonal: f64,
     },
 }

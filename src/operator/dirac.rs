@@ -1,14 +1,14 @@
 //! Dirac operators with hops to nearest neighbours.
 
 use super::coupling::{Coupling, CouplingError};
-use super::schur_complement::{EvenOddParts, SchurComplement, SchurForm};
+use super::schur_complement::{EvenOddParts, SchurComplement, SchurSymmetry};
 use super::site_term::{SiteTerm, SiteTermError};
 use super::stencil::{ByEnding, Ending, EndingFields, Fields, Region, Stencil, Task, Tuning};
 use super::systems::{BlockDiracOperator, DiracOperator, InPrecision, Normal};
 use crate::device::{DeviceError, Event, Number};
 use crate::field::{GaugeField, PendingGram, SpinorField, SpinorSpace};
 use crate::geometry::{Lattice, LatticeError};
-use crate::host::StencilForm;
+use crate::host::StencilFactors;
 use crate::scalar::Storage;
 use lattice_solvers::{LinearOperator, Work};
 
@@ -17,8 +17,8 @@ use lattice_solvers::{LinearOperator, Work};
 /// M has the hopping term of Wilson and a [`SiteTerm`] (K. G. Wilson, Phys. Rev. D 10 (1974) 2445).
 ///
 /// * H ψ(x) = Σ_μ [(1 − γ_μ) U_μ(x) ψ(x+μ) + (1 + γ_μ) U_μ†(x−μ) ψ(x−μ)].
-/// * κ form: M = 1 + T − κ H.
-/// * Mass form: M = (4 + m) + T/(2κ) − ½ H.
+/// * κ normalisation: M = 1 + T − κ H.
+/// * Mass normalisation: M = (4 + m) + T/(2κ) − ½ H.
 ///
 /// On an [anisotropic](crate::geometry::Anisotropy) lattice hops in space have the weight w = ν/ξ0.
 /// Then 1 − 6κ(1 − w) stands for 1, and 1 + 3w for 4.
@@ -140,7 +140,7 @@ impl<T: Storage> Dirac<T> {
         }
         let space = links.lattice().spinor_block_space(options.columns)?;
         let task = Task {
-            form: site_term.form_on(anisotropy, coupling),
+            factors: site_term.factors_on(anisotropy, coupling),
             region: Region::Full,
             ending: Ending::Store,
             columns: options.columns,
@@ -207,13 +207,13 @@ impl<T: Storage> Dirac<T> {
     /// M† is γ5 M γ5, unless the mass is twisted. With a twisted mass M† is γ5 times the other
     /// flavour's operator times γ5.
     pub fn adjoint(&self) -> Result<Self, DeviceError> {
-        self.with_form(self.stencil.task().form.adjoint())
+        self.with_factors(self.stencil.task().factors.adjoint())
     }
 
     /// γ5 M, which is Hermitian unless the mass is twisted.
     pub fn times_gamma5(&self) -> Result<Self, DeviceError> {
-        let form = self.stencil.task().form;
-        self.with_form(StencilForm { gamma5: !form.gamma5, ..form })
+        let factors = self.stencil.task().factors;
+        self.with_factors(StencilFactors { gamma5: !factors.gamma5, ..factors })
     }
 
     /// Returns this operator for another number of columns.
@@ -236,29 +236,29 @@ impl<T: Storage> Dirac<T> {
     /// # Errors
     /// When the kernels cannot be built, or what it does within a site has no inverse.
     pub fn schur_complement(&self) -> Result<SchurComplement<T>, LatticeError> {
-        self.schur_complement_in(SchurForm::Asymmetric)
+        self.schur_complement_in(SchurSymmetry::Asymmetric)
     }
 
-    /// Returns the Schur complement in this form.
+    /// Returns the Schur complement with this symmetry.
     ///
     /// # Errors
     /// As [`schur_complement`](Self::schur_complement).
-    pub fn schur_complement_in(&self, form: SchurForm) -> Result<SchurComplement<T>, LatticeError> {
+    pub fn schur_complement_in(&self, symmetry: SchurSymmetry) -> Result<SchurComplement<T>, LatticeError> {
         let task = self.stencil.task();
-        SchurComplement::new(self.stencil.links(), task.form, form, task.columns)
+        SchurComplement::new(self.stencil.links(), task.factors, symmetry, task.columns)
     }
 
     /// The way of M x = b to the system of its Schur complement, and back.
     pub(crate) fn even_odd_parts(
         &self,
         b: &SpinorField<T>,
-        form: SchurForm,
+        symmetry: SchurSymmetry,
     ) -> Result<EvenOddParts<T>, LatticeError> {
-        EvenOddParts::new(self.stencil.links(), self.stencil.task().form, form, b)
+        EvenOddParts::new(self.stencil.links(), self.stencil.task().factors, symmetry, b)
     }
 
-    fn with_form(&self, form: StencilForm) -> Result<Self, DeviceError> {
-        let stencil = Stencil::new(self.stencil.links(), Task { form, ..self.stencil.task() }, None)?;
+    fn with_factors(&self, factors: StencilFactors) -> Result<Self, DeviceError> {
+        let stencil = Stencil::new(self.stencil.links(), Task { factors, ..self.stencil.task() }, None)?;
         Ok(Self::of_stencil(self.space.clone(), stencil, self.coupling, self.site_term))
     }
 
@@ -294,7 +294,7 @@ impl<T: Storage> Dirac<T> {
 
 impl<T: Storage> DiracOperator for Dirac<T> {
     fn is_gamma5_hermitian(&self) -> bool {
-        self.stencil.task().form.is_gamma5_hermitian()
+        self.stencil.task().factors.is_gamma5_hermitian()
     }
 
     fn adjoint(&self) -> Result<Self, DeviceError> {
@@ -306,7 +306,7 @@ impl<T: Storage> DiracOperator for Dirac<T> {
     }
 
     fn gamma5(&self) -> Result<Self, DeviceError> {
-        self.with_form(StencilForm { dagger: false, gamma5: true, ..StencilForm::new(1.0, 0.0) })
+        self.with_factors(StencilFactors { dagger: false, gamma5: true, ..StencilFactors::new(1.0, 0.0) })
     }
 }
 

@@ -1,9 +1,11 @@
-//! What a team is expected to take for a hop, and what its devices alone: bytes over rates that were measured.
+//! The expected time of a hop on a team and on its devices alone.
+//!
+//! Times are bytes over measured rates.
 
 use super::stencil::{Ending, Region, Task, work_per_site};
 use crate::device::{DeviceError, PeerWay, TeamRates};
 use crate::geometry::{Domain, Lattice};
-use crate::host::{Reconstruction, StencilForm};
+use crate::host::{Reconstruction, StencilFactors};
 use crate::scalar::StoragePrecision;
 use std::fmt;
 use std::time::Duration;
@@ -14,19 +16,23 @@ const SENT_REALS: usize = 12;
 /// Reals of a spinor.
 const SPINOR_REALS: usize = 24;
 
-/// The time of a hop from one parity to the other on a team, and on the fastest of its devices alone.
+/// The expected time of a hop on a team, and on its fastest device alone.
 ///
-/// Each device moves the bytes of its sites at its share of the bandwidth. Faces take the latency of a message and their bytes, beside the other sites
-/// unless devices share memory without flags. A solve adds sums over all devices about once for two hops: half a latency.
+/// The hop leads from one parity to the other. Each device moves the bytes of its sites at its
+/// share of the bandwidth. Faces take the latency of a message and the time of their bytes. Other
+/// sites are computed meanwhile, unless devices share memory without flags. A solve adds sums over
+/// all devices about once for two hops, which takes half a latency.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expectation {
     devices: usize,
     dims: String,
     precision: StoragePrecision,
-    /// The fastest device alone, its bandwidth in bytes a second, and its time.
+    /// Name of the fastest device, its bandwidth in bytes per second, and its time.
     best: (String, f64, Duration),
     together: Duration,
-    /// Of the device that takes longest: bytes of its memory, its bandwidth while all work, bytes through its faces.
+    /// Bytes of memory of the slowest device.
+    ///
+    /// Its bandwidth while all devices work and the bytes through its faces follow.
     memory: f64,
     bandwidth: f64,
     sent: f64,
@@ -34,10 +40,10 @@ pub struct Expectation {
 }
 
 impl Expectation {
-    /// Measures the team of a lattice, and counts; `None` unless several devices have a part.
+    /// Measures the team of a lattice; `None` unless several devices have a part.
     ///
     /// # Errors
-    /// When a device fails.
+    /// If a device fails.
     pub fn measure(
         lattice: &Lattice,
         precision: StoragePrecision,
@@ -50,18 +56,18 @@ impl Expectation {
         Ok(rates.map(|rates| Self::of(lattice, precision, reconstruction, rates)))
     }
 
-    /// From rates that are known, of all devices of the lattice's team.
+    /// Computes the expectation from known rates of all devices of the team.
     pub fn of(
         lattice: &Lattice,
         precision: StoragePrecision,
         reconstruction: Reconstruction,
         rates: TeamRates,
     ) -> Self {
-        let form = StencilForm::new(0.0, 1.0);
+        let factors = StencilFactors::new(0.0, 1.0);
         let region = Region::Parity { parity: 0, shift: false };
-        let task = Task { form, region, ending: Ending::Store, columns: 1 };
+        let task = Task { factors, region, ending: Ending::Store, columns: 1 };
         let per_site = work_per_site(task, precision, reconstruction).bytes as f64;
-        // Of the sites of one parity.
+        // Bytes of the sites of one parity.
         let bytes = |volume: usize| per_site * volume as f64 / 2.0;
         let alone = lattice.team().devices().iter().zip(&rates.alone).map(|(device, &rate)| {
             let time = Duration::from_secs_f64(bytes(lattice.dims().volume()) / rate);
@@ -96,35 +102,39 @@ impl Expectation {
         }
     }
 
-    /// Expected time of a hop on the fastest device alone.
+    /// Returns the expected time of a hop on the fastest device alone.
     pub fn alone(&self) -> Duration {
         self.best.2
     }
 
-    /// Expected time of a hop on all devices together.
+    /// Returns the expected time of a hop on all devices together.
     pub fn together(&self) -> Duration {
         self.together
     }
 
-    /// Whether all devices together are expected to take longer than one.
+    /// Tells whether all devices together are expected to take longer than one.
     pub fn is_slower(&self) -> bool {
         self.together > self.alone()
     }
 }
 
-/// Sites of one parity at both faces in each cut direction.
+/// Returns the sites of one parity at both faces in each cut direction.
 fn face_sites(domain: &Domain) -> f64 {
     let volume = domain.volume() as f64;
     domain.cut_directions().map(|mu| volume / domain.extents()[mu] as f64).sum()
 }
 
-/// What a domain sends in a hop. Single precision is computed with where half is stored.
+/// Returns the bytes that a domain sends in a hop.
+///
+/// Fields in half precision send single precision, in which they are computed.
 fn bytes_sent(domain: &Domain, precision: StoragePrecision) -> f64 {
     let real = precision.bytes().max(size_of::<f32>());
     face_sites(domain) * (SENT_REALS * real) as f64
 }
 
-/// What its packing reads and writes: spinors, links on half of the faces, and what is sent.
+/// Returns the bytes that packing reads and writes.
+///
+/// They are spinors, links on half of the faces, and the sent data.
 fn bytes_of_packing(domain: &Domain, precision: StoragePrecision, reconstruction: Reconstruction) -> f64 {
     let read = (SPINOR_REALS as f64 + reconstruction.reals() as f64 / 2.0) * precision.bytes() as f64;
     face_sites(domain) * read + bytes_sent(domain, precision)
@@ -172,7 +182,7 @@ mod tests {
         Expectation::of(&lattice, StoragePrecision::Double, Reconstruction::Twelve, rates)
     }
 
-    /// Two fast cards beside each other: large lattices gain, and small ones lose by the latency.
+    /// Two fast cards: large lattices gain, and small lattices lose by the latency.
     #[test]
     fn large_lattices_gain_and_small_ones_lose() {
         let rates = TeamRates {
@@ -193,7 +203,7 @@ mod tests {
         // 64 sites of a parity at two faces of 12 reals, in the words too.
         let words = small.to_string();
         assert!(words.contains("on 4x4x4x4 in double") && words.contains("sends 0.006 MB"), "{words}");
-        // Without a way past the host the latency is much, and what is sent is slow.
+        // Through the host, latency is long and transfers are slow.
         let staged = TeamRates { way: None, latency: Duration::from_micros(100), message: 10e9, ..rates };
         let staged = expected([16, 16, 16, 16], staged);
         assert!(staged.is_slower() && staged.to_string().contains("through the host"), "{staged}");

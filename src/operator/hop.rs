@@ -3,7 +3,7 @@
 use super::stencil::{Ending, EndingFields, Fields, Region, Stencil, Task, Tuning};
 use crate::device::{DeviceError, Event, Number};
 use crate::field::{GaugeField, ParityField, PendingGram, can_end_blocks};
-use crate::host::StencilForm;
+use crate::host::StencilFactors;
 use crate::scalar::Storage;
 use lattice_solvers::{SquareMatrix, Work};
 
@@ -11,7 +11,7 @@ use lattice_solvers::{SquareMatrix, Work};
 ///
 /// `out` and `shifted` lie on the sites of one parity, ψ on the sites of the other. H is the
 /// hopping term of [`Dirac`](super::Dirac). Even-odd preconditioning is made of this operator. See
-/// [`StencilForm`] for the coefficients.
+/// [`StencilFactors`] for the coefficients.
 pub struct HopEvenOdd<T: Storage> {
     stencil: Stencil<T>,
     parity: usize,
@@ -49,7 +49,7 @@ impl<T: Storage> HopEvenOdd<T> {
     pub fn new(
         links: &GaugeField<T>,
         parity: usize,
-        form: StencilForm,
+        factors: StencilFactors,
         options: HopOptions,
     ) -> Result<Self, DeviceError> {
         let HopOptions { shift, ending, columns, tuning } = options;
@@ -63,7 +63,7 @@ impl<T: Storage> HopEvenOdd<T> {
                 "{columns} columns in {storage}, {lanes} lanes, {ending:?}"
             );
         }
-        let task = Task { form, region: Region::Parity { parity, shift }, ending, columns };
+        let task = Task { factors, region: Region::Parity { parity, shift }, ending, columns };
         Ok(Self { stencil: Stencil::new(links, task, tuning)?, parity })
     }
 
@@ -216,11 +216,11 @@ impl<T: Storage> HopEvenOdd<T> {
         self.stencil.work()
     }
 
-    /// Returns the work of a hop with another form, shift or ending.
+    /// Returns the work of a hop with other factors, another shift or ending.
     ///
     /// The number of fields stays that of `self`.
-    pub fn work_of(&self, form: StencilForm, shift: bool, ending: Ending) -> Work {
+    pub fn work_of(&self, factors: StencilFactors, shift: bool, ending: Ending) -> Work {
         let region = Region::Parity { parity: self.parity, shift };
-        self.stencil.work_of(Task { form, region, ending, ..self.stencil.task() })
+        self.stencil.work_of(Task { factors, region, ending, ..self.stencil.task() })
     }
 }

@@ -13,7 +13,7 @@ pub use coupling::{Coupling, CouplingError, Kappa, Mass};
 pub use dirac::{Dirac, DiracError, DiracOptions};
 pub use expectation::Expectation;
 pub use hop::{HopEvenOdd, HopOptions};
-pub use schur_complement::{SchurComplement, SchurForm};
+pub use schur_complement::{SchurComplement, SchurSymmetry};
 pub(crate) use schur_complement::{hops_of, sides_of};
 pub use site_term::{SiteTerm, SiteTermError};
 pub use stencil::{Ending, Tuned, Tuning, kernels_to_tune, tune_stencil, tuning_steps};

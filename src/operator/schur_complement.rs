@@ -10,7 +10,7 @@ use crate::field::{
     BlockField, GaugeField, ParityField, ParitySpace, PendingGram, SpinorField, ends_on_matrix_units,
 };
 use crate::geometry::{Lattice, LatticeError, Shard};
-use crate::host::StencilForm;
+use crate::host::StencilFactors;
 use crate::scalar::Storage;
 use crate::sync::lock;
 use lattice_solvers::{BlockSpace, Failure, LinearOperator, SquareMatrix, Work, gram_work, subtraction_work};
@@ -29,17 +29,17 @@ const ODD: usize = 1;
 /// T. DeGrand and P. Rossi, Comput. Phys. Commun. 60 (1990) 211. If M† = γ5 M γ5, then M̂† = γ5 M̂
 /// γ5.
 ///
-/// This is the asymmetric form. The symmetric form is A⁻¹ M̂ = 1 − c² A⁻¹ H_eo A⁻¹ H_oe. It has
+/// This complement is asymmetric. The symmetric complement is A⁻¹ M̂ = 1 − c² A⁻¹ H_eo A⁻¹ H_oe. It has
 /// fewer iterations with a clover term, and is γ5-hermitian only if A is a number.
 ///
-/// * Wilson: A is a number s. M̂ = s − (c²/s) H_eo H_oe, in κ form 1 − κ² H_eo H_oe.
+/// * Wilson: A is a number s. M̂ = s − (c²/s) H_eo H_oe, in κ normalisation 1 − κ² H_eo H_oe.
 /// * Twisted mass: A is s + i t γ5, and A⁻¹ = f (1 − i r γ5). Hops to odd sites end with the
 ///   remainder 1 − i r γ5. Hops back have the factor f.
 /// * Clover term: A⁻¹ is a matrix of the site, and hops end with it.
 pub struct SchurComplement<T: Storage> {
     space: ParitySpace<T>,
     links: GaugeField<T>,
-    form: StencilForm,
+    factors: StencilFactors,
     order: Order,
     /// The blocks of A⁻¹, if it has any: so hops that are made later find them.
     inverse: Option<Arc<BlockField<T>>>,
@@ -50,7 +50,7 @@ pub struct SchurComplement<T: Storage> {
     to_even: ByEnding<HopEvenOdd<T>>,
     /// The field H_oe ψ.
     ///
-    /// It is made once, so that an application allocates nothing. The adjoint and all other forms
+    /// It is made once, so that an application allocates nothing. The adjoint and all other operators
     /// share it.
     between: Arc<Mutex<ParityField<T>>>,
     /// The step before the hops.
@@ -65,9 +65,9 @@ struct Before<T: Storage> {
     turned: Mutex<ParityField<T>>,
 }
 
-/// The form of the complement that is iterated.
+/// The symmetry of the complement that is iterated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub enum SchurForm {
+pub enum SchurSymmetry {
     /// M̂ = A − c² H_eo A⁻¹ H_oe.
     #[default]
     Asymmetric,
@@ -87,11 +87,11 @@ enum Order {
 }
 
 impl Order {
-    /// Returns the order of a form of the complement.
-    fn of(schur_form: SchurForm) -> Self {
-        match schur_form {
-            SchurForm::Asymmetric => Order::Asymmetric,
-            SchurForm::Symmetric => Order::InverseLast,
+    /// Returns the order of a complement with this symmetry.
+    fn of(symmetry: SchurSymmetry) -> Self {
+        match symmetry {
+            SchurSymmetry::Asymmetric => Order::Asymmetric,
+            SchurSymmetry::Symmetric => Order::InverseLast,
         }
     }
 
@@ -104,64 +104,71 @@ impl Order {
     }
 }
 
-/// Returns the form of the hop to odd sites: A⁻¹ H_oe ψ, without the factor f.
-fn inner_form(form: StencilForm) -> StencilForm {
-    let (_, remainder) = form.shift.split_inverse();
-    StencilForm { shift: 0.0.into(), coefficient: remainder, gamma5: false, ..form }
+/// Returns the factors of the hop to odd sites: A⁻¹ H_oe ψ, without the factor f.
+fn inner_factors(factors: StencilFactors) -> StencilFactors {
+    let (_, remainder) = factors.shift.split_inverse();
+    StencilFactors { shift: 0.0.into(), coefficient: remainder, gamma5: false, ..factors }
 }
 
-/// Returns the form of the hop back to even sites.
+/// Returns the factors of the hop back to even sites.
 ///
 /// The hop computes A ψ − c² f H_eo χ, or ψ − c² f² [A⁻¹/f] H_eo χ.
-fn outer_form(form: StencilForm, order: Order) -> StencilForm {
-    let (c, (factor, remainder)) = (form.coefficient.scalar, form.shift.split_inverse());
+fn outer_factors(factors: StencilFactors, order: Order) -> StencilFactors {
+    let (c, (factor, remainder)) = (factors.coefficient.scalar, factors.shift.split_inverse());
     let symmetric = -c * c * factor * factor;
     match order {
-        Order::Asymmetric => StencilForm { coefficient: form.coefficient * -c * factor, ..form },
-        Order::InverseLast => StencilForm { shift: 1.0.into(), coefficient: remainder * symmetric, ..form },
-        Order::InverseFirst => StencilForm { shift: 1.0.into(), coefficient: symmetric.into(), ..form },
+        Order::Asymmetric => StencilFactors { coefficient: factors.coefficient * -c * factor, ..factors },
+        Order::InverseLast => {
+            StencilFactors { shift: 1.0.into(), coefficient: remainder * symmetric, ..factors }
+        }
+        Order::InverseFirst => StencilFactors { shift: 1.0.into(), coefficient: symmetric.into(), ..factors },
     }
 }
 
-/// Returns the forms of the hops to the odd sites and back.
+/// Returns the factors of the hops to the odd sites and back.
 ///
 /// They belong to the complement of M or of its adjoint.
-pub(crate) fn hops_of(form: StencilForm, schur_form: SchurForm, adjoint: bool) -> [StencilForm; 2] {
-    let order = Order::of(schur_form);
-    let (form, order) = if adjoint { (form.adjoint(), order.adjoint()) } else { (form, order) };
-    [inner_form(form), outer_form(form, order)]
+pub(crate) fn hops_of(
+    factors: StencilFactors,
+    symmetry: SchurSymmetry,
+    adjoint: bool,
+) -> [StencilFactors; 2] {
+    let order = Order::of(symmetry);
+    let (factors, order) = if adjoint { (factors.adjoint(), order.adjoint()) } else { (factors, order) };
+    [inner_factors(factors), outer_factors(factors, order)]
 }
 
-/// Returns the forms of the conversions to the system of the complement and back.
+/// Returns the factors of the conversions to the complement's system and back.
 ///
 /// On the even sites this is b_e − c f H_eo χ, on the odd sites A⁻¹ (b_o − c H_oe x_e).
-pub(crate) fn sides_of(form: StencilForm) -> [StencilForm; 2] {
-    let (c, (factor, remainder)) = (form.coefficient.scalar, form.shift.split_inverse());
-    let there = StencilForm { shift: 1.0.into(), coefficient: (-c * factor).into(), ..form };
-    let back = StencilForm { shift: remainder * factor, coefficient: remainder * (-c * factor), ..form };
+pub(crate) fn sides_of(factors: StencilFactors) -> [StencilFactors; 2] {
+    let (c, (factor, remainder)) = (factors.coefficient.scalar, factors.shift.split_inverse());
+    let there = StencilFactors { shift: 1.0.into(), coefficient: (-c * factor).into(), ..factors };
+    let back =
+        StencilFactors { shift: remainder * factor, coefficient: remainder * (-c * factor), ..factors };
     [there, back]
 }
 
 impl<T: Storage> SchurComplement<T> {
-    /// Makes the complement of γ5^g (A + c H) or of its adjoint with this form.
+    /// Makes the complement of γ5^g (A + c H) or of its adjoint.
     pub(crate) fn new(
         links: &GaugeField<T>,
-        form: StencilForm,
-        schur_form: SchurForm,
+        factors: StencilFactors,
+        symmetry: SchurSymmetry,
         columns: usize,
     ) -> Result<Self, LatticeError> {
-        Self::in_order(links, form, Order::of(schur_form), columns)
+        Self::in_order(links, factors, Order::of(symmetry), columns)
     }
 
     fn in_order(
         links: &GaugeField<T>,
-        form: StencilForm,
+        factors: StencilFactors,
         order: Order,
         columns: usize,
     ) -> Result<Self, LatticeError> {
         let space = links.lattice().parity_block_space(EVEN, columns)?;
-        let inverse = links.blocks(form.shift.split_inverse().1.matrix)?;
-        let to_odd = Self::inner_hop(links, form, columns)?;
+        let inverse = links.blocks(factors.shift.split_inverse().1.matrix)?;
+        let to_odd = Self::inner_hop(links, factors, columns)?;
         let between = Arc::new(Mutex::new(to_odd.scratch_target()?));
         let lattice = links.lattice();
         let ends = |shard: &Shard| {
@@ -169,22 +176,22 @@ impl<T: Storage> SchurComplement<T> {
             ends_on_matrix_units::<T>(&shard.device, &layout, columns)
         };
         let ends_blocks = !lattice.team().is_host() && lattice.everywhere().iter().all(ends);
-        let before = Self::before(links, form, order, columns)?;
+        let before = Self::before(links, factors, order, columns)?;
         let (links, to_even) = (links.clone(), ByEnding::default());
-        Ok(Self { space, links, form, order, inverse, to_odd, to_even, between, before, ends_blocks })
+        Ok(Self { space, links, factors, order, inverse, to_odd, to_even, between, before, ends_blocks })
     }
 
     /// A⁻¹ without its factor f, if it comes first and is no number, which commutes.
     fn before(
         links: &GaugeField<T>,
-        form: StencilForm,
+        factors: StencilFactors,
         order: Order,
         columns: usize,
     ) -> Result<Option<Arc<Before<T>>>, DeviceError> {
-        if order != Order::InverseFirst || form.shift.is_plain() {
+        if order != Order::InverseFirst || factors.shift.is_plain() {
             return Ok(None);
         }
-        let (_, remainder) = form.shift.split_inverse();
+        let (_, remainder) = factors.shift.split_inverse();
         let product = SiteProduct::new(links, EVEN, remainder, columns)?;
         let turned = ParityField::uninitialised(links.lattice(), EVEN, columns)?;
         Ok(Some(Arc::new(Before { product, turned: Mutex::new(turned) })))
@@ -192,20 +199,20 @@ impl<T: Storage> SchurComplement<T> {
 
     fn inner_hop(
         links: &GaugeField<T>,
-        form: StencilForm,
+        factors: StencilFactors,
         columns: usize,
     ) -> Result<HopEvenOdd<T>, DeviceError> {
-        HopEvenOdd::new(links, ODD, inner_form(form), HopOptions { columns, ..Default::default() })
+        HopEvenOdd::new(links, ODD, inner_factors(factors), HopOptions { columns, ..Default::default() })
     }
 
-    /// Returns the form of the hop back to even sites.
-    fn outer_form(&self) -> StencilForm {
-        outer_form(self.form, self.order)
+    /// Returns the factors of the hop back to even sites.
+    fn outer_factors(&self) -> StencilFactors {
+        outer_factors(self.factors, self.order)
     }
 
     fn to_even_with(&self, ending: Ending) -> Result<&HopEvenOdd<T>, DeviceError> {
         let options = HopOptions { ending, shift: true, columns: self.space.columns(), ..Default::default() };
-        self.to_even.get(ending, || HopEvenOdd::new(&self.links, EVEN, self.outer_form(), options))
+        self.to_even.get(ending, || HopEvenOdd::new(&self.links, EVEN, self.outer_factors(), options))
     }
 
     /// The first hop.
@@ -218,25 +225,25 @@ impl<T: Storage> SchurComplement<T> {
 
     fn work_with(&self, ending: Ending) -> Work {
         let mut work = self.to_odd.work();
-        work += self.to_odd.work_of(self.outer_form(), true, ending);
+        work += self.to_odd.work_of(self.outer_factors(), true, ending);
         if let Some(before) = &self.before {
             work += before.product.work();
         }
         work
     }
 
-    fn with_form(&self, form: StencilForm, order: Order) -> Result<Self, DeviceError> {
+    fn with_factors(&self, factors: StencilFactors, order: Order) -> Result<Self, DeviceError> {
         let columns = self.space.columns();
         Ok(Self {
             space: self.space.clone(),
             links: self.links.clone(),
-            form,
+            factors,
             order,
             inverse: self.inverse.clone(),
-            to_odd: Self::inner_hop(&self.links, form, columns)?,
+            to_odd: Self::inner_hop(&self.links, factors, columns)?,
             to_even: ByEnding::default(),
             between: Arc::clone(&self.between),
-            before: Self::before(&self.links, form, order, columns)?,
+            before: Self::before(&self.links, factors, order, columns)?,
             ends_blocks: self.ends_blocks,
         })
     }
@@ -246,7 +253,7 @@ impl<T: Storage> SchurComplement<T> {
     /// # Errors
     /// When the links cannot be converted, or the kernels not be built.
     pub fn cast<R: Storage>(&self) -> Result<SchurComplement<R>, LatticeError> {
-        SchurComplement::in_order(&self.links.cast()?, self.form, self.order, self.space.columns())
+        SchurComplement::in_order(&self.links.cast()?, self.factors, self.order, self.space.columns())
     }
 
     /// The lattice it acts on.
@@ -257,21 +264,21 @@ impl<T: Storage> SchurComplement<T> {
 
 impl<T: Storage> DiracOperator for SchurComplement<T> {
     fn is_gamma5_hermitian(&self) -> bool {
-        let commutes = self.order == Order::Asymmetric || self.form.shift.is_plain();
-        self.form.is_gamma5_hermitian() && commutes
+        let commutes = self.order == Order::Asymmetric || self.factors.shift.is_plain();
+        self.factors.is_gamma5_hermitian() && commutes
     }
 
     fn adjoint(&self) -> Result<Self, DeviceError> {
-        self.with_form(self.form.adjoint(), self.order.adjoint())
+        self.with_factors(self.factors.adjoint(), self.order.adjoint())
     }
 
     fn times_gamma5(&self) -> Result<Self, DeviceError> {
-        self.with_form(StencilForm { gamma5: !self.form.gamma5, ..self.form }, self.order)
+        self.with_factors(StencilFactors { gamma5: !self.factors.gamma5, ..self.factors }, self.order)
     }
 
     fn gamma5(&self) -> Result<Self, DeviceError> {
-        let form = StencilForm { dagger: false, gamma5: true, ..StencilForm::new(1.0, 0.0) };
-        self.with_form(form, Order::Asymmetric)
+        let factors = StencilFactors { dagger: false, gamma5: true, ..StencilFactors::new(1.0, 0.0) };
+        self.with_factors(factors, Order::Asymmetric)
     }
 }
 
@@ -393,44 +400,44 @@ pub(crate) struct EvenOddParts<T: Storage> {
     odd_source: ParityField<T>,
     /// χ, where it is not b_o.
     turned_source: Option<ParityField<T>>,
-    /// A⁻¹ on the even sites, for the symmetric form.
+    /// A⁻¹ on the even sites, for the symmetric complement.
     inverse: Option<SiteProduct<T>>,
 }
 
 impl<T: Storage> EvenOddParts<T> {
-    /// For the equation M x = b with M = A + c H of this form.
+    /// Prepares the equation M x = b with M = A + c H of these factors.
     pub(super) fn new(
         links: &GaugeField<T>,
-        form: StencilForm,
-        schur_form: SchurForm,
+        factors: StencilFactors,
+        symmetry: SchurSymmetry,
         b: &SpinorField<T>,
     ) -> Result<Self, LatticeError> {
         // The hops find the inverse, and it is known to exist.
-        let _inverse = links.blocks(form.shift.split_inverse().1.matrix)?;
+        let _inverse = links.blocks(factors.shift.split_inverse().1.matrix)?;
         let options = HopOptions { shift: true, columns: b.columns(), ..Default::default() };
-        let [there, back] = sides_of(form);
+        let [there, back] = sides_of(factors);
         let prepare = HopEvenOdd::new(links, EVEN, there, options)?;
         let reconstruct = HopEvenOdd::new(links, ODD, back, options)?;
-        let (factor, remainder) = form.shift.split_inverse();
+        let (factor, remainder) = factors.shift.split_inverse();
         let product = |parity, factor| SiteProduct::new(links, parity, factor, b.columns());
         let mut odd_source = reconstruct.scratch_target()?;
         b.copy_parity_to(&mut odd_source)?;
         let mut turned_source = None;
-        if !form.shift.is_plain() {
+        if !factors.shift.is_plain() {
             let mut turned = reconstruct.scratch_target()?;
             product(ODD, remainder)?.apply(&odd_source, &mut turned)?;
             turned_source = Some(turned);
         }
-        let inverse = match schur_form {
-            SchurForm::Asymmetric => None,
-            SchurForm::Symmetric => Some(product(EVEN, remainder * factor)?),
+        let inverse = match symmetry {
+            SchurSymmetry::Asymmetric => None,
+            SchurSymmetry::Symmetric => Some(product(EVEN, remainder * factor)?),
         };
         Ok(Self { prepare, reconstruct, odd_source, turned_source, inverse })
     }
 
     /// Returns b_e − c H_eo A⁻¹ b_o for the given b.
     ///
-    /// For the symmetric form the result is multiplied by A⁻¹.
+    /// For the symmetric complement the result is multiplied by A⁻¹.
     pub fn source(&self, b: &SpinorField<T>) -> Result<ParityField<T>, DeviceError> {
         let mut source = self.prepare.scratch_target()?;
         let odd = self.turned_source.as_ref().unwrap_or(&self.odd_source);

@@ -2,7 +2,7 @@
 
 use super::coupling::Coupling;
 use crate::geometry::Anisotropy;
-use crate::host::{SiteFactor, SiteMatrix, StencilForm};
+use crate::host::{SiteFactor, SiteMatrix, StencilFactors};
 use serde::{Deserialize, Serialize};
 
 /// The part of a Dirac operator within a site, besides the mass.
@@ -11,7 +11,7 @@ pub enum SiteTerm {
     /// Nothing: the Wilson operator.
     #[default]
     Scalar,
-    /// A twisted mass: + 2iκμγ5 in κ form, + iμγ5 in mass form.
+    /// A twisted mass: + 2iκμγ5 for κ, + iμγ5 for a mass.
     ///
     /// Source: R. Frezzotti, P. A. Grassi, S. Sint and P. Weisz, JHEP 08 (2001) 058.
     ///
@@ -21,7 +21,7 @@ pub enum SiteTerm {
         /// μ, in lattice units.
         mu: f64,
     },
-    /// A clover term: + κ c_sw T in κ form, + ½ c_sw T in mass form.
+    /// A clover term: + κ c_sw T for κ, + ½ c_sw T for a mass.
     ///
     /// A twisted mass may be added to the clover term.
     ///
@@ -95,14 +95,14 @@ impl SiteTerm {
     }
 
     /// Returns the factors of M with this κ or mass, on an isotropic lattice.
-    pub fn form(self, coupling: impl Into<Coupling>) -> StencilForm {
-        self.form_on(Anisotropy::default(), coupling)
+    pub fn factors(self, coupling: impl Into<Coupling>) -> StencilFactors {
+        self.factors_on(Anisotropy::default(), coupling)
     }
 
     /// Returns the factors of M with this κ or mass, on a lattice with this anisotropy.
-    pub fn form_on(self, anisotropy: Anisotropy, coupling: impl Into<Coupling>) -> StencilForm {
+    pub fn factors_on(self, anisotropy: Anisotropy, coupling: impl Into<Coupling>) -> StencilFactors {
         let (shift, coefficient) = coupling.into().coefficients(anisotropy);
-        let form = StencilForm::new(shift, coefficient);
+        let factors = StencilFactors::new(shift, coefficient);
         // −2 times the coefficient of the hopping term is 2κ or 1. No twist is 0, not −0.
         let twist = |mu: f64| if mu == 0.0 { 0.0 } else { -2.0 * coefficient * mu };
         let clover = |csw: f64| match csw {
@@ -110,22 +110,22 @@ impl SiteTerm {
             _ => SiteMatrix::Clover { factor: -coefficient * csw },
         };
         let shift = match self {
-            SiteTerm::Scalar => form.shift,
-            SiteTerm::Twisted { mu } => SiteFactor { twist: twist(mu), ..form.shift },
+            SiteTerm::Scalar => factors.shift,
+            SiteTerm::Twisted { mu } => SiteFactor { twist: twist(mu), ..factors.shift },
             SiteTerm::Clover { csw, mu } => {
-                SiteFactor { twist: twist(mu), matrix: clover(csw), ..form.shift }
+                SiteFactor { twist: twist(mu), matrix: clover(csw), ..factors.shift }
             }
         };
-        StencilForm { shift, ..form }
+        StencilFactors { shift, ..factors }
     }
 
     /// Tells whether γ5 M is Hermitian.
     pub fn is_gamma5_hermitian(self) -> bool {
-        self.some_form().is_gamma5_hermitian()
+        self.typical_factors().is_gamma5_hermitian()
     }
 
-    /// Returns a form whose kernels serve all forms with this site term.
-    pub(crate) fn some_form(self) -> StencilForm {
-        self.form(super::Kappa(0.1))
+    /// Returns factors whose kernels serve all factors with this site term.
+    pub(crate) fn typical_factors(self) -> StencilFactors {
+        self.factors(super::Kappa(0.1))
     }
 }

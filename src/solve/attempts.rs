@@ -131,9 +131,9 @@ impl<V> Earlier<V> {
         }
     }
 
-    /// Returns the record with the best iterate in another form.
-    pub(crate) fn map<'a, W>(&'a self, form: impl FnOnce(&'a V) -> W) -> Earlier<W> {
+    /// Returns the record with the best iterate converted.
+    pub(crate) fn map<'a, W>(&'a self, convert: impl FnOnce(&'a V) -> W) -> Earlier<W> {
         let Self { attempts, history, best } = self;
-        Earlier { attempts: attempts.clone(), history: history.clone(), best: best.as_ref().map(form) }
+        Earlier { attempts: attempts.clone(), history: history.clone(), best: best.as_ref().map(convert) }
     }
 }

@@ -30,7 +30,7 @@ pub struct AutoParams {
     ///
     /// `None` means [`IterationPrecision::mixed_on`] the team, and double at the end.
     pub precision: Option<IterationPrecision>,
-    /// The form of the equation that is iterated. Default [`Preconditioning::EvenOdd`].
+    /// The preconditioning. Default [`Preconditioning::EvenOdd`].
     pub preconditioning: Preconditioning,
 }
 

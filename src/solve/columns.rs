@@ -31,7 +31,7 @@ pub struct BlockCgParams {
     /// The solutions are always in double, and the iteration finds corrections to them.
     /// [`IterationPrecision::Single`] is therefore the same as mixed with single.
     pub precision: IterationPrecision,
-    /// The form of the equation that is iterated. Default [`Preconditioning::None`].
+    /// The preconditioning. Default [`Preconditioning::None`].
     pub preconditioning: Preconditioning,
 }
 
@@ -174,22 +174,23 @@ fn solve_ordinary(
     };
     let checkpoints = checkpoints.map(|checkpoints| checkpoints as &mut dyn Checkpoints);
     let common = Common { b_norms: &b_norms, stopping, checkpoints };
-    match preconditioning.schur_form() {
+    match preconditioning.schur_symmetry() {
         None => {
-            let form = BlockForm { operator: dirac, b, true_residuals: &mut true_residuals, common };
-            finish(form.solve(precision)?, Ok)
+            let equation = BlockEquation { operator: dirac, b, true_residuals: &mut true_residuals, common };
+            finish(equation.solve(precision)?, Ok)
         }
-        Some(schur_form) => {
-            let parts = dirac.even_odd_parts(b, schur_form)?;
+        Some(symmetry) => {
+            let parts = dirac.even_odd_parts(b, symmetry)?;
             let source = parts.source(b)?;
             let mut x = space.scratch_vector()?;
             let mut true_residuals = |even: &ParityField<f64>| {
                 parts.solution(even, &mut x)?;
                 true_residuals(&x)
             };
-            let operator = &dirac.schur_complement_in(schur_form)?;
-            let form = BlockForm { operator, b: &source, true_residuals: &mut true_residuals, common };
-            let outcome = form.solve(precision)?;
+            let operator = &dirac.schur_complement_in(symmetry)?;
+            let equation =
+                BlockEquation { operator, b: &source, true_residuals: &mut true_residuals, common };
+            let outcome = equation.solve(precision)?;
             // A residual that was found small enough has left its solution in `x`.
             let found = outcome.is_ok();
             finish(outcome, |even| {
@@ -208,7 +209,7 @@ type Outcome<V> = iteration::Outcome<Block<V>>;
 /// A function that computes relative residuals of the equation from its definition.
 type TrueResiduals<'a, A> = dyn FnMut(&VectorOf<A>) -> Result<Vec<f64>, DeviceError> + 'a;
 
-/// The data that all forms of the equation have in common.
+/// The data of an equation, with any preconditioning.
 struct Common<'a> {
     /// The norms by which the sources' residuals are divided.
     b_norms: &'a [f64],
@@ -217,10 +218,10 @@ struct Common<'a> {
     checkpoints: Option<&'a mut dyn Checkpoints>,
 }
 
-/// The equation A X = B, a form of M x = b.
+/// The equation A X = B, preconditioned or not.
 ///
 /// B − A X is the residual of the original equation.
-struct BlockForm<'a, A: LinearOperator> {
+struct BlockEquation<'a, A: LinearOperator> {
     operator: &'a A,
     b: &'a VectorOf<A>,
     true_residuals: &'a mut TrueResiduals<'a, A>,
@@ -232,7 +233,7 @@ trait BlockInPrecision<R: Storage>: InPrecision<R, Low: BlockDiracOperator> {}
 
 impl<R: Storage, A: InPrecision<R, Low: BlockDiracOperator>> BlockInPrecision<R> for A {}
 
-impl<A> BlockForm<'_, A>
+impl<A> BlockEquation<'_, A>
 where
     A: BlockInPrecision<f64>
         + BlockInPrecision<f32>
@@ -254,7 +255,7 @@ where
     }
 }
 
-impl<A: LinearOperator<Space: BlockSpace>> BlockForm<'_, A> {
+impl<A: LinearOperator<Space: BlockSpace>> BlockEquation<'_, A> {
     /// Finds corrections in precision `R` to solutions in double.
     fn iterate<R: Storage>(self, replaced_at: f64) -> Result<Outcome<VectorOf<A>>, InvertError>
     where

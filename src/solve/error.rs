@@ -43,7 +43,7 @@ pub enum InvertError {
     },
     /// The Hermitian system was asked for, but γ5 M is not Hermitian.
     #[error(
-        "the Hermitian system γ5 M x = γ5 b is not Hermitian for this operator (one flavour of twisted mass, or a clover term in symmetric even-odd form); iterate the normal or the direct system"
+        "the Hermitian system γ5 M x = γ5 b is not Hermitian for this operator (one flavour of twisted mass, or a clover term with symmetric even-odd preconditioning); iterate the normal or the direct system"
     )]
     NotHermitian,
     /// The right-hand side cannot be solved for.

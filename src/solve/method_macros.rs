@@ -24,7 +24,7 @@ macro_rules! parameter_types {
                 ///
                 /// The residual that decides is always in double.
                 pub precision: IterationPrecision,
-                /// The form of the equation that is iterated. Default [`Preconditioning::None`].
+                /// The preconditioning. Default [`Preconditioning::None`].
                 pub preconditioning: Preconditioning,
             }
 
@@ -120,7 +120,7 @@ macro_rules! method_types {
                 match self { $( Self::$Method(own) => own.precision, )* }
             }
 
-            /// Returns the form of the equation that is iterated.
+            /// Returns the preconditioning.
             pub fn preconditioning(&self) -> Preconditioning {
                 match self { $( Self::$Method(own) => own.preconditioning, )* }
             }

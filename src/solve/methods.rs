@@ -5,7 +5,7 @@ use super::error::InvertError;
 use super::iteration::{Iteration, Outcome};
 use super::method_macros::method_functions;
 use super::params::{self, CrParams, Plan, SolveParams, methods};
-use super::precision::{Form, norm, scale};
+use super::precision::{Equation, norm, scale};
 use super::sources::Scaled;
 use crate::device::DeviceError;
 use crate::field::{ParityField, SpinorField};
@@ -67,7 +67,7 @@ pub(crate) fn solve_preconditioned(
     solve_by(dirac, b, None, plan, by, checkpoints)
 }
 
-/// The method that solves the form of an equation.
+/// The method that solves the preconditioned equation.
 enum By<'a> {
     /// The method of the plan.
     Method,
@@ -155,13 +155,14 @@ fn solve_ordinary(
     let mut by_definition = TrueResidual::of(dirac, b)?;
     let b_norm = by_definition.b_norm;
     let mut true_residual = |x: &SpinorField<f64>| by_definition.at(x);
-    let outcome = match plan.params.preconditioning().schur_form() {
+    let outcome = match plan.params.preconditioning().schur_symmetry() {
         None => {
-            let form = Form { operator: dirac, b, b_norm, true_residual: &mut true_residual, checkpoints };
-            finish(form.solve(guess, plan)?, Ok)
+            let equation =
+                Equation { operator: dirac, b, b_norm, true_residual: &mut true_residual, checkpoints };
+            finish(equation.solve(guess, plan)?, Ok)
         }
-        Some(schur_form) => {
-            let parts = dirac.even_odd_parts(b, schur_form)?;
+        Some(symmetry) => {
+            let parts = dirac.even_odd_parts(b, symmetry)?;
             let source = parts.source(b)?;
             let guess = guess.map(|guess| parts.even_part(guess)).transpose()?;
             let mut x = space.zero_vector()?;
@@ -169,14 +170,15 @@ fn solve_ordinary(
                 parts.solution(even, &mut x)?;
                 true_residual(&x)
             };
-            let operator = &dirac.schur_complement_in(schur_form)?;
-            let form = Form { operator, b: &source, b_norm, true_residual: &mut true_residual, checkpoints };
+            let operator = &dirac.schur_complement_in(symmetry)?;
+            let equation =
+                Equation { operator, b: &source, b_norm, true_residual: &mut true_residual, checkpoints };
             let outcome = match by {
-                By::Method => form.solve(guess.as_ref(), plan)?,
+                By::Method => equation.solve(guess.as_ref(), plan)?,
                 By::Preconditioned(preconditioner, replaced_at) => {
                     let iterate =
                         |of: Iteration<'_, '_, _>| params::gcr_preconditioned(&plan, preconditioner, of);
-                    form.solve_mixed::<f32>(guess.as_ref(), plan, replaced_at, iterate)?
+                    equation.solve_mixed::<f32>(guess.as_ref(), plan, replaced_at, iterate)?
                 }
             };
             finish(outcome, |even| {

@@ -1,12 +1,12 @@
-//! The way in which M x = b is solved: its form and its precision.
+//! The plan of a solve of M x = b: preconditioning and precision.
 
 use crate::device::{DeviceKind, Team};
-use crate::operator::SchurForm;
+use crate::operator::SchurSymmetry;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// The form of M x = b that is iterated.
+/// The preconditioning of M x = b.
 ///
 /// The residual that decides is that of M x = b itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -18,22 +18,22 @@ pub enum Preconditioning {
     ///
     /// See [`SchurComplement`](crate::operator::SchurComplement).
     EvenOdd,
-    /// The symmetric form of the Schur complement.
+    /// The symmetric Schur complement.
     ///
-    /// In this form hops to even sites end with the inverse too.
+    /// With it, hops to even sites also end with the inverse.
     EvenOddSymmetric,
 }
 
 impl Preconditioning {
-    /// All forms.
+    /// All preconditionings.
     pub const ALL: [Self; 3] = [Self::None, Self::EvenOdd, Self::EvenOddSymmetric];
 
-    /// Returns the form of the Schur complement that is iterated, if one is.
-    pub(crate) fn schur_form(self) -> Option<SchurForm> {
+    /// Returns the symmetry of the iterated Schur complement; `None` without one.
+    pub(crate) fn schur_symmetry(self) -> Option<SchurSymmetry> {
         match self {
             Self::None => None,
-            Self::EvenOdd => Some(SchurForm::Asymmetric),
-            Self::EvenOddSymmetric => Some(SchurForm::Symmetric),
+            Self::EvenOdd => Some(SchurSymmetry::Asymmetric),
+            Self::EvenOddSymmetric => Some(SchurSymmetry::Symmetric),
         }
     }
 }

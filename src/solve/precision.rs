@@ -1,4 +1,4 @@
-//! One form of M x = b, solved by any method in any precision.
+//! The preconditioned equation A x = b, solved by any method in any precision.
 
 use super::best_solution::BestSolution;
 use super::checkpoints::{Beside, Checkpoints, Keeper};
@@ -21,8 +21,10 @@ use std::time::Duration;
 /// Rounding errors of a worse guess would stay, so such a guess is replaced by x = 0.
 const FARTHEST_GUESS: f64 = 1.0;
 
-/// A x = b, where b − A x is what is left of the equation that it is a form of.
-pub(crate) struct Form<'a, A: DiracOperator> {
+/// The equation A x = b, preconditioned or not.
+///
+/// b − A x is the residual of the original equation too.
+pub(crate) struct Equation<'a, A: DiracOperator> {
     pub operator: &'a A,
     pub b: &'a VectorOf<A>,
     /// The norm to which relative residuals refer.
@@ -33,7 +35,7 @@ pub(crate) struct Form<'a, A: DiracOperator> {
     pub checkpoints: Option<&'a mut dyn Checkpoints>,
 }
 
-impl<A: InPrecision<f32> + InPrecision<Half>> Form<'_, A> {
+impl<A: InPrecision<f32> + InPrecision<Half>> Equation<'_, A> {
     /// Solves it.
     ///
     /// # Errors
@@ -79,7 +81,7 @@ impl<A: InPrecision<f32> + InPrecision<Half>> Form<'_, A> {
     }
 }
 
-impl<A: DiracOperator> Form<'_, A> {
+impl<A: DiracOperator> Equation<'_, A> {
     /// The guess, if it is the solution.
     fn already_found(self, guess: &VectorOf<A>, residual: f64) -> Result<Outcome<VectorOf<A>>, InvertError> {
         let mut x = self.operator.space().zero_vector()?;

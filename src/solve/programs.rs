@@ -10,7 +10,7 @@ use super::plan::{Inner, IterationPrecision, Preconditioning};
 use crate::device::{Device, KernelKey, build_programs};
 use crate::field::{LinkFormat, clover_blocks_key, conversion_key, host_order_key, space_key};
 use crate::geometry::{Anisotropy, Boundary, Lattice, Shape, Shard};
-use crate::host::{Reconstruction, StencilForm};
+use crate::host::{Reconstruction, StencilFactors};
 use crate::operator::{Ending, Region, SiteTerm, System, Task, hops_of, known_key, sides_of};
 use crate::scalar::{Half, Storage};
 
@@ -46,7 +46,7 @@ pub fn programs_of_solve(
     let mut wanted = Wanted {
         links,
         preconditioning: params.preconditioning(),
-        form: site_term.some_form(),
+        factors: site_term.typical_factors(),
         programs: Vec::new(),
     };
     wanted.residual();
@@ -100,8 +100,8 @@ fn applications(params: &SolveParams) -> Vec<Application> {
 struct Wanted {
     links: LinkFormat,
     preconditioning: Preconditioning,
-    /// The form of M. Its numbers are arguments of the kernels, except zeros.
-    form: StencilForm,
+    /// The factors of M. Their numbers are arguments of the kernels, except zeros.
+    factors: StencilFactors,
     programs: Vec<(Device, KernelKey)>,
 }
 
@@ -115,8 +115,8 @@ impl Wanted {
         if self.preconditioning != Preconditioning::None {
             self.operator::<f64>(Application::PLAIN);
             // To the source of the complement, and from its solution.
-            for form in sides_of(self.form) {
-                self.kernel::<f64>(hop(form, true, Ending::Store));
+            for factors in sides_of(self.factors) {
+                self.kernel::<f64>(hop(factors, true, Ending::Store));
             }
         }
     }
@@ -147,26 +147,26 @@ impl Wanted {
     /// Adds the operator that is iterated.
     fn operator<T: Storage>(&mut self, application: Application) {
         let Application { dagger, gamma5, ending } = application;
-        let Some(schur_form) = self.preconditioning.schur_form() else {
+        let Some(symmetry) = self.preconditioning.schur_symmetry() else {
             return self.full::<T>(application);
         };
-        let form = StencilForm { gamma5, ..self.form };
-        let [to_odd, to_even] = hops_of(form, schur_form, dagger);
+        let factors = StencilFactors { gamma5, ..self.factors };
+        let [to_odd, to_even] = hops_of(factors, symmetry, dagger);
         self.kernel::<T>(hop(to_odd, false, Ending::Store));
         self.kernel::<T>(hop(to_even, true, ending));
     }
 
     /// Adds the operator on all sites.
     fn full<T: Storage>(&mut self, Application { dagger, gamma5, ending }: Application) {
-        let form = StencilForm { gamma5, ..self.form };
-        let form = if dagger { form.adjoint() } else { form };
-        self.kernel::<T>(Task { form, region: Region::Full, ending, columns: 1 });
+        let factors = StencilFactors { gamma5, ..self.factors };
+        let factors = if dagger { factors.adjoint() } else { factors };
+        self.kernel::<T>(Task { factors, region: Region::Full, ending, columns: 1 });
     }
 
     fn kernel<T: Storage>(&mut self, task: Task) {
         self.each(|links, shard| known_key::<T>(shard, links, task));
         for stored in
-            [task.form.shift, task.form.coefficient].iter().filter_map(|factor| factor.matrix.stored())
+            [task.factors.shift, task.factors.coefficient].iter().filter_map(|factor| factor.matrix.stored())
         {
             self.each(|_, _| clover_blocks_key::<T>(stored));
         }
@@ -184,8 +184,8 @@ impl Wanted {
 }
 
 /// Returns the task of a hop between parities, which have one kernel in common.
-fn hop(form: StencilForm, shift: bool, ending: Ending) -> Task {
-    Task { form, region: Region::Parity { parity: 0, shift }, ending, columns: 1 }
+fn hop(factors: StencilFactors, shift: bool, ending: Ending) -> Task {
+    Task { factors, region: Region::Parity { parity: 0, shift }, ending, columns: 1 }
 }
 
 fn space_of<T: Storage>(_: &LinkFormat, shard: &Shard) -> KernelKey {

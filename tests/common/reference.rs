@@ -3,7 +3,7 @@
 use super::shared;
 use super::spinors::Spinor;
 use lattice_cl::geometry::Boundary;
-use lattice_cl::host::{self, CloverBlocks, FieldStrength, GaugeConfiguration, LinkField, StencilForm};
+use lattice_cl::host::{self, CloverBlocks, FieldStrength, GaugeConfiguration, LinkField, StencilFactors};
 use lattice_cl::io::{ReadOptions, read_gauge_with};
 use lattice_cl::{Dims, operator::SiteTerm};
 use num_complex::Complex;
@@ -67,7 +67,7 @@ pub fn operator(
 ) -> Vec<Spinor> {
     let links = LinkField::<f64>::new(configuration, boundary);
     let mut image = vec![Spinor::default(); phi.len()];
-    host::stencil(&links, StencilForm::new(1.0, -kappa), phi, &mut image);
+    host::stencil(&links, StencilFactors::new(1.0, -kappa), phi, &mut image);
     // A term that is not known here would be left out in silence.
     let (mu, csw) = match term {
         SiteTerm::Scalar => (0.0, 0.0),

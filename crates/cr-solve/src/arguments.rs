@@ -77,7 +77,7 @@ pub fn path_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::
 /// Permission to overwrite files.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct Overwriting {
-    /// Overwrite the output if it is there already
+    /// Overwrite the output if it exists
     #[arg(long, hide_short_help = true)]
     pub force: bool,
 }
@@ -118,7 +118,7 @@ impl From<Precision> for scalar::Precision {
 /// Options for reading a gauge configuration.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct Input {
-    /// Extents in x, y, z, t, for a file that does not tell them: 8x8x8x16 or four words
+    /// Extents in x, y, z, t of a file that does not tell them: 8x8x8x16 or four words
     #[arg(long, value_name = "EXTENTS", hide_short_help = true)]
     pub dims: Option<Dims>,
     /// Take a file whose checksum, plaquette or link trace is not that of its links
@@ -127,7 +127,7 @@ pub struct Input {
     /// Take links that are far from SU(3)
     #[arg(long, hide_short_help = true)]
     pub ignore_unitarity: bool,
-    /// Treatment of a boundary sign in the links of a file: refuse, remove it, or keep it
+    /// Treatment of a boundary sign in a file's links: refuse, remove or keep
     #[arg(long, value_name = "CHOICE", default_value_t, hide_default_value = true)]
     pub signs_in_links: SignsInLinks,
 }

@@ -22,13 +22,15 @@ pub struct Arguments {
     output: PathBuf,
     #[arg(long, help = help_on_format())]
     format: Option<Format>,
-    /// The precision to write: double or single; by default that of the input
+    /// Precision of the file: double or single [default: that of the input]
     #[arg(long, value_enum, hide_possible_values = true)]
     precision: Option<Precision>,
-    /// Replace every link by the nearest one in SU(3), in double precision if the format has it
+    /// Replace every link by the nearest element of SU(3)
+    ///
+    /// The output is in double precision if the format has it.
     #[arg(long)]
     reunitarise: bool,
-    /// The logical file name of an ILDG file; by default that of the input, or the name of the output
+    /// Logical file name of an ILDG file [default: that of the input, or the output's name]
     #[arg(long, value_name = "NAME")]
     lfn: Option<String>,
     #[command(flatten)]

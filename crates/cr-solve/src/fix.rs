@@ -22,7 +22,9 @@ pub struct Arguments {
     /// The gauge: landau or coulomb
     #[arg(long, value_name = "GAUGE")]
     gauge: Gauge,
-    /// Starts: the configuration itself, then random gauge transformations of it; the one with the largest functional is written
+    /// Number of starts: the configuration, then random gauge transformations of it
+    ///
+    /// The result with the largest functional is written.
     #[arg(long, value_name = "N", default_value_t = 1)]
     starts: usize,
     /// The theta to stop at
@@ -31,13 +33,13 @@ pub struct Arguments {
     /// Fourier acceleration: fewer iterations on large lattices
     #[arg(long)]
     fourier: bool,
-    /// The power of each step, from 1 to less than 2; by default 1.7, with --fourier 1.3
+    /// Power of each step, from 1 to less than 2 [default: 1.7, with --fourier 1.3]
     #[arg(long, value_name = "OMEGA", allow_negative_numbers = true)]
     overrelaxation: Option<f64>,
     /// Most iterations from each start
     #[arg(long, value_name = "N", default_value_t = FixParams::new(Gauge::Landau).most_iterations)]
     max_iterations: usize,
-    /// What the random gauge transformations are made from
+    /// Seed of the random gauge transformations
     #[arg(long, default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
@@ -53,7 +55,7 @@ struct FixResult {
     provenance: Provenance,
     dims: [usize; 4],
     gauge: Gauge,
-    /// Of the links in the file.
+    /// Functional of the links in the file.
     functional_before: f64,
     theta_before: f64,
     functional: f64,
@@ -76,7 +78,9 @@ struct FixResult {
 /// Reads links, fixes their gauge and writes them.
 ///
 /// # Errors
-/// When an option makes no sense, no start converges, the input cannot be read or the output cannot be written, or is the input.
+/// * If an option makes no sense, or if no start converges.
+/// * If the input cannot be read.
+/// * If the output cannot be written, or is the input.
 pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
     let (began, started) = (Instant::now(), SystemTime::now());
     let defaults = match arguments.fourier {

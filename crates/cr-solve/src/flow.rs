@@ -32,7 +32,7 @@ pub struct Arguments {
     /// The time step
     #[arg(long, value_name = "STEP", default_value_t = FlowParams::default().step, allow_negative_numbers = true)]
     step: f64,
-    /// How often a row is measured: a whole number counts steps, a number with a point is a flow time, as in 10 or 0.1
+    /// Distance of two rows: a number of steps (10), or a flow time (0.1)
     #[arg(long, value_name = "D", default_value = "1")]
     every: Distance,
     /// The reference values of t0 and w0, with commas
@@ -93,10 +93,10 @@ struct FlowResult {
     /// False if Ctrl-C came before the end.
     complete: bool,
     rows: Vec<FlowRow>,
-    /// Of the first reference value; null if the flow ends before.
+    /// Scale of the first reference value; null if the flow ends before.
     t0: Option<f64>,
     w0: Option<f64>,
-    /// Of all reference values.
+    /// Scales of all reference values.
     scales: Vec<FlowScales>,
     input: FileSummary,
     output: Option<FileSummary>,
@@ -147,10 +147,14 @@ fn whole(steps: f64) -> Option<usize> {
     ((steps - rounded).abs() < 1e-9 * rounded.max(1.0)).then_some(rounded as usize)
 }
 
-/// Reads links and lets them flow; Ctrl-C makes the step under way the last.
+/// Reads links and lets them flow.
+///
+/// After Ctrl-C the current step is the last.
 ///
 /// # Errors
-/// When an option makes no sense, the input cannot be read or the output cannot be written, or is the input.
+/// * If an option makes no sense.
+/// * If the input cannot be read.
+/// * If the output cannot be written, or is the input.
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
     let (began, started) = (Instant::now(), SystemTime::now());
     let params = arguments.params(report)?;

@@ -18,7 +18,7 @@ use std::time::Instant;
 /// The command line of `generate`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Extents in x, y, z, t: 8x8x8x16 or four words; those of the start if this is a file
+    /// Extents in x, y, z, t: 8x8x8x16 or four words [default: those of a file in --start]
     #[arg(long, value_name = "EXTENTS", required_unless_present = "start")]
     dims: Option<Dims>,
     /// The inverse coupling 6/g² of the Wilson gauge action
@@ -36,17 +36,21 @@ pub struct Arguments {
     /// Start: cold, hot, weak:EPS (unit + EPS·noise) or a file with a configuration
     #[arg(long, value_name = "START", default_value = "cold")]
     start: StartChoice,
-    /// The file to write: the configuration after the last sweep, also if Ctrl-C makes an earlier one the last
+    /// The file of the configuration after the last sweep
+    ///
+    /// After Ctrl-C the current sweep is the last.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Write every N-th configuration too, with the number of its sweep in its name: conf.000100.ildg for --output conf.ildg
+    /// Write every N-th configuration too
+    ///
+    /// Its name has the number of the sweep: conf.000100.ildg for --output conf.ildg.
     #[arg(long, value_name = "N")]
     every: Option<NonZeroUsize>,
     #[command(flatten)]
     overwriting: Overwriting,
     #[arg(long, help = help_on_format())]
     format: Option<Format>,
-    /// The precision to write: double or single; by default double where the format has it
+    /// Precision of the file: double or single [default: double if the format has it]
     #[arg(long, value_enum, hide_possible_values = true)]
     precision: Option<Precision>,
     /// The logical file name of an ILDG file; by default the name of the output

@@ -1,4 +1,4 @@
-//! What help says beyond the options: examples, conventions, the environment, where to ask.
+//! The parts of help beside the options: examples, conventions, the environment.
 
 use super::report::{colour_is_unwanted, is_dumb};
 use clap::{ColorChoice, Command};
@@ -105,7 +105,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("cr-solve man", &["cr-solve man target/man"]),
 ];
 
-/// Of `invert` and `spectrum`: what a solution and a correlator are.
+/// Conventions of `invert` and `spectrum` for solutions and correlators.
 const CONVENTIONS: &str = "\
 Conventions:
   spinors   gamma matrices of DeGrand and Rossi
@@ -118,7 +118,7 @@ Conventions:
   --theta   psi(x + L) = s exp(i pi theta) psi(x) in each direction, s the sign of --boundary
   C(n)      the pion correlator: |M^-1 b|^2 summed over 12 sources and the slice at distance n";
 
-/// What the program makes of its surroundings.
+/// Returns the help on environment variables.
 fn environment() -> String {
     format!(
         "Environment:
@@ -139,14 +139,16 @@ const EXIT_STATUS: &str = "Exit status:
   4    no device, or a device failed
   130  ended by Ctrl-C; 143 by SIGTERM";
 
-/// The command line with all that help says. `arguments` decide on its colours, and on whether its version is looked up.
+/// Returns the command line with its complete help.
+///
+/// `arguments` decide on colours. Only `--version` looks up the details of the version.
 pub fn complete(command: Command, arguments: &[OsString]) -> Command {
     let version = arguments.iter().any(|word| word == "--version");
     let command = if version { command.long_version(version_text()) } else { command };
     extended(command.color(colour(arguments)), "")
 }
 
-/// Adds to a command and all below it what stands behind their options.
+/// Adds the text after the options, for a command and its subcommands.
 fn extended(command: Command, above: &str) -> Command {
     let path = format!("{above} {}", command.get_name()).trim().to_owned();
     let examples = EXAMPLES.iter().find(|(name, _)| *name == path).map_or(&[][..], |(_, lines)| lines);
@@ -178,7 +180,9 @@ fn indented(text: &str) -> String {
     text.lines().map(|line| format!("  {line}\n")).collect()
 }
 
-/// When errors of usage are coloured: they are found before the options are understood.
+/// Returns the choice of colours for errors of usage.
+///
+/// Such errors occur before the options are parsed.
 fn colour(arguments: &[OsString]) -> ColorChoice {
     let words: Vec<_> =
         arguments.iter().map_while(|word| word.to_str().filter(|word| *word != "--")).collect();
@@ -198,7 +202,7 @@ fn is_about_colour(word: &str) -> bool {
     matches!(word, "--color" | "--no-color") || word.starts_with("--color=")
 }
 
-/// What this program is: version, commit, features, and what OpenCL there is.
+/// Returns version, commit, features and OpenCL platforms.
 fn version_text() -> String {
     let commit = option_env!("LATTICE_CL_COMMIT").unwrap_or("unknown");
     let features = if cfg!(feature = "faer") { "faer" } else { "none" };

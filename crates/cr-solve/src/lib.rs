@@ -1,7 +1,7 @@
-//! The program `cr-solve`: one file for each subcommand, and the only code of the package that prints.
+//! The program `cr-solve`, with one file for each subcommand.
 //!
-//! Results go to standard output, as text or with `--json` as one object; everything else goes to standard
-//! error. [`failure`] says which exit status stands for what.
+//! No other code of the package prints. Results go to standard output, as text or with `--json` as
+//! one object. Everything else goes to standard error. [`failure`] has the exit statuses.
 
 pub mod arguments;
 mod attempt_outcome;
@@ -88,22 +88,26 @@ pub struct Common {
     /// Say more; twice for even more
     #[arg(short, long, global = true, action = ArgAction::Count)]
     pub verbose: u8,
-    /// When to use colour in messages: auto (the default, honours NO_COLOR), always or never
+    /// Colour of messages: auto (the default, honours NO_COLOR), always or never
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t)]
     #[arg(hide_possible_values = true, hide_default_value = true, hide_short_help = true)]
     pub color: ColourChoice,
     /// No colour in messages: the same as --color never
     #[arg(long, global = true, hide_short_help = true)]
     pub no_color: bool,
-    /// Where to compute: auto, host, all, PLATFORM.DEVICE or part of a name; several, with commas or as several
-    /// options, make a team
+    /// Devices: auto, host, all, PLATFORM.DEVICE or part of a name
+    ///
+    /// Several devices, with commas or as several options, make a team.
     #[arg(long, global = true, value_name = "DEVICE")]
     pub device: Vec<String>,
-    /// Compile every kernel anew, keep none for the next run (nor do PoCL and NVIDIA's driver), and use no tuned kernel variants
+    /// Compile every kernel anew, and use no tuned kernel variants
+    ///
+    /// No kernel is kept for the next run, neither here nor by PoCL and NVIDIA's driver.
     #[arg(long, global = true, hide_short_help = true)]
     pub no_cache: bool,
-    /// Use the kernel variants that come with the program, not those that were found fastest on this device; without
-    /// this option a GPU searches for them on first use
+    /// Use the kernel variants that come with the program
+    ///
+    /// Without this option a GPU searches for the fastest variants on first use.
     #[arg(long, global = true, hide_short_help = true)]
     pub no_tune: bool,
     /// The processes that do the job together.
@@ -117,7 +121,7 @@ impl Common {
         if self.no_color { ColourChoice::Never } else { self.color }
     }
 
-    /// Whether all devices that there are were asked for, and none by its name.
+    /// Tells whether all devices were asked for, and none by its name.
     fn takes_all_devices(&self) -> bool {
         let selectors: Vec<Selector> = self.device.iter().flat_map(|text| Selector::list(text)).collect();
         selectors == [Selector::All]
@@ -141,7 +145,7 @@ impl Common {
     /// How devices are opened.
     pub fn device_options(&self, profiling: Profiling) -> DeviceOptions {
         let cache = self.cache();
-        // What cannot be kept is not worth the time.
+        // A search is not worth its time if its result cannot be kept.
         let tuning = match cache.tuning_file() {
             Some(_) if !self.no_tune => TuningMode::SearchOnGpus,
             _ => TuningMode::Shipped,
@@ -149,24 +153,30 @@ impl Common {
         DeviceOptions { profiling, cache, tuning, ..DeviceOptions::default() }
     }
 
-    /// Where compiled programs and tuned kernel variants are kept.
+    /// Returns the place of compiled programs and tuned kernel variants.
     pub fn cache(&self) -> CacheMode {
         if self.no_cache { CacheMode::Off } else { CacheMode::User }
     }
 
-    /// Opens the devices of `--device`, which show a search for the fastest variant of a kernel as a bar.
+    /// Opens the devices of `--device`.
+    ///
+    /// A search for the fastest variant of a kernel shows a bar.
     pub fn team(&self, profiling: Profiling, report: &Report) -> Result<Team, Failure> {
         self.team_with(self.device_options(profiling), report)
     }
 
-    /// The devices of a solve, which searches in passing only: as [`Common::team`], with a recorder that is told what the devices do.
+    /// Opens the devices of a solve, with a recorder of their commands.
+    ///
+    /// A search for kernel variants is short, unlike with [`Common::team`].
     pub fn recorded_team(&self, recorder: Recorder, report: &Report) -> Result<Team, Failure> {
         let search_time = Some(tuning::TIME_ON_FIRST_USE);
         let options = DeviceOptions { recorder, search_time, ..self.device_options(Profiling::Off) };
         self.team_with(options, report)
     }
 
-    /// Of several processes on a machine each opens its share of the devices.
+    /// Opens the devices.
+    ///
+    /// Each of several processes on a machine opens its share of the devices.
     fn team_with(&self, options: DeviceOptions, report: &Report) -> Result<Team, Failure> {
         let selectors = self.device.iter().flat_map(|text| Selector::list(text));
         let options = DeviceOptions {
@@ -194,11 +204,11 @@ enum Command {
     Info(info::Arguments),
     /// Write a gauge configuration in another format or precision
     Convert(convert::Arguments),
-    /// Measure a gauge configuration: energy, topological charge, Wilson loops, static potential
+    /// Measure energy, topological charge, Wilson loops and the static potential
     Measure(measure::Arguments),
     /// Smear the links of a gauge configuration: APE, stout or HYP
     Smear(smear::Arguments),
-    /// Let the links of a gauge configuration flow along the gradient of an action; gives t0 and w0
+    /// Compute the gradient flow of a gauge configuration, with t0 and w0
     Flow(flow::Arguments),
     /// Bring a gauge configuration into Landau or Coulomb gauge
     Fix(fix::Arguments),
@@ -210,7 +220,7 @@ enum Command {
     Run(run::Arguments),
     /// List the OpenCL devices and the host, with their measured bandwidth
     Devices(devices::Arguments),
-    /// Find the fastest variants of the kernels on a device, and keep them for later runs
+    /// Find the fastest kernel variants of a device, and keep them for later runs
     Tune(tune::Arguments),
     /// Measure what the devices do
     #[command(subcommand)]
@@ -235,7 +245,9 @@ impl Command {
         }
     }
 
-    /// Whether the ranks of MPI do it together. Anything else is done by the first one alone.
+    /// Tells whether the ranks of MPI work together.
+    ///
+    /// Any other command is done by the first rank alone.
     fn is_done_together(&self) -> bool {
         match self {
             Command::Invert(_) | Command::Spectrum(_) | Command::Run(_) => true,

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub struct Destination {
     #[arg(long, help = help_on_format())]
     format: Option<Format>,
-    /// The precision to write: double or single; by default double where the format has it
+    /// Precision of the file: double or single [default: double if the format has it]
     #[arg(long, value_enum, hide_possible_values = true)]
     precision: Option<Precision>,
     /// The logical file name of an ILDG file; by default the name of the output
@@ -44,12 +44,12 @@ impl Destination {
 }
 
 impl FileSummary {
-    /// Of a file that was read.
+    /// Makes the summary of a file that was read.
     pub fn of_input(path: &Path, file: &GaugeFile) -> Self {
         Self { file: path.to_owned(), format: file.format, precision: file.configuration.precision().bits() }
     }
 
-    /// Of a file that links in double were written to.
+    /// Makes the summary of a file that links in double were written to.
     pub fn of_output(output: &Output) -> Self {
         let precision = output.precision_of(lattice_cl::scalar::Precision::Double).bits();
         Self { file: output.path.clone(), format: output.format, precision }
@@ -72,10 +72,12 @@ pub fn note_on_precision(path: &Path, file: &GaugeFile, report: &Report) {
     }
 }
 
-/// Writes links with a description: what was done, to which file, and what that file says of itself.
+/// Writes links with a description of their origin.
+///
+/// The description has the command, the input file and that file's own description.
 ///
 /// # Errors
-/// When the system refuses.
+/// If the system refuses.
 pub fn write(
     output: &Output,
     links: &GaugeConfiguration,

@@ -27,14 +27,16 @@ pub struct Arguments {
     /// The action density: from clovers, from plaquettes, and improved by rectangles
     #[arg(long)]
     energy: bool,
-    /// Wilson loops of up to R links in space by T in time, and the static potential: for example 4x8. --ape, --stout and
-    /// --hyp smear their links in space; those in time are the file's
+    /// Wilson loops up to RxT, such as 4x8, and the static potential
+    ///
+    /// R counts links in space, T links in time. --ape, --stout and --hyp smear the loops' links in
+    /// space only.
     #[arg(long, value_name = "RxT")]
     wilson_loops: Option<Sides>,
     /// With --wilson-loops: loops with both sides in space too, of up to R by R links
     #[arg(long, requires = "wilson_loops")]
     in_space: bool,
-    /// With --wilson-loops and smearing: take the links in time from the smeared ones too
+    /// Smear the links in time of --wilson-loops too
     #[arg(long, requires = "wilson_loops", hide_short_help = true)]
     smeared_time: bool,
     #[command(flatten)]
@@ -83,7 +85,7 @@ struct MeasureResult {
     energy: Option<Energy>,
     #[serde(skip_serializing_if = "Option::is_none")]
     charge: Option<TopologicalCharge>,
-    /// Of the links in space of the loops, and with `smeared_time` of those in time.
+    /// Smearing of the loops' links in space, and with `smeared_time` in time.
     #[serde(skip_serializing_if = "Option::is_none")]
     smearing: Option<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]

@@ -20,9 +20,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 #[derive(Clone, Debug, Default)]
 pub struct Ranks(Option<Arc<World>>);
 
-/// Lets the first rank speak, if this one fails like it before they know each other.
+/// Waits, so that the first rank can report a failure that all ranks have.
 ///
-/// A launcher ends all ranks as soon as one has failed.
+/// The ranks are not connected yet. A launcher ends all ranks as soon as one has failed.
 pub fn leave_the_word_to_the_first(launcher: Option<&Launcher>) {
     if launcher.is_some_and(|launcher| launcher.rank > 0) {
         thread::sleep(PATIENCE / 2);
@@ -100,12 +100,12 @@ impl Ranks {
         }
     }
 
-    /// What the first rank says, on every rank.
+    /// Returns the value of the first rank, on every rank.
     ///
-    /// Each has another clock, so that one has to decide.
+    /// The clocks of the ranks differ, so one rank decides.
     ///
     /// # Errors
-    /// When the ranks no longer understand each other.
+    /// If the ranks cannot communicate.
     pub fn first_decides<const N: usize>(&self, mut own: [u8; N]) -> Result<[u8; N], Failure> {
         if let Some(world) = &self.0 {
             world.broadcast(0, &mut own).map_err(DeviceError::from)?;

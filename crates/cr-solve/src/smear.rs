@@ -50,7 +50,9 @@ struct SmearResult {
 /// Reads links, smears them and writes the result.
 ///
 /// # Errors
-/// When a parameter is out of its range, the input cannot be read or the output cannot be written, or is the input.
+/// * If a parameter is out of its range.
+/// * If the input cannot be read.
+/// * If the output cannot be written, or is the input.
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
     let (began, started) = (Instant::now(), SystemTime::now());
     let Some(params) = arguments.smearing.params(report)? else {

@@ -12,20 +12,26 @@ pub struct SmearingOptions {
     #[arg(long, value_name = "ALPHA,N", value_parser = of_numbers::<1>, conflicts_with_all = ["stout", "hyp"])]
     #[arg(allow_hyphen_values = true)]
     ape: Option<([f64; 1], usize)>,
-    /// Stout smearing: exp of RHO times the traceless anti-Hermitian part of staples times U†, N times
+    /// Stout smearing with the parameter RHO, N times: for example 0.1,3
+    ///
+    /// A step multiplies by exp of RHO times the traceless anti-Hermitian part of staples times U†.
     #[arg(long, value_name = "RHO,N", value_parser = of_numbers::<1>, conflicts_with = "hyp")]
     #[arg(allow_hyphen_values = true)]
     stout: Option<([f64; 1], usize)>,
-    /// HYP smearing with the parameters of the outer, middle and inner level, N times: for example 0.75,0.6,0.3,1
+    /// HYP smearing, N times: for example 0.75,0.6,0.3,1
+    ///
+    /// A1, A2 and A3 are the parameters of the outer, middle and inner level.
     #[arg(long, value_name = "A1,A2,A3,N", value_parser = of_numbers::<3>, allow_hyphen_values = true)]
     hyp: Option<([f64; 3], usize)>,
-    /// Smear links in x, y and z with staples in space; HYP then has two levels, A2 and A3
+    /// Smear links in space with spatial staples; HYP has only the levels A2 and A3
     #[arg(long)]
     spatial: bool,
     /// Smear in these directions only, with staples in their planes: for example xy
     #[arg(long, value_name = "DIRECTIONS", conflicts_with = "spatial", hide_short_help = true)]
     directions: Option<Directions>,
-    /// How APE and HYP come back to SU(3): trace, the nearest element; polar, the unitary factor without its phase
+    /// Projection of APE and HYP to SU(3): trace or polar
+    ///
+    /// trace takes the nearest element, polar the unitary factor without its phase.
     #[arg(long, value_name = "KIND", default_value_t)]
     projection: Projection,
 }

@@ -16,8 +16,9 @@ use std::time::Duration;
 /// The option `--trace`.
 #[derive(Debug, Default, clap::Args)]
 pub struct Trace {
-    /// Write what ran on the devices during the solve, and when, to this file (JSON for chrome://tracing and ui.perfetto.dev); every launch
-    /// takes some microseconds longer then
+    /// Write a timeline of the devices during the solve to this file (JSON)
+    ///
+    /// chrome://tracing and ui.perfetto.dev show the file. Every launch takes some microseconds longer.
     #[arg(long, value_name = "FILE.json", hide_short_help = true)]
     trace: Option<PathBuf>,
 }

@@ -33,13 +33,15 @@ pub struct Arguments {
     /// The kernels to tune
     #[arg(value_enum, value_name = "KERNELS", default_value = "stencil")]
     family: Family,
-    /// Stencil: extents in x, y, z, t of what one device holds; several times for several lattices
+    /// Stencil: extents in x, y, z, t of one device's domain; may be repeated
     #[arg(long, value_name = "EXTENTS", default_value = "16x16x16x32")]
     dims: Vec<Dims>,
     /// Precisions: double, single, half (or d, s, h) or all; gemm has no half
     #[arg(long, value_name = "PRECISION,…", value_delimiter = ',', default_value = "all", value_parser = precisions::of_fields())]
     precision: Vec<String>,
-    /// Gemm: m, n and k of the products, N for NxNxN; one product stands for all up to the next powers of two
+    /// Gemm: m, n and k of the products, N for NxNxN
+    ///
+    /// One product stands for all sizes up to the next powers of two.
     #[arg(long, value_name = "MxNxK,…", value_delimiter = ',', default_value = "1024", value_parser = Extents::parse)]
     sizes: Vec<Extents>,
     /// Gemm: which factors are transposed, in column-major order: nn, nt, tn, tt
@@ -54,10 +56,12 @@ pub struct Arguments {
     /// Stencil: reals stored for each link: 18, 12, 8 or all
     #[arg(long, value_name = "REALS,…", value_delimiter = ',', default_value = "all", value_parser = ["all", "18", "12", "8"])]
     links: Vec<String>,
-    /// Stencil: right-hand sides: fields that the operators are applied to at once; several numbers for several kernels
+    /// Stencil: numbers of right-hand sides that the operators are applied to at once
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1", value_parser = clap::value_parser!(u8).range(1..=64))]
     rhs: Vec<u8>,
-    /// Stencil: the operators; those with a twisted mass have the variants of those without
+    /// Stencil: the operators
+    ///
+    /// Operators with a twisted mass use the variants of operators without one.
     #[arg(long, value_enum, value_name = "OPERATOR,…", value_delimiter = ',', default_value = "wilson")]
     operator: Vec<Operator>,
     /// Most seconds for one kernel
@@ -305,7 +309,7 @@ struct Product {
     tune: TuneProduct,
 }
 
-/// Returns the products in every element type, arithmetic and form asked for.
+/// Returns the products in every requested element type, arithmetic and pair of ops.
 fn products(arguments: &Arguments) -> Vec<Product> {
     let elements: [(&str, &str, TuneProduct); 4] = [
         ("single", "real", tune_gemm::<f32>),

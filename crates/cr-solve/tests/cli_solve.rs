@@ -7,7 +7,7 @@ use assert_cmd::cargo::cargo_bin_cmd;
 use common::relative;
 use lattice_cl::device::PEER_VARIABLE;
 use lattice_cl::geometry::Boundary;
-use lattice_cl::host::{self, LinkField, Spinor, StencilForm, random};
+use lattice_cl::host::{self, LinkField, Spinor, StencilFactors, random};
 use lattice_cl::io::{self, Format, WriteOptions};
 use lattice_cl::{Dims, GaugeConfiguration};
 use num_complex::Complex64;
@@ -151,17 +151,17 @@ fn boundary_of(options: &str) -> Boundary {
 }
 
 /// ‖b − M x‖ for a point source, with the operator of the host and the links in memory.
-fn residual(x: &[Spinor<f64>], form: (f64, f64), boundary: &str, (site, spin, colour): Source) -> f64 {
+fn residual(x: &[Spinor<f64>], factors: (f64, f64), boundary: &str, (site, spin, colour): Source) -> f64 {
     let (field, _) = weak_field();
     let links = LinkField::new(field, boundary_of(boundary));
-    let form = StencilForm::new(form.0, form.1);
+    let factors = StencilFactors::new(factors.0, factors.1);
     let mut r = vec![Spinor::default(); x.len()];
-    host::stencil(&links, form, x, &mut r);
+    host::stencil(&links, factors, x, &mut r);
     r[field.dims().site(site)].0[spin][colour] -= Complex64::new(1.0, 0.0);
     r.iter().map(Spinor::norm2).sum::<f64>().sqrt()
 }
 
-const KAPPA_FORM: (f64, f64) = (1.0, -KAPPA);
+const KAPPA_FACTORS: (f64, f64) = (1.0, -KAPPA);
 const ORIGIN: Source = ([0; 4], 0, 0);
 
 #[test]
@@ -203,7 +203,7 @@ fn invert_prints_one_object_with_the_promised_keys() {
     let x = solution(&folder, "x.lime");
     let norm2: f64 = x.iter().map(Spinor::norm2).sum();
     assert!(relative(number(&result["solution_norm2"]), norm2) < 1e-13);
-    let here = residual(&x, KAPPA_FORM, "antiperiodic", ORIGIN);
+    let here = residual(&x, KAPPA_FACTORS, "antiperiodic", ORIGIN);
     assert!(here <= 1e-10);
     assert!(relative(number(&result["residual"]["true"]), here) < 1e-3);
 }
@@ -345,7 +345,7 @@ fn every_method_solves_the_equation() {
                 assert!(method.contains(result["solver"].as_str().unwrap()), "{result}");
                 assert_eq!(result["precision"], precision);
                 assert_eq!(result["tolerance"], tolerance);
-                let here = residual(&solution(&folder, "x.lime"), KAPPA_FORM, "antiperiodic", ORIGIN);
+                let here = residual(&solution(&folder, "x.lime"), KAPPA_FACTORS, "antiperiodic", ORIGIN);
                 assert!(here <= tolerance * (1.0 + 1e-6), "{line}: {here:e}");
             }
         }
@@ -395,7 +395,7 @@ fn a_set_up_that_fails_is_told_and_another_method_solves() {
         "blocks of 4x3x2x2 sites",
         "bicgstab",
     ]);
-    assert!(residual(&solution(&folder, "x.lime"), KAPPA_FORM, "antiperiodic", ORIGIN) < 1.01e-10);
+    assert!(residual(&solution(&folder, "x.lime"), KAPPA_FACTORS, "antiperiodic", ORIGIN) < 1.01e-10);
 }
 
 #[test]
@@ -426,8 +426,8 @@ fn the_mass_form_has_the_solutions_of_the_kappa_form_times_two_kappa() {
     assert_eq!(result["normalisation"], "mass");
     assert!(relative(number(&result["kappa"]), KAPPA) < 1e-14);
     let (kappa, mass_form) = (solution(&folder, "kappa"), solution(&folder, "mass"));
-    let form = (4.0 + mass, -0.5);
-    assert!(residual(&mass_form, form, "antiperiodic", ORIGIN) < 1e-11);
+    let factors = (4.0 + mass, -0.5);
+    assert!(residual(&mass_form, factors, "antiperiodic", ORIGIN) < 1e-11);
     for (a, b) in kappa.iter().zip(&mass_form) {
         for (a, b) in a.0.iter().flatten().zip(b.0.iter().flatten()) {
             assert!((a * (2.0 * KAPPA) - b).norm() < 1e-11);
@@ -448,9 +448,9 @@ fn boundaries_and_sources_are_those_asked_for() {
         assert_eq!(result["boundary"], serde_json::json!(boundary_of(boundary).signs()));
         assert_eq!(result["theta"], serde_json::json!(boundary_of(boundary).theta().angles()));
         let x = solution(&folder, "x.lime");
-        assert!(residual(&x, KAPPA_FORM, boundary, ORIGIN) < 1e-9, "{boundary}");
+        assert!(residual(&x, KAPPA_FACTORS, boundary, ORIGIN) < 1e-9, "{boundary}");
         // The check can tell boundaries apart.
-        assert!(residual(&x, KAPPA_FORM, "-1,-1,-1,1", ORIGIN) > 1e-6);
+        assert!(residual(&x, KAPPA_FACTORS, "-1,-1,-1,1", ORIGIN) > 1e-6);
     }
     let sources = [
         ("--source point:1,2,3,5 --spin 2 --color 1", ([1, 2, 3, 5], 2, 1)),
@@ -463,7 +463,7 @@ fn boundaries_and_sources_are_those_asked_for() {
         assert_eq!((&result["spin"], &result["color"]), (&source.1.into(), &source.2.into()));
         let record = io::read_propagator(folder.path().join("x.lime")).unwrap().records.remove(0);
         assert_eq!((record.spin, record.colour), (source.1, source.2));
-        let here = residual(&record.field, KAPPA_FORM, "antiperiodic", source);
+        let here = residual(&record.field, KAPPA_FACTORS, "antiperiodic", source);
         assert!(here < 1e-9, "{options}: {here:e}");
     }
 }
@@ -521,7 +521,7 @@ fn spectrum_gives_the_correlator_of_its_twelve_solutions() {
         for (k, record) in propagator.records.iter().enumerate() {
             assert_eq!((record.spin, record.colour), (k / 3, k % 3));
             let source = (source, record.spin, record.colour);
-            assert!(residual(&record.field, KAPPA_FORM, "antiperiodic", source) < 1e-9);
+            assert!(residual(&record.field, KAPPA_FACTORS, "antiperiodic", source) < 1e-9);
             for (site, spinor) in record.field.iter().enumerate() {
                 let here = propagator.dims.coordinates(site)[mu] + EXTENTS[mu];
                 wanted[(here - source.0[mu]) % EXTENTS[mu]] += spinor.norm2();
@@ -585,8 +585,8 @@ fn a_spectrum_may_be_solved_for_all_sources_at_once() {
         assert_eq!(propagator.records.len(), 12);
         for (record, solve) in propagator.records.iter().zip(result["solves"].as_array().unwrap()) {
             let source = ([1, 2, 3, 5], record.spin, record.colour);
-            let form = (1.0, -0.12);
-            let found = residual(&record.field, form, "antiperiodic", source);
+            let factors = (1.0, -0.12);
+            let found = residual(&record.field, factors, "antiperiodic", source);
             assert!((found - number(&solve["residual"]["true"])).abs() < 1e-13, "{options}: {found} {solve}");
         }
     }
@@ -897,7 +897,7 @@ fn a_solve_that_gives_up_fails_and_still_tells_and_writes_what_it_reached() {
     assert_eq!(result["iterations"], 3);
     assert_eq!(numbers(&result["history"]).len(), 4);
     assert!(result["failure"].as_str().unwrap().contains("limit of 3"));
-    let here = residual(&solution(&folder, "best.lime"), KAPPA_FORM, "antiperiodic", ORIGIN);
+    let here = residual(&solution(&folder, "best.lime"), KAPPA_FACTORS, "antiperiodic", ORIGIN);
     assert!(here > 1e-3 && here < 1.0, "{here:e}");
     assert!(relative(number(&result["residual"]["true"]), here) < 1e-9);
 
@@ -951,7 +951,7 @@ fn a_tolerance_beyond_the_precision_fails_with_a_good_iterate() {
         );
         let result = run(&folder, &line).expect(1).says(&["precision limit", "loosen --tol"]).json();
         assert_eq!(result["converged"], false);
-        let here = residual(&solution(&folder, "x.lime"), KAPPA_FORM, "antiperiodic", ORIGIN);
+        let here = residual(&solution(&folder, "x.lime"), KAPPA_FACTORS, "antiperiodic", ORIGIN);
         assert!(here < reached, "{options}: {here:e}");
     }
 }
@@ -1590,7 +1590,7 @@ fn the_default_is_the_automatic_choice_on_the_command_line_and_in_jobs() {
     }
     assert_eq!(results[2]["job"]["resolved"]["solver"]["solver"], "auto");
     // Whatever it iterates, the solution is one in double.
-    assert!(residual(&solution(&folder, "x.lime"), KAPPA_FORM, "antiperiodic", ORIGIN) <= 1e-10);
+    assert!(residual(&solution(&folder, "x.lime"), KAPPA_FACTORS, "antiperiodic", ORIGIN) <= 1e-10);
     for command in ["invert", "spectrum"] {
         let help = run(&folder, &format!("{command} --help")).expect(0).stdout;
         assert!(help.contains("[default: auto]"), "{help}");
@@ -1754,7 +1754,7 @@ fn a_list_of_sources_can_be_inverted() {
     assert_eq!(result["results"].as_array().unwrap().len(), 2);
     assert_eq!(names(&folder), ["job.toml", "x.0.lime", "x.1.lime", "x.svg"]);
     let source = ([0, 0, 0, 4], 0, 1);
-    assert!(residual(&solution(&folder, "x.1.lime"), KAPPA_FORM, "antiperiodic", source) < 1e-9);
+    assert!(residual(&solution(&folder, "x.1.lime"), KAPPA_FACTORS, "antiperiodic", source) < 1e-9);
     let failed = run(&folder, "run job.toml --device host --set max-iterations=2 --set force=true").expect(1);
     failed.says(&["the solve for point 0.0.0.0, spin 2, colour 0 failed", "x.0.lime holds the best iterate"]);
 }

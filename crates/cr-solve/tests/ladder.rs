@@ -9,16 +9,16 @@ fn every_rung_of_the_ladder_is_the_operator_of_the_host() {
     use cr_solve::bench::ladder::{BuiltRung, Fields, RUNGS, components};
     use lattice_cl::Dims;
     use lattice_cl::geometry::Boundary;
-    use lattice_cl::host::{LinkField, Spinor, StencilForm, random, stencil};
+    use lattice_cl::host::{LinkField, Spinor, StencilFactors, random, stencil};
 
     // More sites than one group has.
     let dims = Dims::new([2, 4, 6, 4]).unwrap();
     let links = LinkField::new(&random::hot(dims, 1), Boundary::antiperiodic_t());
     let psi = random::spinor_field(dims, 2);
     let kappa = 0.13;
-    let form = StencilForm::new(1.0, -kappa);
+    let factors = StencilFactors::new(1.0, -kappa);
     let mut expected = vec![Spinor::default(); dims.volume()];
-    stencil(&links, form, &psi, &mut expected);
+    stencil(&links, factors, &psi, &mut expected);
     let expected = components(&expected);
     for device in common::devices() {
         let fields = Fields::new(&device, &links).unwrap();

@@ -250,22 +250,23 @@ fn rank_k<T: Element>(
         return Ok(Completion::nothing());
     }
     let other = if hermitian { Op::C } else { Op::T };
-    let form = Form { operation, triangle, op, ops: if op == Op::N { [op, other] } else { [other, Op::N] } };
+    let update =
+        RankUpdate { operation, triangle, op, ops: if op == Op::N { [op, other] } else { [other, Op::N] } };
     let mut events = Vec::new();
-    form.off_diagonal(0..n, [alpha, beta], a, &mut c, &mut events)?;
+    update.off_diagonal(0..n, [alpha, beta], a, &mut c, &mut events)?;
     let whole = n / DIAGONAL_BLOCK;
     let last = whole * DIAGONAL_BLOCK;
     for (first, edge, count) in [(0, DIAGONAL_BLOCK, whole), (last, n - last, usize::from(last < n))] {
         if count > 0 {
             let blocks = Blocks { first, edge, count };
-            form.diagonal(&device, hermitian, blocks, [alpha, beta], a, &mut c, &mut events)?;
+            update.diagonal(&device, hermitian, blocks, [alpha, beta], a, &mut c, &mut events)?;
         }
     }
     Ok(Completion::of(events))
 }
 
-/// The form of a product of A with itself.
-struct Form {
+/// A rank-k update, the product of A with itself.
+struct RankUpdate {
     operation: &'static str,
     triangle: Triangle,
     /// How A enters on the left.
@@ -281,7 +282,7 @@ struct Blocks {
     count: usize,
 }
 
-impl Form {
+impl RankUpdate {
     /// Returns these rows of op(A), as a part of A.
     fn rows<'a, T: Element>(
         &self,

@@ -20,11 +20,11 @@ use num_complex::Complex64;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// One form of a Dirac operator, or of its hop from one parity to the other, with the kernels that apply it.
+/// A Dirac operator, or its hop from one parity to the other, with its kernels.
 pub(crate) struct Stencil<T: Storage> {
     links: GaugeField<T>,
     task: Task,
-    /// The blocks for the shift, and those for the hop, if the form has matrices.
+    /// The blocks for the shift, and those for the hop, if the factors have matrices.
     blocks: [Option<Arc<BlockField<T>>>; 2],
     /// One for each device; none on the host.
     kernels: Vec<ShardKernels>,
@@ -64,7 +64,7 @@ impl<T: Storage> Stencil<T> {
         let lattice = links.lattice();
         let sharded = lattice.grid().count() > 1;
         let blocks =
-            [prepared(links, task.form.shift.matrix)?, prepared(links, task.form.coefficient.matrix)?];
+            [prepared(links, task.factors.shift.matrix)?, prepared(links, task.factors.coefficient.matrix)?];
         let kernels =
             lattice.shards().iter().map(|shard| ShardKernels::new(shard, links, task, tuning(shard)?));
         let communicator = Carrier::new(lattice)?;
@@ -143,7 +143,7 @@ impl<T: Storage> Stencil<T> {
         } else {
             &mut *out
         };
-        let adjoint = [self.task.form.shift, self.task.form.coefficient]
+        let adjoint = [self.task.factors.shift, self.task.factors.coefficient]
             .map(|factor| factor.matrix.block_use().is_some_and(|usage| usage.adjoint));
         let held = &self.blocks;
         let blocks =
@@ -152,11 +152,11 @@ impl<T: Storage> Stencil<T> {
         for (source, result) in result.chunks_mut(size).enumerate() {
             let own = source * size..(source + 1) * size;
             match self.task.region {
-                Region::Full => host::stencil_with(links, self.task.form, &blocks, &psi[own], result),
+                Region::Full => host::stencil_with(links, self.task.factors, &blocks, &psi[own], result),
                 Region::Parity { parity, .. } => {
                     let shifted = shifted.map(|field| &field[own.clone()]);
-                    let form = self.task.form;
-                    host::hop_even_odd_with(links, form, &blocks, parity, &psi[own], shifted, result);
+                    let factors = self.task.factors;
+                    host::hop_even_odd_with(links, factors, &blocks, parity, &psi[own], shifted, result);
                 }
             }
         }
@@ -261,7 +261,7 @@ impl<T: Storage> Stencil<T> {
         ]);
         arguments.extend(kernels.traversal.shape());
         arguments.extend(kernels.traversal.order());
-        let coefficient = real(self.task.form.coefficient.scalar);
+        let coefficient = real(self.task.factors.coefficient.scalar);
         arguments.extend([coefficient, Argument::value(kernels.origin)]);
         arguments.extend(kernels.groups.argument());
         if let Region::Parity { parity, .. } = self.task.region {
@@ -274,7 +274,7 @@ impl<T: Storage> Stencil<T> {
                 .each_ref()
                 .map(|blocks| blocks.as_ref().map(|blocks| &blocks.on_devices()[k])),
         };
-        arguments.extend(self.task.site_part().arguments::<T>(&self.task.form, site));
+        arguments.extend(self.task.site_part().arguments::<T>(&self.task.factors, site));
         arguments.extend(AnisotropyPart::of(self.links.anisotropy()).arguments::<T>());
         arguments.extend(BoundaryPart::arguments::<T>(&kernels.phases));
         if let Some(halo) = &halo {

@@ -1,4 +1,4 @@
-//! The kernels of the stencil on one device: how they are specialised, and what they take.
+//! The kernels of the stencil on one device: definitions and parameters.
 
 use super::parts::{
     AnisotropyPart, BoundaryPart, EndingMemory, GroupParts, HaloPart, KernelPart, LinksPart, Part,
@@ -35,23 +35,25 @@ pub(crate) struct ShardKernels {
     /// Parity of the domain's first site.
     pub origin: u32,
     pub wilson: Kernel,
-    /// How many groups there are, and which shares they do.
+    /// The groups of a launch and their shares.
     pub groups: Groups,
     columns: usize,
     pub ending: EndingMemory,
-    /// The phases of links that leave the lattice, where they are parameters.
+    /// The phases of links that leave the lattice, if phases are parameters.
     pub phases: Vec<Complex64>,
-    /// Present where the lattice is cut over devices.
+    /// The packing of faces, if the lattice is divided among devices.
     pub pack: Option<Pack>,
-    /// The groups in parts, where those inside may run before faces have come.
+    /// The groups in parts, if groups inside may run before faces arrive.
     pub group_parts: Option<GroupParts>,
 }
 
-/// What packs the faces of a domain.
+/// The kernel that packs the faces of a domain.
 pub(crate) struct Pack {
     pub kernel: Kernel,
     pub range: Range,
-    /// For each direction that is cut the phase of the links that leave the domain's last slice, if the stored ones do not have it.
+    /// Phases of the links that leave the domain's last slice, for each cut direction.
+    ///
+    /// A phase is 1 if the stored links have it already.
     pub phases: Vec<Complex64>,
 }
 
@@ -116,28 +118,32 @@ impl ShardKernels {
 }
 
 impl ShardKernels {
-    /// How many groups a part of a launch has.
+    /// Returns the number of groups in a part of a launch.
     pub fn group_count(&self, part: Part) -> usize {
         self.group_parts.as_ref().map_or(self.groups.count, |parts| parts.count(part))
     }
 
-    /// The range of a launch of this part.
+    /// Returns the range of a launch of this part.
     pub fn range(&self, part: Part) -> Range {
         range(self.group_count(part), self.columns, self.tuning)
     }
 }
 
-/// The groups of a stencil on a domain, each of which has blocks of one parity, or of the full operator half of them of each.
+/// Returns the groups of a stencil on a domain.
+///
+/// A group has blocks of one parity. In the full operator, half of its blocks have either parity.
 fn groups(device: &Device, layout: &Layout, task: Task, tuning: Tuning) -> Groups {
     Groups::new(shares(layout, task, tuning), tuning.groups_at_once(device, task.columns), tuning.rounds)
 }
 
-/// The shares that the groups of a stencil have together.
+/// Returns the number of shares of all groups together.
 fn shares(layout: &Layout, task: Task, tuning: Tuning) -> usize {
     task.region.parities() * layout.blocks().div_ceil(tuning.work_group)
 }
 
-/// The blocks of a share, of one parity or of both. Twin of `ITEM_OF` of `cl/stencil/way.cl`.
+/// Returns the blocks of a share, of one parity or of both.
+///
+/// Twin of `ITEM_OF` of `cl/stencil/way.cl`.
 fn blocks_of_share(region: Region, work_group: usize, share: usize) -> std::ops::Range<usize> {
     let (number, size) = match region {
         Region::Full if work_group.is_multiple_of(2) => (share, work_group / 2),
@@ -147,7 +153,9 @@ fn blocks_of_share(region: Region, work_group: usize, share: usize) -> std::ops:
     number * size..(number + 1) * size
 }
 
-/// The items of so many groups; columns that are not in one work-item are side by side in its group.
+/// Returns the range of `groups` groups.
+///
+/// Columns that are not in one work-item are side by side in its group.
 fn range(groups: usize, columns: usize, tuning: Tuning) -> Range {
     match columns / tuning.columns_per_item {
         1 => Range::groups(groups, tuning.work_group),
@@ -155,7 +163,7 @@ fn range(groups: usize, columns: usize, tuning: Tuning) -> Range {
     }
 }
 
-/// The key of the kernels of one domain, in a variant that fits.
+/// Returns the key of the kernels of one domain, for a variant that fits.
 pub(super) fn kernel_key<T: Storage>(
     shard: &Shard,
     links: &LinkFormat,
@@ -163,21 +171,21 @@ pub(super) fn kernel_key<T: Storage>(
     tuning: Tuning,
 ) -> KernelKey {
     let layout = &shard.layout(T::STORAGE);
-    // Compilers for processors make use of it; on a GPU lattices of all sizes share a kernel.
+    // Compilers for processors use a known order. On a GPU, lattices of all sizes share a kernel.
     let in_order = layout.lanes() > 1 && Traversal::new(layout, tuning.tile_z, tuning.boxes).is_in_order();
     let in_rounds = groups(&shard.device, layout, task, tuning).are_in_rounds();
     let [nx, ny, nz, _] = layout.cuts();
-    // Spinors are results of such kernels: they have left the caches if results do.
+    // Spinors are results of such kernels. Results that bypass the caches must be prefetched.
     let prefetch_spinors = tuning.prefetch > 0 && tuning.stream_output;
-    // On a processor what is subtracted from has been loaded, and would have to leave the caches first.
+    // On a processor the field of a subtraction is in the caches, and would have to leave them.
     let stream_output = tuning.stream_output && !(layout.lanes() > 1 && task.ending.subtracts());
     let mut key = field_key::<T>(STENCIL, layout)
         .define("NX", nx)
         .define("NY", ny)
         .define("NZ", nz)
         .define("RECONSTRUCT", links.reconstruction.reals())
-        .define("DAGGER", u8::from(task.form.dagger))
-        .define("GAMMA5", u8::from(task.form.gamma5))
+        .define("DAGGER", u8::from(task.factors.dagger))
+        .define("GAMMA5", u8::from(task.factors.gamma5))
         .define("FULL", u8::from(task.region == Region::Full))
         .define("LOCAL_SIZE", tuning.work_group)
         .define("COLUMNS", task.columns)

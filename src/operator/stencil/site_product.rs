@@ -5,7 +5,7 @@ use super::parts::{KernelPart, SiteBuffers, SitePart};
 use crate::device::{Argument, ArgumentList, DeviceError, Kernel, KernelFamily, Parameter, Range};
 use crate::field::{BlockField, GaugeField, ParityField, field_key};
 use crate::geometry::Lattice;
-use crate::host::{SiteFactor, StencilForm};
+use crate::host::{SiteFactor, StencilFactors};
 use crate::scalar::{Real, Storage};
 use lattice_solvers::Work;
 use rayon::prelude::*;
@@ -24,8 +24,8 @@ pub(crate) struct SiteProduct<T: Storage> {
     lattice: Lattice,
     parity: usize,
     columns: usize,
-    /// A form whose coefficient is the factor. Only the coefficient is used.
-    form: StencilForm,
+    /// Factors with the site factor as coefficient. Only the coefficient is used.
+    factors: StencilFactors,
     blocks: Option<Arc<BlockField<T>>>,
     /// The kernel of each device, with its range and its number of blocks.
     kernels: Vec<(Kernel, Range, u32)>,
@@ -43,8 +43,8 @@ impl<T: Storage> SiteProduct<T> {
         columns: usize,
     ) -> Result<Self, DeviceError> {
         let lattice = links.lattice();
-        let form = StencilForm { coefficient: factor, ..StencilForm::new(0.0, 1.0) };
-        let part = SitePart::of(&form, false, false);
+        let factors = StencilFactors { coefficient: factor, ..StencilFactors::new(0.0, 1.0) };
+        let part = SitePart::of(&factors, false, false);
         let mut kernels = Vec::new();
         for shard in lattice.shards() {
             let layout = shard.layout(T::STORAGE);
@@ -65,7 +65,7 @@ impl<T: Storage> SiteProduct<T> {
             kernels.push((kernel, range, layout.blocks() as u32));
         }
         let blocks = prepared(links, factor.matrix)?;
-        Ok(Self { lattice: lattice.clone(), parity, columns, form, blocks, kernels })
+        Ok(Self { lattice: lattice.clone(), parity, columns, factors, blocks, kernels })
     }
 
     /// Applies the factor.
@@ -80,10 +80,10 @@ impl<T: Storage> SiteProduct<T> {
             self.apply_on_host(psi, out);
             return Ok(());
         }
-        let part = SitePart::of(&self.form, false, false);
+        let part = SitePart::of(&self.factors, false, false);
         let (psi, out) = (psi.spinors.on_devices(), out.spinors.on_devices_mut());
         for (k, (kernel, range, blocks)) in self.kernels.iter().enumerate() {
-            let coefficient = T::Real::from_f64(self.form.coefficient.scalar);
+            let coefficient = T::Real::from_f64(self.factors.coefficient.scalar);
             let mut arguments = ArgumentList::new([
                 Argument::from(&psi[k]),
                 Argument::from(&mut out[k]),
@@ -93,7 +93,7 @@ impl<T: Storage> SiteProduct<T> {
             ]);
             let of_hop = self.blocks.as_ref().map(|blocks| &blocks.on_devices()[k]);
             let buffers = SiteBuffers::<T> { shifted: None, blocks: [None, of_hop] };
-            arguments.extend(part.arguments(&self.form, buffers));
+            arguments.extend(part.arguments(&self.factors, buffers));
             kernel.start(*range, arguments.as_slice())?;
         }
         Ok(())
@@ -101,7 +101,7 @@ impl<T: Storage> SiteProduct<T> {
 
     fn apply_on_host(&self, psi: &ParityField<T>, out: &mut ParityField<T>) {
         let dims = self.lattice.dims();
-        let factor = self.form.coefficient;
+        let factor = self.factors.coefficient;
         let adjoint = factor.matrix.block_use().is_some_and(|usage| usage.adjoint);
         let half = dims.volume() / 2;
         let (psi, out) = (psi.spinors.on_host(), out.spinors.on_host_mut());
@@ -115,7 +115,7 @@ impl<T: Storage> SiteProduct<T> {
     /// Counts two spinors a site, and the cost of the factor.
     pub fn work(&self) -> Work {
         let sites = self.lattice.dims().volume() as u64 / 2;
-        let cost = SitePart::of(&self.form, false, false).cost(self.columns);
+        let cost = SitePart::of(&self.factors, false, false).cost(self.columns);
         cost.work::<T>(self.columns, 2).times(sites)
     }
 }

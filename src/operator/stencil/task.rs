@@ -2,7 +2,7 @@
 
 use super::parts::{Ending, SitePart};
 use crate::field::Sites;
-use crate::host::{SiteMatrix, StencilForm};
+use crate::host::{SiteMatrix, StencilFactors};
 
 /// The sites that a stencil works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -48,7 +48,7 @@ impl Region {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Task {
     /// The numbers and signs of the operator.
-    pub form: StencilForm,
+    pub factors: StencilFactors,
     /// The sites that the stencil works on.
     pub region: Region,
     /// The treatment of the result.
@@ -60,7 +60,7 @@ pub struct Task {
 impl Task {
     /// Tells whether there are blocks of a clover term, which are memory to read.
     pub(super) fn has_blocks(&self) -> bool {
-        [self.form.shift, self.form.coefficient].iter().any(|factor| factor.matrix != SiteMatrix::None)
+        [self.factors.shift, self.factors.coefficient].iter().any(|factor| factor.matrix != SiteMatrix::None)
     }
 
     /// Returns the computation within a site.
@@ -69,6 +69,6 @@ impl Task {
             Region::Full => (true, false),
             Region::Parity { shift, .. } => (shift, shift),
         };
-        SitePart::of(&self.form, adds_field, own_field)
+        SitePart::of(&self.factors, adds_field, own_field)
     }
 }

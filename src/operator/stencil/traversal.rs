@@ -1,10 +1,12 @@
-//! How the work-items of a stencil go through a domain: numbers that its kernels take, so that lattices of all sizes share them.
+//! The order in which the work-items of a stencil go through a domain.
+//!
+//! Kernels take the order as numbers, so that lattices of all sizes share kernels.
 
 use crate::device::{Argument, Parameter};
 use crate::geometry::{Layout, NDIM};
 use std::ops::Range;
 
-/// The shape of a domain, and the order of its blocks, as `cl/stencil/way.cl` takes them.
+/// The shape of a domain and the order of its blocks, for `cl/stencil/way.cl`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Traversal {
     extents: [u32; NDIM],
@@ -15,8 +17,11 @@ pub(crate) struct Traversal {
     boxes: u32,
 }
 
-/// A number that others are divided by, as a multiplication: ⌊n/d⌋ = ⌊n·factor / 2^(31 + shift)⌋ for n < 2³¹, with factor = ⌈2^(31 + shift)/d⌉ and
-/// 2^shift ≥ d. The factor is too large by less than d/2^(31 + shift) of itself, which moves the quotient by less than 1/d.
+/// A divisor d whose divisions are multiplications.
+///
+/// ⌊n/d⌋ = ⌊n·factor / 2^(31 + shift)⌋ for n < 2³¹, with factor = ⌈2^(31 + shift)/d⌉ and
+/// 2^shift ≥ d. The relative error of the factor is less than d/2^(31 + shift). Therefore the
+/// quotient moves by less than 1/d.
 #[derive(Clone, Copy, Debug)]
 struct Divisor {
     number: u32,
@@ -25,18 +30,19 @@ struct Divisor {
 }
 
 impl Divisor {
-    /// `number` is from 1 to 2³¹.
+    /// Makes the divisor `number`, from 1 to 2³¹.
     fn new(number: usize) -> Self {
         let shift = number.next_power_of_two().trailing_zeros();
-        // At most 2³¹ · 2 − 1, as 2^shift < 2 · number.
+        // The factor is at most 2³¹ · 2 − 1, because 2^shift < 2 · number.
         let factor = (1_u64 << (31 + shift)).div_ceil(number as u64);
         Self { number: number as u32, factor: factor as u32, shift }
     }
 }
 
 impl Traversal {
-    /// Of a domain that is worked off in tiles of so many slices in z, 0 for a single one, and in boxes of 2 × 2 × 2 rows; as far as its sub-lattices can be
-    /// cut into them.
+    /// Makes the order of a domain in tiles of `tile_z` slices and boxes of 2 × 2 × 2 rows.
+    ///
+    /// `tile_z` = 0 is a single tile. Tiles and boxes are used as far as they divide the sub-lattices.
     pub fn new(layout: &Layout, tile_z: usize, boxes: bool) -> Self {
         let [x, y, z, t] = layout.sub_extents();
         let tile = if tile_z != 0 && z.is_multiple_of(tile_z) { tile_z } else { z };
@@ -50,12 +56,14 @@ impl Traversal {
         }
     }
 
-    /// Whether blocks are worked off in their order in memory.
+    /// Tells whether blocks are computed in their order in memory.
     pub fn is_in_order(&self) -> bool {
         self.boxes == 0 && self.divisors[2].number == self.extents[2]
     }
 
-    /// Where the block is that a work-item computes: its number in its row, y, z and t. Twin of `position_of_item` of `cl/stencil/way.cl`.
+    /// Returns the place of a work-item's block: its number in its row, y, z and t.
+    ///
+    /// Twin of `position_of_item` of `cl/stencil/way.cl`.
     fn place(&self, item: u32) -> [u32; NDIM] {
         let quotient = |n: u32, d: usize| {
             let Divisor { factor, shift, .. } = self.divisors[d];
@@ -77,7 +85,9 @@ impl Traversal {
         ]
     }
 
-    /// Whether the block of a work-item has a site of either parity on a face of the domain across one of these directions.
+    /// Tells whether the block of a work-item touches a face of the domain.
+    ///
+    /// Faces across the directions `cut` count, with sites of either parity.
     fn is_at_face(&self, item: u32, cut: [bool; NDIM]) -> bool {
         let [x, y, z, t] = self.extents;
         let ends =
@@ -85,9 +95,10 @@ impl Traversal {
         ends.zip(cut).any(|(is_end, is_cut)| is_end && is_cut)
     }
 
-    /// For each of these groups whether one of its blocks is on a face across one of these directions.
+    /// Tells for each group whether one of its blocks touches a face.
     ///
-    /// `shares` are there in all, and `share` gives the blocks of one, as `ITEM_OF` of `cl/stencil/way.cl` does.
+    /// `shares` is the number of shares. `share` gives the blocks of a share, like `ITEM_OF` of
+    /// `cl/stencil/way.cl`.
     pub fn groups_at_faces(
         &self,
         groups: Groups,
@@ -102,7 +113,7 @@ impl Traversal {
         (0..groups.count).map(at_face).collect()
     }
 
-    /// What a kernel declares that takes the shape of a domain.
+    /// Returns the parameters of a kernel that takes the shape of a domain.
     pub fn shape_parameters() -> [Parameter; 2] {
         [Parameter::value::<[u32; 4]>("extents"), Parameter::value::<u32>("blocks")]
     }
@@ -111,7 +122,7 @@ impl Traversal {
         [Argument::value(self.extents), Argument::value(self.blocks)]
     }
 
-    /// What a kernel declares that takes the order of blocks as well.
+    /// Returns the parameters of a kernel that takes the order of blocks as well.
     pub fn order_parameters() -> [Parameter; 4] {
         let [divisors, factors, shifts] = ["divisors", "factors", "shifts"].map(Parameter::value::<[u32; 4]>);
         [divisors, factors, shifts, Parameter::value::<u32>("boxes")]
@@ -123,21 +134,24 @@ impl Traversal {
     }
 }
 
-/// The work-groups of a launch: how many there are, and which shares of the work each of them does.
+/// The work-groups of a launch: their number, and the shares of each group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Groups {
-    /// How many are launched.
+    /// Number of groups of a launch.
     pub count: usize,
-    /// With more than one share for each: groups that run at once, and their rounds.
+    /// Groups that run at once and their rounds, if a group has several shares.
     rounds: Option<[u32; 2]>,
 }
 
 impl Groups {
-    /// For so many shares, on a device that runs `at_once` groups beside each other
-    /// (see [`Tuning::groups_at_once`](super::stencil_variants::Tuning::groups_at_once)), each of which may do up to `rounds` shares.
+    /// Divides `shares` among groups with up to `rounds` shares each.
     ///
-    /// What is left over from full rounds is for more groups, which begin as others end: without them the last round of all would wait for the slowest. Where
-    /// there are but two or three rounds, that would be too much.
+    /// The device runs `at_once` groups beside each other
+    /// (see [`Tuning::groups_at_once`](super::stencil_variants::Tuning::groups_at_once)).
+    ///
+    /// The remainder after full rounds goes to further groups, which begin as others end. Without
+    /// further groups the last round would wait for the slowest group. With only two or three rounds,
+    /// further groups would be too many.
     pub fn new(shares: usize, at_once: usize, rounds: usize) -> Self {
         let full = shares / at_once;
         let rounds = rounds.min(if full < 3 { shares.div_ceil(at_once) } else { full });
@@ -148,25 +162,28 @@ impl Groups {
         Self { count, rounds: Some([at_once as u32, rounds as u32]) }
     }
 
-    /// Whether groups have several shares, which kernels are compiled for.
+    /// Tells whether groups have several shares.
+    ///
+    /// Kernels are compiled for several shares.
     pub fn are_in_rounds(&self) -> bool {
         self.rounds.is_some()
     }
 
-    /// The shares of a group, of so many. Twin of `FOR_SHARES` of `cl/stencil/way.cl`, without what is beyond the last share: there is nothing to do
-    /// for it.
+    /// Returns the shares of a group.
+    ///
+    /// Twin of `FOR_SHARES` of `cl/stencil/way.cl`, without shares beyond the last one.
     fn shares_of(self, group: usize, shares: usize) -> impl Iterator<Item = usize> {
         let [at_once, rounds] = self.rounds.unwrap_or([1, 1]).map(|number| number as usize);
         let first = group / at_once * at_once * rounds + group % at_once;
         (0..rounds).map(move |round| first + round * at_once).take_while(move |&share| share < shares)
     }
 
-    /// What a kernel declares that works in rounds.
+    /// Returns the parameter of a kernel that works in rounds.
     pub fn parameter() -> Parameter {
         Parameter::value::<[u32; 2]>("rounds")
     }
 
-    /// The argument, for a kernel that does.
+    /// Returns the argument of a kernel that works in rounds.
     pub fn argument(&self) -> Option<Argument<'static>> {
         self.rounds.map(Argument::value)
     }
@@ -201,7 +218,7 @@ mod tests {
         }
     }
 
-    /// A group is inside if none of its blocks is on a face, and blocks on a face are few.
+    /// Checks that groups inside have no block on a face, and that faces are few.
     #[test]
     fn groups_inside_have_no_block_on_a_face() {
         let domains = Grid::new([1, 1, 2, 3]).unwrap().domains(Dims::new([4, 4, 20, 30]).unwrap()).unwrap();

@@ -9,7 +9,7 @@ use super::variants::Tuning;
 use crate::device::{Device, DeviceError, DeviceKind, KernelKey, Number, Team};
 use crate::field::{BlockField, GaugeField, LinkFormat, Sites, Spinors};
 use crate::geometry::{Dims, Lattice, LatticeError, NDIM, Shard};
-use crate::host::{Spinor, StencilForm, random};
+use crate::host::{Spinor, StencilFactors, random};
 use crate::scalar::{Real, Storage};
 use crate::tuning::{self, Found, Key, RenewError, Step, Tunable, sites_class, time_of_launch};
 use num_complex::Complex;
@@ -168,12 +168,12 @@ pub fn kernels_to_tune(columns: usize) -> usize {
 /// The hop to odd sites ends with the inverse of the operator's site term. The hop back adds the
 /// site term itself.
 fn tasks_to_tune(site_term: SiteTerm, columns: usize) -> Vec<Task> {
-    let form = site_term.some_form();
-    let (_, inverse) = form.shift.split_inverse();
-    let hop = StencilForm { shift: 0.0.into(), coefficient: inverse, ..form };
+    let factors = site_term.typical_factors();
+    let (_, inverse) = factors.shift.split_inverse();
+    let hop = StencilFactors { shift: 0.0.into(), coefficient: inverse, ..factors };
     let [to_odd, to_even] = [false, true].map(|shift| Region::Parity { parity: 0, shift });
-    let all = [(form, Region::Full), (hop, to_odd), (form, to_even)];
-    let task = |ending| move |(form, region)| Task { form, region, ending, columns };
+    let all = [(factors, Region::Full), (hop, to_odd), (factors, to_even)];
+    let task = |ending| move |(factors, region)| Task { factors, region, ending, columns };
     // The operators of solves end with sums.
     let with_products = all.into_iter().filter(|&(_, region)| columns == 1 && region != to_odd);
     all.into_iter().map(task(Ending::Store)).chain(with_products.map(task(Ending::Products))).collect()
@@ -220,10 +220,10 @@ struct StencilKernel<'a, T: Storage> {
     task: Task,
 }
 
-/// The form that is timed without blocks.
+/// The factors that are timed without blocks.
 ///
-/// Other forms differ in signs and in the values of arguments, which cost the same.
-const FORM: StencilForm = StencilForm::new(1.0, -0.1);
+/// Other factors differ in signs and in values of arguments, which cost the same.
+const FACTORS: StencilFactors = StencilFactors::new(1.0, -0.1);
 
 /// The factor of the result that is subtracted again and again.
 ///
@@ -264,7 +264,7 @@ impl<T: Storage> Tunable for StencilKernel<'_, T> {
             Spinors::from_host(links.lattice(), sites, self.task.columns, &irregular(count))
         };
         let shifted = matches!(self.task.region, Region::Parity { shift: true, .. });
-        let StencilForm { shift, coefficient, .. } = self.task.form;
+        let StencilFactors { shift, coefficient, .. } = self.task.factors;
         Ok(Data {
             _blocks: [links.blocks(shift.matrix)?, links.blocks(coefficient.matrix)?],
             psi: spinors(sites_in)?,
@@ -277,8 +277,8 @@ impl<T: Storage> Tunable for StencilKernel<'_, T> {
 
     fn time(&self, tuning: &Tuning, data: &mut Data<T>) -> Result<Duration, LatticeError> {
         let Data { links, psi, shifted, out, against, .. } = data;
-        let form = if self.task.has_blocks() { self.task.form } else { FORM };
-        let stencil = Stencil::new(links, Task { form, ..self.task }, Some(*tuning))?;
+        let factors = if self.task.has_blocks() { self.task.factors } else { FACTORS };
+        let stencil = Stencil::new(links, Task { factors, ..self.task }, Some(*tuning))?;
         let launch = || {
             let multiple = (self.task.ending == Ending::Subtract).then(|| Number::from(MULTIPLE));
             let (shifted, against, multiple) = (shifted.as_ref(), against.as_ref(), multiple.as_ref());

@@ -21,11 +21,13 @@ use std::time::Duration;
 /// The command line of `bench blas`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Element types: s, d, c and z, or single, double, single-complex and double-complex
+    /// Element types: s, d, c, z, or single, double, single-complex, double-complex
     #[arg(long, value_name = "TYPE,…", value_delimiter = ',', default_value = "s,d,c,z")]
     #[arg(value_parser = precisions::of_elements())]
     precision: Vec<String>,
-    /// Elements of the vectors; by default as many as fill 128 MiB and 1 GiB on a GPU, 64 MiB on a processor, 4 MiB with --quick
+    /// Numbers of elements of the vectors
+    ///
+    /// Default: as many as fill 128 MiB and 1 GiB on a GPU, 64 MiB on a processor, 4 MiB with --quick.
     #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
     lengths: Vec<u32>,
     /// Rows and columns of the matrices; by default as many as fill the same memory
@@ -285,7 +287,7 @@ impl Bench<'_, '_> {
             }
             let subject = self.subject::<T>(sum.name, x.len(), [sum.multiplications, sum.additions]);
             let bytes = (sum.passes * size_of_val(x)) as u64;
-            // By the wall clock, with the number read back: a sum that nobody reads is of no use.
+            // The wall clock includes reading the sum, because every use of a sum reads it.
             self.time(subject, bytes, session, || Ok((sum.device)(on_device, &other)?.1))?;
         }
         Ok(())

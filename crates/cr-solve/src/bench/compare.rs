@@ -23,7 +23,9 @@ pub struct Arguments {
     /// Show only the rows that moved by more than noise
     #[arg(long)]
     moved: bool,
-    /// Exit with status 1 if a row became slower by more than this and by more than noise, as in 5%; also if no row is in both files
+    /// Exit with status 1 if a row became slower by more than this, as in 5%
+    ///
+    /// Differences within the noise do not count. Files without a common row also give status 1.
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
     fail_above: Option<f64>,
 }

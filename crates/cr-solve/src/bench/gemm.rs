@@ -21,14 +21,14 @@ pub struct Arguments {
     /// m, n and k of the products, N for NxNxN
     #[arg(long, value_name = "MxNxK,…", value_delimiter = ',', default_value = "512,1024", value_parser = Extents::parse)]
     pub sizes: Vec<Extents>,
-    /// Element types: s, d, c and z, or single, double, single-complex and double-complex
+    /// Element types: s, d, c, z, or single, double, single-complex, double-complex
     #[arg(long, value_name = "TYPE,…", value_delimiter = ',', default_value = "s,d,c,z")]
     #[arg(value_parser = precisions::of_elements())]
     pub precision: Vec<String>,
-    /// Forms op(A) and op(B) of the factors: n as they are, t transposed, c conjugate transposed
+    /// op(A) and op(B): n as they are, t transposed, c conjugate transposed
     #[arg(long, value_name = "OPS,…", value_delimiter = ',', default_value = "nn", value_parser = parse_ops)]
     pub ops: Vec<[Op; 2]>,
-    /// Kernels: the shipped one, the textbook's too, or every variant that a search would try
+    /// Kernels: the shipped one, also the textbook's, or all variants of a search
     #[arg(long, value_enum, default_value_t)]
     kernels: Kernels,
     /// Kernel variants as JSON, in place of --kernels; as --json prints them
@@ -97,7 +97,7 @@ pub fn measure(device: &Device, arguments: &Arguments, session: &mut Session<'_>
     Ok(())
 }
 
-/// Products of one size in one form.
+/// Products of one size with one pair op(A), op(B).
 pub struct Case<'a> {
     pub device: &'a Device,
     pub extents: Extents,

@@ -42,7 +42,7 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
     Ok(())
 }
 
-/// Products of one size in one form.
+/// Products of one size with one pair op(A), op(B).
 struct Bench<'a> {
     team: &'a Team,
     case: Case<'a>,

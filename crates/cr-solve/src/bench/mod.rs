@@ -33,15 +33,15 @@ use std::path::Path;
 
 #[derive(Debug, clap::Subcommand)]
 pub enum Bench {
-    /// Memory: streams, access patterns, transfers to and from the host, and what a launch costs
+    /// Memory: streams, access patterns, transfers and the cost of launches
     Bandwidth(bandwidth::Arguments),
-    /// Vectors, and matrices times vectors, in every precision, against the bandwidth of memory
+    /// Vector and matrix-vector operations, compared with the bandwidth of memory
     Blas(blas::Arguments),
     /// Products of matrices, C = A B, in every precision
     Gemm(Box<gemm::Arguments>),
     /// The hop of the Wilson operator from parity to parity, in every storage
     Stencil(stencil::Arguments),
-    /// What an iteration of each method costs
+    /// Cost of an iteration of each method
     Solver(solver::Arguments),
     /// How a port of the Wilson operator to a GPU became fast, step by step
     Ladder(ladder::Arguments),
@@ -79,7 +79,7 @@ impl Bench {
         let ended_by_signal = session.status_when_interrupted();
         let outcome = session.into_outcome(measured.is_ok() && !interrupted);
         if interrupted {
-            // A failure may come from it: the compiler of a kernel removes its files, and so does not end well.
+            // The failure may be a consequence: an interrupted compiler removes its files and fails.
             report.warning("interrupted: these are the rows that were measured before");
         } else if let Err(failure) = measured {
             // Earlier measurements are not lost.
@@ -92,7 +92,7 @@ impl Bench {
         Ok(if interrupted { ended_by_signal } else { Status::Fine })
     }
 
-    /// Whether the ranks of MPI measure it together.
+    /// Tells whether the ranks of MPI measure together.
     pub fn is_done_together(&self) -> bool {
         matches!(self, Bench::Stencil(_) | Bench::Solver(_))
     }

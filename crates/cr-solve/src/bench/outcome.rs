@@ -1,4 +1,6 @@
-//! The result of every benchmark: one form for all, for programs to read (`bench/schema.json`) and to be shown.
+//! The results of all benchmarks, for output and for programs that read JSON.
+//!
+//! `bench/schema.json` describes the JSON.
 
 use super::machine::{Machine, time_of_day};
 use crate::statistics::Spread;
@@ -8,27 +10,29 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// Changes whenever a program that reads results has to.
+/// Version of the JSON, which changes if programs that read results must change.
 pub const SCHEMA_VERSION: u32 = 2;
 
-/// What one run of `bench` measured.
+/// The result of one run of `bench`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Outcome {
     pub schema_version: u32,
     /// Version of the program.
     pub version: String,
-    /// The commit that the program was built from, `-dirty` if with changes; null if that is not known.
+    /// Commit of the program, with `-dirty` if there were changes; null if unknown.
     pub commit: Option<String>,
     /// The arguments of the program.
     pub command: Vec<String>,
-    /// The day in UTC, as in 2026-11-21.
+    /// The day in UTC, for example 2026-11-21.
     pub date: String,
-    /// The time of day in UTC, as in 14:03:22; `None` in older results, as the machine.
+    /// The time of day in UTC, for example 14:03:22.
+    ///
+    /// Older results have neither time nor machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<Machine>,
-    /// False if Ctrl-C came before the end.
+    /// `false` if Ctrl-C came before the end.
     pub complete: bool,
     pub devices: Vec<MeasuredDevice>,
     pub rows: Vec<Row>,
@@ -44,12 +48,12 @@ pub struct MeasuredDevice {
     pub driver: String,
     pub opencl_version: String,
     pub compute_units: usize,
-    /// As the driver says; null where it does not.
+    /// Clock that the driver reports; null if it reports none.
     pub clock_mhz: Option<u32>,
     pub memory_bytes: Option<u64>,
     pub cache_bytes: Option<u64>,
     pub triad_gb_s: f64,
-    /// The fastest that was seen of its memory: the triad above, or a stream that is in no cache.
+    /// Largest measured rate of memory, by the triad or by a stream outside all caches.
     pub memory_gb_s: f64,
     /// Arithmetic in single precision; null if no benchmark needed it.
     pub single: Option<ArithmeticCeiling>,
@@ -57,38 +61,40 @@ pub struct MeasuredDevice {
     pub double: Option<ArithmeticCeiling>,
 }
 
-/// What the arithmetic units of a device do at most.
+/// The largest measured rates of a device's arithmetic units.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct ArithmeticCeiling {
     pub fma_gflops: f64,
-    /// Of the matrix units: in double, or in TF32.
+    /// Rate of the matrix units, in double or in TF32.
     pub matrix_gflops: Option<f64>,
 }
 
-/// One thing that was checked and then measured.
+/// One measurement, checked before it was timed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Row {
     pub benchmark: Benchmark,
     pub kernel: String,
-    /// What was asked for: together with benchmark, kernel and device it says what the row is about.
+    /// Requested parameters.
+    ///
+    /// Parameters, benchmark, kernel and device together identify the row.
     pub parameters: Map<String, Value>,
-    /// Which of `devices`; null for several together.
+    /// Number of the device in `devices`; null for several devices together.
     pub device: Option<usize>,
-    /// Always true: what is wrong is not timed.
+    /// Always `true`, because wrong results are not timed.
     pub checked: bool,
-    /// Bytes that a call has to move at least; 0 where it is about time alone.
+    /// Bytes that a call must move at least; 0 if only time matters.
     pub bytes: u64,
-    /// Floating-point operations of a call; 0 where it is about memory alone.
+    /// Floating-point operations of a call; 0 if only memory matters.
     pub flops: u64,
     pub event_seconds: Option<Spread>,
     pub wall_seconds: Option<Spread>,
-    /// Whose median the rates below are from.
+    /// Clock that the rates below come from, by its median.
     pub rated_by: Clock,
     pub gb_s: Option<f64>,
     pub gflops: Option<f64>,
     pub ceiling: Option<Ceiling>,
     pub share_of_ceiling: Option<f64>,
-    /// What else was found.
+    /// Further results.
     pub details: Map<String, Value>,
     pub samples: Samples,
 }
@@ -96,9 +102,9 @@ pub struct Row {
 /// Seconds of each call.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Samples {
-    /// By the device's own clock; empty where the call is no command of a device.
+    /// Times by the device's clock; empty if the call is no command of a device.
     pub event: Vec<f64>,
-    /// By the clock on the wall, from the call until it is done.
+    /// Times by the wall clock, from the call until its end.
     pub wall: Vec<f64>,
 }
 
@@ -126,12 +132,12 @@ pub enum Clock {
     Wall,
 }
 
-/// The most that a row could reach.
+/// The largest rate that a row could reach.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ceiling {
-    /// Of the rate of bytes, or of that of floating-point operations.
+    /// The limit: bytes or floating-point operations.
     pub of: Limit,
-    /// In 10⁹ bytes or operations per second.
+    /// The rate in 10⁹ bytes or operations per second.
     pub value: f64,
 }
 
@@ -142,7 +148,7 @@ pub enum Limit {
     Arithmetic,
 }
 
-/// What a row is about, before it is measured.
+/// The subject of a row, before its measurement.
 #[derive(Clone, Debug)]
 pub struct Subject {
     benchmark: Benchmark,
@@ -158,7 +164,9 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Of a kernel on all devices together, as far as [`Subject::on`] does not say otherwise; limited by memory.
+    /// Makes the subject of a kernel that memory limits, on all devices together.
+    ///
+    /// [`Subject::on`] selects one device.
     pub fn new(benchmark: Benchmark, kernel: impl Into<String>) -> Self {
         Self {
             benchmark,
@@ -174,12 +182,12 @@ impl Subject {
         }
     }
 
-    /// On one device.
+    /// Returns the subject on one device.
     pub fn on(self, device: usize) -> Self {
         Self { device: Some(device), ..self }
     }
 
-    /// With something that was asked for.
+    /// Adds a requested parameter.
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.parameters.insert(name.to_owned(), value.into());
         self
@@ -193,18 +201,20 @@ impl Subject {
         Self { flops, ..self }
     }
 
-    /// Rated by the clock on the wall even where a device has its own.
+    /// Takes rates from the wall clock, even if the device has a clock.
     pub fn by_the_wall(self) -> Self {
         Self { rated_by: Clock::Wall, ..self }
     }
 
-    /// Limited by arithmetic of so many 10⁹ operations per second.
+    /// Sets the limit to arithmetic with this many 10⁹ operations per second.
     pub fn limited_by_arithmetic(self, gflops: f64) -> Self {
         Self { limit: Some(Limit::Arithmetic), ceiling_gflops: gflops, ..self }
     }
 
-    /// Limited by arithmetic of so many 10⁹ operations per second, or by memory of so many 10⁹ bytes per second if that takes longer for
-    /// the bytes and operations given before.
+    /// Sets the limit to arithmetic or to memory, whichever takes longer.
+    ///
+    /// `gflops` is in 10⁹ operations per second, `gb_s` in 10⁹ bytes per second. The bytes and
+    /// operations of the subject must be set before.
     pub fn limited_by_the_slower(self, gflops: f64, gb_s: f64) -> Self {
         if self.bytes as f64 / gb_s > self.flops as f64 / gflops {
             Self { limit: Some(Limit::Memory), ..self }
@@ -213,12 +223,12 @@ impl Subject {
         }
     }
 
-    /// Limited by nothing that is measured.
+    /// Removes the limit.
     pub fn unlimited(self) -> Self {
         Self { limit: None, ..self }
     }
 
-    /// With something that was found.
+    /// Adds a further result.
     pub fn found(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.details.insert(name.to_owned(), value.into());
         self
@@ -226,7 +236,9 @@ impl Subject {
 }
 
 impl Row {
-    /// `None` without samples. The ceiling is that of the arithmetic; memory's is known when all is measured.
+    /// Makes a row; `None` without samples.
+    ///
+    /// An arithmetic ceiling is set here. The ceiling of memory is known after all measurements.
     pub fn new(subject: Subject, samples: Samples) -> Option<Self> {
         let wall_seconds = Spread::of(&samples.wall);
         let event_seconds = Spread::of(&samples.event);
@@ -262,7 +274,7 @@ impl Row {
         Some(row)
     }
 
-    /// The times that the rates are from.
+    /// Returns the times that the rates come from.
     pub fn seconds(&self) -> Option<Spread> {
         match self.rated_by {
             Clock::Event => self.event_seconds,
@@ -274,13 +286,15 @@ impl Row {
         self.parameters.get(name)
     }
 
-    /// A parameter that is a text.
+    /// Returns a parameter that is a text.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.parameter(name)?.as_str()
     }
 
-    /// For a row of all of so many devices together: how many times as fast it is as the fastest of them alone, and how much of their number that is, if
-    /// `others` has rows of the same thing on one of them. Times are by the clock on the wall.
+    /// Adds speed-up and efficiency to a row of several devices together.
+    ///
+    /// The speed-up is relative to the fastest row of one device in `others` with the same subject.
+    /// The efficiency is the speed-up divided by the number of devices. Times are by the wall clock.
     pub fn relate_to_one_device(&mut self, others: &[Row], devices: usize) {
         if self.device.is_some() || devices < 2 {
             return;
@@ -339,7 +353,7 @@ impl MeasuredDevice {
         }
     }
 
-    /// This machine without OpenCL.
+    /// Describes this machine without OpenCL.
     pub fn host(triad_gb_s: f64) -> Self {
         Self {
             label: "the host, without OpenCL".to_owned(),
@@ -360,7 +374,7 @@ impl MeasuredDevice {
 }
 
 impl Outcome {
-    /// Of this run of the program, without devices and rows.
+    /// Makes the outcome of this run of the program, without devices and rows.
     pub fn new(complete: bool) -> Self {
         Self {
             schema_version: SCHEMA_VERSION,
@@ -376,7 +390,7 @@ impl Outcome {
         }
     }
 
-    /// Gives all rows that memory limits the fastest that was seen of it.
+    /// Sets the memory ceiling of all rows that memory limits.
     pub fn set_memory_ceilings(&mut self) {
         let Self { devices, rows, .. } = self;
         for row in rows.iter().filter(|row| row.is_stream_of_memory()) {
@@ -384,7 +398,7 @@ impl Outcome {
                 devices[number].memory_gb_s = devices[number].memory_gb_s.max(rate);
             }
         }
-        // Together are the devices of OpenCL.
+        // The devices of OpenCL are measured together, without the host.
         let all =
             devices.iter().filter(|device| device.kind != "host").map(|device| device.memory_gb_s).sum();
         for row in rows {

@@ -1,4 +1,4 @@
-//! One run of `bench`: its devices, how a row is measured, and where the rows gather.
+//! One run of `bench`: its devices, its method of measurement and its rows.
 
 use super::outcome::{ArithmeticCeiling, MeasuredDevice, Outcome, Row, Samples, Subject};
 use crate::Common;
@@ -14,7 +14,9 @@ use std::fmt::Display;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Calls before the timed ones, at least, and time for them: the clocks of a device that was idle rise within milliseconds.
+/// Least number of calls before the timed calls.
+///
+/// The clocks of an idle device rise within milliseconds.
 const WARM_UP: usize = 2;
 const WARM_UP_TIME: Duration = Duration::from_millis(10);
 
@@ -28,7 +30,7 @@ pub struct How {
     /// Timed calls of each row, at most
     #[arg(long, visible_alias = "launches", value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub samples: u32,
-    /// Seconds for each row, at most, as long as there are three samples; by default 1, with --quick 0.2
+    /// Most seconds for each row, after three samples [default: 1, with --quick 0.2]
     #[arg(long, value_name = "S", value_parser = parse_seconds)]
     pub seconds: Option<f64>,
     /// Small problems, short measurements
@@ -109,11 +111,12 @@ impl<'a> Session<'a> {
         Ok(self.team.devices().to_vec())
     }
 
-    /// The same devices, opened another time so that they do not record when commands run: that costs some microseconds
-    /// a launch.
+    /// Opens the same devices again, without profiling.
+    ///
+    /// Profiling costs some microseconds per launch.
     ///
     /// # Errors
-    /// When a device fails.
+    /// If a device fails.
     pub fn quiet_team(&self) -> Result<Team, Failure> {
         self.common.team(Profiling::Off, self.report)
     }
@@ -127,15 +130,15 @@ impl<'a> Session<'a> {
         self.devices.len() - 1
     }
 
-    /// What the memory of a device gives at least, in 10⁹ bytes per second.
+    /// Returns the measured rate of a device's memory, in 10⁹ bytes per second.
     pub fn memory(&self, number: usize) -> f64 {
         self.devices[number].memory_gb_s
     }
 
-    /// What the arithmetic of a device does at most, measured when it is first asked for.
+    /// Returns the ceilings of a device's arithmetic, measured on first use.
     ///
     /// # Errors
-    /// When the device fails.
+    /// If the device fails.
     pub fn arithmetic(&mut self, number: usize, precision: Precision) -> Result<ArithmeticCeiling, Failure> {
         let device = &self.team.devices()[number];
         let (known, measure): (_, fn(&Device) -> _) = match precision {
@@ -155,13 +158,13 @@ impl<'a> Session<'a> {
         &self.common.ranks
     }
 
-    /// Whether Ctrl-C asks to come to an end, on any rank.
+    /// Tells whether Ctrl-C was pressed on any rank.
     pub fn interrupted(&self) -> bool {
         let own = u8::from(self.interrupt.pressed());
         self.ranks().answers(own).map_or(true, |all| all.iter().any(|&pressed| pressed != 0))
     }
 
-    /// What the first rank says, whose clock decides for all.
+    /// Returns the first rank's value, because its clock decides for all ranks.
     fn decided(&self, own: bool) -> Result<bool, Failure> {
         Ok(self.ranks().first_decides([u8::from(own)])? != [0])
     }
@@ -171,11 +174,13 @@ impl<'a> Session<'a> {
         self.interrupt.status()
     }
 
-    /// Times `call`, which gets the number of the call and says how long it took on the device, if that is known. A row
+    /// Times `call`, and adds a row.
+    ///
+    /// `call` gets the number of the call, and returns its time on the device if that is known. A row
     /// that Ctrl-C cuts short is left out.
     ///
     /// # Errors
-    /// Those of `call`.
+    /// All errors of `call`.
     pub fn time(
         &mut self,
         subject: Subject,
@@ -186,10 +191,10 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// As [`Session::samples`], of calls that say how long they took on the device, if that is known.
+    /// Takes samples like [`Session::samples`], of calls that return their time on the device.
     ///
     /// # Errors
-    /// Those of `call`.
+    /// All errors of `call`.
     pub fn samples_of(
         &self,
         mut call: impl FnMut(usize) -> Result<Option<Duration>, Failure>,
@@ -201,10 +206,10 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// As [`Session::time`], of calls that look at the clock themselves: on the wall, and on the device.
+    /// Times calls like [`Session::time`], if the calls measure both times themselves.
     ///
     /// # Errors
-    /// Those of `call`.
+    /// All errors of `call`.
     pub fn time_by(
         &mut self,
         subject: Subject,
@@ -215,10 +220,10 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Samples of `call` after some that warm up; none if Ctrl-C came.
+    /// Returns samples of `call` after a warm-up; no samples after Ctrl-C.
     ///
     /// # Errors
-    /// Those of `call`.
+    /// All errors of `call`.
     pub fn samples(
         &self,
         mut call: impl FnMut(usize) -> Result<(Duration, Option<Duration>), Failure>,
@@ -260,7 +265,7 @@ impl<'a> Session<'a> {
         self.rows.push(row);
     }
 
-    /// What has been measured, and whether that is all.
+    /// Returns the outcome, with a note whether the run was complete.
     pub fn into_outcome(self, complete: bool) -> Outcome {
         let mut outcome = Outcome { devices: self.devices, rows: self.rows, ..Outcome::new(complete) };
         outcome.set_memory_ceilings();
@@ -268,7 +273,9 @@ impl<'a> Session<'a> {
     }
 }
 
-/// The devices of all ranks, which are alike; each rank has measured the bandwidth of its own.
+/// Returns the devices of all ranks, which are of one kind.
+///
+/// Each rank has measured the bandwidth of its own devices.
 fn devices_of_ranks(world: &World, own: &[MeasuredDevice]) -> Result<Vec<MeasuredDevice>, MpiError> {
     let triads: Vec<u8> = own.iter().flat_map(|device| device.triad_gb_s.to_le_bytes()).collect();
     let all = world.gather(&triads)?;

@@ -29,10 +29,10 @@ pub struct Arguments {
     /// Extents in x, y, z, t; by default 16x16x16x32 on GPUs and 8x8x8x16 on processors
     #[arg(long, value_name = "EXTENTS")]
     dims: Option<Dims>,
-    /// Parts of the lattice in x, y, z, t on all devices together, such as 1x1x2x2; by default those with the least surface
+    /// Grid of devices in x, y, z, t: 1x1x2x2 [default: the least surface]
     #[arg(long, value_name = "PARTS")]
     grid: Option<Grid>,
-    /// The operator: wilson, clover, twisted-mass, twisted-clover; several for several equations
+    /// Operators, one equation each: wilson, clover, twisted-mass, twisted-clover
     #[arg(long, value_enum, value_name = "OPERATOR,…", value_delimiter = ',', default_value = "wilson")]
     operator: Vec<Operator>,
     /// The coefficient of the clover term, of operators that have one
@@ -44,19 +44,23 @@ pub struct Arguments {
     /// Also solve to a residual of 1e-10 by each method, and tell iterations and time
     #[arg(long)]
     whole: bool,
-    /// Precisions of the iterations, as `invert --precision` takes them; d and s are double and single
+    /// Precisions of the iterations: those of `invert --precision`, or d and s
     #[arg(long, value_name = "PRECISION,…", value_delimiter = ',', default_value = "double,single,mixed-half", value_parser = iteration_precision)]
     precision: Vec<IterationPrecision>,
     /// Iterations of a solve
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     iterations: u32,
-    /// Also solve for this many sources at once by block-cg, and by cg one after the other; even-odd only
+    /// Also solve for this many sources at once by block-cg, and singly by cg
+    ///
+    /// Only for the even-odd preconditioned equation.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=24))]
     sources: Option<u32>,
-    /// Sources at the origin, one for each spin and colour, instead of random ones; then at the next time slice
+    /// Point sources instead of random ones
+    ///
+    /// There is one source for each spin and colour at the origin, then at the next time slice.
     #[arg(long, requires = "sources")]
     point_sources: bool,
-    // By default a light quark on links close to 1: no method is done after so few iterations.
+    // The default is a light quark on links close to 1, for which no method converges that early.
     /// The hopping parameter; several for several masses
     #[arg(
         long,
@@ -66,7 +70,9 @@ pub struct Arguments {
         allow_negative_numbers = true
     )]
     kappa: Vec<f64>,
-    /// Instead solve to a residual of 1e-10 by bicgstab and by multigrid: with the set-up apart, and spread over 12 sources
+    /// Compare bicgstab with multigrid, to a residual of 1e-10
+    ///
+    /// The time of the set-up is shown apart, and spread over 12 sources.
     #[arg(long, conflicts_with_all = ["whole", "sources"])]
     multigrid: bool,
     /// Solve on the links of this configuration, not on random ones

@@ -1,4 +1,6 @@
-//! `cr-solve bench stencil`: the Wilson operator and its hop from parity to parity in every storage, checked and then timed.
+//! `cr-solve bench stencil`: Dirac operators and hops in every storage.
+//!
+//! Every kernel is checked and then timed.
 
 use super::outcome::{Benchmark, Samples, Subject};
 use super::session::{How, Session};
@@ -13,7 +15,7 @@ use lattice_cl::device::{Device, DeviceError, Event, Team};
 use lattice_cl::field::{GaugeField, ParityField, SpinorField};
 use lattice_cl::geometry::{Boundary, Dims, Lattice};
 use lattice_cl::host::{
-    BlockUse, GaugeConfiguration, Reconstruction, SiteBlocks, Spinor, StencilForm, hop, link_with_phase,
+    BlockUse, GaugeConfiguration, Reconstruction, SiteBlocks, Spinor, StencilFactors, hop, link_with_phase,
     random,
 };
 use lattice_cl::operator::{
@@ -39,14 +41,15 @@ pub struct Arguments {
     /// Reals stored for each link: 18, 12, 8 or all
     #[arg(long, value_name = "REALS,…", value_delimiter = ',', default_value = "all", value_parser = ["all", "18", "12", "8"])]
     links: Vec<String>,
-    /// Right-hand sides: fields that the operator is applied to at once; several numbers for several kernels
+    /// Numbers of right-hand sides that the operator is applied to at once
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1", value_parser = clap::value_parser!(u8).range(1..=64))]
     rhs: Vec<u8>,
-    /// The hop to one parity as even-odd preconditioning has it, or the full operator; with a clover term, a twisted mass, or both
+    /// Operators: the full operator, or its hop to one parity
     #[arg(long, value_enum, value_delimiter = ',', default_value = "hop")]
     operator: Vec<Operator>,
-    /// Time all kernel variants instead of the one that solves use, and show the best: work-group sizes, register limits, sources in
-    /// a work-item, cache hints, order of sites
+    /// Time all kernel variants, and show the best
+    ///
+    /// Variants differ in work-group sizes, register limits, sources per work-item, cache hints and order of sites.
     #[arg(long)]
     search: bool,
     #[command(flatten)]
@@ -99,11 +102,12 @@ struct Timed {
 /// Sites at which each kernel is compared with the twin.
 const CHECKED_SITES: usize = 500;
 
-/// Checks and times the kernels on each device, then on all together if there are several, unless `--quick` or `--search` is given; several ranks have
-/// one lattice together.
+/// Checks and times the kernels on each device, then on all devices together.
+///
+/// `--quick` and `--search` leave out all devices together. Several ranks share one lattice.
 ///
 /// # Errors
-/// When a device fails, or a kernel computes something wrong: that one is not timed.
+/// If a device fails, or if a kernel computes something wrong. A wrong kernel is not timed.
 pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), Failure> {
     let devices = session.opencl_devices("stencil")?;
     let teams: Vec<(Option<usize>, Team)> = match session.ranks().world() {
@@ -144,13 +148,16 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
     Ok(())
 }
 
-/// κ, c_sw and μ of the operators. Random links have a large field strength: the blocks of the clover term stay positive.
+/// κ of the operators.
+///
+/// Random links have a large field strength. With these parameters the blocks of the clover term
+/// stay positive.
 const KAPPA: f64 = 0.13;
 const CSW: f64 = 0.5;
 const MU: f64 = 0.7;
 
 impl Operator {
-    /// Whether it leads from one parity to the other.
+    /// Tells whether the operator is a hop from one parity to the other.
     fn is_hop(self) -> bool {
         matches!(
             self,
@@ -168,11 +175,11 @@ impl Operator {
     }
 
     /// What the kernel computes: all of the operator, or its hop with the remainder of the inverse of A.
-    fn form(self) -> StencilForm {
-        let full = self.site_term().form(Kappa(KAPPA));
+    fn factors(self) -> StencilFactors {
+        let full = self.site_term().factors(Kappa(KAPPA));
         if self.is_hop() {
             let (_, coefficient) = full.shift.split_inverse();
-            StencilForm { shift: 0.0.into(), coefficient, ..full }
+            StencilFactors { shift: 0.0.into(), coefficient, ..full }
         } else {
             full
         }
@@ -256,7 +263,7 @@ impl<T: Storage> Variant<T> {
     ) -> Result<Self, Failure> {
         Ok(if operator.is_hop() {
             let options = HopOptions { columns: sources, tuning, ..Default::default() };
-            Variant::Hop(Box::new(HopEvenOdd::new(links, 0, operator.form(), options)?))
+            Variant::Hop(Box::new(HopEvenOdd::new(links, 0, operator.factors(), options)?))
         } else {
             let options = DiracOptions { columns: sources, tuning };
             let dirac = Dirac::with_options(links, Kappa(KAPPA), operator.site_term(), options)?;
@@ -285,8 +292,11 @@ impl<T: Storage> Variant<T> {
         Ok(event)
     }
 
-    /// What a row of launches takes, by the clock on the wall and by that of the device. A kernel follows the one before as in a solve, and only the first
-    /// and the last have an event, which would keep the driver busier than a small lattice keeps a GPU. Several devices have no clock in common.
+    /// Returns the time of a row of launches, by the wall clock and by the device.
+    ///
+    /// The kernels follow each other like in a solve. Only the first and the last launch have an
+    /// event, because events on a small lattice keep the driver busier than the GPU. Several devices
+    /// have no common clock.
     fn time_of_row(
         &self,
         fields: &mut Fields<T>,
@@ -369,7 +379,9 @@ impl Case<'_> {
         Ok(())
     }
 
-    /// The variant that a solve uses, or with `--search` the best of all, and all; `None` after Ctrl-C.
+    /// Returns the variant that a solve uses, or with `--search` the best of all.
+    ///
+    /// All timed variants follow. `None` after Ctrl-C.
     fn best<T: Storage>(
         &self,
         links: &GaugeField<T>,
@@ -378,7 +390,7 @@ impl Case<'_> {
         bound: f64,
         session: &Session<'_>,
     ) -> Result<Option<(Timed, Vec<Timed>)>, Failure> {
-        // What a solve would use now.
+        // The variant that a solve would use now.
         let chosen = match Variant::new(operator, links, sources, None)? {
             Variant::Hop(hop) => hop.tuning(),
             Variant::Full(wilson) => wilson.tuning(),
@@ -469,7 +481,9 @@ impl Case<'_> {
         Ok(spread.map(|event_seconds| Timed { tuning, deviation, event_seconds, samples, work }))
     }
 
-    /// How far the result for a source is from the twin, relative to its norm, on sites spread over the lattice.
+    /// Returns the relative deviation of a source's result from the double twin.
+    ///
+    /// The comparison takes sites that are spread over the lattice.
     fn deviation<R: lattice_cl::Real>(&self, operator: Operator, source: usize, found: &[Spinor<R>]) -> f64 {
         let dims = self.configuration.dims();
         let step = (found.len() / CHECKED_SITES).max(1) | 1;
@@ -483,8 +497,8 @@ impl Case<'_> {
                 (index, Some(psi(index)))
             };
             let hopped = hop(dims, false, link, psi, site);
-            let form = operator.form();
-            let matrices = [form.shift.matrix, form.coefficient.matrix];
+            let factors = operator.factors();
+            let matrices = [factors.shift.matrix, factors.coefficient.matrix];
             let numbers = matrices.map(|matrix| {
                 let stored = matrix.stored()?;
                 Some(
@@ -494,10 +508,10 @@ impl Case<'_> {
                 )
             });
             let blocks = std::array::from_fn(|k| {
-                let BlockUse { form, adjoint } = matrices[k].block_use()?;
-                Some(SiteBlocks { form, adjoint, numbers: numbers[k].as_deref()? })
+                let BlockUse { layout, adjoint } = matrices[k].block_use()?;
+                Some(SiteBlocks { layout, adjoint, numbers: numbers[k].as_deref()? })
             });
-            let expected = form.combine(own.as_ref(), &hopped, blocks);
+            let expected = factors.combine(own.as_ref(), &hopped, blocks);
             let found = found[index].cast::<f64>();
             difference += Spinor::from_fn(|s, c| found.0[s][c] - expected.0[s][c]).norm2();
             norm += expected.norm2();

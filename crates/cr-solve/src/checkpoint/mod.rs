@@ -23,19 +23,23 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Interruptions")]
 pub struct Checkpointing {
-    /// Keep the state of the job in this file, to go on from there with --resume
+    /// Keep the state of the job in this file, to continue with --resume
     ///
-    /// It is kept every now and then, and when the program is interrupted (Ctrl-C, SIGTERM). Finished solutions are kept beside it. All of it is
-    /// removed when the job is done.
+    /// The state is kept at intervals, and when the program is interrupted (Ctrl-C, SIGTERM). Finished
+    /// solutions are kept beside the file. All files are removed when the job is done.
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
-    /// How often the state is kept: 90s, 10m, 2h [default: 60s]
+    /// Time between two checkpoints: 90s, 10m, 2h [default: 60s]
     #[arg(long, value_name = "TIME", hide_short_help = true)]
     every: Option<Interval>,
-    /// Go on from this checkpoint of the same job, to the same result; later states are kept in it too, unless --checkpoint names another file
+    /// Continue from this checkpoint of the same job, to the same result
+    ///
+    /// Later states are kept in the file too, unless --checkpoint names another file.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     resume: Option<PathBuf>,
-    /// Go on from the file of --checkpoint if it is there, and begin anew if it is not: for scripts that are run again until the job is done
+    /// Continue from the file of --checkpoint if it exists, or else begin anew
+    ///
+    /// Scripts that run again until the job is done use this option.
     #[arg(long, requires = "checkpoint", conflicts_with = "resume", hide_short_help = true)]
     resume_if_present: bool,
 }

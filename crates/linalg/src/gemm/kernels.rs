@@ -25,20 +25,20 @@ const MMA: KernelFamily =
 /// Edge of the textbook's work-groups.
 const TEXTBOOK_TILE: usize = 16;
 
-/// The case that a kernel is built for.
+/// The case that a kernel is specialised for.
 ///
 /// The case says which way the neighbouring elements of either factor run, and whether they are
 /// conjugated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Form {
+struct Specialisation {
     transposed: [bool; 2],
     conjugate: [bool; 2],
     /// Sums are cut.
     cut: bool,
 }
 
-impl Form {
-    /// The form of kernels that look at their arguments.
+impl Specialisation {
+    /// Kernels that read the case from their arguments.
     const ANY: Self = Self { transposed: [false; 2], conjugate: [false; 2], cut: false };
 }
 
@@ -52,7 +52,7 @@ enum Built {
 
 /// The kernels for elements of type `T` that have been used on a device.
 pub(super) struct Kernels<T> {
-    built: Mutex<HashMap<(GemmTuning, Form), Arc<Built>>>,
+    built: Mutex<HashMap<(GemmTuning, Specialisation), Arc<Built>>>,
     element: PhantomData<T>,
 }
 
@@ -61,18 +61,18 @@ impl<T: Element> Kernels<T> {
         device.attached(|_| Ok(Self { built: Mutex::default(), element: PhantomData }))
     }
 
-    fn get(&self, device: &Device, tuning: GemmTuning, form: Form) -> Result<Arc<Built>> {
+    fn get(&self, device: &Device, tuning: GemmTuning, specialisation: Specialisation) -> Result<Arc<Built>> {
         let known = || lock(&self.built);
-        if let Some(built) = known().get(&(tuning, form)) {
+        if let Some(built) = known().get(&(tuning, specialisation)) {
             return Ok(Arc::clone(built));
         }
         let built = Arc::new(match tuning {
             GemmTuning::Global | GemmTuning::Local => textbook::<T>(device)?,
-            GemmTuning::Registers(variant) => registers::<T>(device, variant, form)?,
+            GemmTuning::Registers(variant) => registers::<T>(device, variant, specialisation)?,
             GemmTuning::Panels(variant) => Built::Panels(PanelKernels::new::<T>(device, variant)?),
-            GemmTuning::Mma(variant) => mma::<T>(device, variant, form)?,
+            GemmTuning::Mma(variant) => mma::<T>(device, variant, specialisation)?,
         });
-        Ok(Arc::clone(known().entry((tuning, form)).or_insert(built)))
+        Ok(Arc::clone(known().entry((tuning, specialisation)).or_insert(built)))
     }
 
     /// Starts the product with the kernels of `tuning`, which fit the element type.
@@ -82,8 +82,8 @@ impl<T: Element> Kernels<T> {
         tuning: GemmTuning,
         problem: Problem<'_, T>,
     ) -> Result<Completion> {
-        let form = match tuning {
-            GemmTuning::Registers(_) | GemmTuning::Mma(_) => Form {
+        let specialisation = match tuning {
+            GemmTuning::Registers(_) | GemmTuning::Mma(_) => Specialisation {
                 transposed: [problem.a.transposed, problem.b.transposed],
                 // The other kernels look at the argument.
                 conjugate: match tuning {
@@ -92,9 +92,9 @@ impl<T: Element> Kernels<T> {
                 },
                 cut: problem.missing > 0,
             },
-            _ => Form::ANY,
+            _ => Specialisation::ANY,
         };
-        let kernels = self.get(device, tuning, form)?;
+        let kernels = self.get(device, tuning, specialisation)?;
         let (m, n, count) = (problem.m, problem.n, problem.count);
         let tiles = |tile: [usize; 3], local: usize| {
             let groups = m.div_ceil(tile[0]).saturating_mul(n.div_ceil(tile[1]));
@@ -125,7 +125,7 @@ impl<T: Element> Kernels<T> {
 
     /// Starts C = β C.
     pub fn scale(&self, device: &Device, problem: Problem<'_, T>) -> Result<Completion> {
-        let kernels = self.get(device, GemmTuning::Local, Form::ANY)?;
+        let kernels = self.get(device, GemmTuning::Local, Specialisation::ANY)?;
         let Built::Textbook { scale, .. } = &*kernels else {
             unreachable!("kernels are kept under the variant that they were built for")
         };
@@ -150,7 +150,7 @@ impl<T: Element> Kernels<T> {
         [alpha, beta]: [Scale<T>; 2],
         c: Target<'_>,
     ) -> Result<Event> {
-        let kernels = self.get(device, GemmTuning::Local, Form::ANY)?;
+        let kernels = self.get(device, GemmTuning::Local, Specialisation::ANY)?;
         let Built::Textbook { add_parts, .. } = &*kernels else {
             unreachable!("kernels are kept under the variant that they were built for")
         };
@@ -191,9 +191,13 @@ fn textbook<T: Element>(device: &Device) -> Result<Built> {
     })
 }
 
-fn registers<T: Element>(device: &Device, variant: Registers, form: Form) -> Result<Built> {
+fn registers<T: Element>(
+    device: &Device,
+    variant: Registers,
+    specialisation: Specialisation,
+) -> Result<Built> {
     let Registers { tile, item, vector, load, pad, band, slices, max_registers } = variant;
-    let key = tiled::<T>(REGISTERS, tile, band, form)
+    let key = tiled::<T>(REGISTERS, tile, band, specialisation)
         .define("ITEM_M", item[0])
         .define("ITEM_N", item[1])
         .define("VECTOR", vector)
@@ -206,11 +210,11 @@ fn registers<T: Element>(device: &Device, variant: Registers, form: Form) -> Res
     Ok(Built::Single(device.program(&key)?.kernel("gemm_registers", &parameters::<T>())?))
 }
 
-fn mma<T: Element>(device: &Device, variant: Mma, form: Form) -> Result<Built> {
+fn mma<T: Element>(device: &Device, variant: Mma, specialisation: Specialisation) -> Result<Built> {
     let Mma { tile, warp, stages, instruction, band, spread, prefetch, max_registers } = variant;
-    let key = tiled::<T>(MMA, tile, band, form)
-        .define("A_CONJUGATE", u8::from(form.conjugate[0]))
-        .define("B_CONJUGATE", u8::from(form.conjugate[1]))
+    let key = tiled::<T>(MMA, tile, band, specialisation)
+        .define("A_CONJUGATE", u8::from(specialisation.conjugate[0]))
+        .define("B_CONJUGATE", u8::from(specialisation.conjugate[1]))
         .define("WARP_M", warp[0])
         .define("WARP_N", warp[1])
         .define("STAGES", stages)
@@ -231,13 +235,18 @@ fn limited(device: &Device, key: KernelKey, max_registers: Option<u32>) -> Kerne
 }
 
 /// Makes the part of the key that all kernels with tiles of C have.
-fn tiled<T: Element>(family: KernelFamily, tile: [usize; 3], band: usize, form: Form) -> KernelKey {
+fn tiled<T: Element>(
+    family: KernelFamily,
+    tile: [usize; 3],
+    band: usize,
+    specialisation: Specialisation,
+) -> KernelKey {
     KernelKey::of_element::<T>(family)
         .define("TILE_M", tile[0])
         .define("TILE_N", tile[1])
         .define("TILE_K", tile[2])
         .define("BAND", band)
-        .define("A_TRANSPOSED", u8::from(form.transposed[0]))
-        .define("B_TRANSPOSED", u8::from(form.transposed[1]))
-        .define("CUT", u8::from(form.cut))
+        .define("A_TRANSPOSED", u8::from(specialisation.transposed[0]))
+        .define("B_TRANSPOSED", u8::from(specialisation.transposed[1]))
+        .define("CUT", u8::from(specialisation.cut))
 }

@@ -1,4 +1,4 @@
-//! The common form of all products.
+//! The common representation of all products.
 
 use crate::error::{BlasError, BlasResult, operand_name};
 use crate::matrix::{MatMut, MatRef, Order};

@@ -141,7 +141,7 @@ fn shipped<T: Element>(
 /// The result of a search for products of one class.
 #[derive(Clone, Debug)]
 pub struct TunedGemm {
-    /// Element type, arithmetic, form, and class of extents.
+    /// Element type, arithmetic, op(A) and op(B), and class of extents.
     pub key: Key,
     /// The variant that is used untuned.
     pub shipped: GemmTuning,

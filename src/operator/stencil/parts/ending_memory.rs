@@ -1,4 +1,4 @@
-//! What an ending works on: its operands, its memory on a device, its twin on the host.
+//! The operands of an ending, its memory on a device, and its twin on the host.
 
 use super::ending::{Ending, Makes, Row, Takes};
 use crate::device::{Argument, ArgumentList, Buffer, Device, DeviceError, Number, NumberMemory, Reduction};
@@ -10,13 +10,13 @@ use lattice_solvers::SquareMatrix;
 use num_complex::Complex64;
 use std::sync::Mutex;
 
-/// The operands of an ending besides the result, with fields of whatever kind.
+/// The operands of an ending besides the result, with fields of any kind.
 pub(crate) struct EndingFields<'a, F: ?Sized> {
     /// The field that `out` is multiplied with, for [`Ending::Products`].
     pub against: Option<&'a F>,
     /// The factor of the result that is subtracted, for [`Ending::Subtract`].
     pub multiple: Option<&'a Number>,
-    /// The matrix that multiplies the result before it is subtracted, for [`Ending::SubtractColumns`].
+    /// The matrix that multiplies the result, for [`Ending::SubtractColumns`].
     pub matrix: Option<&'a SquareMatrix>,
 }
 
@@ -27,12 +27,12 @@ impl<F: ?Sized> Default for EndingFields<'_, F> {
 }
 
 impl<'a, F: ?Sized> EndingFields<'a, F> {
-    /// The same with another kind of field.
+    /// Converts the operands to another kind of field.
     pub fn map<G: ?Sized>(&self, as_other: impl FnOnce(&'a F) -> &'a G) -> EndingFields<'a, G> {
         EndingFields { against: self.against.map(as_other), multiple: self.multiple, matrix: self.matrix }
     }
 
-    /// Panics unless what the ending needs is there, and nothing else.
+    /// Panics unless exactly the operands of the ending are given.
     pub fn check(&self, ending: Ending, columns: usize) {
         let takes = ending.row().takes;
         assert_eq!(
@@ -47,19 +47,21 @@ impl<'a, F: ?Sized> EndingFields<'a, F> {
     }
 }
 
-/// What a stencil sums up.
+/// The sums of a stencil.
 pub(crate) enum Sums<'a> {
-    /// Nothing.
+    /// No sum.
     None,
-    /// (against, out), if there is such a field, and (out, out).
+    /// (against, out) if `against` is given, and (out, out).
     Numbers([Number; 2]),
     /// The Gram matrix of `out`.
     Gram(PendingGram<'a>),
 }
 
 impl<'a> Sums<'a> {
+    /// Returns the numbers.
+    ///
     /// # Panics
-    /// When there are no numbers.
+    /// If the sums are no numbers.
     pub fn numbers(self) -> [Number; 2] {
         match self {
             Sums::Numbers(numbers) => numbers,
@@ -67,8 +69,10 @@ impl<'a> Sums<'a> {
         }
     }
 
+    /// Returns the Gram matrix.
+    ///
     /// # Panics
-    /// When there is no Gram matrix.
+    /// If the sums are no Gram matrix.
     pub fn gram(self) -> PendingGram<'a> {
         match self {
             Sums::Gram(gram) => gram,
@@ -77,20 +81,20 @@ impl<'a> Sums<'a> {
     }
 }
 
-/// What an ending keeps on a device from launch to launch.
+/// The memory of an ending on a device, from launch to launch.
 pub(crate) struct EndingMemory {
     ending: Ending,
     device: Device,
-    /// Where the multiple comes from, for [`Ending::Subtract`].
+    /// Memory of the multiple, for [`Ending::Subtract`].
     numbers: Option<NumberMemory>,
-    /// For endings of columns.
+    /// Sums for endings of columns.
     gram: Option<GramSums>,
-    /// What the result is multiplied with, for [`Ending::SubtractColumns`].
+    /// Matrices that multiply the result, for [`Ending::SubtractColumns`].
     matrix: Option<Mutex<Matrices>>,
 }
 
 impl EndingMemory {
-    /// For launches of so many work-groups.
+    /// Makes the memory for launches of `groups` work-groups.
     pub fn new(ending: Ending, device: &Device, columns: usize, groups: usize) -> Result<Self, DeviceError> {
         let Row { takes, makes, .. } = ending.row();
         let numbers = (takes == Takes::Multiple).then(|| device.number_memory_argument()).transpose()?;
@@ -100,14 +104,15 @@ impl EndingMemory {
         Ok(Self { ending, device, numbers, gram, matrix })
     }
 
-    /// Whether all groups must run in one launch.
+    /// Tells whether all groups must run in one launch.
     pub fn wants_one_launch(&self) -> bool {
         self.gram.is_some()
     }
 
-    /// Launches the kernel with the arguments for its other parts and those for this one.
+    /// Launches the kernel with the arguments of its other parts and of the ending.
     ///
-    /// Where it sums up numbers, `reduction` has them: all launches for one application are given the same. A Gram matrix is returned.
+    /// `reduction` receives sums of numbers. All launches of one application take the same reduction.
+    /// A Gram matrix is returned.
     pub fn launch<'s: 'a, 'a, T: Storage>(
         &'s self,
         fields: &EndingFields<'a, Buffer<T::Stored>>,
@@ -141,7 +146,9 @@ impl EndingMemory {
     }
 }
 
-/// The ending of a result that the host has: `result` apart from `out` if the ending subtracts, otherwise it is in `out` already.
+/// Applies the ending to a result on the host.
+///
+/// If the ending subtracts, the result is in `result`. Otherwise the result is in `out` already.
 pub(crate) fn end_on_host<T: Real>(
     ending: Ending,
     fields: &EndingFields<'_, [Spinor<T>]>,

@@ -1,4 +1,4 @@
-//! The part of the hop that crosses the faces of a domain: twin of `cl/stencil/halo.cl`.
+//! The part of the hop that crosses faces of a domain, twin of `cl/stencil/halo.cl`.
 
 use super::super::traversal::Traversal;
 use super::boundary::phase_of_leaving;
@@ -11,27 +11,29 @@ use crate::geometry::{Layout, NDIM, Shard};
 use crate::scalar::Storage;
 use num_complex::Complex64;
 
-/// Which work-groups a launch has.
+/// The work-groups of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// Those that need nothing of other domains.
+    /// The groups that need no data of other domains.
     Inside,
-    /// Those that do.
+    /// The groups that need data of other domains.
     AtFaces,
-    /// All.
+    /// All groups.
     All,
 }
 
-/// The work-groups of a stencil in parts: those that have a block on a face of the domain, and the others.
+/// The work-groups of a stencil in two parts.
+///
+/// Groups with a block on a face of the domain are one part, all others the other part.
 pub(crate) struct GroupParts {
-    /// The numbers of all groups, then of those inside, then of those at faces.
+    /// The numbers of all groups, then of groups inside, then of groups at faces.
     numbers: Buffer<u32>,
     all: usize,
     inside: usize,
 }
 
 impl GroupParts {
-    /// How many groups there are in a part.
+    /// Returns the number of groups in a part.
     pub fn count(&self, part: Part) -> usize {
         match part {
             Part::All => self.all,
@@ -40,7 +42,7 @@ impl GroupParts {
         }
     }
 
-    /// The arguments for the last parameters of [`HaloPart`].
+    /// Returns the arguments for the last parameters of [`HaloPart`].
     pub fn arguments(&self, part: Part) -> [Argument<'_>; 2] {
         let first = match part {
             Part::All => 0,
@@ -51,26 +53,26 @@ impl GroupParts {
     }
 }
 
-/// The directions in which a domain is cut, and how many of its lanes lie along t.
+/// The directions in which a domain is cut, and its number of lanes along t.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HaloPart {
     cut: [bool; NDIM],
     lanes_in_t: usize,
-    /// Whether packing raises flags, and the stencil waits for those of the domains beside.
+    /// `true` if packing raises flags and the stencil waits for the neighbours' flags.
     flags: bool,
 }
 
-/// What kernels have for each direction.
+/// The names of kernel parameters for one direction.
 struct Names {
-    /// Where packing writes, behind and ahead.
+    /// The buffers that packing writes, behind and ahead.
     to: [&'static str; 2],
-    /// The phase that packing multiplies with.
+    /// The phase of packing.
     phase: [&'static str; 2],
-    /// The flags of the domains behind and ahead, where there are flags.
+    /// The flags of the domains behind and ahead, if there are flags.
     told: [&'static str; 2],
-    /// What the stencil reads, from ahead and from behind.
+    /// The buffers that the stencil reads, from ahead and from behind.
     from: [&'static str; 2],
-    /// Who is beside, from ahead and from behind, where there are flags.
+    /// The neighbours ahead and behind, if there are flags.
     beside: &'static str,
 }
 
@@ -106,24 +108,26 @@ const NAMES: [Names; NDIM] = [
 ];
 
 impl HaloPart {
-    /// That of a domain with such fields.
+    /// Makes the part for a domain with fields of this layout.
     pub fn of(shard: &Shard, layout: &Layout) -> Self {
         let cut = std::array::from_fn(|mu| layout.domain().is_cut(mu));
         Self { cut, lanes_in_t: layout.cuts()[NDIM - 1], flags: shard.has_flags }
     }
 
-    /// The directions that are cut.
+    /// Returns the directions that are cut.
     pub fn directions(self) -> impl Iterator<Item = usize> {
         (0..NDIM).filter(move |&mu| self.cut[mu])
     }
 
-    /// The phase that faces across direction `mu` are packed with.
+    /// Returns the phase of packed faces across direction `mu`.
     pub fn phase(shard: &Shard, links: &LinkFormat, mu: usize) -> Complex64 {
         phase_of_leaving(shard, links, mu)
     }
 
-    /// The arguments for its parameters: in each cut direction what came from ahead and from behind, and who is there if there are flags to wait
-    /// for; then the flags.
+    /// Returns the arguments for the parameters of this part.
+    ///
+    /// They are, in each cut direction, the faces from ahead and from behind, and the neighbours if
+    /// there are flags. The flags follow.
     pub fn arguments<'a, T: Storage>(halo: &'a Halo<T>, domain: usize) -> impl Iterator<Item = Argument<'a>> {
         let of_direction = |received: Received<'a, T::Real>| {
             let Received { ahead, behind, beside } = received;
@@ -132,7 +136,9 @@ impl HaloPart {
         halo.received(domain).flat_map(of_direction).chain(halo.wait_arguments(domain))
     }
 
-    /// The groups in parts, where launches may have some of them. `at_faces` tells of each group whether it has a block on a face across these directions.
+    /// Returns the groups in parts, if launches may have some of the groups.
+    ///
+    /// `at_faces` tells for each group whether one of its blocks is on a face across these directions.
     pub fn group_parts(
         self,
         shard: &Shard,
@@ -152,12 +158,12 @@ impl HaloPart {
         Ok(Some(GroupParts { numbers: numbers_there, all, inside: numbers(false).count() }))
     }
 
-    /// Whether a launch may be for a part of the groups.
+    /// Tells whether a launch may have a part of the groups.
     fn has_parts(self) -> bool {
         !self.flags && self.cut.contains(&true)
     }
 
-    /// The kernel that packs all faces.
+    /// Returns the kernel that packs all faces.
     pub fn packing_kernel<T: Storage>(self, program: &Program) -> Result<Kernel, DeviceError> {
         let [extents, blocks] = Traversal::shape_parameters();
         let mut parameters = vec![
@@ -181,14 +187,18 @@ impl HaloPart {
         program.kernel("pack_halos", &parameters)
     }
 
-    /// Its range: at most `blocks` blocks of a face in groups of at least [`SMALLEST_GROUP`], the right-hand sides, and the directions.
+    /// Returns the range of the packing kernel: blocks, right-hand sides, directions.
+    ///
+    /// A face has at most `blocks` blocks. Groups have at least [`SMALLEST_GROUP`] blocks.
     pub fn packing_range(self, blocks: usize, work_group: usize, columns: usize) -> Range {
         let group = work_group.max(SMALLEST_GROUP);
         Range::new([blocks.next_multiple_of(group), columns, self.directions().count()], [group, 1, 1])
     }
 }
 
-/// Blocks whose halos a work-group packs at least: a stencil's may have only one.
+/// Least number of blocks that a work-group packs.
+///
+/// A work-group of the stencil may have a single block.
 const SMALLEST_GROUP: usize = 8;
 
 impl KernelPart for HaloPart {
@@ -217,7 +227,7 @@ impl KernelPart for HaloPart {
         parameters
     }
 
-    /// Faces are few beside the sites, and not counted.
+    /// Returns no cost, because faces are few compared with sites.
     fn cost(&self, _: usize) -> Cost {
         Cost { flops: 0, spinors: 0, blocks: Vec::new() }
     }

@@ -1,6 +1,6 @@
 //! The parts of the stencil's kernel besides its hop.
 //!
-//! `cl/stencil/kernel.cl` says what the text of each defines.
+//! `cl/stencil/kernel.cl` lists the definitions of each part.
 
 mod anisotropy;
 mod boundary;
@@ -22,52 +22,54 @@ pub(super) use site_term::{SiteBuffers, SitePart};
 
 use crate::device::{KernelKey, Parameter};
 use crate::geometry::Shape;
-use crate::host::BlockForm;
+use crate::host::BlockLayout;
 use crate::scalar::{Storage, StoragePrecision};
 use lattice_solvers::Work;
 
-/// A part of the kernel: its text, what it is compiled with, what it takes, what it costs.
+/// A part of the kernel: its text, definitions, parameters and cost.
 pub(super) trait KernelPart {
-    /// Adds its text and its definitions.
+    /// Adds the text and the definitions of the part.
     fn add_to(&self, key: KernelKey) -> KernelKey;
 
-    /// The parameters that the kernel has for it, in order.
+    /// Returns the kernel's parameters of the part, in order.
     fn parameters<T: Storage>(&self) -> Vec<Parameter>;
 
-    /// What it costs with so many right-hand sides.
+    /// Returns the cost with this number of right-hand sides.
     fn cost(&self, columns: usize) -> Cost;
 }
 
-/// What a part costs for each site and right-hand side.
+/// The cost of a part for each site and right-hand side.
 pub(super) struct Cost {
     /// Floating-point operations.
     pub flops: u64,
-    /// Spinors that pass through memory.
+    /// Spinors that are read or written.
     pub spinors: usize,
-    /// Sites' blocks of a clover term that do, once for all right-hand sides.
-    pub blocks: Vec<BlockForm>,
+    /// Clover blocks that are read, once for all right-hand sides.
+    pub blocks: Vec<BlockLayout>,
 }
 
 impl Cost {
-    /// Of one site, with `more` spinors of each of so many right-hand sides.
+    /// Returns the work of one site, with `more` spinors for each right-hand side.
     pub fn work<T: Storage>(&self, columns: usize, more: usize) -> Work {
         work_of(self.flops, columns, self.spinors + more, &self.blocks, T::STORAGE)
     }
 }
 
-/// Operations and bytes of a site: of its right-hand sides, each with so many flops and spinors, and of its blocks.
+/// Returns operations and bytes of a site: right-hand sides and blocks.
+///
+/// `flops` and `spinors` count for each right-hand side.
 pub(super) fn work_of(
     flops: u64,
     columns: usize,
     spinors: usize,
-    blocks: &[BlockForm],
+    blocks: &[BlockLayout],
     precision: StoragePrecision,
 ) -> Work {
     // In half precision a spinor has a unit, and so have the blocks of a site.
     let unit = if precision == StoragePrecision::Half { size_of::<f32>() } else { 0 };
     let bytes_of = |numbers: usize| 2 * numbers * precision.bytes() + unit;
     let of_blocks: usize =
-        blocks.iter().map(|form| bytes_of(Shape::blocks(form.numbers()).components())).sum();
+        blocks.iter().map(|layout| bytes_of(Shape::blocks(layout.numbers()).components())).sum();
     let bytes = columns * spinors * bytes_of(Shape::SPINOR.components()) + of_blocks;
     Work { flops: columns as u64 * flops, bytes: bytes as u64 }
 }

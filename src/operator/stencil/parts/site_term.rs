@@ -2,7 +2,7 @@
 
 use super::{Cost, KernelPart};
 use crate::device::{Argument, Buffer, KernelKey, Parameter};
-use crate::host::{BlockForm, BlockUse, SiteMatrix, StencilForm};
+use crate::host::{BlockLayout, BlockUse, SiteMatrix, StencilFactors};
 use crate::scalar::{Real, Storage};
 
 /// The part of a kernel that knows the mass.
@@ -44,11 +44,11 @@ pub(crate) struct SiteBuffers<'a, T: Storage> {
 }
 
 impl SitePart {
-    /// Makes the part of a form.
+    /// Makes the part of these factors.
     ///
     /// `adds_field` and `own_field` follow from the sites that the stencil works on.
-    pub fn of(form: &StencilForm, adds_field: bool, own_field: bool) -> Self {
-        let StencilForm { shift, coefficient, .. } = form;
+    pub fn of(factors: &StencilFactors, adds_field: bool, own_field: bool) -> Self {
+        let StencilFactors { shift, coefficient, .. } = factors;
         let hop = coefficient.matrix.block_use();
         let field = shift.matrix.block_use().filter(|_| adds_field);
         let twists_hop = coefficient.twist != 0.0;
@@ -66,18 +66,18 @@ impl SitePart {
     /// Returns the arguments for the parameters of this part.
     pub fn arguments<'a, T: Storage>(
         &self,
-        form: &StencilForm,
+        factors: &StencilFactors,
         buffers: SiteBuffers<'a, T>,
     ) -> Vec<Argument<'a>> {
         let real = |value: f64| Argument::value(T::Real::from_f64(value));
-        let StencilForm { shift, coefficient, .. } = form;
+        let StencilFactors { shift, coefficient, .. } = factors;
         debug_assert!(coefficient.scalar != 0.0 || coefficient.twist == 0.0, "a hop that is only twisted");
         let [of_field, of_hop] = buffers.blocks.map(|blocks| blocks.map(Argument::from));
         let mut arguments = Vec::new();
         match self.kind {
             Kind::Plain => arguments.extend(self.adds_field.then(|| real(shift.scalar))),
             Kind::Twisted { .. } => {
-                arguments.push(real(hop_twist(form)));
+                arguments.push(real(hop_twist(factors)));
                 if self.adds_field {
                     arguments.extend([real(shift.scalar), real(shift.twist)]);
                 }
@@ -102,17 +102,17 @@ impl SitePart {
 }
 
 /// Returns r of coefficient (1 + i r γ5).
-fn hop_twist(form: &StencilForm) -> f64 {
-    let coefficient = form.coefficient;
+fn hop_twist(factors: &StencilFactors) -> f64 {
+    let coefficient = factors.coefficient;
     if coefficient.twist == 0.0 { 0.0 } else { coefficient.twist / coefficient.scalar }
 }
 
 /// Returns the number of a storage of blocks in `cl/clover.cl`, or 0 for no blocks.
 fn form_number(usage: Option<BlockUse>) -> u8 {
-    match usage.map(|usage| usage.form) {
+    match usage.map(|usage| usage.layout) {
         None => 0,
-        Some(BlockForm::Hermitian) => 1,
-        Some(BlockForm::General) => 2,
+        Some(BlockLayout::Hermitian) => 1,
+        Some(BlockLayout::General) => 2,
     }
 }
 
@@ -176,8 +176,8 @@ impl KernelPart for SitePart {
             Kind::Plain => (48 * adds, Vec::new()),
             Kind::Twisted { twists_hop } => (48 * (2 * adds + u64::from(twists_hop)), Vec::new()),
             Kind::Clover { hop, field, .. } => {
-                let blocks: Vec<BlockForm> =
-                    [hop, field].into_iter().flatten().map(|usage| usage.form).collect();
+                let blocks: Vec<BlockLayout> =
+                    [hop, field].into_iter().flatten().map(|usage| usage.layout).collect();
                 (552 * blocks.len() as u64, blocks)
             }
         };

@@ -23,10 +23,14 @@ use lattice_cl::scalar::Precision;
 /// The command line of `bench bandwidth`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Bytes of one array, with K, M or G for KiB, MiB or GiB; by default from 16K until three arrays fill a quarter of the memory
+    /// Bytes of one array, with K, M or G for KiB, MiB or GiB
+    ///
+    /// Default: from 16K until three arrays fill a quarter of the memory.
     #[arg(long, value_name = "BYTES,…", value_delimiter = ',', value_parser = parse_bytes)]
     sizes: Vec<u64>,
-    /// Numbers in a vector: 1, 2, 4, 8, 16; by default all, the ones that do not suit the device at one size only
+    /// Elements of a vector: 1, 2, 4, 8, 16 [default: all]
+    ///
+    /// By default widths that do not suit the device are measured at one size only.
     #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = parse_width)]
     widths: Vec<usize>,
     /// Parts to measure; by default everything

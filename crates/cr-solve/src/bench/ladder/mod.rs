@@ -20,7 +20,7 @@ use fields::least_bytes;
 use lattice_cl::device::{Buffer, Device, DeviceKind, Team};
 use lattice_cl::field::SpinorField;
 use lattice_cl::geometry::{Boundary, Dims, Lattice};
-use lattice_cl::host::{GaugeConfiguration, LinkField, Spinor, StencilForm, random, stencil};
+use lattice_cl::host::{GaugeConfiguration, LinkField, Spinor, StencilFactors, random, stencil};
 use lattice_cl::operator::{Dirac, Kappa};
 use lattice_cl::scalar::Precision;
 use lattice_solvers::{
@@ -47,8 +47,8 @@ pub struct Arguments {
 const ROUGHNESS: f64 = 0.3;
 const KAPPA: f64 = 0.13;
 
-/// M as a form of the host's stencil.
-const FORM: StencilForm = StencilForm::new(1.0, -KAPPA);
+/// M as factors of the host's stencil.
+const FACTORS: StencilFactors = StencilFactors::new(1.0, -KAPPA);
 
 /// Flops of M at one site: 1320 of the hop, 48 of the rest.
 const FLOPS_PER_SITE: u64 = 1368;
@@ -124,7 +124,7 @@ impl<'a> Climb<'a> {
         let links = LinkField::new(&configuration, Boundary::antiperiodic_t());
         let psi = random::spinor_field(dims, 2);
         let mut image = vec![Spinor::default(); dims.volume()];
-        stencil(&links, FORM, &psi, &mut image);
+        stencil(&links, FACTORS, &psi, &mut image);
         let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(|error| {
             Failure::new(Status::Failed, anyhow::Error::new(error).context("no thread of its own"))
         })?;
