@@ -1,11 +1,12 @@
-// Links in double that are smeared or flow, and what is measured of them.
+// Smearing and flow of links in double, and observables of links.
 // Twins: src/gauge/staples.rs, stout.rs, flow.rs, energy.rs; src/host/exponential.rs, field_strength.rs.
 // src/gauge/on_device.rs launches it.
 //
 // RECTANGLES   1 if the action of the flow has rectangles
 //
-// Links are [direction][component][site][re, im], component 3 row + column, sites in the order of the host. `extents` are those of
-// the lattice. Work-items go over sites fastest, so that neighbours load neighbouring numbers.
+// Links are [direction][component][site][re, im], component 3 row + column, sites in the order of
+// the host. `extents` are the extents of the lattice. Work-items go over sites fastest, so that
+// neighbours load neighbouring numbers.
 
 #define COLOURS 9
 #define DIRECTIONS 4
@@ -200,8 +201,9 @@ static inline void exponentiate(matrix *m)
 
 // One stage of a flow. One work-item for each site and direction, 4 times the volume.
 //   exponent = of_force TA(Ω) + of_before exponent;  to = e^exponent link
-// Ω is the sum of the staples in the planes of `directions`, a bit each, times U†; with RECTANGLES `of_plaquettes` times it and
-// `of_rectangles` times that of rectangles. Links in other directions stay. Where of_before is 0 exponents are not read.
+// Ω is the sum of the staples times U†, in the planes of `directions`, one bit for each direction.
+// With RECTANGLES it is `of_plaquettes` times this sum and `of_rectangles` times the sum of the
+// rectangles' staples. Links in other directions stay. If of_before is 0, exponents are not read.
 __kernel void flow_stage(__global const double *restrict from, __global double *restrict exponents,
                          __global double *restrict to, const uint4 extents, const uint directions,
                          const double of_force, const double of_before, const double of_plaquettes,
@@ -263,8 +265,9 @@ __kernel void flow_stage(__global const double *restrict from, __global double *
     store(&x, to, volume, site, mu);
 }
 
-// F = (Q − Q†) factor without its trace, where Q is the sum of the four loops of a by b links that begin and end at a site and turn
-// from μ to ν, and with b ≠ a also of those of b by a. Returns Re tr of the first loop.
+// F = (Q − Q†) factor without its trace. Q is the sum of the four loops of a by b links that begin
+// and end at a site and turn from μ to ν. With b ≠ a the loops of b by a links are added. Returns
+// Re tr of the first loop.
 static inline double field_strength(const links u, const uint from, const uint mu, const uint nu, const int rectangles, matrix *f)
 {
     matrix q;
@@ -314,8 +317,9 @@ static inline double product(const matrix *a, const matrix *b)
 #define PLANES 6
 #define FOUR_PI_SQUARED 39.47841760435743
 
-// Densities of a site, `rectangles` 0 or 1: [quantity][site] with −Σ tr F², the topological charge, Re tr of plaquettes without t, and
-// of those with t. With rectangles the loops are those, and the last two are not written.
+// Densities of a site as [quantity][site]: −Σ tr F², the topological charge, Re tr of plaquettes
+// without t, and Re tr of plaquettes with t. If `rectangles` is 1, the loops of F are rectangles, and
+// the last two quantities are not written.
 __kernel void densities(__global const double *restrict from, __global double *restrict to, const uint4 extents,
                         const uint rectangles)
 {

@@ -26,7 +26,9 @@ fn boundary() -> Boundary {
     Boundary::antiperiodic_t().twisted(Theta::new([0.0, 0.3, 0.0, 0.0]).unwrap())
 }
 
-/// M ψ in κ form, from the definition: every hop with its weight and its spin matrix, every plane with its coefficient.
+/// M ψ in κ normalisation, from the definition.
+///
+/// Every hop has its weight and its spin matrix, every plane its coefficient.
 fn by_definition(configuration: &GaugeConfiguration, mu: f64, psi: &[Spinor]) -> Vec<Spinor> {
     let dims = configuration.dims();
     let (xi0, ratio) = (anisotropy().xi0(), anisotropy().nu() / anisotropy().xi0());

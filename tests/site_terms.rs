@@ -273,7 +273,7 @@ fn every_way_of_solving_gives_one_solution() {
             };
             let preconditioning = Preconditioning::EvenOdd;
             let symmetric = Preconditioning::EvenOddSymmetric;
-            // With a clover term the symmetric complement does nothing else than with a number.
+            // Without a clover term the symmetric complement has no code of its own.
             let forms =
                 if term.csw() == 0.0 { vec![preconditioning] } else { vec![preconditioning, symmetric] };
             // Compiling the kernels is what takes the time: each term has one lower precision. On a device CG and BiCGStab take turns.

@@ -1,5 +1,5 @@
-// Spinors in the order of a multigrid method: sites of a parity in lexicographic order; for each of six components the two chiralities,
-// in the basis of DeGrand and Rossi (src/field/spin_basis.rs).
+// Spinors in the order of the multigrid method: sites of a parity in lexicographic order. Each of six
+// components has two chiralities, in the basis of DeGrand and Rossi (src/field/spin_basis.rs).
 //
 // FROM_NX … FROM_NT      sub-lattices in x, y, z, t
 // FROM_PACK              most complex numbers in a vector, with one lane
@@ -59,7 +59,8 @@ __kernel void spinors_from_plain(__global const REAL *restrict from, __global RE
     }
 }
 
-// ψ = (1 - γ) ψ / 2 at each of `sites` sites. γ has one number in each row: in row `s` it is i to the power `powers` in column `columns`.
+// ψ = (1 - γ) ψ / 2 at each of `sites` sites. Each row of γ has one number: in row `s` it is i to the
+// power `powers`, in column `columns`.
 __kernel void project_plain(__global REAL *psi, const uint4 columns, const uint4 powers, const uint sites)
 {
     const uint item = get_global_id(0);

@@ -1,17 +1,18 @@
-// Between a level and the next coarser one, and what makes coarse operators.
+// Transfer between a level and the next coarser level, and construction of coarse operators.
 //
-// LANES                  complex numbers of a coarse vector whose real parts lie together: then their imaginary parts follow
-// IN_LANES               the same of vectors of the finer level
+// LANES                  complex numbers of a coarse vector with adjacent real parts; imaginary parts follow
+// IN_LANES               LANES of vectors of the finer level
 // FIXED                  1 if near-null vectors and blocks are kept in 16 bits, each group of numbers with a unit
 //
-// A vector has two numbers, one for each chirality, for each of `half` components of a site. A coarse one has two for each near-null vector, and
-// zeros behind them that make the numbers of a site whole chunks of LANES. The near-null vectors of a finer component lie as a coarse vector does.
-// The twins are in src/host/multigrid.rs.
+// A vector has two numbers, one for each chirality, for each of `half` components of a site. A coarse
+// vector has two numbers for each near-null vector. Zeros fill the numbers of a site up to whole
+// chunks of LANES. The near-null vectors of a finer component have the layout of a coarse vector.
+// Twins: src/host/multigrid.rs.
 
-// Stands for no member of an aggregate; what follows is none either.
+// Mark after the last member of an aggregate.
 #define NO_MEMBER 0xFFFFFFFFu
 
-// Where chunk number `chunk` begins.
+// Start of chunk number `chunk`.
 #define CHUNK_AT(numbers, chunk) ((numbers) + (size_t)(chunk) * 2 * LANES)
 
 static inline vcomplex load_chunk(__global const real *numbers, const size_t chunk)
@@ -27,7 +28,7 @@ static inline vcomplex load_chunk(__global const real *numbers, const size_t chu
     return value;
 }
 
-// Numbers that are kept, in units.
+// Stored numbers, in units.
 #if FIXED
 #define kept short
 #define UNIT(group) units[group]
@@ -66,7 +67,7 @@ static inline void store_chunk(__global real *numbers, const size_t chunk, const
 #endif
 }
 
-// Where the real part of a number of a finer vector is, and how far from there its imaginary part.
+// Place of the real part of a number of a finer vector, and distance of its imaginary part.
 static inline size_t fine_at(const size_t number) { return number / IN_LANES * 2 * IN_LANES + number % IN_LANES; }
 
 // The numbers of both chiralities for each lane of a chunk.
@@ -160,7 +161,8 @@ __kernel EXPLICIT_VECTORS void prolong_vector(__global const kept *restrict vect
     fine[minus + IN_LANES] = unit * minus_im;
 }
 
-// fine = one near-null vector in one chirality, column `column` of V, on the sites whose flag has bit number `bit`, and 0 elsewhere.
+// fine = one near-null vector in one chirality, column `column` of V, on the sites whose flag has bit
+// number `bit`, and 0 elsewhere.
 // One work-item for each component of a site, with both chiralities.
 __kernel void take_vector(__global const kept *restrict vectors, __global const float *restrict units,
                           __global const uint *restrict flags, __global real *restrict fine, const uint sites, const uint column, const uint bit,
@@ -180,9 +182,10 @@ __kernel void take_vector(__global const kept *restrict vectors, __global const 
     }
 }
 
-// out = alpha own + beta times the sum of products of blocks with the vectors of neighbours, for the directions of `mask`: from 0 to 7 those ahead and
-// behind in x, y, z and t; 8 and 9 are two blocks of the site itself, which multiply `own`. `in` has the neighbours' vectors.
-// The blocks of site `first` + k are for site k of `out`. One work-item for each chunk of a site.
+// out = alpha own + beta times the sum of products of blocks with vectors of neighbours, for the
+// directions of `mask`. Directions 0 to 7 are ahead and behind in x, y, z and t. 8 and 9 are two blocks
+// of the site itself, which multiply `own`. `in` has the neighbours' vectors. The blocks of site
+// `first` + k are for site k of `out`. One work-item for each chunk of a site.
 __kernel EXPLICIT_VECTORS void coarse_hop(__global const kept *restrict blocks, __global const float *restrict units,
                                           __global const uint *restrict neighbours, __global const real *restrict in, __global const real *restrict own,
                                           __global real *restrict out, const uint first, const uint sites,

@@ -1,4 +1,4 @@
-//! What passes between domains that are beside each other: buffers for the faces of each.
+//! Faces that neighbouring domains exchange, with their buffers.
 
 use crate::device::{Buffer, DeviceError, Event, PeerFlags, Pending, PinnedBuffer};
 use crate::geometry::{NDIM, Neighbours};
@@ -38,24 +38,26 @@ impl Side {
     }
 }
 
-/// The faces of all domains of this process, which a [`Communicator`](super::communicator::Communicator) has made.
+/// The faces of all domains of this process.
+///
+/// A [`Communicator`](super::communicator::Communicator) makes them.
 pub(crate) struct Exchange<R> {
-    /// Those of each domain in the directions that are cut, in the order of the domains' numbers.
+    /// The faces of each domain in the cut directions, in the order of domains.
     pub domains: Vec<Vec<Faces<R>>>,
     /// Counts the exchanges.
     pub(super) epoch: u32,
-    /// By which devices wait for each other, if not the host for all of them.
+    /// The flags by which devices wait for each other, unless the host waits.
     pub(super) flags: Option<PeerFlags>,
-    /// Where there are flags, what counts the work-groups of each domain that have packed.
+    /// Counters of the work-groups of each domain that have packed, if there are flags.
     pub(super) groups_done: Vec<Buffer<u32>>,
-    /// What is on its way to the host, while an exchange is not finished.
+    /// Messages on their way to the host, until an exchange is finished.
     pub(super) messages: Vec<Message<R>>,
 }
 
-/// What a domain sends through one face, on its way to the host.
+/// The data that a domain sends through one face, on their way to the host.
 pub(super) struct Message<R> {
     pub domain: usize,
-    /// The place of the direction among those that are cut.
+    /// The place of the direction among the cut directions.
     pub direction: usize,
     pub side: Side,
     pub elements: Range<usize>,
@@ -67,12 +69,12 @@ impl<R> Exchange<R> {
         Self { domains, epoch: 0, flags, groups_done: Vec::new(), messages: Vec::new() }
     }
 
-    /// Begins the next exchange: from now on [`Face::sent`] is to be written.
+    /// Begins the next exchange, for which [`Face::sent`] is written.
     pub fn begin(&mut self) {
         self.epoch = self.epoch.wrapping_add(1);
     }
 
-    /// What domain `k` received in each cut direction.
+    /// Returns the data that domain `k` received in each cut direction.
     pub fn received(&self, k: usize) -> impl Iterator<Item = Received<'_, R>> {
         self.domains[k].iter().map(|faces| Received {
             ahead: faces.ahead.received(self.epoch),
@@ -89,48 +91,52 @@ impl<R> Exchange<R> {
 pub(crate) struct Faces<R> {
     /// The direction.
     pub mu: usize,
-    /// Before the first slice.
+    /// The face before the first slice.
     pub behind: Face<R>,
-    /// After the last slice.
+    /// The face after the last slice.
     pub ahead: Face<R>,
-    /// What both send next, once it is packed.
+    /// The data that both faces send next, after packing.
     pub packed: Option<Packed>,
     /// The domains behind and ahead.
     pub(super) beside: [usize; 2],
 }
 
-/// What a domain received across one direction.
+/// The data that a domain received across one direction.
 pub(crate) struct Received<'a, R> {
     pub ahead: &'a Buffer<R>,
     pub behind: &'a Buffer<R>,
-    /// The domains ahead and behind, where there are flags to wait for.
+    /// The domains ahead and behind, if there are flags to wait for.
     pub beside: Option<[u32; 2]>,
 }
 
-/// What a domain sends through both of its faces.
+/// The data that a domain sends through both of its faces.
 pub(crate) struct Packed {
-    /// When it is there, if the host has to know.
+    /// The event after packing, if the host needs it.
     pub event: Option<Event>,
-    /// Which elements of the buffers it is.
+    /// The elements of the buffers.
     pub elements: Range<usize>,
 }
 
-/// What passes through one face. Several exchanges may take turns with as many buffers.
+/// The buffers of one face.
+///
+/// Several exchanges may take turns with as many buffers.
 pub(crate) struct Face<R> {
-    /// What the neighbour is sent: a buffer of the domain's device, which may stand for memory of the neighbour.
+    /// Data for the neighbour, in buffers of the domain's device.
+    ///
+    /// A buffer may stand for memory of the neighbour.
     pub(super) sent: Vec<Buffer<R>>,
-    /// What the neighbour sent.
+    /// Data from the neighbour.
     pub(super) received: Vec<Buffer<R>>,
-    /// The last message on its way, in pinned memory; after a failed transfer there is none.
+    /// The last message on its way, in pinned memory; `None` after a failed transfer.
     under_way: Option<Pending<Arc<PinnedBuffer<R>>>>,
-    /// Pinned memory of the last message, once another process has it.
+    /// Pinned memory of the last message, after another process has received it.
     spare: Option<PinnedBuffer<R>>,
     /// The last message from another process, on its way to the device.
     arriving: Option<Pending<Arc<PinnedBuffer<R>>>>,
 }
 
 impl<R> Faces<R> {
-    /// Without buffers, which are still to be added.
+    /// Makes a face without buffers, which are added later.
     pub(super) fn empty(mu: usize, neighbours: &Neighbours) -> Self {
         let face =
             || Face { sent: Vec::new(), received: Vec::new(), under_way: None, spare: None, arriving: None };
@@ -140,13 +146,13 @@ impl<R> Faces<R> {
 }
 
 impl<R> Face<R> {
-    /// What is sent in this exchange.
+    /// Returns the buffer to send in this exchange.
     pub fn sent(&mut self, epoch: u32) -> &mut Buffer<R> {
         let turn = epoch as usize % self.sent.len();
         &mut self.sent[turn]
     }
 
-    /// What is received in this exchange.
+    /// Returns the received buffer of this exchange.
     pub fn received(&self, epoch: u32) -> &Buffer<R> {
         &self.received[epoch as usize % self.received.len()]
     }
@@ -171,24 +177,26 @@ impl<R> Face<R> {
 }
 
 impl<R: Pod> Face<R> {
-    /// Pinned memory for what is sent next: that of the last message, once it has arrived.
+    /// Returns pinned memory for the next message, after the last one has arrived.
     pub(super) fn staging(&mut self) -> Result<PinnedBuffer<R>, DeviceError> {
         let last = self.under_way.take().map(Pending::wait).transpose()?.and_then(Arc::into_inner);
         last.or_else(|| self.spare.take())
             .map_or_else(|| PinnedBuffer::zeroed(self.sent[0].device(), self.sent[0].len()), Ok)
     }
 
-    /// Pinned memory for what another process sends next: that of its last message, once the device has it.
+    /// Returns pinned memory for the next message of another process.
+    ///
+    /// The memory is free after the device has the last message.
     pub(super) fn arrival_staging(&mut self) -> Result<PinnedBuffer<R>, DeviceError> {
         let last = self.arriving.take().map(Pending::wait).transpose()?.and_then(Arc::into_inner);
         last.map_or_else(|| PinnedBuffer::zeroed(self.received[0].device(), self.received[0].len()), Ok)
     }
 }
 
-/// Lets what is launched next on each domain's device wait for the messages to the domain.
+/// Makes later commands of each domain's device wait for the domain's messages.
 ///
 /// # Errors
-/// When a driver refuses.
+/// If a driver refuses.
 pub(super) fn compute_after_arrivals<R: Pod>(
     domains: &mut [Vec<Faces<R>>],
     arrivals: &[Vec<Event>],

@@ -1,11 +1,13 @@
-//! Gauge fixing by over-relaxation (J. E. Mandula and M. Ogilvie, Phys. Lett. B 248, 156 (1990)), with Fourier acceleration if wanted.
+//! Gauge fixing by over-relaxation, with optional Fourier acceleration.
 //!
-//! A gauge transformation U_μ(x) → g(x) U_μ(x) g†(x+μ) makes F = ⟨⅓ Re tr U_μ⟩ as large as it gets, over the directions of the gauge.
-//! At each site Re tr(g K) is made larger, K = Σ_μ \[U_μ(x) + U_μ†(x−μ)\], in each SU(2) subgroup of g, first on even sites, then on
-//! odd ones.
+//! A gauge transformation U_μ(x) → g(x) U_μ(x) g†(x+μ) maximises F = ⟨⅓ Re tr U_μ⟩ over the
+//! directions of the gauge. A sweep increases Re tr(g K) at each site, with
+//! K = Σ_μ \[U_μ(x) + U_μ†(x−μ)\], in each SU(2) subgroup of g. Even sites come first, then odd
+//! sites. Source: J. E. Mandula and M. Ogilvie, Phys. Lett. B 248, 156 (1990).
 //!
-//! Fourier acceleration (C. T. H. Davies et al., Phys. Rev. D 37, 1581 (1988)) puts a step before each sweep: g = exp(−X), X the inverse
-//! Laplacian of Δ. For weak fields it is Newton's, which treats long waves as well as short ones.
+//! Fourier acceleration puts a step before each sweep: g = exp(−X), X the inverse Laplacian of Δ. For
+//! weak fields the step is Newton's, which treats long waves like short ones. Source: C. T. H. Davies
+//! et al., Phys. Rev. D 37, 1581 (1988).
 
 use super::laplacian::inverse_laplacian;
 use super::link_table::LinkTable;
@@ -39,22 +41,26 @@ impl Gauge {
         }
     }
 
-    /// F, the average of ⅓ Re tr U over sites and the gauge's directions.
+    /// Returns F, the average of ⅓ Re tr U over sites and the gauge's directions.
     pub fn functional(self, links: &impl LinksOfSites) -> f64 {
         let (volume, count) = (links.dims().volume(), self.directions());
         let of_site = |site| (0..count).map(|mu| links.link(site, mu).trace().re).sum::<f64>();
         ordered_sum(volume, 0.0, |a, b| a + b, of_site) / (3 * count * volume) as f64
     }
 
-    /// F of the nearest elements of SU(3): links of single precision are up to 1e-7 away, which F notices.
+    /// Returns F of the nearest elements of SU(3).
+    ///
+    /// Links of single precision are up to 1e-7 away from SU(3), which changes F.
     ///
     /// # Errors
-    /// When a link has no nearest element.
+    /// If a link has no nearest element.
     pub fn functional_in_su3(self, links: &GaugeConfiguration) -> Result<f64, ProjectionError> {
         Ok(self.functional(&links.reunitarised()?.0))
     }
 
-    /// θ = ⟨⅓ tr(Δ Δ†)⟩ with Δ(x) = Σ_μ \[A_μ(x) − A_μ(x−μ)\] and A the traceless anti-Hermitian part of U: zero in the gauge.
+    /// Returns θ = ⟨⅓ tr(Δ Δ†)⟩, which is zero in the gauge.
+    ///
+    /// Δ(x) = Σ_μ \[A_μ(x) − A_μ(x−μ)\], and A is the traceless anti-Hermitian part of U.
     pub fn theta(self, links: &impl LinksOfSites) -> f64 {
         let volume = links.dims().volume();
         let of_site = |site| {
@@ -99,13 +105,17 @@ pub struct FixParams {
     pub tolerance: f64,
     /// The power ω that each step is raised to, from 1 to less than 2. Default 1.7.
     pub overrelaxation: f64,
-    /// Whether a step of Fourier acceleration comes before each sweep. ω = 1.3 then suits. Default false.
+    /// `true` for a step of Fourier acceleration before each sweep. Default `false`.
+    ///
+    /// ω = 1.3 suits Fourier acceleration.
     pub fourier: bool,
     /// Most sweeps over the lattice from each start. Default 20000.
     pub most_iterations: usize,
-    /// Starts: the configuration itself, then random gauge transformations of it. Default 1.
+    /// Number of starts. Default 1.
+    ///
+    /// The first start is the configuration, others are random gauge transformations of it.
     pub starts: usize,
-    /// What the random gauge transformations are made from. Default 1.
+    /// Seed of the random gauge transformations. Default 1.
     pub seed: u64,
 }
 
@@ -159,7 +169,7 @@ pub enum FixError {
     OutOfMemory(#[from] NoRoom),
 }
 
-/// Where one start has led.
+/// The result of one start.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct FixedStart {
     /// F at the end, of the [nearest elements](Gauge::functional_in_su3) of SU(3).
@@ -168,7 +178,7 @@ pub struct FixedStart {
     pub theta: f64,
     /// Sweeps over the lattice.
     pub iterations: usize,
-    /// Whether θ has come below the tolerance.
+    /// `true` if θ is below the tolerance.
     pub converged: bool,
 }
 
@@ -191,11 +201,12 @@ const SAME_MAXIMUM: f64 = 1e-12;
 
 /// Brings a configuration into a gauge.
 ///
-/// `watch` is told the start, the sweeps that were done and θ. The links are the configuration's, transformed once: gauge-invariant
-/// observables stay as they are up to rounding.
+/// `watch` receives the start, the number of sweeps and θ. The links of the result are the links of
+/// the configuration, transformed once. Gauge-invariant observables change by rounding only.
 ///
 /// # Errors
-/// When a parameter makes no sense, no start converges, a link has no nearest element of SU(3), and without memory.
+/// If a parameter makes no sense, if no start converges, if a link has no nearest element of SU(3), or
+/// if there is too little memory.
 pub fn fix_gauge(
     configuration: &GaugeConfiguration,
     params: &FixParams,
@@ -240,7 +251,7 @@ struct Fixing {
     gauge: Gauge,
     overrelaxation: f64,
     links: LinkTable,
-    /// What the configuration has been transformed by.
+    /// The gauge transformation so far.
     transformation: Vec<Matrix3<f64>>,
     /// 0 for even sites, 1 for odd ones.
     parities: Vec<u8>,
@@ -266,7 +277,7 @@ impl Fixing {
         loop {
             let theta = self.gauge.theta(&self.links);
             watch(done, theta);
-            // A little less than the tolerance, which the links are judged by that are transformed at once.
+            // The limit is below the tolerance, because the final links are transformed in one step.
             if theta < 0.9 * params.tolerance || done >= params.most_iterations || !theta.is_finite() {
                 return done;
             }
@@ -311,14 +322,16 @@ impl Fixing {
         });
         self.transformation.par_iter_mut().enumerate().filter(|&(site, _)| is_here(site)).for_each(
             |(site, total)| {
-                // What rounding leaves of SU(3) would add up.
+                // Otherwise deviations from SU(3) by rounding would add up.
                 *total = (change[site] * *total).reunitarised();
             },
         );
     }
 }
 
-/// g with a larger Re tr(g K), in each of the SU(2) subgroups: the best element there to the power ω.
+/// Returns g with a larger Re tr(g K).
+///
+/// In each SU(2) subgroup g is the best element to the power ω.
 fn towards_the_maximum(mut k: Matrix3<f64>, omega: f64) -> Matrix3<f64> {
     let mut g = Matrix3::identity();
     for subgroup in SUBGROUPS {
@@ -378,7 +391,7 @@ mod tests {
                     noise.iter().map(|g| g.traceless_anti_hermitian().scale(size).exponential()).collect()
                 };
                 let change = |size| gauge.functional(&transform_links(&links, &step(size))) - largest;
-                // Of second order in the step.
+                // The change is of second order in the step.
                 let (near, far) = (change(1e-3), change(2e-3));
                 assert!(near < 0.0 && (far / near - 4.0).abs() < 0.1, "{gauge}: {near:e} {far:e}");
             }

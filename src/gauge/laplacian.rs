@@ -6,10 +6,11 @@ use num_complex::Complex64;
 use rayon::prelude::*;
 use std::f64::consts::{PI, TAU};
 
-/// X with Σ_μ \[2X(x) − X(x+μ) − X(x−μ)\] = `field` over the first `directions`, one matrix a site.
+/// Solves Σ_μ \[2X(x) − X(x+μ) − X(x−μ)\] = `field`, with one matrix for each site.
 ///
-/// Modes that do not change along these directions have no solution and are left out. A transform is a plain sum along each
-/// direction: at these extents it costs as much as a few products of links, and needs no particular extents.
+/// The sum is over the first `directions`. Modes that are constant along these directions have no
+/// solution and are left out. The transform is a plain sum along each direction. At usual extents it
+/// costs as much as a few products of links, and any extent is allowed.
 pub(super) fn inverse_laplacian(
     field: Vec<Matrix3<f64>>,
     dims: Dims,
@@ -31,7 +32,9 @@ pub(super) fn inverse_laplacian(
     (0..directions).fold(modes, |field, mu| transformed(&field, dims, mu, 1.0))
 }
 
-/// Σ_y e^{±2πi n y/L} times the field along a direction, n and y the coordinates there.
+/// Returns Σ_y e^{±2πi n y/L} field(y) along a direction.
+///
+/// n and y are coordinates in this direction.
 fn transformed(field: &[Matrix3<f64>], dims: Dims, mu: usize, sign: f64) -> Vec<Matrix3<f64>> {
     let extent = dims[mu];
     let stride: usize = (0..mu).map(|nu| dims[nu]).product();

@@ -1,5 +1,6 @@
-//! What is done to links: heat bath, smearing, gradient flow, gauge fixing, observables. The flow and stout smearing also
-//! work on a device.
+//! Algorithms on links: heat bath, smearing, gradient flow, gauge fixing, observables.
+//!
+//! The flow and stout smearing also run on a device.
 
 mod ape;
 mod directions;

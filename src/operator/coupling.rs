@@ -108,8 +108,8 @@ impl Coupling {
 
     /// Returns the coefficients of ψ and of the hopping term.
     ///
-    /// Hops in space have the weight w = ν/ξ0 in the hopping term. In mass form the coefficient of
-    /// ψ is 1 + 3w + m. In κ form the coefficient of ψ is 2κ times as large: 1 − 6κ(1 − w).
+    /// Hops in space have the weight w = ν/ξ0 in the hopping term. In mass normalisation the
+    /// coefficient of ψ is 1 + 3w + m. In κ normalisation it is 2κ times as large: 1 − 6κ(1 − w).
     pub(super) fn coefficients(self, anisotropy: Anisotropy) -> (f64, f64) {
         let weight = anisotropy.spatial_weight();
         match self {

@@ -103,7 +103,7 @@ pub struct AutoSolution {
     pub attempts: Vec<Attempt>,
 }
 
-/// A method that an automatic choice tries before its own ones: cycles of a multigrid method.
+/// The first method of an automatic choice: cycles of a multigrid method.
 pub(crate) struct First<'a> {
     /// Its parameters, with its own limit of iterations.
     pub params: SolveParams,
@@ -167,7 +167,7 @@ impl Auto {
         let AutoParams { tol, max_iterations, .. } = self.params;
         let left = max_iterations.saturating_sub(earlier.iterations());
         let attempts = placed(steps, &earlier.attempts);
-        // What goes on from another method's iterate is not compared.
+        // A method that continues from another method's iterate is not compared.
         let settled = has_multigrid(&earlier.attempts).then(|| self.experience.settled());
         let experience = settled.as_ref().unwrap_or(&self.experience);
         let Next { place, limit, trial } = experience.next(&attempts, steps.len(), tol, left)?;
@@ -212,7 +212,7 @@ impl Auto {
     /// The methods of this choice go on from the best iterate of the other one.
     ///
     /// # Errors
-    /// As [`solve`](Self::solve).
+    /// All errors of [`solve`](Self::solve).
     pub(crate) fn solve_after(
         &mut self,
         first: Option<First<'_>>,

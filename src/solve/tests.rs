@@ -1,4 +1,4 @@
-//! Whole solves on devices that wait for each other: late, in vain, and many at once.
+//! Whole solves on devices that wait for each other, with delays and faults.
 
 use super::{CgParams, Checkpoints, InvertError, SolveParams, solve_with_checkpoints};
 use crate::device::{
@@ -69,8 +69,10 @@ fn solve(lattice: &Lattice) -> Solved {
     solve_keeping(lattice, &mut Last::default())
 }
 
-/// A device that raises no flag any more, from the first on or in the middle of a solve, ends the solve with an error that names it. What was kept before
-/// is good.
+/// Checks that a device without flags ends the solve with an error that names it.
+///
+/// The device raises no flag at all, or none from the middle of the solve. An earlier checkpoint stays
+/// valid.
 #[test]
 fn a_solve_on_a_device_that_falls_silent_ends() {
     let _waiting = lock(&KERNELS_WAIT);
@@ -101,7 +103,7 @@ fn a_solve_on_a_device_that_falls_silent_ends() {
 /// Asks for the body of the test below.
 const STRESSED: &str = "LATTICE_CL_TEST_STRESS";
 
-/// Solves on many devices in every way, in a row, with flags that come late: all have the same bits.
+/// Checks that solves on many devices have the same bits when flags are late.
 ///
 /// PoCL needs a thread for each kernel that waits. It makes them when it starts, so the test runs in a process of its own.
 #[test]

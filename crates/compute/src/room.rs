@@ -11,11 +11,13 @@ const RESERVE: u64 = 1 << 26;
 /// Bytes of the smallest allocation that is checked.
 const WORTH_ASKING: u64 = 1 << 22;
 
-/// There is less memory than is wanted.
+/// The process may not have the memory that it wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{wanted} bytes of memory are needed, which this process may not have")]
+#[error(
+    "{wanted} bytes of memory are needed, more than this process may have; take fewer columns, a smaller problem or more processes, or raise its limit (ulimit -v, cgroup)"
+)]
 pub struct NoRoom {
-    /// Bytes wanted.
+    /// The wanted bytes.
     pub wanted: u64,
 }
 

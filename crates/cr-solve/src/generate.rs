@@ -18,7 +18,7 @@ use std::time::Instant;
 /// The command line of `generate`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Extents in x, y, z, t: 8x8x8x16 or four words [default: those of a file in --start]
+    /// Extents in x, y, z, t: 8x8x8x16 or four words [default: those of --start FILE]
     #[arg(long, value_name = "EXTENTS", required_unless_present = "start")]
     dims: Option<Dims>,
     /// The inverse coupling 6/g² of the Wilson gauge action

@@ -26,12 +26,13 @@ use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// The complex vector space of spinor fields on a lattice, or on its sites of one parity, with the inner product summed over these
-/// sites. Its vectors may be several columns, whose inner products are summed over all of them; see [`BlockSpace`](lattice_solvers::BlockSpace).
+/// The complex vector space of spinor fields on a lattice or on one parity.
 ///
-/// Sums stay on the devices as [`Number`]s, which the next kernels take from their memory. Those over several devices are read back and
-/// added where kernels do not reach the memory of other devices.
-/// Cheap to clone.
+/// The inner product is the sum over these sites. Vectors may have several columns. Their inner
+/// products are summed over all columns; see [`BlockSpace`](lattice_solvers::BlockSpace).
+///
+/// Sums stay on the devices as [`Number`]s, which later kernels read. If kernels do not reach the
+/// memory of other devices, the host adds the sums of several devices. A space is cheap to clone.
 pub struct SpinorSpace<T: Storage, F = SpinorField<T>> {
     lattice: Lattice,
     sites: Sites,
@@ -61,14 +62,18 @@ impl<T: Storage, F> Clone for SpinorSpace<T, F> {
 /// One set for each device; none on the host.
 struct Kernels {
     shards: Box<[ShardKernels]>,
-    /// Those for what is between the fields of a vector; made when they are wanted first.
+    /// Kernels between the fields of a vector, made on first use.
     columns: OnceLock<Box<[ColumnKernels]>>,
 }
 
-/// Bytes that a GPU moves while the host reads a number from it and hands it work again: about 20 µs at 4 TB/s on an H200.
+/// Bytes that a GPU moves while the host reads a number and enqueues more work.
+///
+/// The time is about 20 µs, at 4 TB/s on an H200.
 const BYTES_DURING_A_READ: u64 = 80 << 20;
 
-/// The same for each core of a processor: with PoCL its threads go to sleep and are woken up again, which takes about 40 µs.
+/// Bytes that a core of a processor moves while the host reads a number.
+///
+/// The threads of PoCL sleep and wake up again, which takes about 40 µs.
 const BYTES_OF_CORE_DURING_A_READ: u64 = 512 << 10;
 
 impl<T: Storage, F> SpinorSpace<T, F> {
@@ -99,7 +104,9 @@ impl<T: Storage, F> SpinorSpace<T, F> {
     }
 }
 
-/// The data of fields of this space; they panic on others, whose buffers have other sizes.
+/// Access to the data of fields of this space.
+///
+/// Fields of other spaces have other sizes of buffers, and panic.
 impl<T: Storage, F: Field<T>> SpinorSpace<T, F> {
     fn expect_own(&self, spinors: &Spinors<T>) {
         self.lattice.expect_same(spinors.lattice());

@@ -1,4 +1,4 @@
-//! The nearest-neighbour stencil of Dirac operators: its task, its kernels, their variants, its application.
+//! The nearest-neighbour stencil of Dirac operators: task, kernels, variants, application.
 
 mod application;
 mod kernels;

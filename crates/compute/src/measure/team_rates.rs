@@ -1,4 +1,4 @@
-//! What the devices of a team do alone, at the same time, and with each other.
+//! The rates of the devices of a team: alone, at the same time, and between each other.
 
 use super::bandwidth::triad_bandwidth;
 use crate::error::Result;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// Bytes of a short message and of a long one.
 const MESSAGES: [usize; 2] = [4 << 10, 8 << 20];
 
-/// How often each is sent; the quickest counts.
+/// Number of times that each message is sent. The quickest counts.
 const REPEATS: usize = 5;
 
 /// Rounds of question and answer by flags.
@@ -21,23 +21,27 @@ const ROUNDS: u32 = 1000;
 /// Rates of the devices of a team.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TeamRates {
-    /// Bytes a second that each device moves in its memory while the others rest.
+    /// Bytes per second of each device in its memory, while the others rest.
     pub alone: Vec<f64>,
-    /// The same while all do: less where they share memory or a processor.
+    /// Bytes per second of each device in its memory, while all devices work.
+    ///
+    /// The rates are lower if devices share memory or a processor.
     pub together: Vec<f64>,
-    /// How the devices reach each other's memory; `None` where messages go through the host.
+    /// The way to each other's memory; `None` if messages go through the host.
     pub way: Option<PeerWay>,
-    /// What a short message takes from the first device to the second.
+    /// Time of a short message from the first device to the second.
     pub latency: Duration,
-    /// Bytes a second of a long one.
+    /// Bytes per second of a long message.
     pub message: f64,
 }
 
 impl TeamRates {
-    /// Measures a team, for about half a second a device; `None` unless it has several.
+    /// Measures a team; `None` unless the team has several devices.
+    ///
+    /// The measurement takes about half a second for each device.
     ///
     /// # Errors
-    /// Those of [`triad_bandwidth`] and of transfers.
+    /// All errors of [`triad_bandwidth`] and of transfers.
     pub fn measure(team: &Team) -> Result<Option<Self>> {
         let [first, second, ..] = team.devices() else { return Ok(None) };
         let alone = team.devices().iter().map(triad_bandwidth).collect::<Result<_>>()?;
@@ -76,7 +80,7 @@ impl TeamRates {
     }
 }
 
-/// The least time of some calls.
+/// Returns the least time of some calls.
 fn quickest(mut call: impl FnMut() -> Result<()>) -> Result<Duration> {
     let mut best = Duration::MAX;
     for _ in 0..=REPEATS {
@@ -87,7 +91,9 @@ fn quickest(mut call: impl FnMut() -> Result<()>) -> Result<Duration> {
     Ok(best)
 }
 
-/// What a kernel of one device takes to write into the memory of the other, and the host to know it.
+/// Returns the time of a kernel that writes into the other device's memory.
+///
+/// The time ends when the host knows it.
 fn write_time(from: &Device, to: &Device, bytes: usize) -> Result<Duration> {
     match PeerLink::new(to, from, bytes)? {
         Some(mut link) => quickest(|| link.write()),
@@ -95,7 +101,7 @@ fn write_time(from: &Device, to: &Device, bytes: usize) -> Result<Duration> {
     }
 }
 
-/// What a message takes from a device to pinned memory and from there to another one.
+/// Returns the time of a message from a device to another through pinned memory.
 fn staged_time(from: &Device, to: &Device, bytes: usize) -> Result<Duration> {
     let source = Buffer::<u8>::zeroed(from, bytes)?;
     let mut destination = Buffer::<u8>::zeroed(to, bytes)?;

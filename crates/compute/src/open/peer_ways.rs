@@ -1,31 +1,38 @@
-//! Ways in which kernels of one device reach the memory of another, and which of them may be used.
+//! The ways from kernels of one device to the memory of another.
 
 use crate::error::{DeviceError, Result};
 use std::fmt;
 use std::str::FromStr;
 
-/// This variable says which ways are used: `off`, or a list of `cuda`, `host` and `host-flags`.
+/// The environment variable of allowed ways.
+///
+/// Its value is `off`, or a list of `cuda`, `host` and `host-flags`.
 pub const PEER_VARIABLE: &str = "LATTICE_CL_PEER";
 
-/// How kernels of one device reach the memory of another.
+/// A way from kernels of one device to the memory of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PeerWay {
-    /// Memory of NVIDIA's driver that several contexts import. Kernels wait for each other by flags.
-    Cuda,
-    /// Memory of the host, for devices that compute in it. The host waits between kernels.
-    Host,
-    /// As [`PeerWay::Host`], but kernels wait for each other by flags, as on GPUs.
+    /// Memory of NVIDIA's driver that several contexts import.
     ///
-    /// A waiting kernel keeps a thread of the processor. With as many waiting kernels as threads nothing goes on any more, so this
-    /// is for tests: of n devices at most n − 1 wait for one that has not come yet. PoCL makes as many threads as `POCL_PTHREAD_MIN_THREADS` says.
+    /// Kernels wait for each other by flags.
+    Cuda,
+    /// Memory of the host, for devices that compute in it.
+    ///
+    /// The host waits between kernels.
+    Host,
+    /// Memory of the host like [`PeerWay::Host`], with flags for kernels like on GPUs.
+    ///
+    /// This way is for tests, because a waiting kernel occupies a thread of the processor. If as many
+    /// kernels wait as there are threads, the program hangs. At most n − 1 of n devices wait for another
+    /// device. `POCL_PTHREAD_MIN_THREADS` sets the number of PoCL's threads.
     HostFlags,
 }
 
 impl PeerWay {
-    /// All, the best first.
+    /// All ways, the best first.
     pub const ALL: [Self; 3] = [Self::Cuda, Self::Host, Self::HostFlags];
 
-    /// Its name in [`PEER_VARIABLE`].
+    /// Returns the name of the way in [`PEER_VARIABLE`].
     pub fn name(self) -> &'static str {
         match self {
             Self::Cuda => "cuda",
@@ -34,12 +41,14 @@ impl PeerWay {
         }
     }
 
-    /// Whether kernels with other work may wait as well: many of their work-groups then do at once, and must leave room for others.
+    /// Tells whether kernels with other work may wait too.
+    ///
+    /// Many of their work-groups then wait at once, and must leave room for other kernels.
     pub fn waits_beside_work(self) -> bool {
         self == Self::Cuda
     }
 
-    /// Whether kernels wait for those of other devices, so that the host need not.
+    /// Tells whether kernels wait for kernels of other devices, instead of the host.
     pub fn has_flags(self) -> bool {
         self != Self::Host
     }
@@ -51,34 +60,36 @@ impl fmt::Display for PeerWay {
     }
 }
 
-/// The ways that may be used; the best of those that work is.
+/// The allowed ways. A team uses the best of them that works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeerWays([bool; PeerWay::ALL.len()]);
 
 impl PeerWays {
-    /// None: everything goes through the host.
+    /// No way: all data go through the host.
     pub const OFF: Self = Self([false; PeerWay::ALL.len()]);
 
-    /// What is used unless something else is asked for. [`PeerWay::Cuda`] has to be asked for: on two H100 it is bound by launches still.
+    /// The ways that are allowed by default.
+    ///
+    /// [`PeerWay::Cuda`] must be requested, because launches still limit it on two H100.
     pub const USUAL: Self = Self([false, true, false]);
 
-    /// This way alone.
+    /// Allows this way alone.
     pub fn only(way: PeerWay) -> Self {
         Self(PeerWay::ALL.map(|other| other == way))
     }
 
-    /// Those that may be used, the best first.
+    /// Returns the allowed ways, the best first.
     pub fn iter(self) -> impl Iterator<Item = PeerWay> {
         PeerWay::ALL.into_iter().zip(self.0).filter(|(_, wanted)| *wanted).map(|(way, _)| way)
     }
 
-    /// Those that both allow.
+    /// Returns the ways that both allow.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self(std::array::from_fn(|k| self.0[k] && other.0[k]))
     }
 
-    /// What [`PEER_VARIABLE`] says; [`PeerWays::USUAL`] where it is not set.
+    /// Returns the ways in [`PEER_VARIABLE`], or [`PeerWays::USUAL`] if it is not set.
     ///
     /// # Errors
     /// [`DeviceError::UnknownPeerWay`].

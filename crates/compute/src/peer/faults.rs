@@ -1,4 +1,4 @@
-//! What tests let go wrong between devices, or be late.
+//! Faults and delays between devices, for tests.
 
 use super::kernels::{FLAGS, PeerKernels, STRIDE, written};
 use crate::error::Result;
@@ -9,19 +9,19 @@ use crate::sync::lock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// What goes wrong.
+/// A fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// A device, by its number, raises no flag any more once it has raised so many.
+    /// A device raises no further flags after a number of flags.
     Silent {
-        /// Its number.
+        /// Number of the device.
         device: usize,
-        /// Flags that it raises before.
+        /// Number of flags that the device raises before.
         after: u32,
     },
-    /// Every device is held up at random, for up to so many milliseconds, between what it writes and the flag that speaks of it.
+    /// Every device is delayed at random, between its data and their flag.
     Late {
-        /// Where the random numbers begin.
+        /// Seed of the random numbers.
         seed: u64,
         /// The longest delay, in milliseconds.
         most: u32,
@@ -33,7 +33,7 @@ pub(super) struct Faults {
     fault: Fault,
     raised: AtomicU32,
     random: AtomicU64,
-    /// For each device a flag that nobody raises, and a mark for those who wait for it.
+    /// For each device, a flag that nobody raises and a mark of its waiters.
     never: Vec<Mutex<[Buffer<u32>; 2]>>,
 }
 
@@ -51,7 +51,7 @@ impl Faults {
         })
     }
 
-    /// Whether device `by` raises a flag, which is counted.
+    /// Counts a flag of device `by`, and tells whether the device raises it.
     pub fn raises(&self, by: usize) -> bool {
         match self.fault {
             Fault::Silent { device, after } if device == by => {
@@ -61,7 +61,7 @@ impl Faults {
         }
     }
 
-    /// Holds device `by` up.
+    /// Delays device `by`.
     pub fn hold_up(&self, kernels: &Arc<PeerKernels>, by: usize) -> Result<()> {
         let Fault::Late { most, .. } = self.fault else { return Ok(()) };
         // Knuth's multiplier; the upper bits are the good ones.

@@ -7,11 +7,13 @@ use crate::kernel::{Argument, Parameter, Range};
 use crate::memory::Buffer;
 use std::sync::Arc;
 
-/// Flags in the memory of each device, one for each of the others to raise. What is waited for is an epoch, which grows.
+/// Flags in the memory of each device, one for each other device to raise.
+///
+/// A flag has an epoch, which grows. Kernels wait for an epoch.
 pub struct PeerFlags {
     peers: Arc<Peers>,
     kernels: Vec<Arc<PeerKernels>>,
-    /// Those of each device, as the devices of this process see them.
+    /// The flags of each device, for the devices of this process.
     flags: Vec<Vec<Buffer<u32>>>,
 }
 
@@ -24,10 +26,10 @@ impl PeerFlags {
         Self::at_epoch(peers, 0)
     }
 
-    /// Flags for all devices, which stand at this epoch. Every rank calls this.
+    /// Makes flags for all devices, at this epoch. Every rank calls this.
     ///
     /// # Errors
-    /// As [`PeerFlags::new`].
+    /// All errors of [`PeerFlags::new`].
     pub fn at_epoch(peers: &Arc<Peers>, epoch: u32) -> Result<Self> {
         let of = |owner: usize| {
             let mut buffers = peers.memory_of(owner, FLAGS * STRIDE)?;
@@ -46,7 +48,9 @@ impl PeerFlags {
         Ok(flags)
     }
 
-    /// The flags of device `owner`, for kernels of device `user`, which is one of this process.
+    /// Returns the flags of device `owner`, for kernels of device `user`.
+    ///
+    /// `user` is a device of this process.
     pub fn argument(&self, owner: usize, user: usize) -> Argument<'_> {
         written(&self.flags[owner][self.place(user)])
     }
@@ -56,7 +60,9 @@ impl PeerFlags {
         self.peers.place(number).expect("a device of this process")
     }
 
-    /// What a kernel of device `on` declares that waits for flags with [`FLAG_SOURCE`](crate::FLAG_SOURCE).
+    /// Returns the parameters of a kernel that waits for flags.
+    ///
+    /// The kernel contains [`FLAG_SOURCE`](crate::FLAG_SOURCE).
     pub fn wait_parameters() -> [Parameter; 4] {
         let number = Parameter::value::<u32>;
         let words = Parameter::output::<u32>;
@@ -69,21 +75,27 @@ impl PeerFlags {
         [self.argument(on, on), Argument::value(epoch), patience, written(self.peers.mark(self.place(on)))]
     }
 
-    /// What a kernel declares that raises the flags of its device behind the last of its work-groups, besides the flags of those that it tells.
+    /// Returns the parameters of a kernel that raises flags after its last work-group.
+    ///
+    /// The flags of the devices that are told are further parameters.
     pub fn raise_parameters() -> [Parameter; 3] {
         let number = Parameter::value::<u32>;
         [Parameter::output::<u32>("groups_done"), number("self"), number("epoch")]
     }
 
-    /// The arguments for [`PeerFlags::raise_parameters`] of a kernel of device `by`. `done` is a zeroed word of that device.
+    /// Returns the arguments for [`PeerFlags::raise_parameters`], of device `by`.
+    ///
+    /// `done` is a zeroed word of the device.
     pub fn raise_arguments<'a>(&self, done: &'a Buffer<u32>, by: usize, epoch: u32) -> [Argument<'a>; 3] {
         // A test has them raised later: see `raised`.
         let told = if self.peers.faults().is_some() { epoch.wrapping_sub(2) } else { epoch };
         [written(done), Argument::value(by as u32), Argument::value(told)]
     }
 
-    /// To be called behind the launch of a kernel that raises flags with [`PeerFlags::raise_arguments`]: where a test has a [`Fault`](super::Fault), flags are
-    /// raised here, late or not at all.
+    /// Raises flags instead of a kernel, if a test has a [`Fault`](super::Fault).
+    ///
+    /// The caller calls this after the launch of a kernel with [`PeerFlags::raise_arguments`]. With a
+    /// fault, flags are raised here, late or not at all.
     ///
     /// # Errors
     /// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl).
@@ -97,7 +109,9 @@ impl PeerFlags {
         if other == one { Ok(()) } else { self.raise(by, other, told) }
     }
 
-    /// The epoch that device `by` tells others next: an earlier one, or this one late, where a test has a [`Fault`](super::Fault).
+    /// Returns the epoch that device `by` tells others next.
+    ///
+    /// If a test has a [`Fault`](super::Fault), the epoch is an earlier one, or late.
     ///
     /// # Errors
     /// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl).
@@ -113,7 +127,7 @@ impl PeerFlags {
         &self.peers
     }
 
-    /// Behind everything that device `by` has been given to do, raises its flag at device `at`.
+    /// Raises the flag of device `by` at device `at`, after all its earlier commands.
     ///
     /// # Errors
     /// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl).
@@ -126,10 +140,12 @@ impl PeerFlags {
         )
     }
 
-    /// Holds what device `on` is given to do from now on until the flags of these devices are raised. They must have been enqueued, and flushed.
+    /// Delays later commands of device `on` until these devices have raised their flags.
+    ///
+    /// The flags must have been enqueued and flushed.
     ///
     /// # Errors
-    /// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl). A wait in vain is told by [`Peers::check`].
+    /// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl). [`Peers::check`] reports a wait in vain.
     pub fn wait(&self, on: usize, for_devices: impl IntoIterator<Item = usize>, epoch: u32) -> Result<()> {
         let which = for_devices.into_iter().fold(0_u32, |which, device| which | 1 << device);
         let place = self.place(on);

@@ -6,18 +6,18 @@ use crate::memory::Buffer;
 use crate::open::Device;
 use std::sync::Arc;
 
-/// OpenCL C text of flags, for kernels that raise some or wait for some.
+/// OpenCL C text of flags, for kernels that raise flags or wait for flags.
 pub const FLAG_SOURCE: &str = include_str!("../../cl/flags.cl");
 
 const PEER: KernelFamily = KernelFamily::new("peer", &[FLAG_SOURCE, include_str!("../../cl/peer.cl")]);
 
-/// Flags of a device, one for each device that may raise one: as many as a word has bits.
+/// Flags of a device: one for each other device, as many as a word has bits.
 pub const FLAGS: usize = 32;
 
 /// Words from one flag to the next, `FLAG_STRIDE` of `cl/peer.cl`.
 pub(super) const STRIDE: usize = 32;
 
-/// The kernels by which devices tell each other something.
+/// The kernels by which devices send each other data and flags.
 pub(crate) struct PeerKernels {
     pub raise: Kernel,
     pub wait: Kernel,
@@ -28,7 +28,7 @@ pub(crate) struct PeerKernels {
     pub ping: Kernel,
 }
 
-/// `SEND_PARAMETERS` of `cl/peer.cl`.
+/// Returns `SEND_PARAMETERS` of `cl/peer.cl`.
 fn send_parameters() -> [Parameter; 10] {
     let number = Parameter::value::<u32>;
     let (sums, words) = (Parameter::output::<f64>, Parameter::output::<u32>);
@@ -47,7 +47,7 @@ fn send_parameters() -> [Parameter; 10] {
 }
 
 impl PeerKernels {
-    /// Those of a device, compiled when they are wanted first.
+    /// Returns the kernels of a device, compiled on first use.
     pub fn of(device: &Device) -> Result<Arc<Self>> {
         device.attached(Self::new)
     }
@@ -78,7 +78,7 @@ impl PeerKernels {
     }
 }
 
-/// Memory that kernels of several devices write, as an argument that they may write.
+/// Returns memory that several devices write, as an argument to write.
 pub(crate) fn written<T: bytemuck::Pod>(words: &Buffer<T>) -> Argument<'_> {
     words.memory().argument::<T>()
 }

@@ -15,44 +15,49 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 
-/// How long a kernel waits for another device at most: as long as that may be busy with what others gave it to do.
+/// The longest time that a kernel waits for another device.
+///
+/// The other device may be busy with commands of other programs.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long a kernel waits for a device of another rank at most.
+/// The longest time that a kernel waits for a device of another rank.
 ///
-/// Only one rank writes files, while others go on. A rank that fails ends the others.
+/// Only one rank writes files, while others continue. A rank that fails ends the others.
 const PATIENCE_WITH_RANKS: Duration = Duration::from_secs(600);
 
-/// Devices that all reach each other's memory in one way, which has been tried.
+/// Devices that reach each other's memory in one way, which has been tried.
 ///
-/// Each has a number. Some may be those of other ranks.
+/// Each device has a number. Some devices may belong to other ranks.
 pub struct Peers {
-    /// Those of this process.
+    /// The devices of this process.
     devices: Vec<Device>,
-    /// The numbers of these, in ascending order.
+    /// The numbers of these devices, in ascending order.
     numbers: Vec<usize>,
     /// The label of each device.
     labels: Vec<String>,
-    /// `None` if all devices are those of this process.
+    /// The devices of other ranks; `None` if all devices belong to this process.
     elsewhere: Option<Elsewhere>,
     way: PeerWay,
     patience: Duration,
-    /// On each device of this process whom it waited for in vain: the number of the device and 1; 0 before.
+    /// A mark on each device of this process: 0, or 1 + the number of a device.
+    ///
+    /// The mark names the device that was waited for in vain.
     marks: Vec<Buffer<u32>>,
-    /// What a test lets go wrong.
+    /// Faults for tests.
     faults: Option<Faults>,
-    /// Held while a thread launches on all devices what one of them waits for.
+    /// A lock, held while a thread launches kernels of all devices that wait for each other.
     order: Mutex<()>,
 }
 
 impl Peers {
-    /// The devices in the best way that all of them allow and that works between every two of them. `None` for one device, and where there
-    /// is none: then the log says why.
+    /// Returns the devices with the best way that all allow and that works between all.
+    ///
+    /// `None` for one device, or if no way works. The log has the reason.
     pub fn of(devices: &[Device]) -> Option<Arc<Self>> {
         if !(2..=FLAGS).contains(&devices.len()) {
             return None;
         }
-        // A device that is given twice has one queue, and not the two that its domains wait in.
+        // A device that is given twice has only one queue, but its two domains need two.
         if devices.iter().enumerate().any(|(k, device)| devices[..k].contains(device)) {
             return None;
         }
@@ -73,10 +78,10 @@ impl Peers {
         }
     }
 
-    /// Devices of a team that is spread over ranks.
+    /// Returns the devices of a team on several ranks.
     ///
-    /// `devices` are those of this rank, and `ranks` has the rank of each device. The result is
-    /// `None` on all ranks if they do not reach each other's memory. Nothing is sent.
+    /// `devices` belong to this rank, and `ranks` has the rank of each device. The result is `None` on
+    /// all ranks if the devices do not reach each other's memory. No message is sent.
     ///
     /// # Errors
     /// [`DeviceError::OpenCl`].
@@ -95,7 +100,7 @@ impl Peers {
         Ok(Some(Arc::new(peers)))
     }
 
-    /// The devices of this process among all that have these labels.
+    /// Returns the devices of this process among all devices with these labels.
     pub(super) fn among(
         devices: &[Device],
         labels: Vec<String>,
@@ -114,12 +119,12 @@ impl Peers {
         Ok(Self { devices, numbers, labels, elsewhere, way, patience, marks, faults, order })
     }
 
-    /// The same devices, with patience.
+    /// Returns the devices with this patience.
     fn renewed(&self, patience: Duration) -> Result<Self> {
         Self::among(&self.devices, self.labels.clone(), self.elsewhere.clone(), self.way, patience)
     }
 
-    /// The same devices with kernels that wait for each other no longer than this.
+    /// Returns the devices with this longest time of waiting for each other.
     ///
     /// # Errors
     /// [`DeviceError::OpenCl`].
@@ -127,7 +132,7 @@ impl Peers {
         self.renewed(patience).map(Arc::new)
     }
 
-    /// As [`Peers::with_patience`], with something that goes wrong: for tests.
+    /// Returns the devices like [`Peers::with_patience`], with a fault, for tests.
     ///
     /// # Errors
     /// [`DeviceError::OpenCl`].
@@ -137,50 +142,50 @@ impl Peers {
         Ok(Arc::new(Self { faults, ..self.renewed(patience)? }))
     }
 
-    /// What a test lets go wrong.
+    /// Faults for tests.
     pub(super) fn faults(&self) -> Option<&Faults> {
         self.faults.as_ref()
     }
 
-    /// The best way between two devices that both allow and that works.
+    /// Returns the best way between two devices that both allow and that works.
     pub fn link(a: &Device, b: &Device) -> Option<PeerWay> {
         a.peer_ways().and(b.peer_ways()).iter().find(|&way| works_between(way, a, b))
     }
 
-    /// Tries a way between two devices, whether they allow it or not.
+    /// Tries a way between two devices, even if they do not allow the way.
     ///
     /// # Errors
-    /// Why it does not work, in words.
+    /// The reason in words, if the way does not work.
     pub fn try_way(way: PeerWay, a: &Device, b: &Device) -> Result<(), String> {
         probe::probe(way, a, b)
     }
 
-    /// The devices of this process, in the order of their numbers.
+    /// Returns the devices of this process, in the order of their numbers.
     pub fn devices(&self) -> &[Device] {
         &self.devices
     }
 
-    /// The numbers of the devices of this process.
+    /// Returns the numbers of the devices of this process.
     pub fn numbers(&self) -> &[usize] {
         &self.numbers
     }
 
-    /// How many devices there are, those of other ranks too.
+    /// Returns the number of devices, including devices of other ranks.
     pub fn count(&self) -> usize {
         self.labels.len()
     }
 
-    /// The place of a device, by its number, among those of this process.
+    /// Returns the place of a device among the devices of this process, by its number.
     pub fn place(&self, number: usize) -> Option<usize> {
         self.numbers.iter().position(|&own| own == number)
     }
 
-    /// The label of a device, by its number.
+    /// Returns the label of a device, by its number.
     pub(crate) fn label(&self, number: usize) -> &str {
         self.labels.get(number).map_or("another device", String::as_str)
     }
 
-    /// Waits until every rank is here. Returns at once if there is one.
+    /// Waits until every rank calls this. A single rank returns at once.
     ///
     /// # Errors
     /// [`DeviceError::Mpi`].
@@ -191,30 +196,35 @@ impl Peers {
         }
     }
 
-    /// The way between any two of them.
+    /// Returns the way between any two of the devices.
     pub fn way(&self) -> PeerWay {
         self.way
     }
 
-    /// How long kernels wait at most, in milliseconds.
+    /// Returns the longest time that kernels wait, in milliseconds.
     pub(crate) fn patience(&self) -> u32 {
         self.patience.as_millis().try_into().unwrap_or(u32::MAX)
     }
 
-    /// Where the kernels of a device of this process leave whom they waited for in vain.
+    /// Returns the mark of a device of this process.
+    ///
+    /// Kernels of the device write there which device they waited for in vain.
     pub(crate) fn mark(&self, place: usize) -> &Buffer<u32> {
         &self.marks[place]
     }
 
-    /// To be held from the first launch on a device to the last one on another, where kernels of other devices wait for these: so all devices have them in one
-    /// order, whatever other threads launch.
+    /// Locks the order of launches on all devices.
+    ///
+    /// The lock is held from the first to the last launch of kernels that wait for each other. With the
+    /// lock, all devices have these kernels in one order, whatever other threads launch.
     pub fn in_order(&self) -> MutexGuard<'_, ()> {
         lock(&self.order)
     }
 
-    /// `len` zeroed elements in the memory of the first of these devices, by their numbers, as a buffer of each that this process has.
+    /// Allocates `len` zeroed elements in the memory of the first of these devices.
     ///
-    /// The ranks of all these devices call this, in one order.
+    /// `users` are numbers of devices. The result is one buffer for each user of this process. The ranks
+    /// of all users call this, in one order.
     ///
     /// # Errors
     /// [`DeviceError::PeerMemory`].
@@ -231,9 +241,9 @@ impl Peers {
         Ok(own.iter().zip(memories).map(|(device, memory)| Buffer::of_memory(device, memory, len)).collect())
     }
 
-    /// `len` zeroed elements in the memory of device `owner`, as a buffer of every device of this process, in their order.
+    /// Allocates `len` zeroed elements in the memory of device `owner`.
     ///
-    /// Every rank calls this.
+    /// The result is one buffer for each device of this process, in order. Every rank calls this.
     ///
     /// # Errors
     /// [`DeviceError::PeerMemory`].
@@ -247,7 +257,7 @@ impl Peers {
         Ok(buffers)
     }
 
-    /// Waits for all devices, and for what they were waiting for.
+    /// Waits until all devices have done their commands.
     ///
     /// # Errors
     /// [`DeviceError::PeerTimeout`] if one waited in vain.
@@ -273,11 +283,11 @@ impl fmt::Debug for Peers {
     }
 }
 
-/// What the probe has found for a device and others that are open.
+/// Results of the probe for a device and other open devices.
 #[derive(Default)]
 struct Probed(Mutex<Vec<(Weak<Core>, PeerWay, bool)>>);
 
-/// Whether the probe succeeds, which is asked once.
+/// Tells whether the probe succeeds. The probe runs once.
 fn works_between(way: PeerWay, a: &Device, b: &Device) -> bool {
     let probed = a.kept::<Probed>();
     let other = Arc::as_ptr(b.core());

@@ -1,4 +1,4 @@
-//! Whether memory that two devices are said to share is memory that they share.
+//! The probe of memory that two devices are said to share.
 
 use super::kernels::{PeerKernels, written};
 use super::memory::{allocate, shared};
@@ -9,7 +9,7 @@ use crate::open::{Device, PeerWay};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Words that go from one to the other: no multiple of anything, and more than a page.
+/// Words that one device sends the other: no round number, and more than a page.
 pub(super) const WORDS: usize = 10_007;
 
 /// Rounds of question and answer.
@@ -24,7 +24,9 @@ pub(super) struct Pair<'a> {
     pub kernels: [Arc<PeerKernels>; 2],
 }
 
-/// Writes and reads memory of either device by kernels of both, and lets kernels wait for each other where the way has flags.
+/// Writes and reads memory of either device by kernels of both.
+///
+/// If the way has flags, kernels also wait for each other.
 pub(super) fn probe(way: PeerWay, a: &Device, b: &Device) -> Result<(), String> {
     // Before anything is compiled.
     drop(allocate(way, &[a, b], 1)?);
@@ -56,14 +58,14 @@ pub(super) fn word(seed: u32, place: usize) -> u32 {
 }
 
 impl<'a> Pair<'a> {
-    /// How long a device waits for the other at most.
+    /// The longest time that a device waits for the other.
     pub const PATIENCE: Duration = Duration::from_secs(2);
 
     pub fn new(a: &'a Device, b: &'a Device) -> Result<Self> {
         Ok(Self { devices: [a, b], kernels: [PeerKernels::of(a)?, PeerKernels::of(b)?] })
     }
 
-    /// What one device finds when the other has written everywhere.
+    /// Returns the words that one device reads after the other has written everywhere.
     fn pass(&self, shared: &mut [Buffer<u32>], writer: usize, seed: u32) -> Result<Vec<u32>> {
         let [by, reader] = [writer, 1 - writer];
         let range = Range::covering(shared[by].len(), GROUP);
@@ -75,7 +77,7 @@ impl<'a> Pair<'a> {
         copy.to_vec()
     }
 
-    /// Rounds of question and answer by flags in this memory; `None` if one waited in vain.
+    /// Plays rounds of question and answer by flags; `None` if a device waited in vain.
     pub fn ping(&self, shared: &mut [Buffer<u32>], rounds: u32) -> Result<Option<()>> {
         let mut marks = [Buffer::<u32>::zeroed(self.devices[0], 1)?, Buffer::zeroed(self.devices[1], 1)?];
         shared[0].fill(0)?;

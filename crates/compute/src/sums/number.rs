@@ -1,4 +1,4 @@
-//! Numbers that stay on a device: what one kernel sums up and the next one multiplies with.
+//! Numbers that stay on a device, from a kernel that sums to a kernel that multiplies.
 
 use crate::error::{DeviceError, Result};
 use crate::kernel::{Argument, Parameter};
@@ -9,13 +9,17 @@ use num_complex::Complex64;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-/// OpenCL C text that kernels which take a [`Number`] are compiled with: part of the sources of their family.
+/// OpenCL C text for kernels that take a [`Number`].
+///
+/// The text is part of the sources of a kernel family.
 pub const NUMBER_SOURCE: &str = include_str!("../../cl/number.cl");
 
 /// Sums that a device can keep at once.
 const SLOTS: u16 = 4096;
 
-/// Doubles in a slot: the sums of one launch, and a zero behind the third of them so that it reads as a complex number.
+/// Doubles in a slot: three sums of a launch, and a zero.
+///
+/// With the zero the third sum reads as a complex number.
 const SLOT_DOUBLES: usize = 4;
 
 /// Ratios of sums that a kernel can take as one number.
@@ -29,15 +33,16 @@ struct NumberPool(Mutex<Option<Pool>>);
 
 struct Pool {
     memory: Arc<Memory>,
-    /// Slots that nobody uses. Slot 0 never is one: its number stands for the number 1.
+    /// Free slots, without slot 0, which stands for the number 1.
     free: Vec<u16>,
 }
 
-/// Room for the sums of one launch, on one device or at the same place on several; dropping it gives it back.
+/// Memory for the sums of one launch, on one device or at one place of several.
 ///
-/// Commands of a device run in order, so the slot can serve the next launch as soon as the last command that uses it has been enqueued.
+/// Dropping the slot frees it. Commands of a device run in order, so a slot can serve the next launch
+/// as soon as the last command that uses it has been enqueued.
 pub(super) struct Slot {
-    /// One for each device.
+    /// The slot on each device.
     places: Vec<SlotOnDevice>,
     index: u16,
 }
@@ -45,7 +50,7 @@ pub(super) struct Slot {
 /// A device, and its memory for sums.
 struct SlotOnDevice {
     device: Device,
-    /// Where a slot goes back to.
+    /// The pool that takes the slot back.
     numbers: Arc<NumberPool>,
     memory: Arc<Memory>,
 }
@@ -63,7 +68,7 @@ impl SlotOnDevice {
 }
 
 impl NumberPool {
-    /// The memory of all slots, made if there is none yet.
+    /// Returns the memory of all slots, allocated on first use.
     fn memory(&self, device: &Device) -> Result<Arc<Memory>> {
         let mut pool = lock(&self.0);
         if let Some(pool) = &*pool {
@@ -76,16 +81,16 @@ impl NumberPool {
         Ok(memory)
     }
 
-    /// Any free slot.
+    /// Takes any free slot.
     fn take(&self) -> Option<u16> {
         lock(&self.0).as_mut()?.free.pop()
     }
 
-    /// This slot, if it is free.
+    /// Takes this slot, if it is free.
     fn take_this(&self, index: u16) -> Option<u16> {
         let mut pool = lock(&self.0);
         let free = &mut pool.as_mut()?.free;
-        // Those that were let go of last are the last ones.
+        // The slots that were freed last are at the end.
         let position = free.iter().rposition(|&other| other == index)?;
         Some(free.remove(position))
     }
@@ -98,10 +103,10 @@ impl NumberPool {
 }
 
 impl Device {
-    /// A free slot.
+    /// Returns a free slot.
     ///
     /// # Errors
-    /// [`DeviceError::TooManySums`]; the errors of the first allocation.
+    /// [`DeviceError::TooManySums`], and all errors of the first allocation.
     pub(super) fn slot(&self) -> Result<Slot> {
         let place = SlotOnDevice::on(self)?;
         let index = place.numbers.take().ok_or_else(|| place.full())?;
@@ -110,14 +115,14 @@ impl Device {
 }
 
 impl Slot {
-    /// A slot that is free on all of these devices.
+    /// Returns a slot that is free on all of these devices.
     ///
     /// # Errors
-    /// As [`Device::slot`].
+    /// All errors of [`Device::slot`].
     pub fn on_all(devices: &[Device]) -> Result<Self> {
         let places = devices.iter().map(SlotOnDevice::on).collect::<Result<Vec<_>>>()?;
         let (first, others) = places.split_first().expect("a team has devices");
-        // Slots that somebody else has on another device go back in the end.
+        // Slots that are taken on another device are freed at the end.
         let mut unfit = Vec::new();
         let found = loop {
             let Some(index) = first.numbers.take() else { break None };
@@ -133,19 +138,19 @@ impl Slot {
         Ok(Self { places, index })
     }
 
-    /// Where kernels write the sums: the memory of all slots, and which one is meant.
+    /// Returns the arguments of kernels that write sums: memory and number of the slot.
     pub fn arguments(&self) -> [Argument<'_>; 2] {
         self.arguments_on(0)
     }
 
-    /// The same for kernels of the device with this number among several.
+    /// Returns the arguments for kernels of one of several devices.
     pub fn arguments_on(&self, device: usize) -> [Argument<'_>; 2] {
         [self.places[device].memory.argument::<f64>(), Argument::value(u32::from(self.index))]
     }
 
-    /// Writes the first sum, as if a launch had made it.
+    /// Writes the first sum, like a launch.
     fn write(&self, sum: Complex64) -> Result<()> {
-        // What stands behind the sums is zero and stays so.
+        // The zero after the sums stays zero.
         let sums = [sum.re, sum.im, 0.0];
         let offset = usize::from(self.index) * SLOT_DOUBLES * size_of::<f64>();
         for SlotOnDevice { device, memory, .. } in &self.places {
@@ -165,7 +170,7 @@ impl Slot {
     }
 }
 
-/// Reads consecutive slots, once what was enqueued before is done.
+/// Reads consecutive slots, after all earlier commands.
 fn read(device: &Device, memory: &Memory, first: u16, sums: &mut [f64]) -> Result<()> {
     let offset = usize::from(first) * SLOT_DOUBLES * size_of::<f64>();
     let bytes = bytemuck::cast_slice_mut(sums);
@@ -179,12 +184,14 @@ impl Drop for Slot {
     }
 }
 
-/// Where a sum is.
+/// The place of a sum.
 #[derive(Clone)]
 enum Place {
-    /// On a device, or on all devices of a team: 0 for the first two doubles of the slot, 1 for the third.
+    /// A slot of a device or of all devices of a team.
+    ///
+    /// 0 is for the first two doubles of the slot, 1 for the third.
     Slot(Arc<Slot>, u16),
-    /// On the host, which has added those of several devices.
+    /// A sum that the host has added from several devices.
     Host(Arc<Complex64>),
 }
 
@@ -211,7 +218,7 @@ impl Sum {
         at_one_place && self.conjugate == other.conjugate
     }
 
-    /// The slot, unless it is on the host.
+    /// Returns the slot, unless the sum is on the host.
     fn slot(&self) -> Option<&Arc<Slot>> {
         match &self.place {
             Place::Slot(slot, _) => Some(slot),
@@ -219,7 +226,7 @@ impl Sum {
         }
     }
 
-    /// How `cl/number.cl` finds it; `None` on the host.
+    /// Returns the code of the sum for `cl/number.cl`; `None` on the host.
     fn code(&self) -> Option<u32> {
         match &self.place {
             Place::Slot(slot, part) => Some(u32::from(2 * slot.index + part)),
@@ -227,7 +234,7 @@ impl Sum {
         }
     }
 
-    /// Its value, where `slots` are what has been read of the device, from slot number `first` on.
+    /// Returns the value, from the device's slots from number `first` on.
     fn value(&self, slots: &[f64], first: u16) -> Complex64 {
         let value = match &self.place {
             Place::Slot(slot, part) => {
@@ -240,13 +247,15 @@ impl Sum {
     }
 }
 
-/// A complex number that a host may know, or that a device has yet to compute: a factor times ratios of sums.
+/// A complex number, known to the host or still to be computed on a device.
 ///
-/// Combining numbers costs nothing and waits for nothing: kernels that take one compute it from the sums as they start. All sums of
-/// a number are on one device, or at the same places on all devices of a team. n/d is 0 where d is, so that a step along a direction that vanished changes nothing.
+/// The number is a factor times ratios of sums. Combining numbers costs nothing and waits for
+/// nothing, because kernels compute a number from its sums when they start. All sums of a number are
+/// on one device, or at the same places on all devices of a team. n/d is 0 if d is 0, so that a step
+/// along a vanished direction changes nothing.
 ///
-/// The host and devices compute the same bits ([`Number::value`], `cl/number.cl`): products and quotients are written with `fma`, so that no compiler
-/// has a choice.
+/// Host and devices compute the same bits ([`Number::value`], `cl/number.cl`). Products and quotients
+/// are written with `fma`, so that no compiler has a choice.
 #[derive(Clone)]
 pub struct Number {
     factor: Complex64,
@@ -261,7 +270,7 @@ impl From<Complex64> for Number {
 }
 
 impl Number {
-    /// The complex sum of a launch, its first two, and the real one that is its third.
+    /// Returns a launch's complex sum (the first two) and real sum (the third).
     pub(super) fn of_slot(slot: Slot) -> [Self; 2] {
         let slot = Arc::new(slot);
         [0, 1].map(|part| Self {
@@ -271,25 +280,28 @@ impl Number {
         })
     }
 
-    /// A sum that the host has added. It is combined with others as one on a device would be, to the last bit.
+    /// Makes a number from a sum that the host has added.
+    ///
+    /// The number combines with others like a sum on a device, to the last bit.
     pub fn of_host(sum: Complex64) -> Self {
         let one = Complex64::new(1.0, 0.0);
         Self { factor: one, numerators: vec![Sum::at(Place::Host(Arc::new(sum)))], denominators: Vec::new() }
     }
 
-    /// A number with this value that kernels take from the device, as they do the sum of a launch: what they compute from it is the same to the last
-    /// bit.
+    /// Makes a number with this value, which kernels read from the device.
+    ///
+    /// Kernels compute the same bits as from a sum of a launch.
     ///
     /// # Errors
-    /// [`DeviceError::TooManySums`]; [`DeviceError::OpenCl`].
+    /// [`DeviceError::TooManySums`] and [`DeviceError::OpenCl`].
     pub fn on_device(device: &Device, value: Complex64) -> Result<Self> {
         Self::on_devices(std::slice::from_ref(device), value)
     }
 
-    /// As [`Number::on_device`], for kernels of any of these devices.
+    /// Makes a number like [`Number::on_device`], for kernels of all these devices.
     ///
     /// # Errors
-    /// As [`Number::on_device`].
+    /// All errors of [`Number::on_device`].
     pub fn on_devices(devices: &[Device], value: Complex64) -> Result<Self> {
         let slot = Slot::on_all(devices)?;
         slot.write(value)?;
@@ -297,7 +309,7 @@ impl Number {
         Ok(sum)
     }
 
-    /// self / denominator, and 0 where that is 0.
+    /// Returns self / denominator, or 0 if the denominator is 0.
     pub fn over(&self, denominator: &Self) -> Self {
         let mut ratio = Self {
             factor: quotient(self.factor, denominator.factor),
@@ -311,7 +323,7 @@ impl Number {
         ratio
     }
 
-    /// The complex conjugate.
+    /// Returns the complex conjugate.
     pub fn conj(&self) -> Self {
         let conjugate = |sums: &[Sum]| -> Vec<Sum> {
             sums.iter().map(|sum| Sum { conjugate: !sum.conjugate, ..sum.clone() }).collect()
@@ -323,7 +335,7 @@ impl Number {
         }
     }
 
-    /// Its value. Waits for the device.
+    /// Waits for the device, and returns the value.
     ///
     /// # Errors
     /// [`DeviceError::OpenCl`].
@@ -331,7 +343,7 @@ impl Number {
         Ok(Self::values(&[self])?[0])
     }
 
-    /// The values of several numbers, in one transfer if they are on one device.
+    /// Returns the values of several numbers, in one transfer from one device.
     ///
     /// # Errors
     /// [`DeviceError::OpenCl`].
@@ -363,21 +375,27 @@ impl Number {
             .collect())
     }
 
-    /// What a kernel declares for one: `const double <name>_re, const double <name>_im, const uint4 <name>_ratios`, which
-    /// `NUMBER_PARAMETERS(<name>)` of `cl/number.cl` stands for.
+    /// Returns the kernel parameters of a number.
+    ///
+    /// They are `const double <name>_re, const double <name>_im, const uint4 <name>_ratios`.
+    /// `NUMBER_PARAMETERS(<name>)` of `cl/number.cl` declares them.
     pub fn parameters([re, im, ratios]: [&'static str; 3]) -> [Parameter; 3] {
         [Parameter::value::<f64>(re), Parameter::value::<f64>(im), Parameter::value::<[u32; 4]>(ratios)]
     }
 
-    /// What a kernel that takes numbers declares once: `NUMBER_MEMORY` of `cl/number.cl`.
+    /// Returns the parameter `NUMBER_MEMORY` of `cl/number.cl`.
+    ///
+    /// A kernel that takes numbers declares it once.
     pub fn memory_parameter() -> Parameter {
         Parameter::input::<f64>("numbers")
     }
 
-    /// The arguments for [`Number::parameters`].
+    /// Returns the arguments for [`Number::parameters`].
+    ///
+    /// A number of too many sums, or of sums on the host, is read first.
     ///
     /// # Errors
-    /// Those of reading it, where it is made of more sums than a kernel takes, or of some that are on the host.
+    /// All errors of [`Number::value`].
     pub fn arguments(&self) -> Result<[Argument<'static>; 3]> {
         let mut ratios = [0; RATIOS + 1];
         for (sums, shift, first_flag) in [(&self.numerators, 0, 0), (&self.denominators, 16, 8)] {
@@ -395,27 +413,29 @@ impl Number {
 
 const ONE_DEVICE: &str = "numbers that are read together are on one device";
 
-/// The memory that [`Number::memory_parameter`] declares.
+/// The memory for [`Number::memory_parameter`].
 pub struct NumberMemory(Arc<Memory>);
 
 impl Device {
-    /// The memory of the sums that are kept on this device.
+    /// Returns the memory of the sums on this device.
     ///
     /// # Errors
-    /// [`DeviceError::OpenCl`] when it is made.
+    /// [`DeviceError::OpenCl`] of its allocation.
     pub fn number_memory_argument(&self) -> Result<NumberMemory> {
         Ok(NumberMemory(self.kept::<NumberPool>().memory(self)?))
     }
 }
 
 impl NumberMemory {
-    /// The argument for [`Number::memory_parameter`].
+    /// Returns the argument for [`Number::memory_parameter`].
     pub fn argument(&self) -> Argument<'_> {
         self.0.argument::<f64>()
     }
 }
 
-/// numerator / denominator, and 0 where that is 0, as `number_quotient` of `cl/number.cl`.
+/// Returns n / d, or 0 if d is 0.
+///
+/// Twin of `number_quotient` of `cl/number.cl`.
 fn quotient(n: Complex64, d: Complex64) -> Complex64 {
     if d.im == 0.0 {
         return if d.re == 0.0 { Complex64::default() } else { n / d.re };
@@ -425,7 +445,9 @@ fn quotient(n: Complex64, d: Complex64) -> Complex64 {
     Complex64::new(re / norm, im / norm)
 }
 
-/// As `number_product` of `cl/number.cl`.
+/// Returns the product a b.
+///
+/// Twin of `number_product` of `cl/number.cl`.
 fn product(a: Complex64, b: Complex64) -> Complex64 {
     Complex64::new(a.re.mul_add(b.re, -(a.im * b.im)), a.re.mul_add(b.im, a.im * b.re))
 }

@@ -191,7 +191,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Takes samples like [`Session::samples`], of calls that return their time on the device.
+    /// Takes samples like [`Session::samples`], with times on the device from the calls.
     ///
     /// # Errors
     /// All errors of `call`.

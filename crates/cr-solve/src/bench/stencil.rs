@@ -174,7 +174,9 @@ impl Operator {
         }
     }
 
-    /// What the kernel computes: all of the operator, or its hop with the remainder of the inverse of A.
+    /// Returns the factors of the kernel: the whole operator, or its hop.
+    ///
+    /// The hop has the remainder of the inverse of A.
     fn factors(self) -> StencilFactors {
         let full = self.site_term().factors(Kappa(KAPPA));
         if self.is_hop() {
