@@ -56,7 +56,7 @@ pub(crate) trait Communicator {
     /// When numbers cannot be had from elsewhere.
     fn numbers_by_host(&self, running: Vec<Reduction>) -> Result<[Number; 2], DeviceError> {
         for reduction in &running {
-            reduction.device().flush()?;
+            reduction.device().flush_launches()?;
         }
         let parts = running.into_iter().map(Reduction::read).collect::<Result<Vec<_>, _>>()?;
         let parts: Vec<&[f64]> = parts.iter().map(|part| &part[..]).collect();

@@ -6,12 +6,26 @@ use crate::device::{Argument, ArgumentList, Buffer, DeviceError, Kernel, Range};
 use crate::geometry::Lattice;
 use crate::host::Spinor;
 use crate::scalar::Storage;
-use std::sync::Arc;
+use crate::sync::lock;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 
 /// The halos of all domains of a lattice. Half-spinors are in the precision of the arithmetic.
 pub(crate) struct Halo<T: Storage> {
     exchange: Exchange<T::Real>,
     columns: usize,
+}
+
+/// A halo that all stencils of a lattice share. It is locked from the packing of faces to the launch that reads what was received.
+pub(crate) type SharedHalo<T> = Arc<Mutex<Halo<T>>>;
+
+/// Those of a lattice, by the number of fields.
+struct Halos<T: Storage>(Mutex<HashMap<usize, SharedHalo<T>>>);
+
+impl<T: Storage> Default for Halos<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
 }
 
 /// What a launch of the packing kernel needs of one domain.
@@ -30,12 +44,23 @@ impl<T: Storage> Halo<T> {
     /// Complex numbers in a half-spinor.
     const COMPONENTS: usize = Spinor::<T::Real>::COMPONENTS / 2;
 
-    /// For this many fields at once.
-    pub fn new(
+    /// That of a lattice for this many fields at once, made when it is wanted first: memory that devices share takes milliseconds to allocate.
+    pub fn shared(
         lattice: &Lattice,
         columns: usize,
         communicator: &impl Communicator,
-    ) -> Result<Self, DeviceError> {
+    ) -> Result<SharedHalo<T>, DeviceError> {
+        let halos = lattice.kept::<Halos<T>>();
+        let mut halos = lock(&halos.0);
+        if let Some(halo) = halos.get(&columns) {
+            return Ok(Arc::clone(halo));
+        }
+        let halo = Arc::new(Mutex::new(Self::new(lattice, columns, communicator)?));
+        halos.insert(columns, Arc::clone(&halo));
+        Ok(halo)
+    }
+
+    fn new(lattice: &Lattice, columns: usize, communicator: &impl Communicator) -> Result<Self, DeviceError> {
         let exchange = communicator.faces(lattice, |shard, mu| {
             columns * 2 * 2 * Self::COMPONENTS * shard.layout(T::STORAGE).face_sites(mu)
         })?;

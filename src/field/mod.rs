@@ -33,7 +33,7 @@ pub(crate) use columns::{
 };
 pub(crate) use communicator::Communicator;
 pub(crate) use faces::Received;
-pub(crate) use halo::{Halo, Packing};
+pub(crate) use halo::{Halo, Packing, SharedHalo};
 pub(crate) use host_order::host_order_key;
 pub(crate) use key::field_key;
 pub use links::GaugeField;

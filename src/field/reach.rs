@@ -102,12 +102,12 @@ impl Reach {
             exchange.domains.iter_mut().flatten().filter_map(|faces| faces.packed.take()?.event).collect();
         let Some(flags) = &exchange.flags else {
             // Processors have no threads to spare for kernels that wait.
-            peers.devices().iter().try_for_each(|device| device.flush())?;
+            peers.devices().iter().try_for_each(|device| device.flush_launches())?;
             packed.iter().try_for_each(|event| event.wait())?;
             return peers.all_are_here();
         };
         // Packing kernels raise the flags. The stencil waits for a flag where it needs the flag's face.
-        peers.devices().iter().try_for_each(|device| device.flush())?;
+        peers.devices().iter().try_for_each(|device| device.flush_launches())?;
         if !peers.way().waits_beside_work() {
             for &k in peers.numbers() {
                 flags.wait(k, beside(&neighbours[k], k), epoch)?;

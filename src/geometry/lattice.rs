@@ -4,7 +4,10 @@ use super::{Dims, Grid, GridError, NDIM, Placement, Shard};
 use crate::device::mpi::World;
 use crate::device::{Device, DeviceError, Peers, Team, TeamSums};
 use crate::scalar::StoragePrecision;
-use std::sync::{Arc, OnceLock};
+use crate::sync::lock;
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// A lattice of given extents on the devices of a team. Cheap to clone.
 #[derive(Clone)]
@@ -25,6 +28,8 @@ struct Inner {
     peers: Option<Arc<Peers>>,
     /// Where they add what each has summed up; made when it is wanted first.
     sums: OnceLock<Arc<TeamSums>>,
+    /// What goes with the lattice, by its type.
+    kept: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
 }
 
 /// Why a field cannot be made.
@@ -180,8 +185,18 @@ impl Lattice {
             domains.into_iter().enumerate().map(shard).collect()
         };
         let shards = own.iter().filter_map(|&number| everywhere.get(number).cloned()).collect();
-        let (team, sums) = (team.clone(), OnceLock::new());
-        Ok(Self { inner: Arc::new(Inner { team, dims, grid, placement, shards, everywhere, peers, sums }) })
+        let inner = Inner {
+            team: team.clone(),
+            dims,
+            grid,
+            placement,
+            shards,
+            everywhere,
+            peers,
+            sums: OnceLock::new(),
+            kept: Mutex::default(),
+        };
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// The extents.
@@ -277,6 +292,7 @@ impl Lattice {
             everywhere,
             peers: Some(peers),
             sums: OnceLock::new(),
+            kept: Mutex::default(),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -296,6 +312,13 @@ impl Lattice {
         }
         let sums = Arc::new(TeamSums::new(peers)?);
         Ok(Some(Arc::clone(self.inner.sums.get_or_init(|| sums))))
+    }
+
+    /// The one value of this type that goes with the lattice, made when it is wanted first. It must not hold a lattice.
+    pub(crate) fn kept<V: Default + Send + Sync + 'static>(&self) -> Arc<V> {
+        let mut kept = lock(&self.inner.kept);
+        let value = kept.entry(TypeId::of::<V>()).or_insert_with(|| Arc::new(V::default()));
+        Arc::clone(value).downcast().expect("values are stored under their own type")
     }
 
     /// Fails if a device waited for another one in vain; what was computed since is worth nothing then.

@@ -9,12 +9,13 @@ use super::task::{Region, Task};
 use super::variants::Tuning;
 use crate::device::{Argument, ArgumentList, Buffer, DeviceError, Event, Number, Reduction};
 use crate::field::{
-    BlockField, Carrier, Communicator, GaugeField, GaugeStorage, GramSums, Halo, Packing, PendingGram, Sites,
-    Spinors,
+    BlockField, Carrier, Communicator, GaugeField, GaugeStorage, GramSums, Halo, Packing, PendingGram,
+    SharedHalo, Sites, Spinors,
 };
 use crate::geometry::{LatticeError, NDIM, Shard};
 use crate::host::{self, LinkField, Reconstruction, SiteMatrix, Spinor};
 use crate::scalar::{Real, Storage, StoragePrecision};
+use crate::sync::lock;
 use lattice_solvers::Work;
 use num_complex::Complex64;
 use std::cell::RefCell;
@@ -30,8 +31,8 @@ pub(crate) struct Stencil<T: Storage> {
     kernels: Vec<ShardKernels>,
     /// How faces and sums travel.
     communicator: Carrier,
-    /// Present if there are several domains. It is scratch memory, so that applying an operator needs no exclusive reference to it.
-    halo: Option<RefCell<Halo<T>>>,
+    /// Present if there are several domains.
+    halo: Option<SharedHalo<T>>,
     /// What is subtracted, on the host.
     scratch: RefCell<Vec<Spinor<T::Real>>>,
 }
@@ -68,13 +69,13 @@ impl<T: Storage> Stencil<T> {
         let kernels =
             lattice.shards().iter().map(|shard| ShardKernels::new(shard, links, task, tuning(shard)?));
         let communicator = Carrier::new(lattice)?;
-        let halo = sharded.then(|| Halo::new(lattice, task.columns, &communicator));
+        let halo = sharded.then(|| Halo::shared(lattice, task.columns, &communicator));
         Ok(Self {
             links: links.clone(),
             task,
             blocks,
             kernels: kernels.collect::<Result<_, _>>()?,
-            halo: halo.transpose()?.map(RefCell::new),
+            halo: halo.transpose()?,
             communicator,
             scratch: RefCell::default(),
         })
@@ -177,7 +178,11 @@ impl<T: Storage> Stencil<T> {
             links,
             ending: fields.ending.map(Spinors::on_devices),
         };
-        let under_way = self.start_exchange(buffers.psi, links)?;
+        let mut halo = self.halo.as_ref().map(|halo| lock(halo));
+        let under_way = match &mut halo {
+            Some(halo) => self.start_exchange(halo, buffers.psi, links)?,
+            None => false,
+        };
         let mut reductions: Vec<Option<Reduction>> = self.kernels.iter().map(|_| None).collect();
         // While faces are under way, the groups that need none run.
         let has_inside = |kernels: &ShardKernels| {
@@ -186,18 +191,19 @@ impl<T: Storage> Stencil<T> {
         };
         for (k, reduction) in reductions.iter_mut().enumerate() {
             if has_inside(&self.kernels[k]) {
-                self.launch(k, Part::Inside, &mut buffers, reduction, &mut None)?;
-                self.links.lattice().shards()[k].device.flush()?;
+                self.launch(k, Part::Inside, halo.as_deref(), &mut buffers, reduction, &mut None)?;
+                self.links.lattice().shards()[k].device.flush_launches()?;
             }
         }
-        if let (Some(halo), true) = (&self.halo, under_way) {
-            halo.borrow_mut().finish(&self.communicator)?;
+        if let (Some(halo), true) = (&mut halo, under_way) {
+            halo.finish(&self.communicator)?;
         }
         let mut grams = Vec::new();
         for (k, reduction) in reductions.iter_mut().enumerate() {
             let part = if has_inside(&self.kernels[k]) { Part::AtFaces } else { Part::All };
-            grams.extend(self.launch(k, part, &mut buffers, reduction, &mut observer)?);
+            grams.extend(self.launch(k, part, halo.as_deref(), &mut buffers, reduction, &mut observer)?);
         }
+        drop(halo);
         if !grams.is_empty() {
             return Ok(Sums::Gram(PendingGram::OfShards(&self.communicator, self.task.columns, grams)));
         }
@@ -218,10 +224,10 @@ impl<T: Storage> Stencil<T> {
     /// Packs the faces of each domain and sends them. True if that has to be finished before kernels need them.
     fn start_exchange(
         &self,
+        halo: &mut Halo<T>,
         psi: &[Buffer<T::Stored>],
         links: &[Buffer<T::Stored>],
     ) -> Result<bool, DeviceError> {
-        let Some(halo) = &self.halo else { return Ok(false) };
         let first_parity = self.task.region.source_parity();
         let packings =
             self.kernels.iter().zip(psi.iter().zip(links)).filter_map(|(kernels, (psi, links))| {
@@ -239,7 +245,7 @@ impl<T: Storage> Stencil<T> {
                 })
             });
         let parity = (self.task.region != Region::Full).then(|| self.task.region.source_parity() as usize);
-        halo.borrow_mut().start(&self.communicator, parity, packings)
+        halo.start(&self.communicator, parity, packings)
     }
 
     /// Launches the groups of a part on device `k`. Numbers that are summed up go to `reduction`; a Gram matrix is returned.
@@ -247,12 +253,12 @@ impl<T: Storage> Stencil<T> {
         &'s self,
         k: usize,
         part: Part,
+        halo: Option<&Halo<T>>,
         buffers: &mut Buffers<'_, T>,
         reduction: &mut Option<Reduction>,
         observer: &mut Option<&mut dyn FnMut(Event)>,
     ) -> Result<Option<&'s GramSums>, DeviceError> {
         let kernels = &self.kernels[k];
-        let halo = self.halo.as_ref().map(RefCell::borrow);
         let real = |value: f64| Argument::value(T::Real::from_f64(value));
         let mut arguments = ArgumentList::new([
             Argument::from(&buffers.psi[k]),
@@ -277,7 +283,7 @@ impl<T: Storage> Stencil<T> {
         arguments.extend(self.task.site_part().arguments::<T>(&self.task.factors, site));
         arguments.extend(AnisotropyPart::of(self.links.anisotropy()).arguments::<T>());
         arguments.extend(BoundaryPart::arguments::<T>(&kernels.phases));
-        if let Some(halo) = &halo {
+        if let Some(halo) = halo {
             arguments.extend(HaloPart::arguments::<T>(halo, k));
         }
         if let Some(parts) = &kernels.group_parts {

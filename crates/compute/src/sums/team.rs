@@ -114,7 +114,7 @@ impl TeamSums {
                 let arguments = ArgumentList::new(send).and(add);
                 self.kernels[place].add.start(Range::groups(1, 1), arguments.as_slice())?;
             }
-            device.flush()?;
+            device.flush_launches()?;
         }
         Ok(Number::of_slot(total))
     }
