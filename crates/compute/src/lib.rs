@@ -37,6 +37,7 @@ mod queue;
 mod room;
 pub mod scalar;
 mod select;
+mod spare;
 mod sums;
 pub mod sync;
 pub mod temporary;

@@ -16,8 +16,10 @@ use opencl3::event::cl_event;
 use opencl3::memory::{Buffer as RawBuffer, CL_MEM_READ_WRITE, ClMem, cl_mem};
 use opencl3::types::{CL_BLOCKING, CL_NON_BLOCKING, cl_int, cl_uint};
 use std::any::Any;
+use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An OpenCL buffer, its size and its device.
 ///
@@ -25,7 +27,8 @@ use std::sync::Arc;
 /// reference is gone *and* the commands queued on it are done (clReleaseMemObject). So dropping the
 /// buffer while a kernel runs is sound.
 pub(crate) struct Memory {
-    raw: RawBuffer<u8>,
+    /// Released when the memory is dropped, or kept for another buffer.
+    raw: ManuallyDrop<RawBuffer<u8>>,
     bytes: usize,
     core: Arc<Core>,
     /// The command on the compute queue that has made all bytes zero.
@@ -36,7 +39,11 @@ pub(crate) struct Memory {
     /// Memory of somebody else that the buffer stands for.
     ///
     /// The memory is released after the buffer.
-    _backing: Option<Backing>,
+    backing: Option<Backing>,
+    /// `true` if a command on the copy queue has used the memory.
+    ///
+    /// Such a command may still run when the buffer is dropped, beside the compute queue.
+    copied: AtomicBool,
 }
 
 /// The owner of memory that a buffer did not allocate.
@@ -75,23 +82,46 @@ impl Memory {
         if core.info.kind == DeviceKind::Cpu {
             expect_room(bytes as u64)?;
         }
+        drop(core.spare.grow(bytes, core.info.memory_bytes));
         // SAFETY: without a host pointer clCreateBuffer has no precondition on memory; the context
         // is alive.
-        let raw =
-            unsafe { RawBuffer::<u8>::create(&core.context, CL_MEM_READ_WRITE, bytes, ptr::null_mut()) };
+        let create =
+            || unsafe { RawBuffer::<u8>::create(&core.context, CL_MEM_READ_WRITE, bytes, ptr::null_mut()) };
+        let raw = create().or_else(|error| {
+            let spare = core.spare.take_all();
+            if spare.is_empty() {
+                return Err(error);
+            }
+            drop(spare);
+            create()
+        });
         match raw {
             Ok(raw) => {
-                let memory = Self { raw, bytes, core: Arc::clone(core), zeroed_by: None, _backing: None };
+                let memory = Self::of_raw(core, raw, bytes, None);
                 memory.prefer_huge_pages();
                 Ok(memory)
             }
-            Err(error) => Err(match error.0 {
-                CL_INVALID_BUFFER_SIZE
-                | CL_MEM_OBJECT_ALLOCATION_FAILURE
-                | CL_OUT_OF_RESOURCES
-                | CL_OUT_OF_HOST_MEMORY => too_large(wanted),
-                _ => core.failed("clCreateBuffer")(error),
-            }),
+            Err(error) => {
+                core.spare.shrink(bytes);
+                Err(match error.0 {
+                    CL_INVALID_BUFFER_SIZE
+                    | CL_MEM_OBJECT_ALLOCATION_FAILURE
+                    | CL_OUT_OF_RESOURCES
+                    | CL_OUT_OF_HOST_MEMORY => too_large(wanted),
+                    _ => core.failed("clCreateBuffer")(error),
+                })
+            }
+        }
+    }
+
+    fn of_raw(core: &Arc<Core>, raw: RawBuffer<u8>, bytes: usize, backing: Option<Backing>) -> Self {
+        Self {
+            raw: ManuallyDrop::new(raw),
+            bytes,
+            core: Arc::clone(core),
+            zeroed_by: None,
+            backing,
+            copied: AtomicBool::new(false),
         }
     }
 
@@ -99,12 +129,19 @@ impl Memory {
     ///
     /// `backing` keeps the memory alive.
     pub fn standing_for(core: &Arc<Core>, raw: RawBuffer<u8>, bytes: usize, backing: Backing) -> Self {
-        Self { raw, bytes, core: Arc::clone(core), zeroed_by: None, _backing: Some(backing) }
+        Self::of_raw(core, raw, bytes, Some(backing))
     }
 
     /// Allocates `count` elements of `size` bytes, all zero.
+    ///
+    /// Memory of a released buffer serves if there is some of this size. Filling it comes behind
+    /// all commands that used the released buffer: they were on the compute queue.
     pub fn zeroed(core: &Arc<Core>, count: usize, size: usize) -> Result<Self> {
-        let mut memory = Self::allocate(core, count, size)?;
+        let bytes = count.saturating_mul(size);
+        let mut memory = match core.spare.take(bytes) {
+            Some(raw) => Self::of_raw(core, raw, bytes, None),
+            None => Self::allocate(core, count, size)?,
+        };
         if memory.is_zeroed_by_host() {
             memory.zero_by_host()?;
         } else if count * size > 0 {
@@ -148,6 +185,7 @@ impl Memory {
     fn wait_list(&self, queue: &CommandQueue, wait: &[&Event]) -> Result<Vec<cl_event>> {
         let mut wait = wait.to_vec();
         if self.queue_of(queue) == Queue::Copy {
+            self.copied.store(true, Ordering::Relaxed);
             wait.extend(&self.zeroed_by);
         }
         wait_list(&self.core, &wait)
@@ -311,6 +349,28 @@ impl Memory {
         })
     }
 }
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // SAFETY: nothing uses `raw` after this.
+        let raw = unsafe { ManuallyDrop::take(&mut self.raw) };
+        if self.backing.is_some() {
+            return;
+        }
+        // Processors allocate fast, and their memory is that of other programs too.
+        let is_spare = self.core.info.kind != DeviceKind::Cpu
+            && self.bytes >= LEAST_SPARE
+            && !self.copied.load(Ordering::Relaxed);
+        if is_spare {
+            drop(self.core.spare.give_back(raw, self.bytes, self.core.info.memory_bytes));
+        } else {
+            self.core.spare.shrink(self.bytes);
+        }
+    }
+}
+
+/// Bytes of the smallest buffer whose memory another one may take over.
+const LEAST_SPARE: usize = 1 << 16;
 
 /// Bytes of the widest pattern that fills buffers.
 const WIDEST_FILL: usize = 16;

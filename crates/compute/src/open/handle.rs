@@ -6,6 +6,7 @@ use crate::error::{DeviceError, Result};
 use crate::kernel::{BinaryCache, Compilation, KernelKey, MatrixOperation, Program, takes_inline_ptx};
 use crate::queue::{Core, Event, Ordinal, Profiling, wait_list};
 use crate::select::{DeviceIndex, DeviceInfo, DeviceKind, FoundDevice};
+use crate::spare::Spare;
 use crate::sync::lock;
 use opencl3::command_queue::{CL_QUEUE_PROFILING_ENABLE, CommandQueue};
 use opencl3::context::Context;
@@ -74,6 +75,7 @@ impl Device {
             profiling,
             recorder,
             compiling: options.compiling.clone(),
+            spare: Spare::default(),
             ordinal: found.info.confuses_kernels().then(Ordinal::take),
         };
         Ok(Self(Arc::new(Inner {

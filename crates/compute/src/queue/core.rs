@@ -5,10 +5,12 @@ use super::ordinal::Ordinal;
 use super::recorder::{DeviceRecorder, Queue};
 use crate::error::{DeviceError, Result};
 use crate::select::{DeviceIndex, DeviceInfo};
+use crate::spare::Spare;
 use opencl3::command_queue::CommandQueue;
 use opencl3::context::Context;
 use opencl3::device::Device as RawDevice;
 use opencl3::error_codes::ClError;
+use opencl3::memory::Buffer as RawBuffer;
 use std::sync::Arc;
 
 /// The choice whether queues of a device record when each command ran.
@@ -39,6 +41,8 @@ pub(crate) struct Core {
     pub profiling: Profiling,
     pub recorder: Option<Arc<DeviceRecorder>>,
     pub compiling: CompileClock,
+    /// Memory of released buffers.
+    pub spare: Spare<RawBuffer<u8>>,
     /// Number that makes the programs of devices differ that are open together.
     ///
     /// See [`DeviceInfo::confuses_kernels`].
