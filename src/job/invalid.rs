@@ -137,7 +137,7 @@ pub enum Invalid {
     )]
     SeveralColumns,
     /// A key of the multigrid method is given to another method.
-    #[error("gives {key}, which only solver = multigrid has; take it, or leave {key} out")]
+    #[error("gives {key}, which only solver = multigrid and auto have; take it, or leave {key} out")]
     NoMultigrid {
         /// The key.
         key: &'static str,

@@ -18,7 +18,9 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Method {
-    /// The method. auto takes bicgstab, or cg if bicgstab fails or costs more.
+    /// The method. auto takes bicgstab, cg if bicgstab fails or costs more, or multigrid.
+    ///
+    /// auto weighs multigrid after the first solve.
     #[schemars(with = "Solver")]
     #[serde(with = "text")]
     pub solver: Solver,
@@ -89,7 +91,10 @@ pub enum Parameters {
     /// One method for all sources.
     One(SolveParams),
     /// The automatic choice of [`solve::Auto`](crate::solve::Auto).
-    Auto(AutoParams),
+    ///
+    /// The multigrid method is weighed after the first solve. `None` if its preconditioning or its
+    /// precision is not what was asked for.
+    Auto(AutoParams, Option<MultigridParams>),
     /// All columns of a propagator at once.
     AllAtOnce(BlockCgParams),
     /// A multigrid method.
@@ -171,7 +176,7 @@ impl Method {
             ("multigrid-block", self.multigrid_block.is_some()),
             ("multigrid-setup", self.multigrid_setup.is_some()),
         ];
-        if self.solver != Solver::Multigrid {
+        if !matches!(self.solver, Solver::Multigrid | Solver::Auto) {
             let given = given.into_iter().find(|(_, given)| *given);
             return given.map_or(Ok(()), |(key, _)| Err(Invalid::NoMultigrid { key }));
         }
@@ -182,14 +187,14 @@ impl Method {
         if let Some(vectors) = self.multigrid_vectors.filter(|vectors| !(1..=1024).contains(vectors)) {
             return Err(Invalid::MultigridVectors(vectors));
         }
+        if self.solver == Solver::Auto {
+            return Ok(());
+        }
         if self.preconditioning != Preconditioning::EvenOdd {
             return Err(Invalid::PreconditioningOfMultigrid(self.preconditioning));
         }
-        let mixed = WantedPrecision::This(IterationPrecision::Mixed(Inner::Single));
         match self.precision {
-            Some(wanted) if wanted != WantedPrecision::Mixed && wanted != mixed => {
-                Err(Invalid::PrecisionOfMultigrid(wanted))
-            }
+            Some(wanted) if !is_of_multigrid(wanted) => Err(Invalid::PrecisionOfMultigrid(wanted)),
             _ => Ok(()),
         }
     }
@@ -201,25 +206,35 @@ impl Method {
         let preconditioning = self.preconditioning;
         let common =
             CrParams { tol, max_iterations, system: self.iterated_system(), precision, preconditioning };
+        let multigrid = MultigridParams {
+            tol,
+            max_iterations,
+            levels: self.multigrid_levels,
+            vectors: self.multigrid_vectors,
+            block: self.multigrid_block,
+            ..Default::default()
+        };
         match self.solver {
             Solver::Auto => {
+                let fits =
+                    preconditioning == Preconditioning::EvenOdd && self.precision.is_none_or(is_of_multigrid);
                 let precision = self.precision.map(|_| precision);
-                Parameters::Auto(AutoParams { tol, max_iterations, precision, preconditioning })
+                let params = AutoParams { tol, max_iterations, precision, preconditioning };
+                Parameters::Auto(params, fits.then_some(multigrid))
             }
             Solver::One(method) => Parameters::One(method.params(&common)),
-            Solver::Multigrid => Parameters::Multigrid(MultigridParams {
-                tol,
-                max_iterations,
-                levels: self.multigrid_levels,
-                vectors: self.multigrid_vectors,
-                block: self.multigrid_block,
-                ..Default::default()
-            }),
+            Solver::Multigrid => Parameters::Multigrid(multigrid),
             Solver::BlockCg => {
                 Parameters::AllAtOnce(BlockCgParams { tol, max_iterations, precision, preconditioning })
             }
         }
     }
+}
+
+/// Whether a multigrid method iterates in this precision.
+fn is_of_multigrid(wanted: WantedPrecision) -> bool {
+    let mixed = WantedPrecision::This(IterationPrecision::Mixed(Inner::Single));
+    wanted == WantedPrecision::Mixed || wanted == mixed
 }
 
 fn systems(_: &mut SchemaGenerator) -> Schema {

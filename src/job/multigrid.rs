@@ -2,6 +2,7 @@
 
 use super::callbacks::Callbacks;
 use super::error::JobError;
+use super::multigrid_choice::{MultigridChoice, SetUp};
 use super::multigrid_news::MultigridNews;
 use crate::multigrid::{Multigrid, MultigridParams, SetupError};
 use crate::operator::Dirac;
@@ -17,6 +18,8 @@ pub(super) struct Levels<'a> {
     state: State,
     /// The numbers of the operators for which cycles gave up.
     given_up: Vec<usize>,
+    /// What an automatic choice has decided for each operator.
+    choices: Vec<Option<MultigridChoice>>,
 }
 
 enum State {
@@ -33,7 +36,49 @@ impl<'a> Levels<'a> {
         operators: &'a [Dirac<f64>],
         file: Option<(&'a Path, &'a str)>,
     ) -> Self {
-        Self { params, operators, file, state: State::NotYet, given_up: Vec::new() }
+        let choices = vec![None; operators.len()];
+        Self { params, operators, file, state: State::NotYet, given_up: Vec::new(), choices }
+    }
+
+    /// Weighs the method for the operator of this number, after a solve without it that moved `krylov_bytes`.
+    ///
+    /// `left` solves are left, of so many later masses among others. The choice stands for all later solves with this operator.
+    pub fn weigh(&mut self, number: usize, krylov_bytes: u64, [left, masses_after]: [usize; 2]) {
+        if left == 0 || self.choices[number].is_some() || self.given_up.contains(&number) {
+            return;
+        }
+        let (set_up, first) = match self.state {
+            State::Failed => return,
+            State::Ready(_, made_for) if made_for == number => (SetUp::Ready, number),
+            State::Ready(..) => (SetUp::ForAnother, number),
+            State::NotYet if self.has_file() => (SetUp::Ready, number),
+            State::NotYet => (SetUp::Missing, self.lightest()),
+        };
+        // Where there is no method, it need not be said.
+        let Ok(expected) = self.params.expected_work(&self.operators[number]) else { return };
+        let masses = masses_after + usize::from(first != number);
+        self.choices[number] = Some(MultigridChoice::new(&expected, krylov_bytes, left, masses, set_up));
+    }
+
+    /// What an automatic choice has decided for the operator of this number.
+    pub fn choice(&self, number: usize) -> Option<&MultigridChoice> {
+        self.choices[number].as_ref()
+    }
+
+    /// Whether the file is there, as the first rank sees it.
+    fn has_file(&self) -> bool {
+        let Some((path, _)) = self.file else { return false };
+        let here = path.exists();
+        let world = self.operators.first().and_then(|dirac| dirac.lattice().ranks());
+        // Ranks that do not understand each other end with the next sum.
+        world.map_or(here, |world| world.gather(&[u8::from(here)]).is_ok_and(|all| all[0] == 1))
+    }
+
+    /// The number of the operator with the lightest quarks.
+    fn lightest(&self) -> usize {
+        let kappa = |k: &usize| self.operators[*k].coupling().kappa();
+        let lightest = (0..self.operators.len()).max_by(|i, j| kappa(i).total_cmp(&kappa(j)).then(j.cmp(i)));
+        lightest.unwrap_or(0)
     }
 
     /// Returns the method for this operator, or `None` if its set-up failed.
@@ -49,11 +94,7 @@ impl<'a> Levels<'a> {
             return Ok(None);
         }
         if matches!(self.state, State::NotYet) {
-            let kappa = |k: &usize| self.operators[*k].coupling().kappa();
-            let lightest = (0..self.operators.len())
-                .max_by(|i, j| kappa(i).total_cmp(&kappa(j)).then(j.cmp(i)))
-                .unwrap_or(number);
-            self.make(lightest, callbacks)?;
+            self.make(self.lightest(), callbacks)?;
         }
         if let State::Ready(_, made_for) = self.state
             && made_for != number
@@ -85,7 +126,7 @@ impl<'a> Levels<'a> {
         let dirac = &self.operators[number];
         let clock = Clock::start(dirac);
         let mut tell = |progress| callbacks.multigrid(&MultigridNews::Progress(progress));
-        let read = self.file.filter(|(path, _)| path.exists());
+        let read = self.file.filter(|_| self.has_file());
         let made = match read {
             None => Multigrid::new(dirac, self.params, &mut tell),
             Some((path, configuration)) => {
@@ -99,7 +140,10 @@ impl<'a> Levels<'a> {
         if let (State::Ready(multigrid, _), None, Some((path, configuration))) =
             (&self.state, read, self.file)
         {
-            multigrid.write(path, dirac, configuration)?;
+            // All ranks have the vectors.
+            if dirac.lattice().ranks().is_none_or(|world| world.rank() == 0) {
+                multigrid.write(path, dirac, configuration)?;
+            }
             callbacks.multigrid(&MultigridNews::Written(path));
         }
         Ok(())

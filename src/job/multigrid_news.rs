@@ -1,5 +1,6 @@
 //! News of a job about its multigrid method.
 
+use super::multigrid_choice::MultigridChoice;
 use crate::multigrid::{LevelsInfo, SetupError, SetupProgress};
 use std::path::Path;
 use std::time::Duration;
@@ -18,6 +19,8 @@ pub enum MultigridNews<'a> {
         /// The file that the vectors were read from; `None` for new vectors.
         read: Option<&'a Path>,
     },
+    /// An automatic choice weighed the method, and goes on with it or without it.
+    Chosen(&'a MultigridChoice),
     /// The vectors were written to this file.
     Written(&'a Path),
     /// The set-up failed, and BiCGStab solves instead.

@@ -2,6 +2,7 @@
 
 use super::flavour::Flavour;
 use super::label::{Columns, Label};
+use super::multigrid_choice::MultigridChoice;
 use super::sources::LabelledSource;
 use crate::hadron::Correlator;
 use crate::operator::Coupling;
@@ -35,6 +36,8 @@ pub struct PropagatorOutcome {
     pub solves: Vec<SolveOutcome>,
     /// The method that ended the last solve.
     pub params: SolveParams,
+    /// Why an automatic choice went on by multigrid, or did not, if there were solves left.
+    pub choice: Option<MultigridChoice>,
     /// The correlators, one for each observable; none if a solve failed.
     ///
     /// A correlator of fewer than twelve columns means nothing.

@@ -163,6 +163,19 @@ impl Problem {
         self.labels.concat()
     }
 
+    /// Counts the solves that are left, and the later masses that have some of them.
+    ///
+    /// `done` solves of the propagator `number` are behind. Solves for heavier quarks do not count.
+    pub(super) fn solves_left(&self, number: usize, done: usize) -> [usize; 2] {
+        let own = number / self.sources.len();
+        let kappa = |operator: usize| self.operators[operator].coupling().kappa();
+        let counts = |operator: usize| kappa(operator) >= kappa(own);
+        let later = (number + 1..self.labels.len()).filter(|later| counts(later / self.sources.len()));
+        let solves = later.map(|later| self.labels[later].len()).sum::<usize>();
+        let masses = (own + 1..self.operators.len()).filter(|&operator| counts(operator)).count();
+        [self.labels[number].len() - done + solves, masses]
+    }
+
     /// Returns the operators, one for each mass and flavour.
     pub fn operators(&self) -> &[Dirac<f64>] {
         &self.operators
@@ -241,8 +254,9 @@ impl Problem {
             ("nu", action.nu),
         ];
         let numbers = numbers.into_iter().filter_map(|(name, number)| Some((name, format!("{:?}", number?))));
-        let multigrid = (job.solver.solver == Solver::Multigrid).then(|| {
-            let Method { multigrid_levels, multigrid_vectors, multigrid_block, .. } = &job.solver;
+        let Method { multigrid_levels, multigrid_vectors, multigrid_block, .. } = &job.solver;
+        let tells = multigrid_levels.is_some() || multigrid_vectors.is_some() || multigrid_block.is_some();
+        let multigrid = (tells || job.solver.solver == Solver::Multigrid).then(|| {
             ("multigrid", format!("{multigrid_levels:?}, {multigrid_vectors:?}, {multigrid_block:?}"))
         });
         let flavour = action.flavour.map(|flavour| ("flavour", flavour.to_string()));
@@ -345,7 +359,7 @@ pub fn build_programs(job: &Job, team: &Team, dims: Dims) {
     {
         let params = match job.solver.parameters(team) {
             Parameters::One(params) => params,
-            Parameters::Auto(params) => Auto::new(params).first_step(team),
+            Parameters::Auto(params, _) => Auto::new(params).first_step(team),
             Parameters::Multigrid(params) => Multigrid::outer(&params),
             // The block solver compiles its programs on first use.
             Parameters::AllAtOnce(_) => return,

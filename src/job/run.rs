@@ -32,7 +32,9 @@ impl Problem {
         let mut x = Vec::new();
         let parameters = self.job.solver.parameters(self.team());
         let mut levels = match parameters {
-            Parameters::Multigrid(params) => Some(Levels::new(params, &self.operators, self.setup_file()?)),
+            Parameters::Multigrid(params) | Parameters::Auto(_, Some(params)) => {
+                Some(Levels::new(params, &self.operators, self.setup_file()?))
+            }
             _ => None,
         };
         for (number, labels) in self.labels.iter().enumerate() {
@@ -46,7 +48,7 @@ impl Problem {
             let mut run = Run { problem: self, dirac, flavour, source, prepared, solving, callbacks };
             let propagator = match parameters {
                 Parameters::AllAtOnce(params) => run.at_once(&params, labels, &mut outcome, &mut x)?,
-                _ => run.one_after_the_other(labels, &mut outcome, &mut x)?,
+                _ => run.one_after_the_other(number, labels, &mut outcome, &mut x)?,
             };
             outcome.propagators.push(propagator);
             if !outcome.converged() {
@@ -75,20 +77,26 @@ struct Run<'a, 'l> {
 impl Run<'_, '_> {
     fn one_after_the_other(
         &mut self,
+        number: usize,
         labels: &[Label],
         outcome: &mut Outcome,
         x: &mut Vec<Spinor<f64>>,
     ) -> Result<PropagatorOutcome, JobError> {
         let mut found = self.nothing_yet();
         let mut contractions = self.contractions();
-        for label in labels {
+        for (k, label) in labels.iter().enumerate() {
             let solve = self.column(label.clone(), outcome, x)?;
             let failure = solve.failure;
             if failure != Some(Failure::Interrupted) {
                 self.callbacks.solved(&solve, x).map_err(JobError::Callback)?;
             }
+            if failure.is_none() {
+                let left = self.problem.solves_left(number, k + 1);
+                self.solving.weigh(&solve.attempts, left, &mut *self.callbacks);
+            }
             found.solves.push(solve);
             found.params = self.solving.params();
+            found.choice = self.solving.choice();
             if failure.is_some() {
                 return Ok(found);
             }
@@ -198,6 +206,7 @@ impl Run<'_, '_> {
             source: self.source.clone(),
             solves: Vec::new(),
             params: self.solving.params(),
+            choice: self.solving.choice(),
             correlators: Vec::new(),
         }
     }

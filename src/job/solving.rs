@@ -4,6 +4,8 @@ use super::callbacks::{Callbacks, OfSolve};
 use super::error::JobError;
 use super::method::Parameters;
 use super::multigrid::Levels;
+use super::multigrid_choice::MultigridChoice;
+use super::multigrid_news::MultigridNews;
 use crate::device::Team;
 use crate::field::SpinorField;
 use crate::multigrid::{Multigrid, MultigridParams};
@@ -23,6 +25,8 @@ pub(super) struct Solving<'a, 'l> {
     auto: Option<Auto>,
     /// The levels, and the number of the operator.
     multigrid: Option<(&'a mut Levels<'l>, usize)>,
+    /// Whether multigrid is weighed, and not what was asked for.
+    weighs: bool,
     params: SolveParams,
 }
 
@@ -45,7 +49,7 @@ impl<'a, 'l> Solving<'a, 'l> {
         let (mut auto, multigrid) = (None, multigrid);
         let params = match parameters {
             Parameters::One(params) => params,
-            Parameters::Auto(params) => auto.insert(Auto::new(params)).first_step(team),
+            Parameters::Auto(params, _) => auto.insert(Auto::new(params)).first_step(team),
             // Single columns use conjugate gradient on the same system.
             Parameters::AllAtOnce(BlockCgParams { tol, max_iterations, precision, preconditioning }) => {
                 SolveParams::Cg(CgParams { tol, max_iterations, precision, preconditioning })
@@ -56,7 +60,7 @@ impl<'a, 'l> Solving<'a, 'l> {
                 Multigrid::outer(&params)
             }
         };
-        Self { auto, multigrid, params }
+        Self { auto, multigrid, weighs: matches!(parameters, Parameters::Auto(..)), params }
     }
 
     /// Prepares the next solve, before its time begins.
@@ -67,6 +71,9 @@ impl<'a, 'l> Solving<'a, 'l> {
     /// If the file of a set-up cannot be used.
     pub fn prepare(&mut self, team: &Team, callbacks: &mut dyn Callbacks) -> Result<(), JobError> {
         let (Some((levels, operator)), Some(auto)) = (&mut self.multigrid, &self.auto) else { return Ok(()) };
+        if self.weighs && !levels.choice(*operator).is_some_and(|choice| choice.multigrid) {
+            return Ok(());
+        }
         if levels.of(*operator, callbacks)?.is_none() {
             self.params = auto.first_step(team);
         }
@@ -87,7 +94,11 @@ impl<'a, 'l> Solving<'a, 'l> {
     ) -> Result<Solved, InvertError> {
         let alone = |(x, info)| Solved { x, info, failure: None, attempts: Vec::new() };
         let chosen = |AutoSolution { x, info, attempts }| Solved { x, info, failure: None, attempts };
-        let multigrid = self.multigrid.as_mut().and_then(|(levels, operator)| levels.ready(*operator));
+        let weighs = self.weighs;
+        let multigrid = self.multigrid.as_mut().and_then(|(levels, operator)| {
+            let chosen = !weighs || levels.choice(*operator).is_some_and(|choice| choice.multigrid);
+            levels.ready(*operator).filter(|_| chosen)
+        });
         let solved = match (&mut self.auto, multigrid) {
             (None, _) => solve_with_checkpoints(dirac, b, &self.params, callbacks).map(alone),
             (Some(auto), None) => auto.solve(dirac, b, callbacks).map(chosen),
@@ -105,6 +116,25 @@ impl<'a, 'l> Solving<'a, 'l> {
         };
         self.note(&solved.attempts);
         Ok(solved)
+    }
+
+    /// Weighs multigrid for the solves that are left, once for each operator.
+    ///
+    /// `attempts` are those of the last solve. `left` counts solves, and later masses among them.
+    pub fn weigh(&mut self, attempts: &[Attempt], left: [usize; 2], callbacks: &mut dyn Callbacks) {
+        let Some((levels, operator)) = self.multigrid.as_mut().filter(|_| self.weighs) else { return };
+        if levels.choice(*operator).is_none() {
+            levels.weigh(*operator, attempts.iter().map(|attempt| attempt.work.bytes).sum(), left);
+            if let Some(choice) = levels.choice(*operator) {
+                callbacks.multigrid(&MultigridNews::Chosen(choice));
+            }
+        }
+    }
+
+    /// Returns the decision of an automatic choice on multigrid, if there is one.
+    pub fn choice(&self) -> Option<MultigridChoice> {
+        let (levels, operator) = self.multigrid.as_ref()?;
+        levels.choice(*operator).copied()
     }
 
     /// Learns from the attempts for a column that an earlier run has solved.

@@ -2,7 +2,9 @@
 
 use super::block::Block;
 use crate::device::DeviceError;
+use crate::device::mpi::World;
 use crate::geometry::{Dims, LatticeError};
+use std::sync::Arc;
 
 /// Why the set-up of a multigrid method failed.
 #[derive(Debug, thiserror::Error)]
@@ -18,13 +20,11 @@ pub enum SetupError {
         /// The direction.
         mu: usize,
     },
-    /// The lattice is spread over several processes.
-    #[error(
-        "the lattice is spread over {ranks} ranks, and coarse levels are on one device; solve in one process, or by another method"
-    )]
-    OverRanks {
-        /// Number of ranks.
-        ranks: usize,
+    /// The set-up failed on another rank, which tells why.
+    #[error("the set-up failed on rank {rank}")]
+    OnAnotherRank {
+        /// The rank.
+        rank: usize,
     },
     /// The block that was asked for does not fit.
     #[error(
@@ -82,5 +82,17 @@ pub enum SetupError {
 impl From<DeviceError> for SetupError {
     fn from(error: DeviceError) -> Self {
         Self::Lattice(error.into())
+    }
+}
+
+/// Returns the result, or an error if another rank has one.
+///
+/// All ranks call this together, so that none goes on alone.
+pub(super) fn agreed<T>(world: Option<&Arc<World>>, result: Result<T, SetupError>) -> Result<T, SetupError> {
+    let Some(world) = world else { return result };
+    let fine = world.gather(&[u8::from(result.is_ok())]).map_err(DeviceError::from)?;
+    match (result, fine.iter().position(|&fine| fine == 0)) {
+        (Ok(_), Some(rank)) => Err(SetupError::OnAnotherRank { rank }),
+        (result, _) => result,
     }
 }

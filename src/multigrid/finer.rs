@@ -5,7 +5,7 @@
 use super::coarse_operator::CoarseOperator;
 use super::coarse_space::WholeVector;
 use super::error::SetupError;
-use super::transfer::{FinerNumbers, FinerPart};
+use super::transfer::{FinerNumbers, FinerPart, FinerParts};
 use crate::device::{Buffer, Device, DeviceError, Number};
 use crate::field::{
     Numbers, NumbersView, ParityField, SpinorField, buffer_of_mut, numbers_of, plain_spinors, set_numbers,
@@ -29,7 +29,7 @@ pub(super) trait Finer<R: Real> {
     fn numbers(&self) -> FinerNumbers;
 
     /// Its sites, for each device.
-    fn parts(&self) -> Vec<FinerPart>;
+    fn parts(&self) -> FinerParts;
 
     /// Gaussian random numbers on the first half: the same however the lattice is cut.
     fn random(&self, stream: u32) -> Result<VectorOf<Self::System>, SetupError>;
@@ -115,7 +115,7 @@ impl<R: Real> Finer<R> for FineLevel<R> {
         FinerNumbers { half: Spinor::<R>::COMPONENTS / 2, padded: Spinor::<R>::COMPONENTS, lanes: 1 }
     }
 
-    fn parts(&self) -> Vec<FinerPart> {
+    fn parts(&self) -> FinerParts {
         let lattice = self.dirac.lattice();
         let dims = lattice.dims();
         let part = |device: Option<Device>, mut coordinates: Vec<[usize; NDIM]>| {
@@ -124,7 +124,8 @@ impl<R: Real> Finer<R> for FineLevel<R> {
             FinerPart { device, evens: coordinates.len() / 2, coordinates, sites }
         };
         if lattice.team().is_host() {
-            return vec![part(None, (0..dims.volume()).map(|site| dims.coordinates(site)).collect())];
+            let all = (0..dims.volume()).map(|site| dims.coordinates(site)).collect();
+            return FinerParts { own: vec![part(None, all)], world: None };
         }
         let of_shard = |shard: &Shard| {
             let [nx, ny, nz, _] = shard.domain.extents();
@@ -133,7 +134,8 @@ impl<R: Real> Finer<R> for FineLevel<R> {
                 |k: usize| shard.domain.global([k % nx, k / nx % ny, k / (nx * ny) % nz, k / (nx * ny * nz)]);
             part(Some(shard.device.clone()), (0..volume).map(at).collect())
         };
-        lattice.shards().iter().map(of_shard).collect()
+        let world = lattice.ranks().filter(|world| world.size() > 1).cloned();
+        FinerParts { own: lattice.shards().iter().map(of_shard).collect(), world }
     }
 
     fn random(&self, stream: u32) -> Result<ParityField<R>, SetupError> {
@@ -258,14 +260,16 @@ impl<R: Real> Finer<R> for CoarseLevel<'_, R> {
         finer_numbers(self.system)
     }
 
-    fn parts(&self) -> Vec<FinerPart> {
+    fn parts(&self) -> FinerParts {
         let lattice = self.system.lattice();
-        vec![FinerPart {
+        let part = FinerPart {
             device: self.system.coarse_space().place().devices().first().cloned(),
             coordinates: (0..lattice.volume()).map(|place| lattice.coordinates(place)).collect(),
             sites: (0..lattice.volume()).collect(),
             evens: lattice.evens(),
-        }]
+        };
+        // Each rank has all of it.
+        FinerParts { own: vec![part], world: None }
     }
 
     fn random(&self, stream: u32) -> Result<SpinorField<R>, SetupError> {

@@ -12,6 +12,7 @@
 //! | `galerkin` | the blocks of a coarse operator |
 //! | `coarse_operator` | that operator and its Schur complement |
 //! | `dense` | the inverse of the system of a small coarsest level |
+//! | `expected` | the work of a method that is not made yet |
 //! | `finer` | what a level must be able to do to have a coarser one |
 //! | `room` | the memory that a set-up takes |
 //! | `setup` | all of this, level by level |
@@ -27,6 +28,7 @@ mod coarse_operator;
 mod coarse_space;
 mod dense;
 mod error;
+mod expected;
 mod finer;
 mod galerkin;
 mod hierarchy;
@@ -42,6 +44,7 @@ mod transfer;
 
 pub use block::Block;
 pub use error::SetupError;
+pub use expected::ExpectedWork;
 pub use params::MultigridParams;
 pub use setup::{LevelsInfo, SetupProgress};
 pub use setup_file::SetupFileError;

@@ -2,7 +2,8 @@
 
 use super::block::Block;
 use super::dense::MOST_NUMBERS;
-use super::error::SetupError;
+use super::error::{SetupError, agreed};
+use super::room::expect_room;
 use crate::geometry::{Lattice, NDIM};
 use serde::{Deserialize, Serialize};
 
@@ -78,12 +79,16 @@ pub(super) struct Blocking {
 }
 
 impl MultigridParams {
+    /// The coarsenings of a lattice for which there is memory on every rank, finest first.
+    pub(super) fn prepared(&self, lattice: &Lattice) -> Result<Vec<Blocking>, SetupError> {
+        let found = self.blockings(lattice);
+        let found = found.and_then(|found| expect_room::<f32>(lattice, &found).map(|()| found));
+        agreed(lattice.ranks(), found)
+    }
+
     /// The coarsenings of a lattice, finest first.
     pub(super) fn blockings(&self, lattice: &Lattice) -> Result<Vec<Blocking>, SetupError> {
         let dims = lattice.dims();
-        if let Some(world) = lattice.ranks().filter(|world| world.size() > 1) {
-            return Err(SetupError::OverRanks { ranks: world.size() });
-        }
         let shares = shares(lattice);
         let block = match self.block {
             None => {
@@ -136,8 +141,9 @@ fn usual_vectors(room: usize) -> usize {
 /// The extent of the lattice and the borders of domains set this number.
 fn shares(lattice: &Lattice) -> [usize; NDIM] {
     let mut shares = lattice.dims().extents();
-    for shard in lattice.shards() {
-        let (origin, extents) = (shard.domain.origin(), shard.domain.extents());
+    // Domains of other ranks too.
+    for domain in lattice.grid().domains(lattice.dims()).unwrap_or_default() {
+        let (origin, extents) = (domain.origin(), domain.extents());
         for mu in 0..NDIM {
             shares[mu] = common_divisor(common_divisor(shares[mu], origin[mu]), extents[mu]);
         }

@@ -10,7 +10,7 @@ use super::galerkin::galerkin;
 use super::hierarchy::{COARSE_DEGREE, Coarsening, Hierarchy, Means};
 use super::near_null::near_null_vector;
 use super::params::{Blocking, MultigridParams};
-use super::transfer::{FinerPart, Transfer};
+use super::transfer::{FinerParts, Transfer};
 use crate::device::Team;
 use crate::field::SpinorField;
 use crate::geometry::NDIM;
@@ -69,7 +69,7 @@ pub(super) struct Known<R: Real> {
 }
 
 /// Iterations that make a near-null vector of a coarse level of one of the finer level.
-const COARSE_ITERATIONS: usize = 5;
+pub(super) const COARSE_ITERATIONS: usize = 5;
 
 /// Number of streams of random numbers of each level.
 ///
@@ -156,8 +156,11 @@ impl<R: Real> Setup<'_, R> {
                 {
                     below = starts_below(&transfer, &parts, &vectors[..*wanted])?;
                 }
-                orthonormal.copy_to(finer.numbers().half, space.numbers, &parts, &mut vectors);
-                are_orthonormal = true;
+                // Other ranks have other parts of them.
+                if parts.world.is_none() {
+                    orthonormal.copy_to(finer.numbers().half, space.numbers, &parts.own, &mut vectors);
+                    are_orthonormal = true;
+                }
                 transfer
             }
         };
@@ -219,7 +222,7 @@ impl<R: Real> Setup<'_, R> {
 /// The vectors of a level on the first half of the next coarser one.
 fn starts_below<R: Real>(
     transfer: &Transfer<R>,
-    parts: &[FinerPart],
+    parts: &FinerParts,
     vectors: &[Vec<Complex<R>>],
 ) -> Result<Vec<SpinorField<R>>, SetupError> {
     let below = |vector: &Vec<_>| {

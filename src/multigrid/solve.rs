@@ -3,7 +3,6 @@
 use super::error::SetupError;
 use super::hierarchy::Hierarchy;
 use super::params::{Blocking, MOST_CYCLES, MultigridParams, REPLACED_AT, RESTART, STAGNATION};
-use super::room::expect_room;
 use super::setup::{self, Known, LevelsInfo, Made, SetupProgress};
 use super::setup_file::{Binding, SetupFileError};
 use crate::field::SpinorField;
@@ -59,8 +58,7 @@ impl Multigrid {
         known: Vec<Known<f32>>,
         progress: impl FnMut(SetupProgress),
     ) -> Result<Self, SetupError> {
-        let blockings = params.blockings(dirac.lattice())?;
-        expect_room::<f32>(dirac.lattice(), &blockings)?;
+        let blockings = params.prepared(dirac.lattice())?;
         let (hierarchy, made) = setup::hierarchy(dirac.cast()?, &params, &blockings, known, progress)?;
         Ok(Self { params, blockings, hierarchy, made })
     }

@@ -5,7 +5,7 @@ use super::dense::DenseInverse;
 use super::finer::{CoarseLevel, FineLevel, Finer};
 use super::galerkin::galerkin;
 use super::near_null::near_null_vector;
-use super::transfer::{EVERY_SITE, FinerNumbers, FinerPart, Members, Transfer};
+use super::transfer::{EVERY_SITE, FinerNumbers, FinerPart, FinerParts, Members, Transfer};
 use crate::device::{Buffer, Device, DeviceOptions, Team, discover};
 use crate::field::{Numbers, NumbersView, numbers_of, plain_spinors, set_numbers};
 use crate::geometry::{Boundary, Dims, Grid, Lattice, NDIM};
@@ -70,7 +70,7 @@ fn coarsened<R: Real, F: Finer<R>>(
     let lattice = Arc::new(CoarseLattice::new(std::array::from_fn(|mu| extents[mu] / block[mu])));
     let space = CoarseSpace::new(place, &lattice, 2 * vectors.len()).unwrap();
     let mut parts = finer.parts();
-    parts.iter_mut().for_each(|part| part.evens = part.sites.len());
+    parts.own.iter_mut().for_each(|part| part.evens = part.sites.len());
     let transfer = Transfer::new(0, finer.numbers(), &parts, block, &lattice, &space, vectors, false);
     let (transfer, _) = transfer.unwrap();
     let raw = galerkin(finer, &transfer, |_, _| ()).unwrap();
@@ -269,8 +269,9 @@ fn expect_kernels_alone<R: Real>(bound: f64) {
             evens: sites / 3,
         };
         let finer = FinerNumbers { half, padded: 2 * half, lanes: 1 };
+        let parts = FinerParts { own: vec![part], world: None };
         let (transfer, _) =
-            Transfer::new(0, finer, &[part], block, &lattice, &space, &vectors, false).unwrap();
+            Transfer::new(0, finer, &parts, block, &lattice, &space, &vectors, false).unwrap();
         let reals: &[R] = bytemuck::cast_slice(&fine);
         let mut numbers_of_fine = match place.devices().first() {
             None => Numbers::Host(reals.to_vec()),

@@ -2,9 +2,10 @@
 
 use super::coarse_lattice::CoarseLattice;
 use super::coarse_space::{CoarseSpace, SiteNumbers, WholeVector};
-use super::error::SetupError;
+use super::error::{SetupError, agreed};
 use super::kept::Kept;
 use super::kernels::{LOCAL_SIZE, kernel};
+use crate::device::mpi::World;
 use crate::device::{Argument, Buffer, Device, DeviceError, Kernel, Range};
 use crate::field::{Numbers, NumbersView, buffer_of, buffer_of_mut, numbers_of, set_numbers};
 use crate::geometry::NDIM;
@@ -26,6 +27,14 @@ pub(super) struct FinerPart {
     pub sites: Vec<usize>,
     /// Sites of the first half.
     pub evens: usize,
+}
+
+/// The finer sites of this process.
+#[derive(Clone)]
+pub(super) struct FinerParts {
+    pub own: Vec<FinerPart>,
+    /// The ranks, if they have other parts.
+    pub world: Option<Arc<World>>,
 }
 
 /// Where a finer vector's numbers lie: 2 for each of `half` components, `padded` of them a site.
@@ -55,6 +64,8 @@ pub(super) struct Transfer<R: Real> {
     lattice: Arc<CoarseLattice>,
     space: CoarseSpace<R>,
     parts: Vec<Part<R>>,
+    /// The ranks, if they have other parts, and the places of all of them, in the order of the ranks.
+    ranks: Option<(Arc<World>, Vec<usize>)>,
 }
 
 struct Part<R: Real> {
@@ -108,38 +119,43 @@ impl<R: Real> Transfer<R> {
     pub fn new(
         level: usize,
         finer: FinerNumbers,
-        parts: &[FinerPart],
+        parts: &FinerParts,
         block: [usize; NDIM],
         lattice: &Arc<CoarseLattice>,
         space: &CoarseSpace<R>,
         vectors: &[Vec<Complex<R>>],
         are_orthonormal: bool,
     ) -> Result<(Self, Orthonormal<R>), SetupError> {
-        let several = parts.len() > 1;
-        let (mut made, mut orthonormal) = (Vec::with_capacity(parts.len()), Vec::with_capacity(parts.len()));
-        for part in parts {
+        let FinerParts { own, world } = parts;
+        let several = own.len() > 1 || world.is_some();
+        let made = own.iter().map(|part| {
             let mut own = scattered(finer.half, space.numbers, vectors, &part.sites);
-            made.push(Part::new(
-                level,
-                finer,
-                part,
-                block,
-                lattice,
-                space.numbers,
-                &mut own,
-                several,
-                are_orthonormal,
-            )?);
-            orthonormal.push(own);
-        }
-        let transfer = Self { finer, lattice: Arc::clone(lattice), space: space.clone(), parts: made };
+            let numbers = space.numbers;
+            let part =
+                Part::new(level, finer, part, block, lattice, numbers, &mut own, several, are_orthonormal)?;
+            Ok((part, own))
+        });
+        let made = agreed(world.as_ref(), made.collect::<Result<Vec<_>, SetupError>>())?;
+        let (parts, orthonormal): (Vec<_>, Vec<_>) = made.into_iter().unzip();
+        let ranks = match world {
+            None => None,
+            Some(world) => {
+                let places = parts.iter().flat_map(|part: &Part<R>| &part.places);
+                let own: Vec<u64> = places.map(|&place| place as u64).collect();
+                let all = world.gather_any(bytemuck::cast_slice(&own)).map_err(DeviceError::from)?;
+                let place = |bytes: &[u8]| u64::from_ne_bytes(std::array::from_fn(|k| bytes[k])) as usize;
+                let places = all.iter().flat_map(|rank| rank.chunks_exact(size_of::<u64>()).map(place));
+                Some((Arc::clone(world), places.collect()))
+            }
+        };
+        let transfer = Self { finer, lattice: Arc::clone(lattice), space: space.clone(), parts, ranks };
         Ok((transfer, Orthonormal(orthonormal)))
     }
 
     /// coarse = V† of numbers in the order of near-null vectors, on all sites.
     pub fn restrict_ordered(
         &self,
-        parts: &[FinerPart],
+        parts: &FinerParts,
         vector: &[Complex<R>],
         coarse: &mut WholeVector<R>,
     ) -> Result<(), DeviceError> {
@@ -151,14 +167,14 @@ impl<R: Real> Transfer<R> {
             let own: Vec<_> = part.sites.par_iter().flat_map_iter(of_site).collect();
             site_numbers.to_memory(&own)
         };
-        let numbers = match parts {
+        let numbers = match &parts.own[..] {
             [part @ FinerPart { device: None, .. }] => Numbers::Host(numbers_of(part)),
             _ => {
                 let buffer = |part: &FinerPart| {
                     let device = part.device.as_ref().unwrap_or_else(|| unreachable!("{ONE_PLACE}"));
                     Buffer::from_slice(device, &numbers_of(part))
                 };
-                Numbers::Devices(parts.iter().map(buffer).collect::<Result<_, _>>()?)
+                Numbers::Devices(parts.own.iter().map(buffer).collect::<Result<_, _>>()?)
             }
         };
         self.restrict(numbers.view(), Members::All, coarse)
@@ -166,6 +182,14 @@ impl<R: Real> Transfer<R> {
 
     pub fn lattice(&self) -> &Arc<CoarseLattice> {
         &self.lattice
+    }
+
+    /// The part that has all sites, if there is one.
+    fn only_part(&self) -> Option<&Part<R>> {
+        match (&self.parts[..], &self.ranks) {
+            ([part], None) => Some(part),
+            _ => None,
+        }
     }
 
     pub fn coarse_space(&self) -> &CoarseSpace<R> {
@@ -179,15 +203,15 @@ impl<R: Real> Transfer<R> {
         members: Members,
         coarse: &mut WholeVector<R>,
     ) -> Result<(), DeviceError> {
-        match (&self.parts[..], fine) {
-            ([part], NumbersView::Host(fine)) => {
+        match (self.only_part(), fine) {
+            (Some(part), NumbersView::Host(fine)) => {
                 let list = &part.lists[members.index()];
                 let (near_null, ..) = part.on_host(self);
                 let fine: &[Complex<R>] = bytemuck::cast_slice(fine);
                 let sums = twins::restrict(near_null, fine, &list.members, list.per_aggregate);
                 self.set(coarse, &sums)
             }
-            ([part], NumbersView::Devices([fine])) => {
+            (Some(part), NumbersView::Devices([fine])) => {
                 let evens = self.lattice.evens();
                 let own = part.on_device();
                 let WholeVector { even, odd } = coarse;
@@ -196,7 +220,8 @@ impl<R: Real> Transfer<R> {
                 let odd = odd.as_mut().map_or(&mut *scratch, buffer_of_mut);
                 part.start_restriction(self, fine, members, [even, odd], evens)
             }
-            (parts, NumbersView::Devices(fine)) => {
+            (_, NumbersView::Devices(fine)) => {
+                let parts = &self.parts;
                 // All devices are at work before the first is asked.
                 for (part, fine) in parts.iter().zip(fine) {
                     let own = part.on_device();
@@ -211,13 +236,25 @@ impl<R: Real> Transfer<R> {
                     )?;
                 }
                 let columns = self.space.numbers.columns;
-                let mut all = vec![Complex::default(); self.lattice.volume() * columns];
+                let mut own = Vec::new();
                 for part in parts {
                     let sums = crate::sync::lock(&part.on_device().own).to_vec()?;
-                    let sums = self.space.numbers.of_memory(&sums);
-                    for (place, sums) in part.places.iter().zip(sums.chunks(columns)) {
-                        all[place * columns..][..columns].copy_from_slice(sums);
+                    own.extend(self.space.numbers.of_memory(&sums));
+                }
+                let own_places = || parts.iter().flat_map(|part| part.places.iter().copied()).collect();
+                let (places, sums) = match &self.ranks {
+                    None => (own_places(), own),
+                    Some((world, places)) => {
+                        let mut sums = vec![Complex::default(); places.len() * columns];
+                        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut sums);
+                        let all = world.gather_any(bytemuck::cast_slice(&own)).map_err(DeviceError::from)?;
+                        bytes.copy_from_slice(&all.concat());
+                        (places.clone(), sums)
                     }
+                };
+                let mut all = vec![Complex::default(); self.lattice.volume() * columns];
+                for (place, sums) in places.into_iter().zip(sums.chunks(columns)) {
+                    all[place * columns..][..columns].copy_from_slice(sums);
                 }
                 self.set(coarse, &all)
             }
@@ -244,7 +281,7 @@ impl<R: Real> Transfer<R> {
 
     /// As [`prolong`](Self::prolong), to the buffers of each device.
     pub fn prolong_to(&self, coarse: &WholeVector<R>, fine: &mut [Buffer<R>]) -> Result<(), DeviceError> {
-        if let ([part], [fine]) = (&self.parts[..], &mut *fine) {
+        if let (Some(part), [fine]) = (self.only_part(), &mut *fine) {
             let even = buffer_of(&coarse.even);
             let odd = coarse.odd.as_ref().map_or(even, buffer_of);
             return part.start_prolongation(self, [even, odd], self.lattice.evens(), fine);

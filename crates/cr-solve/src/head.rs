@@ -6,7 +6,7 @@ use super::provenance::{Configuration, Provenance};
 use super::report::Table;
 use super::team::device_names;
 use super::words::{coupling_text, method_text, solver_text, solver_words};
-use lattice_cl::job::{Flavour, PropagatorOutcome, SolveOutcome, Solver};
+use lattice_cl::job::{Flavour, MultigridChoice, PropagatorOutcome, SolveOutcome, Solver};
 use lattice_cl::operator::Coupling;
 use lattice_cl::solve::SolveParams;
 use serde::Serialize;
@@ -61,6 +61,9 @@ pub struct Equation {
     /// The operator of down has −mu.
     pub flavour: Option<Flavour>,
     pub source: String,
+    /// Why an automatic choice went on by multigrid, or did not, if there were solves left.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub multigrid_choice: Option<MultigridChoice>,
     /// The smearing of the source, absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     smear_source: Option<String>,
@@ -132,7 +135,7 @@ impl<'a> Head<'a> {
 impl Equation {
     /// Describes one propagator.
     pub fn new(solver: Solver, propagator: &PropagatorOutcome) -> Self {
-        let PropagatorOutcome { coupling, flavour, source, params, .. } = propagator;
+        let PropagatorOutcome { coupling, flavour, source, params, choice, .. } = propagator;
         let (coupling, params): (&Coupling, &SolveParams) = (coupling, params);
         Self {
             method: method_text(solver, params),
@@ -143,6 +146,7 @@ impl Equation {
             mass: coupling.mass(),
             flavour: *flavour,
             source: source.source.to_string(),
+            multigrid_choice: *choice,
             smear_source: source.smearing.source.map(|kind| kind.to_string()),
             smear_sink: source.smearing.sink.map(|kind| kind.to_string()),
             smear_links: source.smearing.links.map(|kind| kind.to_string()),

@@ -194,6 +194,27 @@ fn methods_and_operators_are_those_of_a_team() {
 }
 
 /// It is interrupted, kept, and goes on on a team and on another division into ranks.
+/// Coarse levels are on every rank, and their right-hand sides are gathered.
+#[test]
+fn multigrid_of_ranks_is_that_of_a_team() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "spectrum FIELD --kappa 0.12 --solver multigrid --multigrid-vectors 4";
+    let of_team = team(&folder, 2, &format!("{line} --json --output team.lime"));
+    let all = launchers();
+    let few = if all_combinations() { all.len() } else { 1 };
+    for mpi in all.into_iter().take(few) {
+        // The first rank writes the file of the set-up, and all read it.
+        let file = folder.path().join("ranks.mg");
+        let line = format!("{line} --multigrid-setup ranks.mg --json --force");
+        expect_same_as(&of_team, &mpi, &folder, 2, 1, &line, "");
+        assert!(file.exists());
+        if all_combinations() {
+            expect_same_as(&of_team, &mpi, &folder, 2, 1, &line, "");
+        }
+        std::fs::remove_file(file).unwrap();
+    }
+}
+
 #[test]
 fn a_job_goes_on_on_any_number_of_ranks() {
     let folder = tempfile::tempdir().unwrap();

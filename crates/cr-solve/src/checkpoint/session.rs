@@ -459,6 +459,7 @@ impl Callbacks for Session<'_> {
                 self.report
                     .note(format_args!("multigrid: {levels}{from}; set up in {:.1} s", time.as_secs_f64()));
             }
+            MultigridNews::Chosen(choice) => self.report.note(format_args!("auto: {choice}")),
             MultigridNews::Written(path) => {
                 self.report.note(format_args!("multigrid: wrote {}", path.display()));
             }
