@@ -2,8 +2,7 @@
 
 use super::block::Block;
 use super::dense::MOST_NUMBERS;
-use super::error::{SetupError, agreed};
-use super::room::expect_room;
+use super::error::SetupError;
 use crate::geometry::{Lattice, NDIM};
 use serde::{Deserialize, Serialize};
 
@@ -79,13 +78,6 @@ pub(super) struct Blocking {
 }
 
 impl MultigridParams {
-    /// The coarsenings of a lattice for which there is memory on every rank, finest first.
-    pub(super) fn prepared(&self, lattice: &Lattice) -> Result<Vec<Blocking>, SetupError> {
-        let found = self.blockings(lattice);
-        let found = found.and_then(|found| expect_room::<f32>(lattice, &found).map(|()| found));
-        agreed(lattice.ranks(), found)
-    }
-
     /// The coarsenings of a lattice, finest first.
     pub(super) fn blockings(&self, lattice: &Lattice) -> Result<Vec<Blocking>, SetupError> {
         let dims = lattice.dims();

@@ -1,9 +1,9 @@
 //! The memory that a set-up takes, compared with what there is.
 
 use super::coarse_space::SiteNumbers;
-use super::error::SetupError;
+use super::error::{SetupError, agreed};
 use super::kept::Kept;
-use super::params::{Blocking, RESTART};
+use super::params::{Blocking, MultigridParams, RESTART};
 use crate::device::DeviceKind;
 use crate::geometry::{Lattice, NDIM};
 use crate::host::multigrid::BLOCKS;
@@ -69,11 +69,24 @@ impl Need {
     }
 }
 
+/// The coarsenings of a lattice, finest first, for which there is memory on every rank.
+///
+/// # Errors
+/// When no blocks fit, and when there is too little memory.
+pub(super) fn coarsenings<R: Real>(
+    params: &MultigridParams,
+    lattice: &Lattice,
+) -> Result<Vec<Blocking>, SetupError> {
+    let found = params.blockings(lattice);
+    let found = found.and_then(|found| expect_room::<R>(lattice, &found).map(|()| found));
+    agreed(lattice.ranks(), found)
+}
+
 /// Refuses a set-up for which there is too little memory on the host or on the first device.
 ///
 /// # Errors
 /// When there is.
-pub(super) fn expect_room<R: Real>(lattice: &Lattice, blockings: &[Blocking]) -> Result<(), SetupError> {
+fn expect_room<R: Real>(lattice: &Lattice, blockings: &[Blocking]) -> Result<(), SetupError> {
     let extents = lattice.dims().extents();
     let Some(shard) = lattice.shards().first() else {
         let Need { on_host, on_device } = Need::of::<R>(extents, lattice.dims().volume(), blockings);

@@ -3,6 +3,7 @@
 use super::error::SetupError;
 use super::hierarchy::Hierarchy;
 use super::params::{Blocking, MOST_CYCLES, MultigridParams, REPLACED_AT, RESTART, STAGNATION};
+use super::room::coarsenings;
 use super::setup::{self, Known, LevelsInfo, Made, SetupProgress};
 use super::setup_file::{Binding, SetupFileError};
 use crate::field::SpinorField;
@@ -58,7 +59,7 @@ impl Multigrid {
         known: Vec<Known<f32>>,
         progress: impl FnMut(SetupProgress),
     ) -> Result<Self, SetupError> {
-        let blockings = params.prepared(dirac.lattice())?;
+        let blockings = coarsenings::<f32>(&params, dirac.lattice())?;
         let (hierarchy, made) = setup::hierarchy(dirac.cast()?, &params, &blockings, known, progress)?;
         Ok(Self { params, blockings, hierarchy, made })
     }
