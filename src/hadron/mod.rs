@@ -3,19 +3,41 @@
 //! A [`Source`] gives the right-hand side of each of the twelve [`Column`]s of a propagator, smeared
 //! by a [`SpinorSmearing`] or not. Their solutions go through a [`Contraction`] one after the other.
 //! The contraction makes the [`Correlator`] of an [`Observable`].
+//!
+//! Hadrons want all columns at once, in a [`QuarkPropagator`]. A [`HadronMeasurement`] makes the
+//! correlators of [`mesons`], baryons and currents of one or two quarks.
 
+mod baryon;
 mod contraction;
 mod correlator;
+mod current;
+mod measurement;
+mod meson;
+mod momenta;
 mod noise;
 mod observable;
+mod on_device;
 mod propagator;
+mod quark;
 mod smearing;
 mod source;
+mod spin;
 
+pub use baryon::{
+    BaryonCorrelator, BaryonForm, BaryonOperator, NamedOperator, baryons, decuplet_operators, naive_lambda,
+    octet_operators, parity_projector, spin_projector, vector_diquark,
+};
 pub use contraction::Contraction;
 pub use correlator::{Correlator, effective_mass};
+pub use current::{CurrentCorrelator, conserved_vector, local_axial};
+pub use measurement::{HadronMeasurement, HadronSet, HadronSets, Hadrons};
+pub use meson::{MesonCorrelator, mesons, physical_sign};
+pub use momenta::{Momenta, MomentaError, Momentum, momenta_up_to};
 pub use noise::{Dilution, Noise, NoiseKind};
 pub use observable::Observable;
+pub use on_device::mesons_on;
 pub use propagator::Column;
+pub use quark::{QuarkPropagator, SitePropagator};
 pub use smearing::{LinkSmearing, SpinorSmearing, SpinorSmearingError};
 pub use source::{NoiseSource, Source, SourceError, SourceFields};
+pub use spin::{SpinTensor, gamma};

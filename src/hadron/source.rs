@@ -3,6 +3,7 @@
 use super::noise::{Noise, NoiseKind, interlaced_part};
 use super::propagator::Column;
 use super::smearing::SpinorSmearing;
+use crate::device::Team;
 use crate::field::SpinorField;
 use crate::geometry::{Dims, Lattice, LatticeError, NDIM};
 use crate::host::{GaugeConfiguration, Spinor};
@@ -236,9 +237,15 @@ impl SourceFields {
 
     /// Returns the right-hand side for one spin and colour, sites in lexicographic order.
     ///
+    /// The host smears it.
+    ///
     /// # Errors
     /// If the file has no such column.
     pub fn spinors(&self, column: Column) -> Result<Vec<Spinor<f64>>, SourceError> {
+        self.smeared_on(&Team::host(), column)
+    }
+
+    fn smeared_on(&self, team: &Team, column: Column) -> Result<Vec<Spinor<f64>>, SourceError> {
         let field = match self.of_file(column)? {
             Some(field) => field.to_vec(),
             None => {
@@ -251,19 +258,21 @@ impl SourceFields {
             }
         };
         Ok(match &self.smearing {
-            Some((smearing, links)) => smearing.apply(links, &field),
+            Some((smearing, links)) => smearing.apply_on(team, links, &field).map_err(LatticeError::from)?,
             None => field,
         })
     }
 
     /// Returns the right-hand side for one spin and colour, on the devices of a lattice.
     ///
+    /// Their first one smears it.
+    ///
     /// # Errors
     /// If the file has no such column, and if a device fails.
     pub fn field(&self, lattice: &Lattice, column: Column) -> Result<SpinorField<f64>, SourceError> {
         match (&self.source, &self.smearing) {
             (&Source::Point(site), None) => Ok(lattice.point_source(site, column.spin, column.colour)?),
-            _ => Ok(lattice.spinor_from_host(&self.spinors(column)?)?),
+            _ => Ok(lattice.spinor_from_host(&self.smeared_on(lattice.team(), column)?)?),
         }
     }
 }
@@ -361,7 +370,6 @@ impl fmt::Display for Source {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::Team;
     use crate::hadron::Dilution;
     use crate::host::random::spinor_field;
     use crate::io::PropagatorWriter;

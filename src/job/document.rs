@@ -2,6 +2,7 @@
 
 use super::action::Action;
 use super::configuration::Configuration;
+use super::hadrons::HadronTable;
 use super::invalid::Invalid;
 use super::label::Label;
 use super::method::Method;
@@ -44,6 +45,9 @@ pub struct Job {
     /// The observables (spectrum only). Default: the pion along outputs.along.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observable: Vec<ObservableEntry>,
+    /// Hadrons of spectrum.
+    #[serde(default, skip_serializing_if = "HadronTable::is_empty")]
+    pub hadrons: HadronTable,
     /// The files.
     #[serde(default)]
     pub outputs: Outputs,
@@ -119,6 +123,7 @@ impl Job {
         let site_term = self.action.site_term()?;
         self.labelled_sources()?;
         self.observables()?;
+        self.hadrons.check()?;
         self.solver.check()?;
         if !site_term.is_gamma5_hermitian() && self.solver.iterated_system() == System::Hermitian {
             return Err(Invalid::NotHermitian);
@@ -148,6 +153,10 @@ impl Job {
             if let Some((table, _)) = of_one.chain(of_several).find(|(_, sink)| sink.is_some()) {
                 let allowed = "source, label, smear-source, smear-links, spin, colour";
                 return no_key(format!("{table}.smear-sink"), "source", allowed);
+            }
+            if !self.hadrons.is_empty() {
+                let allowed = "no keys here: it measures nothing";
+                return no_key("hadrons".to_owned(), "hadrons", allowed);
             }
             if !self.observable.is_empty() {
                 let allowed = "no keys here: it measures nothing";
@@ -254,10 +263,30 @@ mod tests {
             ),
             (r#""action": { "kappa": 0.1 }, "outputs": { "resume-if-present": true }"#, "checkpoint"),
             (r#""action": { "kappa": 0.1 }, "configuration": { "links": 9 }"#, "18, 12 or 8"),
+            (
+                r#""action": { "kappa": 0.1 }, "hadrons": { "hadrons": "mesons,octett" }"#,
+                "mesons, octet, decuplet",
+            ),
+            (r#""action": { "kappa": 0.1 }, "hadrons": { "momenta": 2 }"#, "hadrons.momenta"),
+            (
+                r#""action": { "kappa": 0.1 }, "source": [{ "smear-links": "stout:0.1,3" }]"#,
+                "source[0].smear-links has nothing to smear",
+            ),
+            (
+                r#""action": { "kappa": 0.1 }, "sources": { "smear-source": "gaussian:9,2" }"#,
+                "width lies between 0 and 1.4142",
+            ),
         ];
         for (keys, wanted) in cases {
             let error = job(&format!(r#"{{ "command": "spectrum", {keys} }}"#)).unwrap_err();
             assert!(error.contains(wanted), "{keys}: `{wanted}` is not in: {error}");
+        }
+        for (keys, wanted) in [
+            (r#""hadrons": { "hadrons": "mesons" }"#, "hadrons is no key of invert"),
+            (r#""sources": { "smear-sink": "gaussian:1,2" }"#, "sources.smear-sink is no key of invert"),
+        ] {
+            let error = job(&format!(r#"{{ "command": "invert", "action": {{ "kappa": 0.1 }}, {keys} }}"#));
+            assert!(error.as_ref().unwrap_err().contains(wanted), "{keys}: {error:?}");
         }
         let error = job(r#"{ "command": "invert", "action": { "kappa": 0.1 }, "sources": { "spin": 4 } }"#);
         assert!(error.unwrap_err().contains("sources.spin"));

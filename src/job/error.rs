@@ -3,7 +3,8 @@
 use super::invalid::Invalid;
 use crate::gauge::SmearError;
 use crate::geometry::LatticeError;
-use crate::hadron::SourceError;
+use crate::hadron::{MomentaError, SourceError};
+use crate::host::NoRoom;
 use crate::io;
 use crate::multigrid::SetupFileError;
 use crate::operator::DiracError;
@@ -36,6 +37,12 @@ pub enum JobError {
     /// The links of a source's smearing cannot be made.
     #[error(transparent)]
     Smearing(#[from] SmearError),
+    /// The lattice does not have the momenta of hadrons.
+    #[error(transparent)]
+    Momenta(#[from] MomentaError),
+    /// There is not enough memory for the propagators of hadrons.
+    #[error(transparent)]
+    OutOfMemory(#[from] NoRoom),
     /// A callback of the caller failed.
     #[error(transparent)]
     Callback(Box<dyn std::error::Error + Send + Sync>),

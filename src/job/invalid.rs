@@ -93,6 +93,17 @@ pub enum Invalid {
         "smears sources or sinks, or measures currents, and the links are on devices; call Problem::with_configuration"
     )]
     NoLinks,
+    /// Momenta of no hadrons.
+    #[error("gives {0} and no hadrons: give hadrons, such as mesons,octet, or leave {0} out")]
+    MomentaOfNothing(&'static str),
+    /// More momenta than a job may have.
+    #[error("momenta = {square} is not allowed: n² goes up to {most}")]
+    Momenta {
+        /// What was given.
+        square: u64,
+        /// The largest allowed.
+        most: u64,
+    },
     /// `along` and `[[observable]]` are both given.
     #[error("gives both along in [outputs] and [[observable]]; one of them must go")]
     BothObservables,
@@ -194,6 +205,8 @@ impl Invalid {
             Self::SiteTerm(SiteTermError::Mu(_)) => "action.mu",
             Self::SiteTerm(SiteTermError::Csw(_)) => "action.csw",
             Self::BothSources | Self::LabelTwice(_) | Self::NoLinks => "source",
+            Self::MomentaOfNothing(key) => return Some(format!("hadrons.{key}")),
+            Self::Momenta { .. } => "hadrons.momenta",
             Self::BothObservables => "observable",
             Self::Tolerance(_) => "solver.tol",
             Self::SystemOfAuto(_) | Self::OtherSystem { .. } | Self::NotHermitian => "solver.system",

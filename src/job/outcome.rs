@@ -4,10 +4,11 @@ use super::flavour::Flavour;
 use super::label::{Columns, Label};
 use super::multigrid_choice::MultigridChoice;
 use super::sources::LabelledSource;
-use crate::hadron::Correlator;
+use crate::hadron::{Correlator, Hadrons};
 use crate::operator::Coupling;
 use crate::solve::{Attempt, SolveParams};
 use lattice_solvers::{Failure, Residual, SolverInfo, Work};
+use serde::Serialize;
 use std::time::Duration;
 
 /// The results of a job, in one form for every task.
@@ -17,10 +18,26 @@ pub struct Outcome {
     ///
     /// The last propagator is incomplete if a solve failed.
     pub propagators: Vec<PropagatorOutcome>,
+    /// The hadrons of two quarks, for each source and each pair of quarks.
+    ///
+    /// None unless the job asks for hadrons and has several masses or flavours.
+    pub mixed: Vec<MixedHadrons>,
     /// Work of the methods of this run.
     pub work: Work,
     /// Time in the methods of this run.
     pub time: Duration,
+}
+
+/// The hadrons of two quarks from one source.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MixedHadrons {
+    /// The quarks: the heavier and the lighter one, or flavours up and down.
+    pub quarks: [String; 2],
+    /// The label of the source.
+    pub source: String,
+    /// The correlators.
+    #[serde(flatten)]
+    pub hadrons: Hadrons,
 }
 
 /// The results for one mass and one source.
@@ -42,6 +59,8 @@ pub struct PropagatorOutcome {
     ///
     /// A correlator of fewer than twelve columns means nothing.
     pub correlators: Vec<Correlator>,
+    /// The hadrons of this quark; none if a solve failed, or if the job asks for none.
+    pub hadrons: Hadrons,
 }
 
 /// The result of one solve.

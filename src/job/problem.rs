@@ -14,9 +14,11 @@ use super::task::Task;
 use crate::device::Team;
 use crate::field::GaugeField;
 use crate::gauge;
-use crate::geometry::{Dims, Lattice, LatticeError};
-use crate::hadron::{Column, LinkSmearing, SourceError, SourceFields, SpinorSmearing};
-use crate::host::{GaugeConfiguration, Spinor};
+use crate::geometry::{Dims, Lattice, LatticeError, NDIM};
+use crate::hadron::{
+    Column, HadronMeasurement, HadronSets, LinkSmearing, Momenta, SourceError, SourceFields, SpinorSmearing,
+};
+use crate::host::{GaugeConfiguration, LinkField, Spinor};
 use crate::io;
 use crate::multigrid::Multigrid;
 use crate::operator::Dirac;
@@ -36,6 +38,10 @@ pub struct Problem {
     pub(super) observables: Vec<ObservableEntry>,
     /// The right-hand sides of the sources.
     pub(super) prepared: Vec<Prepared>,
+    /// The momenta of hadrons.
+    momenta: Momenta,
+    /// The configuration, if hadrons want its links.
+    configuration: Option<Arc<GaugeConfiguration>>,
     /// Labels of the columns of each propagator.
     pub(super) labels: Vec<Vec<Label>>,
     /// The fingerprint of the configuration, if it is known.
@@ -94,6 +100,8 @@ impl Problem {
             operators: operators.collect::<Result<_, _>>()?,
             quarks,
             prepared: prepared.collect::<Result<_, _>>()?,
+            momenta: job.hadrons.momenta(dims)?,
+            configuration: None,
             sources,
             observables: job.observables()?,
             labels: job.labels()?,
@@ -125,6 +133,8 @@ impl Problem {
             };
             prepared.smear(smearing, &links);
         }
+        let wants_links = self.hadrons([0; NDIM]).is_some_and(|hadrons| hadrons.wants_links());
+        self.configuration = wants_links.then(|| Arc::clone(configuration));
         Ok(self)
     }
 
@@ -202,6 +212,27 @@ impl Problem {
     /// If the job has no such propagator.
     pub fn flavour(&self, number: usize) -> Option<Flavour> {
         self.quarks[number / self.sources.len()].flavour
+    }
+
+    /// The measurement of hadrons from a source at this site; `None` if the job asks for none.
+    pub(super) fn hadrons(&self, origin: [usize; NDIM]) -> Option<HadronMeasurement> {
+        let HadronSets(sets) = self.job.hadrons.hadrons.clone()?;
+        let antiperiodic = self.job.action.boundary.signs()[NDIM - 1] < 0;
+        let (team, momenta) = (self.lattice().team().clone(), self.momenta.clone());
+        Some(HadronMeasurement { team, sets, momenta, origin, antiperiodic })
+    }
+
+    /// The links of the conserved current, with the phases of the boundary.
+    ///
+    /// # Errors
+    /// When they are wanted, and nobody has given the configuration.
+    pub(super) fn links_of_currents(&self) -> Result<Option<LinkField<f64>>, Invalid> {
+        let wants_links = self.hadrons([0; NDIM]).is_some_and(|hadrons| hadrons.wants_links());
+        match &self.configuration {
+            Some(configuration) => Ok(Some(LinkField::new(configuration, self.job.action.boundary()))),
+            None if wants_links => Err(Invalid::NoLinks),
+            None => Ok(None),
+        }
     }
 
     /// Returns the prepared source of the propagator of this number.
@@ -316,12 +347,21 @@ impl Prepared {
         self.has_links = true;
     }
 
-    /// Returns a solution, smeared if the source has a smeared sink.
-    pub fn at_sink<'a>(&self, x: &'a [Spinor<f64>]) -> Cow<'a, [Spinor<f64>]> {
-        match &self.sink {
-            Some((smearing, links)) => Cow::Owned(smearing.apply(links, x)),
+    /// Returns a solution with its sink smeared, if it is to be.
+    ///
+    /// The first device of a team smears it, or the host.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn at_sink<'a>(
+        &self,
+        team: &Team,
+        x: &'a [Spinor<f64>],
+    ) -> Result<Cow<'a, [Spinor<f64>]>, LatticeError> {
+        Ok(match &self.sink {
+            Some((smearing, links)) => Cow::Owned(smearing.apply_on(team, links, x)?),
             None => Cow::Borrowed(x),
-        }
+        })
     }
 }
 

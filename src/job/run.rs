@@ -6,14 +6,15 @@ use super::flavour::Flavour;
 use super::label::Label;
 use super::method::Parameters;
 use super::multigrid::Levels;
-use super::outcome::{Outcome, PropagatorOutcome, SolveOutcome};
+use super::outcome::{MixedHadrons, Outcome, PropagatorOutcome, SolveOutcome};
 use super::problem::{Prepared, Problem};
 use super::solving::{Solved, Solving};
 use super::sources::LabelledSource;
-use crate::device::Team;
+use crate::device::{DeviceError, Team};
 use crate::field::SpinorField;
-use crate::hadron::Contraction;
-use crate::host::Spinor;
+use crate::geometry::{Dims, LatticeError};
+use crate::hadron::{Contraction, HadronMeasurement, Hadrons, QuarkPropagator};
+use crate::host::{NoRoom, Spinor};
 use crate::operator::Dirac;
 use crate::solve::{BlockCgParams, BlockSolution, InvertError, block_cg_with_checkpoints};
 use lattice_solvers::{Failure, SolverInfo};
@@ -37,6 +38,8 @@ impl Problem {
             }
             _ => None,
         };
+        let links = self.links_of_currents()?;
+        let mut kept = Vec::new();
         for (number, labels) in self.labels.iter().enumerate() {
             let (dirac, source) = self.propagator(number);
             let prepared = self.prepared(number)?;
@@ -45,21 +48,75 @@ impl Problem {
             let solving = Solving::new(parameters, self.team(), multigrid);
             let flavour = self.flavour(number);
             let callbacks = &mut *callbacks;
-            let mut run = Run { problem: self, dirac, flavour, source, prepared, solving, callbacks };
+            let hadrons = match self.hadrons(source.source.origin()) {
+                Some(measurement) => Some(OneQuark::new(measurement, self.dims())?),
+                None => None,
+            };
+            let mut run =
+                Run { problem: self, dirac, flavour, source, prepared, hadrons, solving, callbacks };
             let propagator = match parameters {
                 Parameters::AllAtOnce(params) => run.at_once(&params, labels, &mut outcome, &mut x)?,
                 _ => run.one_after_the_other(number, labels, &mut outcome, &mut x)?,
             };
+            let hadrons = run.hadrons.take();
             outcome.propagators.push(propagator);
             if !outcome.converged() {
-                break;
+                return Ok(outcome);
+            }
+            if let (Some(hadrons), Some(propagator)) = (hadrons, outcome.propagators.last_mut()) {
+                let found = hadrons.measurement.of_one(&hadrons.propagator, links.as_ref());
+                propagator.hadrons = found.map_err(LatticeError::from)?;
+                kept.extend((self.operators.len() > 1).then_some(hadrons));
             }
         }
+        outcome.mixed = self.mixed(&kept).map_err(LatticeError::from)?;
         Ok(outcome)
     }
 
     fn team(&self) -> &Team {
         self.lattice().team()
+    }
+
+    /// Measures the hadrons of each pair of quarks: of different masses, or of both flavours of one.
+    ///
+    /// Of different masses the heavier quark comes first, of flavours up.
+    fn mixed(&self, kept: &[OneQuark]) -> Result<Vec<MixedHadrons>, DeviceError> {
+        let mut mixed = Vec::new();
+        let (quarks, sources) = (&self.quarks, self.sources.len());
+        let pairs = (0..quarks.len()).flat_map(|i| (i + 1..quarks.len()).map(move |j| (i, j)));
+        for (i, j) in pairs.filter(|_| !kept.is_empty()) {
+            let kappa = |k: usize| quarks[k].coupling.kappa();
+            let is_one_mass = quarks[i].coupling == quarks[j].coupling;
+            if !is_one_mass && quarks[i].flavour != quarks[j].flavour {
+                continue;
+            }
+            let (first, second) = if kappa(i) <= kappa(j) { (i, j) } else { (j, i) };
+            for (number, source) in self.sources.iter().enumerate() {
+                let [one, two] = [first, second].map(|quark| &kept[quark * sources + number]);
+                let (one_quark, other) = (&one.propagator, &two.propagator);
+                let hadrons = if is_one_mass {
+                    one.measurement.mesons_of_two(one_quark, other)?
+                } else {
+                    one.measurement.of_two(one_quark, other)?
+                };
+                let name = |quark: usize| quarks[quark].label.trim_end_matches(", ").to_owned();
+                let quarks = [name(first), name(second)];
+                mixed.push(MixedHadrons { quarks, source: source.label.clone(), hadrons });
+            }
+        }
+        Ok(mixed)
+    }
+}
+
+/// A propagator that hadrons are made of, and the measurement.
+struct OneQuark {
+    measurement: HadronMeasurement,
+    propagator: QuarkPropagator,
+}
+
+impl OneQuark {
+    fn new(measurement: HadronMeasurement, dims: Dims) -> Result<Self, NoRoom> {
+        Ok(Self { measurement, propagator: QuarkPropagator::new(dims)? })
     }
 }
 
@@ -70,6 +127,8 @@ struct Run<'a, 'l> {
     flavour: Option<Flavour>,
     source: &'a LabelledSource,
     prepared: &'a Prepared,
+    /// What keeps the solutions for hadrons.
+    hadrons: Option<OneQuark>,
     solving: Solving<'a, 'l>,
     callbacks: &'a mut dyn Callbacks,
 }
@@ -100,8 +159,7 @@ impl Run<'_, '_> {
             if failure.is_some() {
                 return Ok(found);
             }
-            let at_sink = self.prepared.at_sink(x);
-            contractions.iter_mut().for_each(|contraction| contraction.add(&at_sink));
+            self.contract(label, x, &mut contractions)?;
         }
         found.correlators = contractions.into_iter().map(Contraction::finish).collect();
         Ok(found)
@@ -186,11 +244,25 @@ impl Run<'_, '_> {
             let solve = solve(label.clone(), SolverInfo { residual, ..info.clone() }, None);
             self.callbacks.solved(&solve, x).map_err(JobError::Callback)?;
             found.solves.push(solve);
-            let at_sink = self.prepared.at_sink(x);
-            contractions.iter_mut().for_each(|contraction| contraction.add(&at_sink));
+            self.contract(label, x, &mut contractions)?;
         }
         found.correlators = contractions.into_iter().map(Contraction::finish).collect();
         Ok(found)
+    }
+
+    /// Adds a solution, with its sink smeared if it is to be, to everything that is measured.
+    fn contract(
+        &mut self,
+        label: &Label,
+        x: &[Spinor<f64>],
+        contractions: &mut [Contraction],
+    ) -> Result<(), JobError> {
+        let at_sink = self.prepared.at_sink(self.problem.team(), x)?;
+        contractions.iter_mut().for_each(|contraction| contraction.add(&at_sink));
+        if let Some(hadrons) = &mut self.hadrons {
+            hadrons.propagator.set_column(label.column(), &at_sink);
+        }
+        Ok(())
     }
 
     fn contractions(&self) -> Vec<Contraction> {
@@ -208,6 +280,7 @@ impl Run<'_, '_> {
             params: self.solving.params(),
             choice: self.solving.choice(),
             correlators: Vec::new(),
+            hadrons: Hadrons::default(),
         }
     }
 }

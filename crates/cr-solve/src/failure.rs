@@ -229,6 +229,11 @@ impl From<JobError> for Failure {
             JobError::Source(SourceError::Lattice(error)) => error.into(),
             JobError::Source(error) => Failure::new(Status::Usage, error),
             JobError::Smearing(error) => error.into(),
+            JobError::Momenta(error) => Failure::new(Status::Usage, error),
+            JobError::OutOfMemory(error) => {
+                let hint = "hadrons keep 2304 bytes for each site, for each mass and source of the job";
+                Failure::new(Status::Usage, error).hint(hint)
+            }
             JobError::Configuration(error) => error.into(),
             JobError::Lattice(error) | JobError::Solve(InvertError::Lattice(error)) => error.into(),
             JobError::Operator(error) => error.into(),

@@ -75,6 +75,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &[
             "cr-solve spectrum conf.ildg --kappa 0.15 --plot pion.svg",
             "cr-solve spectrum conf.ildg --kappa 0.15 --json > pion.json",
+            "cr-solve spectrum conf.ildg --kappa 0.15 --hadrons mesons,octet --momenta 2 --json > hadrons.json",
             "cr-solve spectrum conf.ildg --kappa 0.155 -o propagator.lime --checkpoint job --resume-if-present",
         ],
     ),

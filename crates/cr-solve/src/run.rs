@@ -117,7 +117,7 @@ mod tests {
     fn the_keys_of_a_job_are_the_options_of_its_task() {
         // `--device` is an option of every command.
         let of_others = [
-            (Task::Invert, &["device", "along", "smear-sink"][..]),
+            (Task::Invert, &["device", "along", "smear-sink", "hadrons", "momenta", "average-momenta"][..]),
             (Task::Spectrum, &["device", "spin", "colour"]),
         ];
         for (task, of_other) in of_others {

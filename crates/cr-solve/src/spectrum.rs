@@ -14,8 +14,11 @@ use super::words::plot_title;
 use super::writing::Writing;
 use crate::plot;
 use lattice_cl::geometry::Dims;
-use lattice_cl::hadron::{Column, Correlator, SpinorSmearing};
-use lattice_cl::job::{Direction, Job, OneSource, Outputs, PropagatorOutcome, SolveOutcome, Solver, Task};
+use lattice_cl::hadron::{Column, Correlator, HadronSets, Hadrons, SpinorSmearing};
+use lattice_cl::job::{
+    Direction, HadronTable, Job, MixedHadrons, OneSource, Outputs, PropagatorOutcome, SolveOutcome, Solver,
+    Task,
+};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -30,6 +33,17 @@ pub struct Arguments {
     /// Smear solutions in x, y, z before they are contracted: gaussian:W,N or wuppertal:ALPHA,N
     #[arg(long, value_name = "KIND:...", hide_short_help = true)]
     smear_sink: Option<SpinorSmearing>,
+    /// Measure sets of hadrons along t: mesons, octet, decuplet, currents; several with commas between them
+    ///
+    /// mesons are all 16 x 16 pairs of matrices at source and sink. They are in the result as JSON.
+    #[arg(long, value_name = "SETS")]
+    hadrons: Option<HadronSets>,
+    /// Momenta of --hadrons: all p = 2πn/L with n² up to this number [default: 0]
+    #[arg(long, value_name = "N2", requires = "hadrons")]
+    momenta: Option<u64>,
+    /// Average hadrons over equivalent momenta
+    #[arg(long, requires = "hadrons", hide_short_help = true)]
+    average_momenta: bool,
     /// Direction along which the correlator runs: x, y, z or t
     #[arg(long, default_value = "t")]
     along: Direction,
@@ -46,10 +60,16 @@ pub struct Arguments {
 impl Arguments {
     /// Returns the job that the arguments stand for.
     pub fn job(&self) -> Job {
-        let Self { equation, method, smear_sink, along, output, plot, writing } = self;
+        let Self { equation, method, smear_sink, along, output, plot, writing, .. } = self;
+        let Self { hadrons, momenta, average_momenta, .. } = self;
         let outputs = writing.outputs(output.as_deref(), plot.as_deref());
         Job {
             sources: Some(OneSource { smear_sink: *smear_sink, ..equation.source() }),
+            hadrons: HadronTable {
+                hadrons: hadrons.clone(),
+                momenta: *momenta,
+                average_momenta: *average_momenta,
+            },
             outputs: Outputs { along: Some(*along), ..outputs },
             ..equation.job(Task::Spectrum, method)
         }
@@ -81,6 +101,9 @@ struct Document<'a> {
     /// Rate of the solves of this run, `null` if there was none to do.
     gflops: Option<f64>,
     bandwidth_gb_s: Option<f64>,
+    /// Hadrons of two quarks of the job.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    mixed: &'a [MixedHadrons],
     /// One entry for each mass and source.
     ///
     /// Empty unless there are several of these or several observables.
@@ -107,6 +130,8 @@ struct Found {
     /// The first correlator of each observable, empty if a solve failed.
     correlators: Map<String, Value>,
     effective_mass: Vec<Option<f64>>,
+    #[serde(flatten)]
+    hadrons: Hadrons,
     solves: Vec<Solve>,
     #[serde(skip)]
     measured: Vec<Measured>,
@@ -215,6 +240,7 @@ impl Found {
             along: Dims::direction_name(job.along().0),
             correlators,
             effective_mass: measured.first().map_or_else(Vec::new, |first| first.effective_mass.clone()),
+            hadrons: propagator.hadrons.clone(),
             solves: propagator.solves.iter().flat_map(Solve::all).collect(),
             measured,
             converged: propagator.converged(),
@@ -237,6 +263,17 @@ impl Found {
         };
         table.line("solves", solves);
         table.line("residual", format_args!("true {} at most", scientific(worst, 3)));
+        hadron_lines(&self.hadrons, table);
+    }
+}
+
+/// Adds a line that counts correlators of hadrons, if there are some.
+fn hadron_lines(Hadrons { mesons, baryons, currents }: &Hadrons, table: &mut Table) {
+    let counts = [("mesons", mesons.len()), ("baryons", baryons.len()), ("currents", currents.len())];
+    let counts = counts.iter().filter(|(_, count)| *count > 0);
+    let text = counts.map(|(name, count)| format!("{count} of {name}")).collect::<Vec<_>>().join(", ");
+    if !text.is_empty() {
+        table.line("correlators", format_args!("{text}, in the result of --json"));
     }
 }
 
@@ -284,6 +321,7 @@ impl Show for Spectrum {
             },
             gflops: rate(outcome.work.flops),
             bandwidth_gb_s: rate(outcome.work.bytes),
+            mixed: &outcome.mixed,
             results: results.collect(),
         };
         report.result(text(&document, &found), &document)
@@ -301,6 +339,10 @@ fn text(document: &Document<'_>, found: &[Found]) -> String {
         one.lines(document.head.solver, document.head, &mut table);
     }
     let Seconds { setup, compile, solve } = document.seconds;
+    for MixedHadrons { quarks: [one, two], source, hadrons } in document.mixed {
+        table.line("quarks", format_args!("{one} and {two}, {source}"));
+        hadron_lines(hadrons, &mut table);
+    }
     table.line("seconds", format_args!("solves {solve:.3} s, set-up {setup:.3} s, compile {compile:.3} s"));
     if let (Some(gflops), Some(rate)) = (document.gflops, document.bandwidth_gb_s) {
         table.line("speed", format_args!("{gflops:.2} GFLOP/s, {rate:.2} GB/s"));

@@ -1,0 +1,278 @@
+//! Correlators of baryons: octet and decuplet, both parities, components of the spin.
+//!
+//! The formulas are those of Wick's theorem with two equal quarks, written by a diquark
+//! D\[A, B\]^{k′k}_{αβ} = Σ ε_ijk ε_i′j′k′ A^{ii′}_{ρα} B^{jj′}_{ρβ}. Unprimed colours are of the
+//! sink, ρ is a spin of the sink, summed. Closed with a propagator and a projector T it is
+//! tt = tr(T S^{kk′}) tr(D^{k′k}) or xt = tr(T S^{kk′} D^{k′k}).
+
+use super::momenta::{Momenta, Momentum, Phases};
+use super::quark::{QuarkPropagator, SitePropagator};
+use super::spin::SpinTensor;
+use crate::geometry::NDIM;
+use num_complex::Complex64;
+use serde::{Deserialize, Serialize};
+use std::array::from_fn;
+
+/// How quarks are contracted to a baryon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BaryonForm {
+    /// (q₁ Γ q₂) q₂: proton with q₁ = d and q₂ = u, Σ⁺ with s and u, Ξ⁰ with u and s.
+    Octet,
+    /// Λ of the octet with a strange quark q₁ and two quarks q₂ of equal mass.
+    LambdaOctet,
+    /// One quark q₁ and two quarks q₂: Δ and Ω with equal ones, Σ* with s and u, Ξ* with u and s.
+    Decuplet,
+}
+
+/// A baryon's operator: the form, the projector T of its open spin, and Γ of its diquark.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BaryonOperator {
+    /// The contraction.
+    pub form: BaryonForm,
+    /// T.
+    pub projector: SpinTensor,
+    /// Γ.
+    pub matrix: SpinTensor,
+}
+
+/// The correlator of a baryon.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BaryonCorrelator {
+    /// The hadron, the matrix of its diquark and the component of its spin: `nucleon_Cg5NR_up`.
+    pub name: String,
+    /// The parity that T = ½(1 ± γ4) projects on: `+` or `-`.
+    pub projector: String,
+    /// n of p = 2πn/L.
+    pub momentum: Momentum,
+    /// Real and imaginary part at t = 0, 1, …, counted from the source.
+    pub values: Vec<[f64; 2]>,
+}
+
+/// The permutations of three colours, with their signs.
+const EPSILON: [([usize; 3], f64); 6] = [
+    ([0, 1, 2], 1.0),
+    ([1, 2, 0], 1.0),
+    ([2, 0, 1], 1.0),
+    ([0, 2, 1], -1.0),
+    ([2, 1, 0], -1.0),
+    ([1, 0, 2], -1.0),
+];
+
+/// Returns Γ S.
+fn on_sink(matrix: &SpinTensor, s: &SitePropagator) -> SitePropagator {
+    from_fn(|row| from_fn(|column| (0..4).map(|k| matrix.0[row / 3][k] * s[3 * k + row % 3][column]).sum()))
+}
+
+/// Returns S Γ.
+fn on_source(s: &SitePropagator, matrix: &SpinTensor) -> SitePropagator {
+    from_fn(|row| {
+        from_fn(|column| (0..4).map(|k| s[row][3 * k + column % 3] * matrix.0[k][column / 3]).sum())
+    })
+}
+
+/// D\[A, B\], `[k′][k]`.
+type Diquark = [[SpinTensor; 3]; 3];
+
+fn diquark(a: &SitePropagator, b: &SitePropagator) -> Diquark {
+    let mut d = [[SpinTensor::default(); 3]; 3];
+    for ([i, j, k], sign) in EPSILON {
+        for ([i1, j1, k1], sign1) in EPSILON {
+            let entries = &mut d[k1][k].0;
+            for (alpha, row) in entries.iter_mut().enumerate() {
+                for (beta, entry) in row.iter_mut().enumerate() {
+                    let sum: Complex64 = (0..4)
+                        .map(|rho| a[3 * rho + i][3 * alpha + i1] * b[3 * rho + j][3 * beta + j1])
+                        .sum();
+                    *entry += sum * (sign * sign1);
+                }
+            }
+        }
+    }
+    d
+}
+
+/// Returns tt and xt, summed over colours.
+fn closed(projector: &SpinTensor, s: &SitePropagator, d: &Diquark) -> [Complex64; 2] {
+    let mut both = [Complex64::default(); 2];
+    for (k, k1) in (0..9).map(|n| (n / 3, n % 3)) {
+        let of_colours = SpinTensor(from_fn(|a| from_fn(|b| s[3 * a + k][3 * b + k1])));
+        let turned = *projector * of_colours;
+        both[0] += turned.trace() * d[k1][k].trace();
+        both[1] += (turned * d[k1][k]).trace();
+    }
+    both
+}
+
+impl BaryonOperator {
+    /// Returns the contraction of a site, of quarks q₁ and q₂.
+    pub fn at_site(&self, s1: &SitePropagator, s2: &SitePropagator) -> Complex64 {
+        let Self { form, projector: t, matrix } = self;
+        let d = |a: &SitePropagator, b: &SitePropagator| diquark(&on_source(a, matrix), &on_sink(matrix, b));
+        match form {
+            BaryonForm::Octet => closed(t, s2, &d(s1, s2)).iter().sum(),
+            BaryonForm::LambdaOctet => {
+                let [tt, xt] = closed(t, s1, &d(s2, s2));
+                tt + xt + closed(t, s2, &d(s2, s1))[1]
+            }
+            BaryonForm::Decuplet => {
+                let [tt, xt] = closed(t, s2, &d(s1, s2));
+                let [tt1, xt1] = closed(t, s1, &d(s2, s2));
+                (tt + xt + closed(t, s2, &d(s2, s1))[1] + xt1) * 2.0 + tt1
+            }
+        }
+    }
+
+    /// Returns the correlators C(p, t) = Σ_x e^{ip·(x−x₀)} of the contraction, t from the source.
+    ///
+    /// There is one for each momentum. No sign of the boundary is applied.
+    ///
+    /// # Panics
+    /// If the propagators are of different lattices.
+    pub fn correlators(
+        &self,
+        [q1, q2]: [&QuarkPropagator; 2],
+        origin: [usize; NDIM],
+        momenta: &Momenta,
+    ) -> Vec<Vec<Complex64>> {
+        assert_eq!(q1.dims(), q2.dims(), "propagators of one lattice");
+        let slices = Phases::new(q1.dims(), origin, momenta).project(1, |site, numbers| {
+            numbers[0] = self.at_site(&q1.sites()[site], &q2.sites()[site]);
+        });
+        (0..momenta.names().len()).map(|p| slices.number(p, 0)).collect()
+    }
+}
+
+/// Returns the correlators of Λ with three different quarks, for each momentum.
+///
+/// The contraction is tt(T, S₃, D\[S₁Γ, ΓS₂\]).
+///
+/// # Panics
+/// If the propagators are of different lattices.
+pub fn naive_lambda(
+    projector: &SpinTensor,
+    matrix: &SpinTensor,
+    quarks: [&QuarkPropagator; 3],
+    origin: [usize; NDIM],
+    momenta: &Momenta,
+) -> Vec<Vec<Complex64>> {
+    let dims = quarks[0].dims();
+    assert!(quarks.iter().all(|quark| quark.dims() == dims), "propagators of one lattice");
+    let slices = Phases::new(dims, origin, momenta).project(1, |site, numbers| {
+        let [s1, s2, s3] = quarks.map(|quark| &quark.sites()[site]);
+        numbers[0] = closed(projector, s3, &diquark(&on_source(s1, matrix), &on_sink(matrix, s2)))[0];
+    });
+    (0..momenta.names().len()).map(|p| slices.number(p, 0)).collect()
+}
+
+/// ½(1 + `factor` `matrix`).
+fn half(factor: Complex64, matrix: SpinTensor) -> SpinTensor {
+    Complex64::from(0.5) * (SpinTensor::gamma(0) + factor * matrix)
+}
+
+/// Returns T_± = ½(1 ± γ4), which projects on a parity.
+pub fn parity_projector(is_positive: bool) -> SpinTensor {
+    half(if is_positive { 1.0 } else { -1.0 }.into(), SpinTensor::gamma(8))
+}
+
+/// Returns ½(1 ± Σ₃), which projects on a spin along z; Σ₃ = −iγ1γ2.
+pub fn spin_projector(is_up: bool) -> SpinTensor {
+    half(Complex64::new(0.0, if is_up { -1.0 } else { 1.0 }), SpinTensor::gamma(3))
+}
+
+/// Returns C γ∓ with γ∓ = ½(±γ2 + iγ1), which raises (upper sign) or lowers the spin along z.
+pub fn vector_diquark(raises: bool) -> SpinTensor {
+    let sign = Complex64::from(if raises { 0.5 } else { -0.5 });
+    let i = Complex64::new(0.0, 0.5);
+    SpinTensor::gamma(10) * (sign * SpinTensor::gamma(2) + i * SpinTensor::gamma(1))
+}
+
+/// A baryon's operator with its names.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedOperator {
+    /// The matrix of the diquark, and the component of the spin: `Cg5NR_up`.
+    pub name: &'static str,
+    /// `+` or `-`.
+    pub projector: &'static str,
+    /// T.
+    pub t: SpinTensor,
+    /// Γ.
+    pub matrix: SpinTensor,
+}
+
+/// Both parities of each row of a table.
+fn both_parities(row: impl Fn(bool) -> Vec<(&'static str, SpinTensor, SpinTensor)>) -> Vec<NamedOperator> {
+    let of = |is_positive: bool| {
+        let projector = if is_positive { "+" } else { "-" };
+        row(is_positive).into_iter().map(move |(name, t, matrix)| NamedOperator {
+            name,
+            projector,
+            t,
+            matrix,
+        })
+    };
+    of(true).chain(of(false)).collect()
+}
+
+/// Returns the operators of the octet. NR is ½(1 ± γ4) beside Γ, the non-relativistic form.
+pub fn octet_operators() -> Vec<NamedOperator> {
+    let cg5 = SpinTensor::gamma(5);
+    both_parities(|is_positive| {
+        let parity = parity_projector(is_positive);
+        let [up, down] = [true, false].map(|is_up| parity * spin_projector(is_up));
+        vec![
+            ("Cg5", parity, cg5),
+            ("Cg5_up", up, cg5),
+            ("Cg5_down", down, cg5),
+            ("Cg5NR_up", up, cg5 * parity),
+            ("Cg5NR_down", down, cg5 * parity),
+            ("C", parity, SpinTensor::gamma(10)),
+        ]
+    })
+}
+
+/// Returns the operators of the decuplet: three directions, and s_z = ±3/2.
+pub fn decuplet_operators() -> Vec<NamedOperator> {
+    both_parities(|is_positive| {
+        let parity = parity_projector(is_positive);
+        let charge = SpinTensor::gamma(10);
+        let [up, down] = [true, false].map(|is_up| parity * spin_projector(is_up));
+        vec![
+            ("Cgx", parity, charge * SpinTensor::gamma(1)),
+            ("Cgy", parity, charge * SpinTensor::gamma(2)),
+            ("Cgz", parity, charge * SpinTensor::gamma(4)),
+            ("CgmNR_upup", up, vector_diquark(true) * parity),
+            ("CgpNR_downdown", down, vector_diquark(false) * parity),
+        ]
+    })
+}
+
+/// Returns the correlators of a baryon, for each of its operators and each momentum.
+///
+/// # Panics
+/// If the propagators are of different lattices.
+pub fn baryons(
+    name: &str,
+    form: BaryonForm,
+    operators: &[NamedOperator],
+    [q1, q2]: [&QuarkPropagator; 2],
+    origin: [usize; NDIM],
+    momenta: &Momenta,
+) -> Vec<BaryonCorrelator> {
+    assert_eq!(q1.dims(), q2.dims(), "propagators of one lattice");
+    let phases = Phases::new(q1.dims(), origin, momenta);
+    let slices = phases.project(operators.len(), |site, numbers| {
+        for (number, NamedOperator { t, matrix, .. }) in numbers.iter_mut().zip(operators) {
+            let operator = BaryonOperator { form, projector: *t, matrix: *matrix };
+            *number = operator.at_site(&q1.sites()[site], &q2.sites()[site]);
+        }
+    });
+    let names = momenta.names();
+    let all = (0..names.len()).flat_map(|p| operators.iter().enumerate().map(move |(k, of)| (p, k, of)));
+    all.map(|(p, k, operator)| BaryonCorrelator {
+        name: format!("{name}_{}", operator.name),
+        projector: operator.projector.to_owned(),
+        momentum: names[p],
+        values: slices.number(p, k).into_iter().map(|z| [z.re, z.im]).collect(),
+    })
+    .collect()
+}

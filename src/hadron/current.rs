@@ -1,0 +1,106 @@
+//! Correlators of currents: conserved vector current to ρ, local axial current to π.
+
+use super::momenta::{Momenta, Phases};
+use super::quark::{QuarkPropagator, SitePropagator};
+use super::spin::gamma;
+use crate::geometry::{Dims, NDIM};
+use crate::host::{LinkField, Matrix3};
+use num_complex::Complex64;
+use serde::{Deserialize, Serialize};
+use std::array::from_fn;
+
+/// The correlator of a current without momentum.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CurrentCorrelator {
+    /// `conserved_vector_x` to `_z`, or `local_axial`.
+    pub name: String,
+    /// The values at t = 0, 1, …, counted from the source.
+    pub values: Vec<f64>,
+}
+
+/// Γ S Γ′ of matrices with one entry in a row, on the spins of sink and source.
+fn between(sink: usize, s: &SitePropagator, source: usize) -> SitePropagator {
+    let (left, right) = (gamma(sink), gamma(source));
+    let mut product = [[Complex64::default(); 12]; 12];
+    for (row, (from_row, of_row)) in left.into_iter().enumerate() {
+        for (from_column, (column, of_column)) in right.into_iter().enumerate() {
+            for (a, b) in (0..9).map(|k| (k / 3, k % 3)) {
+                product[3 * row + a][3 * column + b] =
+                    of_row.and(of_column).times(s[3 * from_row + a][3 * from_column + b]);
+            }
+        }
+    }
+    product
+}
+
+/// U S: the link on the colours of the sink.
+fn transported(link: &Matrix3<f64>, s: &SitePropagator) -> SitePropagator {
+    from_fn(|row| from_fn(|column| (0..3).map(|k| link.0[row % 3][k] * s[row / 3 * 3 + k][column]).sum()))
+}
+
+/// Re tr\[A† B\].
+fn product(a: &SitePropagator, b: &SitePropagator) -> f64 {
+    a.iter().flatten().zip(b.iter().flatten()).map(|(a, b)| (a.conj() * b).re).sum()
+}
+
+const GAMMA5: usize = 15;
+
+/// Returns the real parts at all distances of a number for each site.
+fn summed(quark: &QuarkPropagator, origin: [usize; NDIM], of_site: impl Fn(usize) -> f64 + Sync) -> Vec<f64> {
+    let momenta = Momenta::each([[0; 3]]);
+    let slices = Phases::new(quark.dims(), origin, &momenta)
+        .project(1, |site, numbers| numbers[0] = of_site(site).into());
+    slices.number(0, 0).into_iter().map(|z| z.re).collect()
+}
+
+/// Returns the conserved vector currents of x, y and z with ρ at the source.
+///
+/// With A = γ5 S γ5 and γ = γ_k it is ½ Σ_x {−Re tr\[A†(x) U_k(x) S(x+k) γ\] +
+/// Re tr\[A†(x) γ U_k(x) S(x+k) γ\] + Re tr\[(U_k(x) A(x+k) γ)† S(x)\] +
+/// Re tr\[(γ U_k(x) A(x+k) γ)† S(x)\]}. The links have the phases of the boundary.
+///
+/// # Panics
+/// If links and propagator are of different lattices.
+pub fn conserved_vector(
+    quark: &QuarkPropagator,
+    links: &LinkField<f64>,
+    origin: [usize; NDIM],
+) -> Vec<CurrentCorrelator> {
+    let (dims, s) = (quark.dims(), quark.sites());
+    assert_eq!(dims, links.dims(), "links and propagator of one lattice");
+    let current = |k: usize| {
+        let of_site = |site: usize| {
+            let (ahead, of_k, link) = (dims.forward(site, k), 1 << k, links.link(site, k));
+            let a = |site: usize| between(GAMMA5, &s[site], GAMMA5);
+            let there = transported(link, &s[ahead]);
+            let a_there = transported(link, &a(ahead));
+            let a_here = a(site);
+            0.5 * (product(&a_here, &between(of_k, &there, of_k))
+                - product(&a_here, &between(0, &there, of_k))
+                + product(&between(0, &a_there, of_k), &s[site])
+                + product(&between(of_k, &a_there, of_k), &s[site]))
+        };
+        let name = format!("conserved_vector_{}", Dims::direction_name(k));
+        CurrentCorrelator { name, values: summed(quark, origin, of_site) }
+    };
+    (0..3).map(current).collect()
+}
+
+/// Returns the local axial current with π at the source.
+///
+/// −Σ_x Re tr\[A† Γ(7) S₁ Γ(15)\] with A = γ5 S₂ γ5.
+///
+/// # Panics
+/// If the propagators are of different lattices.
+pub fn local_axial(
+    quark: &QuarkPropagator,
+    antiquark: &QuarkPropagator,
+    origin: [usize; NDIM],
+) -> CurrentCorrelator {
+    assert_eq!(quark.dims(), antiquark.dims(), "propagators of one lattice");
+    let of_site = |site: usize| {
+        let a = between(GAMMA5, &antiquark.sites()[site], GAMMA5);
+        -product(&a, &between(7, &quark.sites()[site], GAMMA5))
+    };
+    CurrentCorrelator { name: "local_axial".to_owned(), values: summed(quark, origin, of_site) }
+}

@@ -1,0 +1,215 @@
+//! All correlators of hadrons that are made of one or two quarks.
+
+use super::baryon::{BaryonCorrelator, BaryonForm, baryons, decuplet_operators, octet_operators};
+use super::current::{CurrentCorrelator, conserved_vector, local_axial};
+use super::meson::MesonCorrelator;
+use super::momenta::Momenta;
+use super::on_device::mesons_on;
+use super::quark::QuarkPropagator;
+use crate::device::{DeviceError, Team};
+use crate::geometry::NDIM;
+use crate::host::LinkField;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// A set of hadrons that is measured together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HadronSet {
+    /// All pairs of sixteen matrices at source and sink.
+    Mesons,
+    /// Nucleon; with two quarks Σ, Ξ and Λ.
+    Octet,
+    /// Δ, which is Ω of a strange quark; with two quarks Σ* and Ξ*.
+    Decuplet,
+    /// Conserved vector current and local axial current.
+    Currents,
+}
+
+impl HadronSet {
+    /// All sets.
+    pub const ALL: [Self; 4] = [Self::Mesons, Self::Octet, Self::Decuplet, Self::Currents];
+
+    /// Returns the name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mesons => "mesons",
+            Self::Octet => "octet",
+            Self::Decuplet => "decuplet",
+            Self::Currents => "currents",
+        }
+    }
+}
+
+impl FromStr for HadronSet {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|set| set.name() == text).ok_or_else(|| {
+            let names = Self::ALL.map(Self::name).join(", ");
+            format!("`{text}` is no set of hadrons; choose some of {names}, with commas between them")
+        })
+    }
+}
+
+/// Sets of hadrons, as text `mesons,octet`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HadronSets(pub Vec<HadronSet>);
+
+impl FromStr for HadronSets {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        text.split(',').map(|word| word.trim().parse()).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+impl fmt::Display for HadronSets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.0.iter().map(|set| set.name()).collect();
+        f.write_str(&names.join(","))
+    }
+}
+
+/// The correlators of hadrons.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Hadrons {
+    /// Mesons.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mesons: Vec<MesonCorrelator>,
+    /// Baryons of octet and decuplet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub baryons: Vec<BaryonCorrelator>,
+    /// Currents.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub currents: Vec<CurrentCorrelator>,
+}
+
+/// What is measured, and from where.
+#[derive(Clone, Debug)]
+pub struct HadronMeasurement {
+    /// The team whose first device sums mesons; without devices the host does.
+    pub team: Team,
+    /// The sets.
+    pub sets: Vec<HadronSet>,
+    /// The momenta.
+    pub momenta: Momenta,
+    /// The site of the source.
+    pub origin: [usize; NDIM],
+    /// `true` if quarks are antiperiodic in t.
+    ///
+    /// Baryons beyond the last time slice then get a minus sign, as in Chroma.
+    pub antiperiodic: bool,
+}
+
+impl HadronMeasurement {
+    fn has(&self, set: HadronSet) -> bool {
+        self.sets.contains(&set)
+    }
+
+    /// Tells whether links are wanted, for the conserved current.
+    pub fn wants_links(&self) -> bool {
+        self.has(HadronSet::Currents)
+    }
+
+    fn baryons(&self, name: &str, form: BaryonForm, quarks: [&QuarkPropagator; 2]) -> Vec<BaryonCorrelator> {
+        let operators = match form {
+            BaryonForm::Octet | BaryonForm::LambdaOctet => octet_operators(),
+            BaryonForm::Decuplet => decuplet_operators(),
+        };
+        let mut all = baryons(name, form, &operators, quarks, self.origin, &self.momenta);
+        if self.antiperiodic {
+            let extent = quarks[0].dims()[NDIM - 1];
+            let first_wrapped = extent - self.origin[NDIM - 1];
+            let wrapped = all.iter_mut().flat_map(|baryon| &mut baryon.values[first_wrapped..]);
+            wrapped.flatten().for_each(|number| *number = -*number);
+        }
+        all
+    }
+
+    /// Measures the hadrons of one quark. The conserved current wants links with the phases of the
+    /// boundary.
+    ///
+    /// # Errors
+    /// When a device fails.
+    ///
+    /// # Panics
+    /// If links and propagator are of different lattices.
+    pub fn of_one(
+        &self,
+        quark: &QuarkPropagator,
+        links: Option<&LinkField<f64>>,
+    ) -> Result<Hadrons, DeviceError> {
+        let mut hadrons = Hadrons::default();
+        if self.has(HadronSet::Mesons) {
+            hadrons.mesons = mesons_on(&self.team, quark, quark, self.origin, &self.momenta)?;
+        }
+        if self.has(HadronSet::Octet) {
+            hadrons.baryons = self.baryons("nucleon", BaryonForm::Octet, [quark, quark]);
+        }
+        if self.has(HadronSet::Decuplet) {
+            hadrons.baryons.extend(self.baryons("delta", BaryonForm::Decuplet, [quark, quark]));
+        }
+        if self.has(HadronSet::Currents) {
+            if let Some(links) = links {
+                hadrons.currents = conserved_vector(quark, links, self.origin);
+            }
+            hadrons.currents.push(local_axial(quark, quark, self.origin));
+        }
+        Ok(hadrons)
+    }
+
+    /// Measures the mesons of a quark and an antiquark of another flavour.
+    ///
+    /// # Errors
+    /// When a device fails.
+    ///
+    /// # Panics
+    /// If the propagators are of different lattices.
+    pub fn mesons_of_two(
+        &self,
+        quark: &QuarkPropagator,
+        antiquark: &QuarkPropagator,
+    ) -> Result<Hadrons, DeviceError> {
+        let mut hadrons = Hadrons::default();
+        if self.has(HadronSet::Mesons) {
+            hadrons.mesons = mesons_on(&self.team, quark, antiquark, self.origin, &self.momenta)?;
+        }
+        if self.has(HadronSet::Currents) {
+            hadrons.currents = vec![local_axial(quark, antiquark, self.origin)];
+        }
+        Ok(hadrons)
+    }
+
+    /// Measures the hadrons of a heavier and a lighter quark.
+    ///
+    /// In mesons the heavier one is the quark, the lighter one the antiquark. Σ has one heavier
+    /// quark, Ξ two.
+    ///
+    /// # Errors
+    /// When a device fails.
+    ///
+    /// # Panics
+    /// If the propagators are of different lattices.
+    pub fn of_two(
+        &self,
+        heavier: &QuarkPropagator,
+        lighter: &QuarkPropagator,
+    ) -> Result<Hadrons, DeviceError> {
+        let mut hadrons = self.mesons_of_two(heavier, lighter)?;
+        let (one_heavy, two_heavy) = ([heavier, lighter], [lighter, heavier]);
+        let of_octet = [
+            ("sigma", BaryonForm::Octet, one_heavy),
+            ("xi", BaryonForm::Octet, two_heavy),
+            ("lambda_octet", BaryonForm::LambdaOctet, one_heavy),
+        ];
+        let of_decuplet =
+            [("sigma_star", BaryonForm::Decuplet, one_heavy), ("xi_star", BaryonForm::Decuplet, two_heavy)];
+        for (set, rows) in [(HadronSet::Octet, &of_octet[..]), (HadronSet::Decuplet, &of_decuplet)] {
+            for &(name, form, quarks) in rows.iter().filter(|_| self.has(set)) {
+                hadrons.baryons.extend(self.baryons(name, form, quarks));
+            }
+        }
+        Ok(hadrons)
+    }
+}

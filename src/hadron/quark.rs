@@ -1,0 +1,59 @@
+//! A whole quark propagator in memory.
+
+use super::propagator::Column;
+use crate::geometry::Dims;
+use crate::host::{NoRoom, Spinor, reserve};
+use num_complex::Complex64;
+use rayon::prelude::*;
+
+/// S(x) at a site: rows and columns are 3·spin + colour, of the sink and of the source.
+pub type SitePropagator = [[Complex64; 12]; 12];
+
+/// A quark propagator: all twelve solutions of a source.
+#[derive(Clone, Debug)]
+pub struct QuarkPropagator {
+    dims: Dims,
+    sites: Vec<SitePropagator>,
+}
+
+impl QuarkPropagator {
+    /// Makes a propagator of zeros.
+    ///
+    /// # Errors
+    /// If memory is too small: 2304 bytes for each site.
+    pub fn new(dims: Dims) -> Result<Self, NoRoom> {
+        let mut sites = Vec::new();
+        reserve(&mut sites, dims.volume())?;
+        sites.resize(dims.volume(), [[Complex64::default(); 12]; 12]);
+        Ok(Self { dims, sites })
+    }
+
+    /// Returns the extents of the lattice.
+    pub fn dims(&self) -> Dims {
+        self.dims
+    }
+
+    /// Returns S of all sites, in lexicographic order.
+    pub fn sites(&self) -> &[SitePropagator] {
+        &self.sites
+    }
+
+    /// Takes the solution for one spin and colour of the source.
+    ///
+    /// # Panics
+    /// If there is not one spinor for each site.
+    pub fn set_column(&mut self, column: Column, solution: &[Spinor<f64>]) {
+        assert_eq!(solution.len(), self.sites.len(), "one spinor for each site");
+        let number = 3 * column.spin + column.colour;
+        self.sites.par_iter_mut().zip(solution).for_each(|(site, psi)| {
+            for (row, entries) in site.iter_mut().enumerate() {
+                entries[number] = psi.component(row);
+            }
+        });
+    }
+
+    /// Multiplies the propagator by a number: 2κ goes from κ normalisation to that of the mass.
+    pub fn scale(&mut self, factor: f64) {
+        self.sites.par_iter_mut().flatten().flatten().for_each(|z| *z *= factor);
+    }
+}

@@ -1,0 +1,68 @@
+//! Smearing of spinors and mesons on devices, against the host.
+
+mod common;
+
+use common::spinors::{Spinor, distance};
+use common::{small, teams};
+use lattice_cl::Dims;
+use lattice_cl::geometry::NDIM;
+use lattice_cl::hadron::{
+    Column, MesonCorrelator, Momenta, QuarkPropagator, SpinorSmearing, mesons, mesons_on, momenta_up_to,
+};
+use lattice_cl::host::random::{spinor_field, weak};
+
+fn dims() -> Dims {
+    Dims::new(if small() { [2, 2, 4, 2] } else { [6, 2, 22, 4] }).unwrap()
+}
+
+#[test]
+fn spinors_smeared_by_devices_are_those_of_the_host() {
+    let (links, field) = (weak(dims(), 0.4, 5), spinor_field(dims(), 6));
+    let steps = if small() { 2 } else { 5 };
+    for smearing in
+        [SpinorSmearing::Gaussian { width: 1.3, steps }, SpinorSmearing::Wuppertal { alpha: 0.25, steps }]
+    {
+        let expected = smearing.apply(&links, &field);
+        for (name, team) in teams() {
+            let found: Vec<Spinor> = smearing.apply_on(&team, &links, &field).unwrap();
+            let distance = distance(&found, &expected);
+            assert!(distance < 1e-15, "{name}, {smearing}: {distance:e}");
+        }
+    }
+}
+
+fn propagator(seed: u64) -> QuarkPropagator {
+    let mut all = QuarkPropagator::new(dims()).unwrap();
+    for (k, column) in Column::all().enumerate() {
+        all.set_column(column, &spinor_field(dims(), 100 * seed + k as u64));
+    }
+    all
+}
+
+#[test]
+fn mesons_of_devices_are_those_of_the_host() {
+    let (one, other) = (propagator(1), propagator(2));
+    let origin = [1, 1, 2, dims()[NDIM - 1] - 1];
+    let each = Momenta::each(momenta_up_to(if small() { 0 } else { 1 }, dims()).unwrap());
+    let cases = [(&one, &other, each.clone()), (&one, &one, each.averaged(dims()))];
+    for (quark, antiquark, momenta) in &cases {
+        let expected = mesons(quark, antiquark, origin, momenta);
+        let size =
+            expected.iter().flat_map(|meson| &meson.values).flatten().fold(0.0, |a: f64, b| a.max(b.abs()));
+        for (name, team) in teams() {
+            let found = mesons_on(&team, quark, antiquark, origin, momenta).unwrap();
+            assert_eq!(found.len(), expected.len());
+            for (found, expected) in found.iter().zip(&expected) {
+                let MesonCorrelator { source, sink, momentum, values } = found;
+                let channel = (source, sink, momentum);
+                assert_eq!(channel, (&expected.source, &expected.sink, &expected.momentum));
+                for (found, expected) in values.iter().flatten().zip(expected.values.iter().flatten()) {
+                    assert!(
+                        (found - expected).abs() < 1e-14 * size,
+                        "{name}, {channel:?}: {found}, {expected}"
+                    );
+                }
+            }
+        }
+    }
+}
