@@ -123,7 +123,9 @@ fn sound_files() -> &'static [Vec<u8>] {
         let mut files = Vec::new();
         for precision in [Precision::Single, Precision::Double] {
             let config = sample([2, 2, 2, 4], precision);
-            for format in Format::ALL {
+            // Nothing in Bridge++ files tells their extents.
+            let bare = [Format::BridgeText, Format::BridgeBinary];
+            for format in Format::ALL.into_iter().filter(|format| !bare.contains(format)) {
                 write_gauge(&path, &config, &WriteOptions::new(format)).unwrap();
                 files.push(std::fs::read(&path).unwrap());
             }

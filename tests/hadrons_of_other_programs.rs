@@ -13,11 +13,12 @@ use lattice_cl::hadron::{
     naive_lambda, parity_projector, spin_projector, vector_diquark,
 };
 use lattice_cl::host::{GaugeConfiguration, LinkField, Matrix3};
-use lattice_cl::io::read_gauge;
+use lattice_cl::io::{read_gauge, read_propagator};
 use lattice_cl::operator::{Dirac, Kappa, SiteTerm};
 use lattice_cl::solve::{BicgstabParams, Preconditioning, bicgstab};
 use num_complex::Complex64;
 use serde_json::Value;
+use std::path::Path;
 use std::sync::Arc;
 
 /// How far a sum may be from one of a program in double precision, of the largest value in its list.
@@ -126,24 +127,25 @@ fn team() -> Team {
     common::teams().into_iter().map(|(_, team)| team).filter(|team| team.len() < 2).last().unwrap()
 }
 
-/// The only chunk of the only dataset of an HDF5 file: 16·9 complex numbers for each of 512 sites.
+/// The numbers of a propagator, in the order of lalibe's file.
 ///
-/// It is found by its B-tree node, version 1, of raw data, a leaf with one entry: "TREE", type 1, level 0, entries, two
-/// siblings, then the chunk's size, its filters, its offset in four extents and in the element, and where it lies.
-fn lalibe_numbers(file: &[u8]) -> Vec<Complex64> {
-    let start = file.windows(8).position(|bytes| bytes == b"TREE\x01\x00\x01\x00").expect("a chunk");
-    let word = |at: usize| u64::from_le_bytes(file[at..at + 8].try_into().unwrap()) as usize;
-    let (size, address) = (512 * 144 * 16, word(start + 24 + 8 + 40));
-    assert_eq!(word(start + 24), size, "the size of the chunk, and no filters");
-    let numbers = file[address..address + size].chunks(16);
-    let real = |bytes: &[u8]| f64::from_le_bytes(bytes.try_into().unwrap());
-    numbers.map(|bytes| Complex64::new(real(&bytes[..8]), real(&bytes[8..]))).collect()
+/// The order is [site][sink spin][source spin][sink colour][source colour].
+fn lalibe_numbers(path: &Path) -> Vec<Complex64> {
+    let propagator = read_propagator(path).unwrap();
+    assert_eq!(propagator.records.len(), 12);
+    let number = |k: usize| {
+        let (site, spins, colours) = (k / 144, k / 9 % 16, k % 9);
+        let record = &propagator.records[3 * (spins % 4) + colours % 3];
+        assert_eq!((record.spin, record.colour), (spins % 4, colours % 3));
+        record.field[site].0[spins / 4][colours / 3]
+    };
+    (0..144 * propagator.dims.volume()).map(number).collect()
 }
 
 #[test]
 fn a_propagator_of_lalibe_is_ours_in_every_element() {
     let Some(shared) = shared() else { return };
-    let expected = lalibe_numbers(&std::fs::read(shared.join("data/lalibe_propagator_u.h5")).unwrap());
+    let expected = lalibe_numbers(&shared.join("data/lalibe_propagator_u.h5"));
     let configuration = Arc::new(read_gauge(shared.join("data/weak_field.lime")).unwrap());
     let kappa = 0.5 / 4.02;
     let case = Case {

@@ -6,20 +6,19 @@
 mod common;
 
 use common::{sample, shared};
-use lattice_cl::gauge::plaquette;
 use lattice_cl::geometry::NDIM;
 use lattice_cl::host::{Links, Spinor, unitarity};
 use lattice_cl::io::{
-    ByteOrder, CheckpointWriter, Contents, Error, Format, PropagatorWriter, ReadOptions, Rows, SignsInLinks,
-    UNITARITY_LIMIT, WriteOptions, inspect, read_checkpoint, read_gauge_with, read_propagator_with,
-    write_gauge,
+    ByteOrder, CheckpointWriter, Contents, Error, Format, PropagatorFormat, PropagatorWriter, ReadOptions,
+    Rows, SignsInLinks, UNITARITY_LIMIT, WriteOptions, inspect, read_checkpoint, read_gauge_with,
+    read_propagator_with, read_results, write_gauge, write_results,
 };
 use lattice_cl::{Dims, GaugeConfiguration, Precision};
 use num_complex::Complex;
 use std::path::Path;
 
 /// Of each file, unless the environment says otherwise.
-const MUTATIONS: u64 = 250;
+const MUTATIONS: u64 = 150;
 
 /// A small valid file.
 struct Seed {
@@ -87,6 +86,13 @@ const WORDS: &[&[u8]] = &[
     b"<lx>2</lx>",
     b"QUDA_DNc3_GaugeField",
     b"plaquette = 0.5",
+    b"TREE",
+    b"SNOD",
+    b"HEAP",
+    b"GCOL",
+    b"OHDR",
+    b"\xff\xff\xff\xff\xff\xff\xff\xff",
+    b"'shape': (4, 2",
 ];
 
 /// Where LIME records begin.
@@ -188,10 +194,11 @@ fn seeds() -> Vec<Seed> {
     for precision in [Precision::Single, Precision::Double] {
         let config = sample([2, 2, 2, 4], precision);
         for format in Format::ALL {
-            if format != Format::Milc || precision == Precision::Single {
+            if format.holds(precision) && format != Format::BridgeText {
                 write_gauge(&path, &config, &WriteOptions::new(format)).unwrap();
                 // The sum of a NERSC file does not know the order of its words.
-                add(format!("{format} {precision}"), Some(config.links().clone()), format != Format::Nersc);
+                let summed = ![Format::Nersc, Format::OpenQcd, Format::DdAlphaAmg].contains(&format);
+                add(format!("{format} {precision}"), Some(config.links().clone()), summed);
             }
         }
         let options = WriteOptions {
@@ -211,17 +218,36 @@ fn seeds() -> Vec<Seed> {
     }
     writer.finish().unwrap();
     add("propagator".to_owned(), None, false);
+    let dims = Dims::new([2, 2, 2, 2]).unwrap();
+    for format in PropagatorFormat::ALL.into_iter().filter(|format| format.holds_all_columns()) {
+        let mut writer =
+            PropagatorWriter::create_as(&path, format, dims, Precision::Single, "a note").unwrap();
+        for column in 0..12 {
+            let field =
+                |site: usize| Spinor::from_fn(|s, c| Complex::new((site + s) as f64, (c + column) as f64));
+            let field: Vec<_> = (0..dims.volume()).map(field).collect();
+            writer.write(column / 3, column % 3, &field).unwrap();
+        }
+        writer.finish().unwrap();
+        add(format!("propagator {format}"), None, false);
+    }
+    for name in ["gzip.h5", "latest.h5"] {
+        std::fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files").join(name), &path).unwrap();
+        add(name.to_owned(), None, false);
+    }
+    write_results(path.with_extension("h5"), &serde_json::json!({ "a": [1, 2.5], "b": { "c": "d" } }))
+        .unwrap();
+    std::fs::rename(path.with_extension("h5"), &path).unwrap();
+    add("results".to_owned(), None, false);
     let mut writer = CheckpointWriter::create(&path, "{\"about\": 1}").unwrap();
     writer.block(&[1; 100]).unwrap();
     writer.block(&[]).unwrap();
     writer.finish().unwrap();
     add("checkpoint".to_owned(), None, false);
-    std::fs::write(&path, ddalphaamg(&sample([2, 2, 2, 4], Precision::Double))).unwrap();
-    add("ddalphaamg".to_owned(), None, false);
     std::fs::write(&path, text(&sample([2, 2, 2, 4], Precision::Single))).unwrap();
     add("text".to_owned(), None, false);
     if let Some(shared) = shared() {
-        for name in ["l4444.openqcd", "t_nersc.cfg", "lat.sample.l4444.scidac", "l4444_pyquda.h5"] {
+        for name in ["t_nersc.cfg", "lat.sample.l4444.scidac", "l4444_pyquda.h5"] {
             std::fs::copy(shared.join("data").join(name), &path).unwrap();
             // Whoever copies a file that may only be read may not write the copy.
             let bytes = std::fs::read(&path).unwrap();
@@ -237,20 +263,6 @@ fn text(config: &GaugeConfiguration) -> String {
     let link = |index: usize| config.link(index / NDIM, index % NDIM);
     let entries = (0..NDIM * config.dims().volume()).flat_map(|index| link(index).0.into_iter().flatten());
     entries.map(|entry| format!("{:e}\n{:.16}\n", entry.re, entry.im)).collect()
-}
-
-fn ddalphaamg(config: &GaugeConfiguration) -> Vec<u8> {
-    let [x, y, z, t] = config.dims().extents();
-    let mut bytes: Vec<u8> = [t, z, y, x].iter().flat_map(|&extent| (extent as u32).to_le_bytes()).collect();
-    bytes.extend((3.0 * plaquette(config).average).to_le_bytes());
-    for index in 0..NDIM * config.dims().volume() {
-        let link = config.link(index / NDIM, NDIM - 1 - index % NDIM);
-        for entry in link.0.iter().flatten() {
-            bytes.extend(entry.re.to_le_bytes());
-            bytes.extend(entry.im.to_le_bytes());
-        }
-    }
-    bytes
 }
 
 /// An error must name the file, say something, and be fit for a terminal.
@@ -274,6 +286,7 @@ fn check_links(seed: &Seed, config: &GaugeConfiguration, verified: bool) {
 fn check(seed: &Seed, path: &Path, random: &mut Random) {
     let options = ReadOptions {
         dims: (random.below(3) == 0).then(|| Dims::new([2, 2, 2, 4]).unwrap()),
+        format: (random.below(8) == 0).then_some(Format::BridgeBinary),
         ..Default::default()
     };
     match read_gauge_with(path, &options) {
@@ -310,6 +323,9 @@ fn check(seed: &Seed, path: &Path, random: &mut Random) {
             assert!(propagator.records.iter().all(|record| record.field.len() == sites));
         }
         Err(error) => check_error(path, &error),
+    }
+    if let Err(error) = read_results(path) {
+        check_error(path, &error);
     }
     if let Err(error) = read_checkpoint(path) {
         check_error(path, &error);

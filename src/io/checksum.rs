@@ -1,6 +1,6 @@
-//! The checksums of SciDAC, NERSC and MILC files.
+//! The checksums of SciDAC, NERSC, MILC and PyQUDA files.
 //!
-//! All three combine one number for each site (or word) by an operation that commutes. Sites can
+//! All of them combine one number for each site (or word) by an operation that commutes. Sites can
 //! therefore be summed in any order, in parallel.
 
 use super::input::printable;
@@ -13,7 +13,7 @@ const LONGEST_QUOTE: usize = 60;
 /// The checksum of a file, and the checksum of its data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Checksum {
-    /// `scidac`, `nersc` or `milc`.
+    /// `scidac`, `nersc`, `milc` or `pyquda`.
     pub kind: &'static str,
     /// The sums that the file carries, in hexadecimal.
     ///
@@ -32,6 +32,17 @@ impl Checksum {
     pub(super) fn unreadable(method: Method, stored: &str, computed: Sums) -> Self {
         let stored: String = printable(stored).chars().take(LONGEST_QUOTE).collect();
         Self { kind: method.name(), stored, computed: method.text(computed), ok: false }
+    }
+
+    /// Makes one checksum of those of several parts of a file.
+    pub(super) fn of_parts(parts: &[Self]) -> Option<Self> {
+        let joined = |text: fn(&Self) -> &str| parts.iter().map(text).collect::<Vec<_>>().join(", ");
+        Some(Self {
+            kind: parts.first()?.kind,
+            stored: joined(|part| &part.stored),
+            computed: joined(|part| &part.computed),
+            ok: parts.iter().all(|part| part.ok),
+        })
     }
 
     pub(super) fn new(method: Method, stored: Sums, computed: Sums) -> Self {
@@ -58,6 +69,8 @@ pub(super) enum Method {
     /// w is a word in the byte order of the file, and r its place in the data. One sum takes w
     /// rotated left by r mod 29, the other by r mod 31.
     Milc(ByteOrder),
+    /// The exclusive or of all 32-bit words of a site, rotated like the sums of SciDAC.
+    PyQuda,
 }
 
 impl Method {
@@ -68,6 +81,10 @@ impl Method {
     pub(super) fn of_site(self, rank: u64, bytes: &[u8]) -> Sums {
         match self {
             Method::SciDac => rotated(crc32fast::hash(bytes), rank),
+            Method::PyQuda => {
+                let words = bytes.chunks_exact(4).map(|word| ByteOrder::Little.u32(word));
+                rotated(words.fold(0, |sum, word| sum ^ word), rank)
+            }
             Method::Nersc(order) => {
                 [bytes.chunks_exact(4).fold(0, |sum: u32, word| sum.wrapping_add(order.u32(word))), 0]
             }
@@ -85,7 +102,7 @@ impl Method {
     pub(super) fn combine(self, a: Sums, b: Sums) -> Sums {
         match self {
             Method::Nersc(_) => [a[0].wrapping_add(b[0]), 0],
-            Method::SciDac | Method::Milc(_) => [a[0] ^ b[0], a[1] ^ b[1]],
+            Method::SciDac | Method::Milc(_) | Method::PyQuda => [a[0] ^ b[0], a[1] ^ b[1]],
         }
     }
 
@@ -94,13 +111,14 @@ impl Method {
             Method::SciDac => "scidac",
             Method::Nersc(_) => "nersc",
             Method::Milc(_) => "milc",
+            Method::PyQuda => "pyquda",
         }
     }
 
     fn text(self, [a, b]: Sums) -> String {
         match self {
             Method::Nersc(_) => format!("{a:08x}"),
-            Method::SciDac | Method::Milc(_) => format!("{a:08x} {b:08x}"),
+            Method::SciDac | Method::Milc(_) | Method::PyQuda => format!("{a:08x} {b:08x}"),
         }
     }
 }

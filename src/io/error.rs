@@ -74,6 +74,14 @@ pub enum ErrorKind {
         /// The first bytes, as text where they are text.
         found: String,
     },
+    /// The file has another format than the caller named.
+    #[error("is a file of the format {found}, not {named}; leave the name out, or give {found}")]
+    NotOfFormat {
+        /// The format that was named.
+        named: Format,
+        /// The format of the file.
+        found: Format,
+    },
     /// The file has a format that is known but not read.
     #[error("is {what}, which is not read; {remedy}")]
     OtherFormat {
@@ -185,6 +193,38 @@ pub enum ErrorKind {
         double: u64,
         /// The precision that the file declares, if it declares one.
         declared: Option<Precision>,
+    },
+    /// A part of an HDF5 file cannot be used.
+    #[error("the HDF5 structure at byte {byte} cannot be used: {problem}")]
+    BadHdf5 {
+        /// The byte where the structure begins.
+        byte: u64,
+        /// The problem, and what to do if something can be done.
+        problem: String,
+    },
+    /// A file holds arrays, but none with the wanted data.
+    #[error("holds no {wanted}; its arrays are: {}", list(arrays))]
+    NoSuchArray {
+        /// The data that were looked for.
+        wanted: &'static str,
+        /// The arrays in the file, with their shapes.
+        arrays: Vec<String>,
+    },
+    /// The file is no result of a job.
+    #[error(
+        "is no result of a job: {problem}; name a file that `cr-solve run` wrote, or its output of --json"
+    )]
+    BadResults {
+        /// The problem.
+        problem: String,
+    },
+    /// The file of a whole propagator lacks columns.
+    #[error(
+        "{columns} of 12 columns were given for a format that holds all twelve; choose scidac, or solve for all"
+    )]
+    MissingColumns {
+        /// The columns that were given.
+        columns: usize,
     },
     /// A line of a text header cannot be understood.
     #[error("line {line} of the header cannot be used: `{text}`: {problem}")]

@@ -199,16 +199,20 @@ impl Content {
         }
     }
 
-    /// Tells whether a data type has this name.
+    /// Tells whether so many values, each of so many bytes, are this content.
     ///
-    /// The name is that of QDP, or another one that is known to have the same layout.
-    fn is_named(self, datatype: &str) -> bool {
-        let other = match self {
-            // Old QDP++, and QUDA in double and single precision.
-            Content::Gauge => &["Lattice", "QUDA_DNc3_GaugeField", "QUDA_FNc3_GaugeField"][..],
-            Content::Spinor | Content::Propagator => &[],
-        };
-        datatype.ends_with(self.name()) || other.contains(&datatype)
+    /// The values are those of QDP, or there is one value that has the whole site. The sizes of all
+    /// kinds of content differ, in both precisions.
+    fn fits(self, size: usize, count: usize) -> bool {
+        let counts = count == 1 || count == self.count();
+        counts && self.precision_of(size, count).is_some()
+    }
+
+    fn precision_of(self, size: usize, count: usize) -> Option<Precision> {
+        let bytes = size.checked_mul(count)?;
+        [Precision::Single, Precision::Double]
+            .into_iter()
+            .find(|&precision| bytes == self.site_bytes(precision))
     }
 
     /// Returns the number of values of the data type at a site.
@@ -269,19 +273,15 @@ pub(super) fn parse_scidac_record(text: &str) -> Result<ScidacRecord, String> {
     let is_field =
         ["recordtype", "globaldata"].iter().all(|name| elements.get(name).is_none_or(|t| t == "0"));
     let size = elements.number("typesize").ok();
+    // Programs have names of their own for data types. The size tells, or else QDP's name.
     let content = [Content::Gauge, Content::Spinor, Content::Propagator].into_iter().find(|content| {
-        // Names used by other programs say too little without the size.
-        let sized = datatype.ends_with(content.name())
-            || [Precision::Single, Precision::Double]
-                .iter()
-                .any(|precision| size == Some(content.reals() * precision.bytes()));
-        is_field && content.is_named(&datatype) && count == content.count() && sized
+        let told = match size {
+            Some(size) => content.fits(size, count),
+            None => datatype.ends_with(content.name()) && count == content.count(),
+        };
+        is_field && told
     });
-    let by_size = |content: Content| {
-        [Precision::Single, Precision::Double]
-            .into_iter()
-            .find(|precision| size == Some(content.reals() * precision.bytes()))
-    };
+    let by_size = |content: Content| size.and_then(|size| content.precision_of(size, count));
     let by_letter = match elements.get("precision") {
         Some("F") => Some(Precision::Single),
         Some("D") => Some(Precision::Double),
@@ -530,7 +530,7 @@ mod tests {
                 assert_eq!(parse_scidac_record(&other).unwrap().content, None, "{other}");
             }
         }
-        let other = record.replace("QDP_D3_ColorMatrix", "QUDA_DNc4_GaugeField");
+        let other = record.replace("QDP_D3_ColorMatrix", "QUDA_DNc4_GaugeField").replace(">144<", ">256<");
         assert_eq!(parse_scidac_record(&other).unwrap().content, None);
     }
 

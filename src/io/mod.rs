@@ -15,17 +15,21 @@ mod checksum;
 mod error;
 mod formats;
 mod gauge_file;
+mod hdf5;
 mod input;
 mod lime;
 mod lime_file;
 mod links;
 mod metadata;
+mod npy;
 mod numbers;
 mod output;
 mod payload;
 mod propagators;
+mod pyquda;
 mod read;
 mod read_options;
+mod results;
 mod signs;
 mod small_file;
 mod validate;
@@ -42,11 +46,12 @@ pub use numbers::ByteOrder;
 pub use output::{check_writable, destination, is_same_file, write_file};
 pub use payload::Progress;
 pub use propagators::{
-    Propagator, PropagatorRecord, PropagatorSummary, PropagatorWriter, SolutionSummary, read_propagator,
-    read_propagator_with,
+    Propagator, PropagatorFormat, PropagatorRecord, PropagatorSummary, PropagatorWriter, SolutionSummary,
+    UnknownPropagatorFormat, read_propagator, read_propagator_with,
 };
-pub use read::{Contents, Inspection, inspect, inspect_gauge, read_gauge, read_gauge_with};
+pub use read::{Contents, Inspection, holds_propagator, inspect, inspect_gauge, read_gauge, read_gauge_with};
 pub use read_options::ReadOptions;
+pub use results::{is_hdf5_name, read_results, write_results};
 pub use signs::{LinkSign, SignsInLinks};
 pub use validate::UNITARITY_LIMIT;
 pub use write::write_gauge;

@@ -5,6 +5,7 @@
 use super::error::{Error, ErrorKind};
 use super::input::expect_regular_file;
 use lattice_compute::temporary;
+use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -125,6 +126,11 @@ impl Output {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
+    /// Makes a file without a name beside this one, for data on their way.
+    pub(super) fn scratch(&self) -> Result<File, Error> {
+        tempfile::tempfile_in(folder_of(&self.destination)).map_err(|source| self.write_error(source))
+    }
+
     /// Appends bytes, or overwrites from the position that [`Output::seek`] set.
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.file.as_file_mut().write_all(bytes).map_err(|source| self.write_error(source))
@@ -148,7 +154,7 @@ impl Output {
         })
     }
 
-    fn write_error(&self, source: std::io::Error) -> Error {
+    pub(super) fn write_error(&self, source: std::io::Error) -> Error {
         self.error(ErrorKind::System { action: "write the file", source })
     }
 }

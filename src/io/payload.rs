@@ -13,6 +13,17 @@ use rayon::prelude::*;
 /// A function that is called with the bytes done, and the bytes in all.
 pub type Progress<'a> = Option<&'a (dyn Fn(u64, u64) + Sync)>;
 
+/// A function that fills a buffer with the bytes of a field from some byte of the field on.
+pub(super) type Fill<'a> = dyn FnMut(&mut Input, u64, &mut [u8]) -> Result<(), Error> + Send + 'a;
+
+/// Returns the function for a field that lies in one piece from `byte` of the file on.
+pub(super) fn contiguous(byte: u64) -> impl FnMut(&mut Input, u64, &mut [u8]) -> Result<(), Error> + Send {
+    move |input, at, buffer| {
+        input.seek(byte + at)?;
+        input.fill(buffer)
+    }
+}
+
 /// Bytes of a chunk. Two chunks are in memory: one being read, one being decoded.
 const CHUNK: usize = 8 << 20;
 
@@ -67,44 +78,86 @@ impl Payload<'_> {
         // The check comes before any allocation: the file must hold the data that its header
         // promises.
         input.expect(what, byte, self.bytes())?;
+        let mut values = self.room(input, per_site)?;
+        let sums = self.stream(input, &mut contiguous(byte), |first, bytes| {
+            self.decode(bytes, &mut values[first * per_site..], per_site, &decode);
+        })?;
+        Ok((values, sums))
+    }
+
+    /// Allocates `per_site` values for each site.
+    pub(super) fn room<V: Copy + Default + Send + Sync>(
+        &self,
+        input: &Input,
+        per_site: usize,
+    ) -> Result<Vec<V>, Error> {
+        let count = self.sites * per_site;
         let mut values = Vec::new();
-        host::reserve(&mut values, self.sites * per_site)
-            .map_err(|_| input.error(ErrorKind::OutOfMemory { bytes: self.bytes() }))?;
+        let bytes = (count * size_of::<V>()) as u64;
+        host::reserve(&mut values, count).map_err(|_| input.error(ErrorKind::OutOfMemory { bytes }))?;
         // All threads take part: to touch fresh memory for the first time takes longer than to read
         // the file.
-        rayon::iter::repeat_n(V::default(), self.sites * per_site).collect_into_vec(&mut values);
+        rayon::iter::repeat_n(V::default(), count).collect_into_vec(&mut values);
+        Ok(values)
+    }
 
+    /// Hands on the field chunk by chunk, each with its first site, and returns the sums.
+    pub(super) fn stream(
+        &self,
+        input: &mut Input,
+        fill: &mut Fill<'_>,
+        mut take: impl FnMut(usize, &[u8]) + Send,
+    ) -> Result<Sums, Error> {
         let in_chunk = self.sites_in_chunk();
         let mut current = vec![0; in_chunk * self.site_bytes];
         let mut ahead = vec![0; in_chunk * self.site_bytes];
-        input.seek(byte)?;
-        input.fill(&mut current)?;
-        let (mut first, mut sums) = (0, Method::NOTHING);
-        for values in values.chunks_mut(in_chunk * per_site) {
-            let sites = values.len() / per_site;
-            let next = in_chunk.min(self.sites - first - sites);
+        fill(input, 0, &mut current)?;
+        let mut sums = Method::NOTHING;
+        for first in (0..self.sites).step_by(in_chunk) {
+            let sites = in_chunk.min(self.sites - first);
+            let after = first + sites;
+            let next = &mut ahead[..in_chunk.min(self.sites - after) * self.site_bytes];
+            let bytes = &current[..sites * self.site_bytes];
             let (read, part) = rayon::join(
-                || input.fill(&mut ahead[..next * self.site_bytes]),
+                || if next.is_empty() { Ok(()) } else { fill(input, (after * self.site_bytes) as u64, next) },
                 || {
-                    current
-                        .par_chunks_exact(self.site_bytes)
-                        .zip(values.par_chunks_exact_mut(per_site))
-                        .enumerate()
-                        .with_min_len(GRAIN)
-                        .map(|(k, (bytes, values))| {
-                            decode(bytes, values);
-                            self.sums_of(first + k, bytes)
-                        })
-                        .reduce(|| Method::NOTHING, |a, b| self.combine(a, b))
+                    take(first, bytes);
+                    self.sums_of_chunk(first, bytes)
                 },
             );
             read?;
             sums = self.combine(sums, part);
-            first += sites;
-            self.report(first);
+            self.report(after);
             std::mem::swap(&mut current, &mut ahead);
         }
-        Ok((values, sums))
+        Ok(sums)
+    }
+
+    /// Decodes a chunk of sites, each into its `per_site` values.
+    pub(super) fn decode<V: Send>(
+        &self,
+        bytes: &[u8],
+        values: &mut [V],
+        per_site: usize,
+        decode: impl Fn(&[u8], &mut [V]) + Sync,
+    ) {
+        bytes
+            .par_chunks_exact(self.site_bytes)
+            .zip(values.par_chunks_exact_mut(per_site))
+            .with_min_len(GRAIN)
+            .for_each(|(bytes, values)| decode(bytes, values));
+    }
+
+    fn sums_of_chunk(&self, first: usize, bytes: &[u8]) -> Sums {
+        if self.method.is_none() {
+            return Method::NOTHING;
+        }
+        bytes
+            .par_chunks_exact(self.site_bytes)
+            .enumerate()
+            .with_min_len(GRAIN)
+            .map(|(k, bytes)| self.sums_of(first + k, bytes))
+            .reduce(|| Method::NOTHING, |a, b| self.combine(a, b))
     }
 
     /// Appends the field to the file, and returns the sums of its bytes.
@@ -113,18 +166,31 @@ impl Payload<'_> {
         output: &mut Output,
         encode: impl Fn(usize, &mut [u8]) + Sync,
     ) -> Result<Sums, Error> {
+        self.write_prepared(output, |_, _, _| Ok(()), |(), site, bytes| encode(site, bytes))
+    }
+
+    /// Appends the field to the file chunk by chunk, and returns the sums of its bytes.
+    ///
+    /// `prepare` makes what `encode` needs, for so many sites from the first one on.
+    pub(super) fn write_prepared<P: Sync>(
+        &self,
+        output: &mut Output,
+        mut prepare: impl FnMut(&Output, usize, usize) -> Result<P, Error>,
+        encode: impl Fn(&P, usize, &mut [u8]) + Sync,
+    ) -> Result<Sums, Error> {
         let in_chunk = self.sites_in_chunk();
         let mut buffer = vec![0; in_chunk * self.site_bytes];
         let mut sums = Method::NOTHING;
         for first in (0..self.sites).step_by(in_chunk) {
             let sites = in_chunk.min(self.sites - first);
+            let prepared = prepare(output, first, sites)?;
             let bytes = &mut buffer[..sites * self.site_bytes];
             let part = bytes
                 .par_chunks_exact_mut(self.site_bytes)
                 .enumerate()
                 .with_min_len(GRAIN)
                 .map(|(k, bytes)| {
-                    encode(first + k, bytes);
+                    encode(&prepared, first + k, bytes);
                     self.sums_of(first + k, bytes)
                 })
                 .reduce(|| Method::NOTHING, |a, b| self.combine(a, b));

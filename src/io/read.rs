@@ -5,7 +5,6 @@ use super::error::{Error, ErrorKind};
 use super::formats::{Found, recognise};
 use super::gauge_file::{GaugeFile, HeaderCheck};
 use super::input::Input;
-use super::lime_file::LimeFile;
 use super::propagators::{self, PropagatorSummary};
 use super::read_options::ReadOptions;
 use super::signs::{self, SignsInLinks};
@@ -77,19 +76,30 @@ pub enum Contents {
 /// Fails like [`inspect_gauge`].
 pub fn inspect(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Contents, Error> {
     let mut input = Input::open(path.as_ref())?;
-    // Only LIME files hold either: their records tell which, not their beginning.
-    if let Some(file) = LimeFile::scan_if_lime(&mut input)?
-        && propagators::is_propagator(&mut input, &file)?
+    if options.format.is_none()
+        && let Some(file) = propagators::File::recognise(&mut input)?
     {
-        return propagators::summarise(&mut input, &file, options).map(Box::new).map(Contents::Propagator);
+        return file.summarise(&mut input, options).map(Box::new).map(Contents::Propagator);
     }
     let inspection = inspect_configuration(&mut input, options)?;
     Ok(Contents::Configuration(Box::new(inspection)))
 }
 
+/// Tells whether a file holds solutions of the Dirac equation.
+///
+/// # Errors
+/// When the file cannot be read, or its structure is wrong.
+pub fn holds_propagator(path: impl AsRef<Path>) -> Result<bool, Error> {
+    let mut input = Input::open(path.as_ref())?;
+    Ok(propagators::File::recognise(&mut input)?.is_some())
+}
+
 fn inspect_configuration(input: &mut Input, options: &ReadOptions) -> Result<Inspection, Error> {
-    let format = recognise(input)?;
+    let format = recognise(input, options.format)?;
     let Found { mut file, unreadable_checksum } = format.reader().read(input, options)?;
+    if let Some(named) = options.format.filter(|&named| named != file.format) {
+        return Err(input.error(ErrorKind::NotOfFormat { named, found: file.format }));
+    }
     let problem = verify(&mut file, unreadable_checksum, options)
         .map_err(|kind| input.error(kind))?
         .map(|kind| input.error(kind));

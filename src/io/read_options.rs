@@ -1,6 +1,7 @@
 //! The options for reading a file.
 
 use super::error::{Error, ErrorKind};
+use super::formats::Format;
 use super::input::Input;
 use super::payload::Progress;
 use super::signs::SignsInLinks;
@@ -9,6 +10,10 @@ use crate::geometry::Dims;
 /// The options for reading a file. The default checks everything.
 #[derive(Clone, Copy, Default)]
 pub struct ReadOptions<'a> {
+    /// The format that the file must have. Without it the content tells.
+    ///
+    /// Bridge++ binary files have no beginning to be recognised by, and are read by name alone.
+    pub format: Option<Format>,
     /// The extents, for a file that does not tell them, or tells invalid ones.
     pub dims: Option<Dims>,
     /// Accepts a file whose checksum, plaquette or link trace is not that of its links.

@@ -3,7 +3,7 @@
 use super::text::{self, words};
 use crate::geometry::Dims;
 use crate::host::Reconstruction;
-use crate::io::{ReadOptions, SignsInLinks};
+use crate::io::{Format, ReadOptions, SignsInLinks};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::path::PathBuf;
@@ -16,6 +16,10 @@ pub struct Configuration {
     #[schemars(with = "String")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
+    /// The format of the file, for one that does not tell it.
+    #[schemars(with = "String")]
+    #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
+    pub input_format: Option<Format>,
     /// Extents in x, y, z, t, for a file that does not tell them: 8x8x8x16.
     #[schemars(with = "String")]
     #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
@@ -43,6 +47,7 @@ impl Configuration {
     /// Returns the options of reading the file.
     pub fn read_options(&self) -> ReadOptions<'static> {
         ReadOptions {
+            format: self.input_format,
             dims: self.dims,
             ignore_checksum: self.ignore_checksum,
             ignore_unitarity: self.ignore_unitarity,

@@ -10,6 +10,7 @@ pub use devices::*;
 use lattice_cl::blas::gemm::Mma;
 use lattice_cl::geometry::NDIM;
 use lattice_cl::host::{Links, Matrix3};
+use lattice_cl::io::Format;
 use lattice_cl::{Dims, GaugeConfiguration, Precision, Real};
 use num_complex::Complex;
 use std::io::Write;
@@ -50,6 +51,9 @@ pub fn sample(extents: [usize; NDIM], precision: Precision) -> GaugeConfiguratio
     };
     GaugeConfiguration::new(dims, links)
 }
+
+/// The formats that a file tells itself, with more than the extents before the links.
+pub const WITH_HEADERS: [Format; 4] = [Format::Ildg, Format::SciDac, Format::Nersc, Format::Milc];
 
 /// Half the distance from 1 to the next number.
 pub fn unit_roundoff<R: Real>() -> f64 {

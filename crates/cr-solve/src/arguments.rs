@@ -4,7 +4,9 @@ use super::failure::Failure;
 use super::report::Report;
 use lattice_cl::geometry::Dims;
 use lattice_cl::host::{GaugeConfiguration, Reconstruction};
-use lattice_cl::io::{self, Contents, ErrorKind, Format, GaugeFile, ReadOptions, SignsInLinks, WriteOptions};
+use lattice_cl::io::{
+    self, Contents, ErrorKind, Format, GaugeFile, Propagator, ReadOptions, SignsInLinks, WriteOptions,
+};
 use lattice_cl::job::Configuration;
 use lattice_cl::scalar;
 use serde::Serializer;
@@ -118,6 +120,9 @@ impl From<Precision> for scalar::Precision {
 /// Options for reading a gauge configuration.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct Input {
+    /// The format of the file, for one that does not tell it, as Bridge++ binary files
+    #[arg(long, value_name = "FORMAT", hide_short_help = true)]
+    pub input_format: Option<Format>,
     /// Extents in x, y, z, t of a file that does not tell them: 8x8x8x16 or four words
     #[arg(long, value_name = "EXTENTS", hide_short_help = true)]
     pub dims: Option<Dims>,
@@ -135,8 +140,9 @@ pub struct Input {
 impl Input {
     /// Takes the options from a job's configuration.
     pub fn of(configuration: &Configuration) -> Self {
-        let &Configuration { dims, ignore_checksum, ignore_unitarity, signs_in_links, .. } = configuration;
-        Self { dims, ignore_checksum, ignore_unitarity, signs_in_links }
+        let &Configuration { input_format, dims, ignore_checksum, ignore_unitarity, signs_in_links, .. } =
+            configuration;
+        Self { input_format, dims, ignore_checksum, ignore_unitarity, signs_in_links }
     }
 
     /// Reads and verifies a gauge configuration, with a progress bar.
@@ -176,6 +182,11 @@ impl Input {
         Ok(contents)
     }
 
+    /// Reads and verifies a propagator, with a progress bar.
+    pub fn read_propagator(&self, path: &Path, report: &Report) -> Result<Propagator, Failure> {
+        self.showing_progress(path, report, &drop, io::read_propagator_with)
+    }
+
     fn showing_progress<T>(
         &self,
         path: &Path,
@@ -189,6 +200,7 @@ impl Input {
             bar.set_position(done);
         };
         let options = ReadOptions {
+            format: self.input_format,
             dims: self.dims,
             ignore_checksum: self.ignore_checksum,
             ignore_unitarity: self.ignore_unitarity,
@@ -274,7 +286,11 @@ impl Output {
     /// Returns the precision that links of the precision `links` get in the file.
     pub fn precision_of(&self, links: scalar::Precision) -> scalar::Precision {
         let asked = self.precision.unwrap_or(links);
-        if self.format.holds(asked) { asked } else { scalar::Precision::Single }
+        let other = match asked {
+            scalar::Precision::Double => scalar::Precision::Single,
+            scalar::Precision::Single => scalar::Precision::Double,
+        };
+        if self.format.holds(asked) { asked } else { other }
     }
 
     /// Writes the file, with a progress bar.

@@ -1,27 +1,28 @@
-//! `cr-solve convert`: a gauge configuration in another format or precision.
+//! `cr-solve convert`: a gauge configuration or a propagator in another format or precision.
 
 use super::arguments::{
-    DESCRIPTION, Input, LOGICAL_FILE_NAME, Output, Overwriting, Precision, help_on_format,
+    DESCRIPTION, Input, LOGICAL_FILE_NAME, Output, Overwriting, Precision, help_on_format, path_text,
 };
 use super::failure::{Failure, Status};
 use super::links_file::{FileSummary, expect_two_files};
 use super::report::{Report, Table, scientific};
 use lattice_cl::geometry::Dims;
-use lattice_cl::io::{Format, GaugeFile};
+use lattice_cl::io::{self, Format, GaugeFile, Propagator, PropagatorFormat, PropagatorWriter};
 use lattice_cl::scalar;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::Instant;
 
 /// The command line of `convert`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// The gauge configuration to read; - is standard input
+    /// Gauge configuration or propagator to read; - is standard input, for a configuration
     input: PathBuf,
     /// The file to write
     output: PathBuf,
-    #[arg(long, help = help_on_format())]
-    format: Option<Format>,
+    #[arg(long, help = help_on_format_of_any())]
+    format: Option<String>,
     /// Precision of the file: double or single [default: that of the input]
     #[arg(long, value_enum, hide_possible_values = true)]
     precision: Option<Precision>,
@@ -59,9 +60,17 @@ struct ConvertResult {
 pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
     let began = Instant::now();
     expect_two_files(&arguments.input, &arguments.output)?;
-    let output =
-        Output::prepare(&arguments.output, arguments.format, arguments.precision, arguments.overwriting)?
-            .with_lfn(arguments.lfn.clone())?;
+    // A pipe can be read but once, and is taken for a configuration.
+    if arguments.reading.input_format.is_none()
+        && arguments.input.is_file()
+        && io::holds_propagator(&arguments.input)?
+    {
+        return propagator(arguments, report);
+    }
+    let format = arguments.format.as_deref().map(Format::from_str).transpose();
+    let format = format.map_err(|error| Failure::usage(error.to_string()))?;
+    let output = Output::prepare(&arguments.output, format, arguments.precision, arguments.overwriting)?
+        .with_lfn(arguments.lfn.clone())?;
     let mut file = arguments.reading.read(&arguments.input, report)?;
     let read = file.configuration.precision();
     let reunitarised = match arguments.reunitarise {
@@ -88,6 +97,94 @@ pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
     }
     report.result(table(&outcome, dims), &outcome)?;
     Ok(Status::Fine)
+}
+
+#[derive(Serialize)]
+struct PropagatorResult {
+    schema_version: u32,
+    dims: [usize; 4],
+    input: PropagatorFile,
+    output: PropagatorFile,
+    /// Number of solutions.
+    solutions: usize,
+    lost: Vec<String>,
+    seconds: f64,
+}
+
+/// A file of a propagator in a result.
+#[derive(Serialize)]
+struct PropagatorFile {
+    #[serde(serialize_with = "path_text")]
+    file: PathBuf,
+    format: PropagatorFormat,
+    precision: u32,
+}
+
+/// Writes a propagator in another format.
+///
+/// The numbers stay as they are: no format says its normalisation, and none is changed.
+fn propagator(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
+    let began = Instant::now();
+    if arguments.reunitarise || arguments.lfn.is_some() {
+        let message = "--reunitarise and --lfn are for gauge configurations, and the input is a propagator";
+        return Err(Failure::usage(message.to_owned()).hint("leave them out"));
+    }
+    let named = arguments.format.as_deref().map(PropagatorFormat::from_str).transpose();
+    let named = named.map_err(|error| Failure::usage(error.to_string()))?;
+    let Some(format) = named.or_else(|| PropagatorFormat::of_file_name(&arguments.output)) else {
+        let message = format!("the name {} does not tell the format to write", arguments.output.display());
+        return Err(Failure::usage(message).hint("give --format scidac, lalibe-hdf5, pyquda-hdf5 or npy"));
+    };
+    arguments.overwriting.check(&arguments.output)?;
+    io::check_writable(&arguments.output)?;
+    let propagator = arguments.reading.read_propagator(&arguments.input, report)?;
+    let Propagator { format: read_format, dims, records, .. } = propagator;
+    let read = records.iter().map(|record| record.precision).max().unwrap_or(scalar::Precision::Double);
+    let written = arguments.precision.map_or(read, Into::into);
+    let info = format!("of {}", arguments.input.display());
+    let mut writer = PropagatorWriter::create_as(&arguments.output, format, dims, written, &info)?;
+    let solutions = records.len();
+    // Each solution leaves memory when it is written.
+    for record in records {
+        writer.write(record.spin, record.colour, &record.field)?;
+    }
+    writer.finish()?;
+    let mut lost = Vec::new();
+    if written < read {
+        lost.push(format!("the spinors are rounded from {read} to {written} precision"));
+    }
+    let file = |file: &Path, format, precision: scalar::Precision| PropagatorFile {
+        file: file.to_owned(),
+        format,
+        precision: precision.bits(),
+    };
+    let outcome = PropagatorResult {
+        schema_version: 1,
+        dims: dims.extents(),
+        input: file(&arguments.input, read_format, read),
+        output: file(&arguments.output, format, written),
+        solutions,
+        lost,
+        seconds: began.elapsed().as_secs_f64(),
+    };
+    for lost in &outcome.lost {
+        report.warning(lost);
+    }
+    let mut table = Table::default();
+    table.line("extents", dims);
+    for (name, PropagatorFile { file, format, precision }) in
+        [("input", &outcome.input), ("output", &outcome.output)]
+    {
+        table.line(name, format_args!("{}, {format}, {precision} bits", file.display()));
+    }
+    table.line("solutions", outcome.solutions);
+    report.result(table, &outcome)?;
+    Ok(Status::Fine)
+}
+
+/// Returns the help of `--format` of `convert`.
+fn help_on_format_of_any() -> String {
+    help_on_format() + "; a propagator: scidac, lalibe-hdf5, pyquda-hdf5 or npy"
 }
 
 /// Projects the links of a file to SU(3).

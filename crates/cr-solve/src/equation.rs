@@ -122,9 +122,10 @@ impl Equation {
 
     /// Returns the gauge configuration of a job.
     fn configuration(&self) -> Configuration {
-        let Input { dims, ignore_checksum, ignore_unitarity, signs_in_links } = self.input;
+        let Input { input_format, dims, ignore_checksum, ignore_unitarity, signs_in_links } = self.input;
         Configuration {
             file: Some(self.file.clone()),
+            input_format,
             dims,
             ignore_checksum,
             ignore_unitarity,

@@ -10,9 +10,9 @@ use lattice_cl::gauge::{
     Energy, Plaquette, TopologicalCharge, WilsonLoops, energy_and_charge, link_trace, plaquette,
     polyakov_loop, smear,
 };
-use lattice_cl::io::{Format, GaugeFile};
+use lattice_cl::io::Format;
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::{Instant, SystemTime};
 
@@ -42,7 +42,7 @@ pub struct Arguments {
     #[command(flatten)]
     smearing: SmearingOptions,
     /// The format that the file must have; without this option its content tells
-    #[arg(long, value_name = "FORMAT", value_parser = format_of_name)]
+    #[arg(long, value_name = "FORMAT", conflicts_with = "input_format")]
     format: Option<Format>,
     #[command(flatten)]
     input: Input,
@@ -62,10 +62,6 @@ impl FromStr for Sides {
             _ => Err("two numbers of links are wanted, at least 1: for example 4x8".to_owned()),
         }
     }
-}
-
-fn format_of_name(name: &str) -> Result<Format, String> {
-    Format::of_name(name).ok_or_else(|| format!("`{name}` is not a format; choose {}", Format::names_read()))
 }
 
 #[derive(Serialize)]
@@ -109,8 +105,8 @@ struct MeasureResult {
 /// lattice.
 pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
     let (began, started) = (Instant::now(), SystemTime::now());
-    let file = arguments.input.read(&arguments.file, report)?;
-    expect_format(&file, &arguments.file, arguments.format)?;
+    let input = Input { input_format: arguments.format.or(arguments.input.input_format), ..arguments.input };
+    let file = input.read(&arguments.file, report)?;
     let links = file.configuration;
     let smearing = arguments.smearing.params(report)?;
     if smearing.is_some() && arguments.wilson_loops.is_none() {
@@ -161,18 +157,6 @@ pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
     spinner.finish_and_clear();
     report.result(text(&outcome), &outcome)?;
     Ok(Status::Fine)
-}
-
-/// Refuses a file that has another format than the wanted one.
-fn expect_format(file: &GaugeFile, path: &Path, wanted: Option<Format>) -> Result<(), Failure> {
-    match wanted {
-        Some(wanted) if wanted != file.format => {
-            let message = format!("{} is a file of the format {}, not {wanted}", path.display(), file.format);
-            let failure = Failure::new(Status::File, anyhow::Error::msg(message));
-            Err(failure.hint(format!("leave out --format, or write --format {}", file.format)))
-        }
-        _ => Ok(()),
-    }
 }
 
 fn text(outcome: &MeasureResult) -> String {

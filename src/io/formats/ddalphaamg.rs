@@ -2,16 +2,19 @@
 //!
 //! The coordinate x runs fastest, then y, z, t. The directions come in the order t, z, y, x.
 
-use super::gauge_format::{About, Found, GaugeFormat};
+use super::feature::Feature;
+use super::gauge_format::{About, Found, GaugeFormat, WrittenFormat};
 use super::registry::Format;
-use super::universal::{self, HEADER, Order, matrix};
+use super::universal::{self, HEADER, Order, matrix, put_matrix};
 use crate::geometry::{Dims, NDIM};
-use crate::host::Matrix3;
+use crate::host::{GaugeConfiguration, Matrix3};
 use crate::io::error::Error;
 use crate::io::input::Input;
 use crate::io::links::LinkLayout;
 use crate::io::numbers::ByteOrder;
+use crate::io::output::Output;
 use crate::io::read_options::ReadOptions;
+use crate::io::write_options::WriteOptions;
 use crate::scalar::Precision;
 
 pub(super) struct DdAlphaAmg;
@@ -23,7 +26,7 @@ impl GaugeFormat for DdAlphaAmg {
             title: "DDalphaAMG",
             beginning: universal::BEGINNING,
             reads: "64 bits, the header's plaquette is verified",
-            endings: &[],
+            endings: &["ddalphaamg"],
             provenance: &[],
             takes_over: &[],
         }
@@ -35,6 +38,29 @@ impl GaugeFormat for DdAlphaAmg {
 
     fn read(&self, input: &mut Input, options: &ReadOptions) -> Result<Found, Error> {
         universal::read(input, options, &[ORDER])
+    }
+}
+
+impl WrittenFormat for DdAlphaAmg {
+    fn cannot_hold(&self) -> &'static [Feature] {
+        universal::CANNOT_HOLD
+    }
+
+    fn write(
+        &self,
+        output: &mut Output,
+        configuration: &GaugeConfiguration,
+        options: &WriteOptions,
+    ) -> Result<(), Error> {
+        let dims = configuration.dims();
+        let [x, y, z, t] = dims.extents();
+        universal::write_header(output, configuration, [t, z, y, x])?;
+        let layout = LinkLayout::full(Precision::Double, ByteOrder::Little);
+        let payload = layout.payload(dims, None, options.progress);
+        let encode = |site: usize, bytes: &mut [u8]| {
+            (0..NDIM).for_each(|mu| put_matrix(&configuration.link(site, mu), bytes, NDIM - 1 - mu));
+        };
+        payload.write(output, encode).map(drop)
     }
 }
 

@@ -62,6 +62,13 @@ pub(in crate::io) trait GaugeFormat {
     /// When the structure of the file is wrong. The caller checks the links.
     fn read(&self, input: &mut Input, options: &ReadOptions) -> Result<Found, Error>;
 
+    /// Tells whether nothing in a file of this format tells its format.
+    ///
+    /// Such a file is read if [`ReadOptions::format`] names the format.
+    fn is_known_by_name_alone(&self) -> bool {
+        false
+    }
+
     /// Tells whether a plaquette in the header is a note of the program.
     ///
     /// A sound checksum outweighs such a note.

@@ -117,8 +117,7 @@ impl LimeFile {
         Err(input.error(match other {
             Some(datatype) => ErrorKind::Unsupported {
                 what: format!("SciDAC data of the type {}", quoted(&datatype)),
-                remedy: "a gauge field has four QDP_F3_ColorMatrix or QDP_D3_ColorMatrix to a site; so have the types \
-                         QUDA_FNc3_GaugeField, QUDA_DNc3_GaugeField and Lattice",
+                remedy: "a gauge field has 288 or 576 bytes to a site, typesize times datacount",
             },
             None => ErrorKind::NoSuchRecord {
                 wanted: "gauge field (a record ildg-binary-data or scidac-binary-data)",

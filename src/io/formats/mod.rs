@@ -9,8 +9,12 @@
 //!   [`inspect`](super::inspect) asks that first.
 //! * ILDG and SciDAC are one container (`lime_gauge`). openQCD and DDalphaAMG have the same header
 //!   (`universal`). The first format of each pair recognises and reads both.
+//! * NPY and PyQUDA's HDF5 have the links of one direction after the other (`by_direction`).
 //! * Pipes do not depend on formats: [`Input`](super::input::Input) makes files of them.
 
+mod bridge_binary;
+mod bridge_text;
+mod by_direction;
 mod ddalphaamg;
 mod feature;
 mod gauge_format;
@@ -19,11 +23,12 @@ mod lime_gauge;
 mod milc;
 mod names;
 mod nersc;
+mod npy;
 mod openqcd;
+mod pyquda_hdf5;
 mod recognition;
 mod registry;
 mod scidac;
-mod text;
 mod universal;
 
 pub use names::UnknownFormatName;

@@ -25,16 +25,6 @@ impl Format {
         self.reader().about().reads
     }
 
-    /// The format with a name, whether it is written or only read.
-    pub fn of_name(name: &str) -> Option<Self> {
-        Self::READ.into_iter().find(|format| format.name().eq_ignore_ascii_case(name))
-    }
-
-    /// The names of all formats that are read, as a list in a sentence.
-    pub fn names_read() -> String {
-        listed(&Self::READ.map(Self::name), "or")
-    }
-
     /// The format that is written under a file name, if its ending tells one.
     pub fn of_file_name(path: &Path) -> Option<Self> {
         let ending = path.extension()?.to_str()?.to_ascii_lowercase();
@@ -129,15 +119,6 @@ pub(super) fn choose_another() -> &'static str {
     &REMEDY
 }
 
-/// Returns the advice for a field in a file that cannot be read.
-pub(super) fn write_another() -> &'static str {
-    static REMEDY: LazyLock<String> = LazyLock::new(|| {
-        let titles = listed(&Format::ALL.map(Format::title), "or");
-        format!("write the field as {titles} with the program that made it")
-    });
-    &REMEDY
-}
-
 /// Words as a list in a sentence: `a, b or c`.
 pub(super) fn listed(words: &[&str], before_last: &str) -> String {
     match words {
@@ -158,10 +139,6 @@ mod tests {
         for format in Format::ALL {
             assert_eq!(format.to_string().parse(), Ok(format));
             assert_eq!(format.name().to_uppercase().parse(), Ok(format));
-        }
-        for format in Format::READ {
-            assert_eq!(Format::of_name(format.name()), Some(format));
-            assert!(Format::names_read().contains(format.name()));
         }
         assert_eq!("hdf5".parse::<Format>(), Err(UnknownFormatName("hdf5".into())));
     }
@@ -187,15 +164,20 @@ mod tests {
             let is_written = Format::ALL.contains(&format);
             assert_eq!(format.writer().is_some(), is_written, "{format}");
             assert_eq!(WriteOptions::new(format).check().is_ok(), is_written, "{format}");
-            assert_eq!(format.holds(Precision::Single), is_written, "{format}");
+            let holds = [Precision::Single, Precision::Double].map(|precision| format.holds(precision));
+            assert_eq!(holds.contains(&true), is_written, "{format}");
             assert!(!is_written || format.reader().about().endings.contains(&format.name()), "{format}");
         }
         assert!(Format::Ildg.holds(Precision::Double) && !Format::Milc.holds(Precision::Double));
+        assert!(!Format::OpenQcd.holds(Precision::Single));
     }
 
     #[test]
     fn lists_are_sentences() {
-        assert_eq!(Format::names_written(), "ildg, scidac, nersc or milc");
+        assert_eq!(
+            Format::names_written(),
+            "ildg, scidac, nersc, milc, openqcd, ddalphaamg, bridge-text, bridge-binary, npy or pyquda-hdf5"
+        );
         let beginnings = Format::beginnings();
         assert!(beginnings.starts_with("ILDG and SciDAC files begin with the bytes 45"), "{beginnings}");
         for format in Format::READ {
@@ -207,12 +189,23 @@ mod tests {
     /// Some format has each feature, and the message about the others names it.
     #[test]
     fn what_a_format_lacks_is_said_with_the_formats_that_have_it() {
-        let asking: [(WriteOptions, &str); 4] = [
+        let asking: [(WriteOptions, &str); 6] = [
+            (
+                WriteOptions { precision: Some(Precision::Single), ..Default::default() },
+                "ildg, scidac, nersc, milc, bridge-binary, npy or pyquda-hdf5",
+            ),
             (
                 WriteOptions { precision: Some(Precision::Double), ..Default::default() },
-                "ildg, scidac or nersc",
+                "ildg, scidac, nersc, openqcd, ddalphaamg, bridge-text, bridge-binary, npy or pyquda-hdf5",
             ),
-            (WriteOptions { byte_order: Some(ByteOrder::Little), ..Default::default() }, "nersc or milc"),
+            (
+                WriteOptions { byte_order: Some(ByteOrder::Big), ..Default::default() },
+                "ildg, scidac, nersc, milc or bridge-binary",
+            ),
+            (
+                WriteOptions { byte_order: Some(ByteOrder::Little), ..Default::default() },
+                "nersc, milc, openqcd, ddalphaamg, npy or pyquda-hdf5",
+            ),
             (WriteOptions { rows: Rows::Two, ..Default::default() }, "nersc"),
             (WriteOptions { lfn: Some("lfn://a".into()), ..Default::default() }, "ildg"),
         ];

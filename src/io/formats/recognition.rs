@@ -1,20 +1,23 @@
 //! Recognition of a file's format by its first bytes and its size.
 
 use super::gauge_format::START;
-use super::names;
 use super::registry::Format;
 use crate::io::error::{Error, ErrorKind};
 use crate::io::input::Input;
 
 /// Returns the first format that recognises a file.
-pub(in crate::io) fn recognise(input: &mut Input) -> Result<Format, Error> {
+///
+/// A format whose files have no beginning to recognise is taken at its name.
+pub(in crate::io) fn recognise(input: &mut Input, named: Option<Format>) -> Result<Format, Error> {
+    if let Some(format) = named.filter(|format| format.reader().is_known_by_name_alone()) {
+        return Ok(format);
+    }
     let length = input.length();
     let start = input.bytes("the beginning of the file", 0, length.min(START) as usize)?;
     if let Some(format) = Format::READ.into_iter().find(|format| format.reader().recognise(&start, length)) {
         return Ok(format);
     }
-    if let Some((_, what, unpack)) = KNOWN_OTHERS.iter().find(|(magic, ..)| start.starts_with(magic)) {
-        let remedy = unpack.unwrap_or_else(names::write_another);
+    if let Some((_, what, remedy)) = KNOWN_OTHERS.iter().find(|(magic, ..)| start.starts_with(magic)) {
         return Err(input.error(ErrorKind::OtherFormat { what, remedy }));
     }
     let found = shown(&start[..start.len().min(SHOWN)]);
@@ -23,14 +26,12 @@ pub(in crate::io) fn recognise(input: &mut Input) -> Result<Format, Error> {
 
 /// Kinds of files that are known but not read.
 ///
-/// Each kind has its first bytes, its name and, if it can be unpacked, the way to do so.
-const KNOWN_OTHERS: [(&[u8], &str, Option<&str>); 6] = [
-    (b"\x89HDF\r\n\x1a\n", "an HDF5 file", None),
-    (b"\x93NUMPY", "an array of NumPy (NPY)", None),
-    (b"\x1f\x8b", "a file compressed with gzip", Some("unpack it first, with gunzip")),
-    (b"BZh", "a file compressed with bzip2", Some("unpack it first, with bunzip2")),
-    (b"\xfd7zXZ\0", "a file compressed with xz", Some("unpack it first, with unxz")),
-    (b"\x28\xb5\x2f\xfd", "a file compressed with zstd", Some("unpack it first, with unzstd")),
+/// Each kind has its first bytes, its name and the way to unpack it.
+const KNOWN_OTHERS: [(&[u8], &str, &str); 4] = [
+    (b"\x1f\x8b", "a file compressed with gzip", "unpack it first, with gunzip"),
+    (b"BZh", "a file compressed with bzip2", "unpack it first, with bunzip2"),
+    (b"\xfd7zXZ\0", "a file compressed with xz", "unpack it first, with unxz"),
+    (b"\x28\xb5\x2f\xfd", "a file compressed with zstd", "unpack it first, with unzstd"),
 ];
 
 /// Bytes of an unknown file that a message shows.

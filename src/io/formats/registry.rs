@@ -23,21 +23,20 @@ macro_rules! every_format {
                 Nersc = nersc,
                 /// MILC version 5: a binary header and links in single precision.
                 Milc = milc,
-            }
-            only_read {
                 /// openQCD ("universal"): the links around odd points, little-endian.
-                ///
-                /// The format is read, not written.
                 OpenQcd = openqcd,
                 /// DDalphaAMG: all links with t slowest, little-endian.
-                ///
-                /// The format is read, not written.
                 DdAlphaAmg = ddalphaamg,
-                /// One number a line, t slowest, without a header (Bridge++).
-                ///
-                /// The format is read, not written.
-                Text = text,
+                /// Bridge++ text: one number a line, t slowest, without a header.
+                BridgeText = bridge_text,
+                /// Bridge++ binary: the order of ILDG, big-endian, without a header.
+                BridgeBinary = bridge_binary,
+                /// NPY, an array of NumPy: direction slowest, then t.
+                Npy = npy,
+                /// HDF5 as PyQUDA writes it: a dataset for each direction, with its sums.
+                PyQudaHdf5 = pyquda_hdf5,
             }
+            only_read {}
         }
     };
 }

@@ -11,6 +11,7 @@
 //!
 //! The plaquette tells which of the two a file is.
 
+use super::feature::Feature;
 use super::gauge_format::Found;
 use super::registry::Format;
 use crate::gauge::plaquette;
@@ -20,6 +21,7 @@ use crate::io::error::{Error, ErrorKind, Position};
 use crate::io::gauge_file::{GaugeFile, HeaderCheck};
 use crate::io::input::Input;
 use crate::io::numbers::{ByteOrder, Stored};
+use crate::io::output::Output;
 use crate::io::read_options::{ReadOptions, extents};
 
 /// The beginning of files, for messages.
@@ -113,6 +115,29 @@ fn check(input: &mut Input, configuration: &GaugeConfiguration) -> Result<Header
     let (quantity, tolerance) = ("plaquette", TOLERANCE);
     let ok = (stored - computed).abs() <= tolerance;
     Ok(HeaderCheck { quantity, stored, computed, tolerance, ok })
+}
+
+/// What no file of these formats holds.
+pub(super) const CANNOT_HOLD: &[Feature] =
+    &[Feature::SinglePrecision, Feature::BigEndian, Feature::TwoRows, Feature::LogicalFileName];
+
+/// Writes the header of a configuration, with the extents in the order of the format.
+pub(super) fn write_header(
+    output: &mut Output,
+    configuration: &GaugeConfiguration,
+    extents: [usize; NDIM],
+) -> Result<(), Error> {
+    // A lattice that fits in memory has no extent beyond 32 bits.
+    let mut header = extents.map(|extent| (extent as u32).to_le_bytes()).concat();
+    header.extend((3.0 * plaquette(configuration).average).to_le_bytes());
+    output.write(&header)
+}
+
+/// Puts a link at place `which` of a row of links.
+pub(super) fn put_matrix(link: &Matrix3<f64>, bytes: &mut [u8], which: usize) {
+    for (k, &entry) in link.0.iter().flatten().enumerate() {
+        f64::put_complex(entry, ByteOrder::Little, bytes, 9 * which + k);
+    }
 }
 
 /// Returns the link at place `which` of a row of links.

@@ -1,5 +1,6 @@
 //! The result of `info` for a gauge configuration.
 
+use super::verification::Verification;
 use super::{digits, extents, shortened};
 use crate::arguments::path_text;
 use crate::report::{Table, scientific};
@@ -29,13 +30,17 @@ pub struct ConfigurationInfo {
     fields: usize,
     header: Vec<(String, String)>,
     warnings: Vec<String>,
+    #[serde(skip)]
+    extents_were_given: bool,
+    #[serde(flatten)]
+    verification: Verification,
 }
 
 impl ConfigurationInfo {
     pub fn of(path: &Path, file: GaugeFile) -> Self {
         let configuration = file.configuration;
         let polyakov = polyakov_loop(&configuration);
-        Self {
+        let mut info = Self {
             schema_version: 1,
             kind: "configuration",
             file: path.to_owned(),
@@ -51,8 +56,40 @@ impl ConfigurationInfo {
             header_checks: file.header_checks,
             fields: file.fields,
             header: file.facts,
+            // Formats without extents warn of those that were given.
+            extents_were_given: file
+                .warnings
+                .iter()
+                .any(|warning| warning.contains("does not say its extents")),
             warnings: file.warnings,
+            verification: Verification::default(),
+        };
+        info.verification = info.verification();
+        info
+    }
+
+    /// Returns what was verified, and what the file gives no means to verify.
+    fn verification(&self) -> Verification {
+        let mut found = Verification::default();
+        found.verified.extend(["structure", "size", "finite links"].map(str::to_owned));
+        match &self.checksum {
+            Some(checksum) if checksum.ok => found.verified.push(format!("{} checksum", checksum.kind)),
+            Some(_) => {}
+            None => found.not_verified.push("checksum (none in the file)".to_owned()),
         }
+        let (right, _): (Vec<_>, Vec<_>) = self.header_checks.iter().partition(|check| check.ok);
+        found.verified.extend(right.iter().map(|check| format!("{} of the header", check.quantity)));
+        if self.header_checks.is_empty() {
+            found.not_verified.push("plaquette (none in the file)".to_owned());
+        }
+        let Unitarity { unitarity_deviation, determinant_deviation } = self.unitarity;
+        if unitarity_deviation.max(determinant_deviation) <= UNITARITY_LIMIT {
+            found.verified.push("links in SU(3)".to_owned());
+        }
+        if self.extents_were_given {
+            found.not_verified.push("order of the extents (given, not in the file)".to_owned());
+        }
+        found
     }
 
     /// Lists in words what speaks against the file.
@@ -124,6 +161,7 @@ impl ConfigurationInfo {
             let verdict = if *ok { "verified" } else { "MISMATCH" };
             table.line("header", format_args!("{quantity} {verdict}: stored {stored}, computed {computed}"));
         }
+        self.verification.lines(&mut table);
         if self.fields > 1 {
             table.line("fields", format_args!("{}; this is the first", self.fields));
         }

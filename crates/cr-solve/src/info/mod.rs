@@ -2,6 +2,7 @@
 
 mod configuration;
 mod propagator;
+mod verification;
 
 use super::arguments::Input;
 use super::failure::{Failure, Status};

@@ -1,9 +1,10 @@
 //! The result of `info` for a propagator: solutions of the Dirac equation.
 
+use super::verification::Verification;
 use super::{extents, shortened};
 use crate::arguments::path_text;
 use crate::report::{Table, scientific};
-use lattice_cl::io::{Checksum, PropagatorSummary, SolutionSummary};
+use lattice_cl::io::{Checksum, PropagatorFormat, PropagatorSummary, SolutionSummary};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +14,7 @@ pub struct PropagatorInfo {
     kind: &'static str,
     #[serde(serialize_with = "path_text")]
     file: PathBuf,
-    format: &'static str,
+    format: PropagatorFormat,
     dims: [usize; 4],
     solutions: Vec<Solution>,
     /// Σ |x|² over all solutions and the sites of each time slice.
@@ -22,6 +23,8 @@ pub struct PropagatorInfo {
     norm2_by_t: Vec<f64>,
     header: Vec<(String, String)>,
     warnings: Vec<String>,
+    #[serde(flatten)]
+    verification: Verification,
 }
 
 #[derive(Serialize)]
@@ -54,17 +57,20 @@ impl PropagatorInfo {
                 *sum += norm2;
             }
         }
-        Self {
+        let mut info = Self {
             schema_version: 1,
             kind: "propagator",
             file: path.to_owned(),
-            format: "scidac",
+            format: summary.format,
             dims,
             solutions: summary.solutions.iter().map(Solution::from).collect(),
             norm2_by_t,
             header: summary.facts,
             warnings: summary.warnings,
-        }
+            verification: Verification::default(),
+        };
+        info.verification = info.verification();
+        info
     }
 
     /// Lists in words what speaks against the file.
@@ -79,15 +85,30 @@ impl PropagatorInfo {
 
     fn checksums(&self) -> String {
         let (all, there) = (self.solutions.len(), self.sums().count());
+        let kind = self.sums().next().map_or("", |sum| sum.kind);
         match self.sums().filter(|sum| !sum.ok).count() {
             _ if there == 0 => "none in the file".to_owned(),
             0 if there == all => match self.sum_of_all() {
-                Some(sum) => format!("scidac {sum}, verified"),
-                None => format!("scidac, verified for all {all} solutions"),
+                Some(sum) => format!("{kind} {sum}, verified"),
+                None => format!("{kind}, verified for all {all} solutions"),
             },
-            0 => format!("scidac, verified for {there} of {all} solutions; the others have none"),
-            wrong => format!("scidac, MISMATCH for {wrong} of {all} solutions"),
+            0 => format!("{kind}, verified for {there} of {all} solutions; the others have none"),
+            wrong => format!("{kind}, MISMATCH for {wrong} of {all} solutions"),
         }
+    }
+
+    /// Returns what was verified, and what the file gives no means to verify.
+    fn verification(&self) -> Verification {
+        let mut found = Verification::default();
+        found.verified.extend(["structure", "size", "finite numbers"].map(str::to_owned));
+        let (all, there) = (self.solutions.len(), self.sums().filter(|sum| sum.ok).count());
+        if there == all {
+            found.verified.push("checksum".to_owned());
+        } else {
+            found.not_verified.push(format!("checksum of {} of {all} solutions", all - there));
+        }
+        found.not_verified.push("the equation that the solutions solve".to_owned());
+        found
     }
 
     /// Returns the checksum that all solutions share.
@@ -136,7 +157,10 @@ impl PropagatorInfo {
     pub fn table(&self, verbose: bool) -> Table {
         let mut table = Table::default();
         table.line("file", self.file.display());
-        table.line("format", "scidac, a propagator: spinors in the DeGrand-Rossi basis");
+        table.line(
+            "format",
+            format_args!("{}, a propagator: spinors in the DeGrand-Rossi basis", self.format),
+        );
         table.line("extents", extents(self.dims));
         table.line("precision", self.precisions());
         table.line("solutions", self.sources());
@@ -157,6 +181,7 @@ impl PropagatorInfo {
             }
         }
         table.line("checksum", self.checksums());
+        self.verification.lines(&mut table);
         for (name, value) in &self.header {
             match name.as_str() {
                 "description" => table.line("description", shortened(value)),

@@ -6,15 +6,18 @@
 //! part. There is no header. The caller gives the extents. The only check is that links are in
 //! SU(3).
 
-use super::gauge_format::{About, Found, GaugeFormat};
+use super::feature::Feature;
+use super::gauge_format::{About, Found, GaugeFormat, WrittenFormat};
 use super::registry::Format;
-use crate::geometry::NDIM;
+use crate::geometry::{Dims, NDIM};
 use crate::host;
 use crate::host::{GaugeConfiguration, Links, Matrix3};
 use crate::io::error::{Error, ErrorKind};
 use crate::io::gauge_file::GaugeFile;
 use crate::io::input::{Input, quoted};
+use crate::io::output::Output;
 use crate::io::read_options::{ReadOptions, unchecked_extents};
+use crate::io::write_options::WriteOptions;
 use num_complex::Complex;
 use rayon::prelude::*;
 
@@ -27,16 +30,16 @@ const CHUNK: u64 = 4 << 20;
 /// Most bytes of a line.
 const LONGEST_LINE: usize = 100;
 
-pub(super) struct Text;
+pub(super) struct BridgeText;
 
-impl GaugeFormat for Text {
+impl GaugeFormat for BridgeText {
     fn about(&self) -> About {
         About {
-            name: "text",
+            name: "bridge-text",
             title: "Bridge++ text",
             beginning: "a number on its first line",
             reads: "with `--dims`",
-            endings: &[],
+            endings: &["bridge-text", "txt"],
             provenance: &[],
             takes_over: &[],
         }
@@ -58,16 +61,10 @@ impl GaugeFormat for Text {
         // A digit and the end of its line.
         input.expect("the links as text, at least two bytes a number", 0, 2 * wanted as u64 - 1)?;
         options.tell_extents(dims);
-        let numbers = numbers(input, wanted, options)?;
-        let links = numbers
-            .par_chunks_exact(REALS)
-            .map(|reals| {
-                Matrix3::from_fn(|i, j| Complex::new(reals[2 * (3 * i + j)], reals[2 * (3 * i + j) + 1]))
-            })
-            .collect();
+        let links = links(input, dims, options)?;
         Ok(Found::from(GaugeFile {
             configuration: GaugeConfiguration::new(dims, Links::Double(links)),
-            format: Format::Text,
+            format: Format::BridgeText,
             checksum: None,
             header_checks: Vec::new(),
             fields: 1,
@@ -77,6 +74,47 @@ impl GaugeFormat for Text {
         }))
     }
 }
+
+impl WrittenFormat for BridgeText {
+    fn cannot_hold(&self) -> &'static [Feature] {
+        &[
+            Feature::SinglePrecision,
+            Feature::BigEndian,
+            Feature::LittleEndian,
+            Feature::TwoRows,
+            Feature::LogicalFileName,
+        ]
+    }
+
+    /// Writes each number with 17 digits, which are enough for the same 64 bits.
+    fn write(
+        &self,
+        output: &mut Output,
+        configuration: &GaugeConfiguration,
+        options: &WriteOptions,
+    ) -> Result<(), Error> {
+        let sites = configuration.dims().volume();
+        let lines = |site: usize| {
+            let mut text = String::new();
+            for entry in (0..NDIM).flat_map(|mu| configuration.link(site, mu).0.into_iter().flatten()) {
+                text.push_str(&format!("{:.16e}\n{:.16e}\n", entry.re, entry.im));
+            }
+            text
+        };
+        for first in (0..sites).step_by(SITES_AT_A_TIME) {
+            let end = sites.min(first + SITES_AT_A_TIME);
+            let text: Vec<String> = (first..end).into_par_iter().map(lines).collect();
+            text.iter().try_for_each(|text| output.write(text.as_bytes()))?;
+            if let Some(progress) = options.progress {
+                progress(end as u64, sites as u64);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Sites whose text is in memory at a time.
+const SITES_AT_A_TIME: usize = 4096;
 
 fn number(line: &[u8]) -> Option<f64> {
     let line = line.trim_ascii();
@@ -89,11 +127,15 @@ fn number(line: &[u8]) -> Option<f64> {
     line.parse().ok()
 }
 
-/// Reads all numbers of the file, which must be as many as wanted.
-fn numbers(input: &mut Input, wanted: usize, options: &ReadOptions) -> Result<Vec<f64>, Error> {
-    let mut numbers = Vec::new();
+/// Reads all numbers of the file into the links of a lattice. They must be as many as it takes.
+fn links(input: &mut Input, dims: Dims, options: &ReadOptions) -> Result<Vec<Matrix3<f64>>, Error> {
+    let wanted = NDIM * dims.volume() * REALS;
     let bytes = (wanted * size_of::<f64>()) as u64;
-    host::reserve(&mut numbers, wanted).map_err(|_| input.error(ErrorKind::OutOfMemory { bytes }))?;
+    let mut links = Vec::new();
+    host::reserve(&mut links, NDIM * dims.volume())
+        .map_err(|_| input.error(ErrorKind::OutOfMemory { bytes }))?;
+    // The numbers of the next link, of which the text so far had some.
+    let mut pending = Vec::with_capacity(REALS);
     let (mut start, mut lines) = (0, 0);
     while start < input.length() {
         let count = CHUNK.min(input.length() - start);
@@ -109,9 +151,16 @@ fn numbers(input: &mut Input, wanted: usize, options: &ReadOptions) -> Result<Ve
         let parsed: Vec<Option<f64>> = text.par_iter().map(|line| number(line)).collect();
         for (line, value) in text.iter().zip(parsed) {
             lines += 1;
+            let is_whole = links.len() == NDIM * dims.volume();
             match value {
-                Some(value) if numbers.len() < wanted => numbers.push(value),
-                None if line.trim_ascii().is_empty() && numbers.len() == wanted => {}
+                Some(value) if !is_whole => {
+                    pending.push(value);
+                    if pending.len() == REALS {
+                        links.push(link_of(&pending));
+                        pending.clear();
+                    }
+                }
+                None if line.trim_ascii().is_empty() && is_whole => {}
                 Some(_) => return Err(other_count(input, wanted, lines, "more")),
                 None => return Err(bad_line(input, lines - 1, line)),
             }
@@ -121,10 +170,14 @@ fn numbers(input: &mut Input, wanted: usize, options: &ReadOptions) -> Result<Ve
             progress(start, input.length());
         }
     }
-    match numbers.len() == wanted {
-        true => Ok(numbers),
+    match links.len() == NDIM * dims.volume() {
+        true => Ok(links),
         false => Err(other_count(input, wanted, lines, "no more")),
     }
+}
+
+fn link_of(reals: &[f64]) -> Matrix3<f64> {
+    Matrix3::from_fn(|i, j| Complex::new(reals[2 * (3 * i + j)], reals[2 * (3 * i + j) + 1]))
 }
 
 fn bad_line(input: &Input, before: usize, line: &[u8]) -> Error {

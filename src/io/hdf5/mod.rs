@@ -1,0 +1,42 @@
+//! The part of HDF5 that files of fields and of results need.
+//!
+//! Read are files as h5py and the C library write them by default: superblocks 0 to 3, groups with
+//! symbol tables or compact links, contiguous, compact and chunked datasets, the filters deflate and
+//! shuffle, and text in attributes. Written are files that every version of the library reads:
+//! superblock 0, groups with symbol tables, contiguous datasets.
+//!
+//! Source: the HDF5 File Format Specification, version 3.0 (The HDF Group).
+//!
+//! A structure is read with the bounds of the file, so that no header makes the reader allocate more
+//! than the file holds.
+
+mod attribute;
+mod bytes;
+mod chunks;
+mod dataset;
+mod datatype;
+mod filters;
+mod group;
+mod object;
+mod superblock;
+mod tree;
+mod types;
+mod writer;
+
+pub(super) use dataset::{Dataset, text};
+pub(super) use object::Object;
+pub(super) use superblock::MAGIC;
+pub(super) use tree::File;
+pub(super) use types::Element;
+pub(super) use writer::{Attribute, Writer};
+
+use super::error::{Error, ErrorKind};
+use super::input::{Input, quoted};
+
+/// The address that stands for nothing.
+const UNDEFINED: u64 = u64::MAX;
+
+/// Makes the error that the structure at `byte` cannot be used.
+fn bad(input: &Input, byte: u64, problem: impl AsRef<str>) -> Error {
+    input.error(ErrorKind::BadHdf5 { byte, problem: quoted(problem.as_ref()) })
+}
