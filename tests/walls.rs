@@ -34,7 +34,7 @@ const FLOORS: [&[&str]; 11] = [
 
 /// The floors of `lattice-compute`.
 const COMPUTE_FLOORS: [&[&str]; 12] = [
-    &["absence", "kept_file", "philox", "room", "scalar", "sync", "temporary"],
+    &["absence", "kept_file", "philox", "room", "spare", "scalar", "sync", "temporary"],
     &["error"],
     &["select"],
     &["queue"],
