@@ -1,4 +1,4 @@
-//! What neighbouring domains tell each other: half-spinors on the slices beside a cut.
+//! Halos: half-spinors on the slices beside a cut, from neighbouring domains.
 
 use super::communicator::Communicator;
 use super::faces::{Exchange, Faces, Packed, Received};
@@ -10,16 +10,20 @@ use crate::sync::lock;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-/// The halos of all domains of a lattice. Half-spinors are in the precision of the arithmetic.
+/// The halos of all domains of a lattice.
+///
+/// Half-spinors are in the precision of the arithmetic.
 pub(crate) struct Halo<T: Storage> {
     exchange: Exchange<T::Real>,
     columns: usize,
 }
 
-/// A halo that all stencils of a lattice share. It is locked from the packing of faces to the launch that reads what was received.
+/// A halo that all stencils of a lattice share.
+///
+/// The halo is locked from the packing of faces to the launch that reads the received faces.
 pub(crate) type SharedHalo<T> = Arc<Mutex<Halo<T>>>;
 
-/// Those of a lattice, by the number of fields.
+/// The halos of a lattice, by the number of fields.
 struct Halos<T: Storage>(Mutex<HashMap<usize, SharedHalo<T>>>);
 
 impl<T: Storage> Default for Halos<T> {
@@ -28,7 +32,7 @@ impl<T: Storage> Default for Halos<T> {
     }
 }
 
-/// What a launch of the packing kernel needs of one domain.
+/// The data of one domain for a launch of the packing kernel.
 pub(crate) struct Packing<'a, T: Storage> {
     pub kernel: &'a Kernel,
     pub range: Range,
@@ -36,7 +40,7 @@ pub(crate) struct Packing<'a, T: Storage> {
     pub links: &'a Buffer<T::Stored>,
     /// The arguments after the fields.
     pub place: [Argument<'a>; 4],
-    /// Those of the phase in each direction that is cut.
+    /// The arguments of the phase in each cut direction.
     pub phases: Vec<[Argument<'a>; 2]>,
 }
 
@@ -44,7 +48,9 @@ impl<T: Storage> Halo<T> {
     /// Complex numbers in a half-spinor.
     const COMPONENTS: usize = Spinor::<T::Real>::COMPONENTS / 2;
 
-    /// That of a lattice for this many fields at once, made when it is wanted first: memory that devices share takes milliseconds to allocate.
+    /// Returns the halo of a lattice for this many fields, made on first use.
+    ///
+    /// Memory that devices share takes milliseconds to allocate.
     pub fn shared(
         lattice: &Lattice,
         columns: usize,
@@ -67,10 +73,11 @@ impl<T: Storage> Halo<T> {
         Ok(Self { exchange, columns })
     }
 
-    /// Packs the faces of each domain and starts to pass them to its neighbours: those of the sites of one parity, or of all. Kernels
-    /// that are launched later find them there, or if this is true, only those after [`finish`](Self::finish).
+    /// Packs the faces of each domain and starts to send them to its neighbours.
     ///
-    /// `packings` are those of each domain.
+    /// The faces have the sites of one parity, or all sites. Kernels that are launched later find the
+    /// faces. If the result is `true`, only kernels after [`finish`](Self::finish) find them. `packings`
+    /// has one entry for each domain.
     pub fn start<'a>(
         &mut self,
         communicator: &impl Communicator,
@@ -112,17 +119,19 @@ impl<T: Storage> Halo<T> {
         communicator.start_exchange(&mut self.exchange)
     }
 
-    /// Passes on what has been started.
+    /// Finishes the exchange that was started.
     pub fn finish(&mut self, communicator: &impl Communicator) -> Result<(), DeviceError> {
         communicator.finish_exchange(&mut self.exchange)
     }
 
-    /// What domain `k` received in each cut direction.
+    /// Returns the faces that domain `k` received in each cut direction.
     pub fn received(&self, k: usize) -> impl Iterator<Item = Received<'_, T::Real>> {
         self.exchange.received(k)
     }
 
-    /// The arguments of a kernel of domain `k` that waits for what it received; none where that is there already.
+    /// Returns the arguments of a kernel of domain `k` that waits for its faces.
+    ///
+    /// The result is empty if the faces have arrived already.
     pub fn wait_arguments(&self, k: usize) -> impl Iterator<Item = Argument<'_>> {
         let flags = self.exchange.flags.as_ref();
         let epoch = self.exchange.epoch;
@@ -130,7 +139,9 @@ impl<T: Storage> Halo<T> {
     }
 }
 
-/// The elements of a halo buffer of this length that belong to the sites of one parity, or of both. Of several fields all are sent.
+/// Returns the elements of a halo buffer that belong to one parity, or to both.
+///
+/// Several fields are sent as a whole.
 fn part(len: usize, columns: usize, parity: Option<usize>) -> std::ops::Range<usize> {
     match parity {
         Some(parity) if columns == 1 => parity * (len / 2)..(parity + 1) * (len / 2),

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// Largest n² that a job may ask for.
 const LARGEST_SQUARE: u64 = 1 << 20;
 
-/// Of spectrum: the hadrons that are measured, along t.
+/// The hadrons to measure along t (spectrum only).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct HadronTable {

@@ -99,7 +99,7 @@ pub enum Invalid {
     /// More momenta than a job may have.
     #[error("momenta = {square} is not allowed: n² goes up to {most}")]
     Momenta {
-        /// What was given.
+        /// The number that was given.
         square: u64,
         /// The largest allowed.
         most: u64,

@@ -18,7 +18,7 @@ pub(super) struct Levels<'a> {
     state: State,
     /// The numbers of the operators for which cycles gave up.
     given_up: Vec<usize>,
-    /// What an automatic choice has decided for each operator.
+    /// The decisions of an automatic choice for each operator.
     choices: Vec<Option<MultigridChoice>>,
 }
 
@@ -40,9 +40,10 @@ impl<'a> Levels<'a> {
         Self { params, operators, file, state: State::NotYet, given_up: Vec::new(), choices }
     }
 
-    /// Weighs the method for the operator of this number, after a solve without it that moved `krylov_bytes`.
+    /// Weighs multigrid for an operator, after a solve without it.
     ///
-    /// `left` solves are left, of so many later masses among others. The choice stands for all later solves with this operator.
+    /// The solve moved `krylov_bytes`. `left` solves and `masses_after` masses follow. The choice stands
+    /// for all later solves with this operator.
     pub fn weigh(&mut self, number: usize, krylov_bytes: u64, [left, masses_after]: [usize; 2]) {
         if left == 0 || self.choices[number].is_some() || self.given_up.contains(&number) {
             return;
@@ -54,13 +55,13 @@ impl<'a> Levels<'a> {
             State::NotYet if self.has_file() => (SetUp::Ready, number),
             State::NotYet => (SetUp::Missing, self.lightest()),
         };
-        // Where there is no method, it need not be said.
+        // Without a possible method there is nothing to report.
         let Ok(expected) = self.params.expected_work(&self.operators[number]) else { return };
         let masses = masses_after + usize::from(first != number);
         self.choices[number] = Some(MultigridChoice::new(&expected, krylov_bytes, left, masses, set_up));
     }
 
-    /// What an automatic choice has decided for the operator of this number.
+    /// Returns the decision of an automatic choice for the operator of this number.
     pub fn choice(&self, number: usize) -> Option<&MultigridChoice> {
         self.choices[number].as_ref()
     }

@@ -22,7 +22,7 @@ pub struct MultigridChoice {
     pub multigrid: bool,
 }
 
-/// What there is of the levels of a multigrid method.
+/// The state of the levels of a multigrid method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SetUp {
     /// Nothing.

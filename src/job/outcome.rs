@@ -53,7 +53,7 @@ pub struct PropagatorOutcome {
     pub solves: Vec<SolveOutcome>,
     /// The method that ended the last solve.
     pub params: SolveParams,
-    /// Why an automatic choice went on by multigrid, or did not, if there were solves left.
+    /// The decision of an automatic choice about multigrid, if solves were left.
     pub choice: Option<MultigridChoice>,
     /// The correlators, one for each observable; none if a solve failed.
     ///

@@ -214,7 +214,7 @@ impl Problem {
         self.quarks[number / self.sources.len()].flavour
     }
 
-    /// The measurement of hadrons from a source at this site; `None` if the job asks for none.
+    /// Returns the measurement of hadrons from a source at this site, if there is one.
     pub(super) fn hadrons(&self, origin: [usize; NDIM]) -> Option<HadronMeasurement> {
         let HadronSets(sets) = self.job.hadrons.hadrons.clone()?;
         let antiperiodic = self.job.action.boundary.signs()[NDIM - 1] < 0;

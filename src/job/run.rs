@@ -77,9 +77,10 @@ impl Problem {
         self.lattice().team()
     }
 
-    /// Measures the hadrons of each pair of quarks: of different masses, or of both flavours of one.
+    /// Measures the hadrons of each pair of quarks.
     ///
-    /// Of different masses the heavier quark comes first, of flavours up.
+    /// The quarks have different masses, or are both flavours of one mass. The heavier quark comes first, or
+    /// up.
     fn mixed(&self, kept: &[OneQuark]) -> Result<Vec<MixedHadrons>, DeviceError> {
         let mut mixed = Vec::new();
         let (quarks, sources) = (&self.quarks, self.sources.len());
@@ -127,7 +128,7 @@ struct Run<'a, 'l> {
     flavour: Option<Flavour>,
     source: &'a LabelledSource,
     prepared: &'a Prepared,
-    /// What keeps the solutions for hadrons.
+    /// The solutions that hadrons need.
     hadrons: Option<OneQuark>,
     solving: Solving<'a, 'l>,
     callbacks: &'a mut dyn Callbacks,
@@ -250,7 +251,7 @@ impl Run<'_, '_> {
         Ok(found)
     }
 
-    /// Adds a solution, with its sink smeared if it is to be, to everything that is measured.
+    /// Adds a solution to all measurements, with its sink smeared if the job says so.
     fn contract(
         &mut self,
         label: &Label,

@@ -157,7 +157,7 @@ fn column(table: &str, spin: Option<u64>, colour: Option<u64>) -> Result<Column,
 
 /// Checks the smearing of a table.
 ///
-/// Values that were read from text are in their ranges. Those of a program may not be.
+/// Values that were read from text are in their ranges. Values from a program may be out of range.
 fn smearing(
     table: &str,
     [source, sink]: [Option<SpinorSmearing>; 2],

@@ -15,15 +15,17 @@ pub struct Equation {
     pub file: PathBuf,
     #[command(flatten)]
     mass: QuarkMass,
-    /// The fermions' boundary condition: antiperiodic (in t), periodic, or a sign for each of x,y,z,t
+    /// Boundary condition: antiperiodic (in t), periodic, or four signs for x,y,z,t
     #[arg(long, default_value = "antiperiodic", allow_hyphen_values = true, hide_short_help = true)]
     pub boundary: Boundary,
     /// Angles of a twisted boundary condition for x,y,z,t, in units of π: 0.2,0.4,0,0
     ///
-    /// The quarks take the phase e^{iπθ} besides the sign of --boundary. It stands on the links that leave the last slice.
+    /// The phase e^{iπθ} multiplies the sign of --boundary, on the links that leave the last slice.
     #[arg(long, value_name = "X,Y,Z,T", allow_hyphen_values = true, hide_short_help = true)]
     theta: Option<Theta>,
-    /// Reals stored for each link: 18, or 12 or 8 where all links are in SU(3), which is less to read for every hop
+    /// Reals stored for each link: 18, or 12 or 8 if all links are in SU(3)
+    ///
+    /// Fewer reals are less to read for every hop.
     #[arg(long, value_name = "REALS", default_value = "18", value_parser = reconstruction, hide_short_help = true)]
     pub links: Reconstruction,
     /// Twisted mass of the quark: M + 2iκμγ5
@@ -36,12 +38,10 @@ pub struct Equation {
     flavour: Option<Flavour>,
     /// Coefficient of the clover term: M + κ c_sw T
     ///
-    /// With --mass M + ½ c_sw T. T is that of the links of the file.
+    /// With --mass M + ½ c_sw T. T is made of the links of the file.
     #[arg(long, value_name = "CSW", allow_negative_numbers = true)]
     csw: Option<f64>,
-    /// Coefficient of the clover term in planes of space, with --clover-t instead of --csw
-    ///
-    /// It is divided by ξ0 on an anisotropic lattice.
+    /// Clover coefficient of spatial planes, before division by ξ0; replaces --csw
     #[arg(
         long,
         value_name = "C_R",
@@ -51,7 +51,7 @@ pub struct Equation {
         hide_short_help = true
     )]
     clover_r: Option<f64>,
-    /// Coefficient of the clover term in planes with time, with --clover-r instead of --csw
+    /// Clover coefficient of planes with time; replaces --csw
     #[arg(
         long,
         value_name = "C_T",
@@ -69,7 +69,7 @@ pub struct Equation {
     /// Bare velocity ν for --anisotropy [default: 1]
     #[arg(long, value_name = "NU", allow_negative_numbers = true, hide_short_help = true)]
     nu: Option<f64>,
-    /// The source: point:x,y,z,t, wall:T, volume, z4:SEED,HIT or one of those that --help lists
+    /// The source: point:x,y,z,t, wall:T, volume, z4:SEED,HIT or others (see --help)
     ///
     /// wall:T,NX,NY,NZ has a momentum. Noise is z2, z4, u1 or z2xz2:SEED,HIT, then ,t=T for one time slice and
     /// ,part=K/N for the sites with x+y+z+t = K modulo N. exponential:x,y,z,t,A,P is e^(-A r^P) on a time slice,
@@ -79,15 +79,15 @@ pub struct Equation {
     /// Smear the source in x, y, z: gaussian:W,N (width, steps) or wuppertal:ALPHA,N
     #[arg(long, value_name = "KIND:...", hide_short_help = true)]
     smear_source: Option<SpinorSmearing>,
-    /// Smear the links that sources and sinks are smeared with: ape:ALPHA,N, stout:RHO,N or hyp:A1,A2,A3,N
+    /// Smear the links of both smearings: ape:ALPHA,N, stout:RHO,N or hyp:A1,A2,A3,N
     ///
     /// Links in x, y, z with staples in space, unless directions follow, as in stout:0.1,3,xyzt.
     #[arg(long, value_name = "KIND:...", hide_short_help = true)]
     smear_links: Option<LinkSmearing>,
-    /// Parts of the lattice in x, y, z, t, one on each device of --device: 1x1x2x2 [default: the grid with the least surface]
+    /// Grid of devices in x, y, z, t: 1x1x2x2 [default: the least surface]
     #[arg(long, hide_short_help = true)]
     grid: Option<Grid>,
-    /// Blocks of this grid in x, y, z, t, one for each rank of MPI: 1x1x1x2 [default: those with the least surface]
+    /// Grid of MPI ranks in x, y, z, t: 1x1x1x2 [default: the least surface]
     #[arg(long, value_name = "GRID", hide_short_help = true)]
     ranks_grid: Option<Grid>,
     #[command(flatten)]
@@ -100,7 +100,9 @@ struct QuarkMass {
     /// The hopping parameter: M = 1 − κ H
     #[arg(long, value_name = "K", allow_negative_numbers = true)]
     kappa: Option<f64>,
-    /// The bare mass instead: M = (4 + m) − H/2, solutions are those of κ = 1/(8 + 2m) times 2κ
+    /// The bare mass instead of κ: M = (4 + m) − H/2
+    ///
+    /// Solutions are 2κ times the solutions of --kappa κ = 1/(8 + 2m).
     #[arg(long, value_name = "M", allow_negative_numbers = true)]
     mass: Option<f64>,
 }

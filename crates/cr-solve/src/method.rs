@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// The method that solves the equation.
 #[derive(Debug, clap::Args)]
 pub struct MethodOptions {
-    /// The method; auto takes bicgstab, cg if bicgstab fails or costs more, or multigrid
+    /// The method; auto takes bicgstab, cg if that fails or costs more, or multigrid
     #[arg(long, value_name = "METHOD", value_parser = solver(), default_value = "auto")]
     solver: Solver,
     /// The system: normal (M†M x = M†b), hermitian (γ5M x = γ5b) or direct (M x = b)

@@ -30,12 +30,12 @@ pub struct Arguments {
     equation: Equation,
     #[command(flatten)]
     method: MethodOptions,
-    /// Smear solutions in x, y, z before they are contracted: gaussian:W,N or wuppertal:ALPHA,N
+    /// Smear solutions before contraction: gaussian:W,N or wuppertal:ALPHA,N
     #[arg(long, value_name = "KIND:...", hide_short_help = true)]
     smear_sink: Option<SpinorSmearing>,
-    /// Measure sets of hadrons along t: mesons, octet, decuplet, currents; several with commas between them
+    /// Measure hadrons along t, with commas: mesons, octet, decuplet, currents
     ///
-    /// mesons are all 16 x 16 pairs of matrices at source and sink. They are in the result as JSON.
+    /// mesons are all 16 x 16 pairs of matrices at source and sink. The result as JSON has the hadrons.
     #[arg(long, value_name = "SETS")]
     hadrons: Option<HadronSets>,
     /// Momenta of --hadrons: all p = 2πn/L with n² up to this number [default: 0]

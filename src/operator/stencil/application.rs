@@ -25,28 +25,30 @@ use std::sync::Arc;
 pub(crate) struct Stencil<T: Storage> {
     links: GaugeField<T>,
     task: Task,
-    /// The blocks for the shift, and those for the hop, if the factors have matrices.
+    /// The blocks of the shift and of the hop, if the factors have matrices.
     blocks: [Option<Arc<BlockField<T>>>; 2],
-    /// One for each device; none on the host.
+    /// Kernels of each device; none on the host.
     kernels: Vec<ShardKernels>,
-    /// How faces and sums travel.
+    /// The communicator of faces and sums.
     communicator: Carrier,
-    /// Present if there are several domains.
+    /// The halo, if there are several domains.
     halo: Option<SharedHalo<T>>,
-    /// What is subtracted, on the host.
+    /// The field to subtract, on the host.
     scratch: RefCell<Vec<Spinor<T::Real>>>,
 }
 
 /// The fields of one application.
 pub(crate) struct Fields<'a, T: Storage> {
     pub psi: &'a Spinors<T>,
-    /// The field that the shift multiplies, on one parity. `None` on the full lattice, where it is ψ, and without shift.
+    /// The field that the shift multiplies, on one parity.
+    ///
+    /// `None` without shift, and on the full lattice, where the shift multiplies ψ.
     pub shifted: Option<&'a Spinors<T>>,
     pub out: &'a mut Spinors<T>,
     pub ending: EndingFields<'a, Spinors<T>>,
 }
 
-/// Their parts on each device, and the links.
+/// The fields' parts on each device, and the links.
 struct Buffers<'a, T: Storage> {
     psi: &'a [Buffer<T::Stored>],
     shifted: Option<&'a [Buffer<T::Stored>]>,
@@ -56,7 +58,7 @@ struct Buffers<'a, T: Storage> {
 }
 
 impl<T: Storage> Stencil<T> {
-    /// In the variant that `tuning` gives for each device.
+    /// Makes the stencil in the variant that `tuning` gives for each device.
     pub(super) fn in_variants(
         links: &GaugeField<T>,
         task: Task,
@@ -89,17 +91,19 @@ impl<T: Storage> Stencil<T> {
         self.task
     }
 
-    /// The kernel variant of the first device; `None` on the host.
+    /// Returns the kernel variant of the first device; `None` on the host.
     pub fn tuning(&self) -> Option<Tuning> {
         self.kernels.first().map(|kernels| kernels.tuning)
     }
 
-    /// out = γ5^g (shift·ψ + coefficient·H ψ), with the shifted field instead of ψ on the sites of one parity. Gives the event of each
-    /// device's kernel to `observer`, if there is one. What is stored, and what is summed up, is as the task's ending says.
+    /// Computes out = γ5^g (shift·ψ + coefficient·H ψ).
+    ///
+    /// On one parity the shift multiplies the shifted field instead of ψ. `observer` receives the event of
+    /// each device's kernel. The task's ending decides about storing and sums.
     ///
     /// # Panics
-    /// When a field lives on another lattice than the links or on other sites than the task says, there are not as many of them,
-    /// or a field is missing or too many.
+    /// If a field is missing or not wanted, lives on another lattice than the links or on other sites than
+    /// the task's, or has another number of columns.
     pub fn apply(
         &self,
         fields: Fields<'_, T>,
@@ -221,7 +225,9 @@ impl<T: Storage> Stencil<T> {
         Ok(Sums::Numbers(sums))
     }
 
-    /// Packs the faces of each domain and sends them. True if that has to be finished before kernels need them.
+    /// Packs and sends the faces of each domain.
+    ///
+    /// Returns `true` if the exchange must be finished before kernels need the faces.
     fn start_exchange(
         &self,
         halo: &mut Halo<T>,
@@ -248,7 +254,9 @@ impl<T: Storage> Stencil<T> {
         halo.start(&self.communicator, parity, packings)
     }
 
-    /// Launches the groups of a part on device `k`. Numbers that are summed up go to `reduction`; a Gram matrix is returned.
+    /// Launches the groups of a part on device `k`.
+    ///
+    /// Sums of numbers go to `reduction`. A Gram matrix is returned.
     fn launch<'s>(
         &'s self,
         k: usize,
@@ -298,12 +306,12 @@ impl<T: Storage> Stencil<T> {
         kernels.ending.launch::<T>(&ending, arguments, kernels.groups.count, reduction, launch)
     }
 
-    /// What one application costs.
+    /// Returns the cost of one application.
     pub fn work(&self) -> Work {
         self.work_of(self.task)
     }
 
-    /// What one application of another task on the same sites costs.
+    /// Returns the cost of one application of another task on the same sites.
     pub fn work_of(&self, task: Task) -> Work {
         let sites = self.links.lattice().dims().volume() as u64;
         let sites = if task.region == Region::Full { sites } else { sites / 2 };
@@ -311,7 +319,9 @@ impl<T: Storage> Stencil<T> {
     }
 }
 
-/// The blocks of a matrix, which is known to exist: whoever asks for an inverse has [`GaugeField::blocks`] make it first.
+/// Returns the blocks of a matrix that is known to exist.
+///
+/// [`GaugeField::blocks`] makes an inverse before it is used here.
 pub(super) fn prepared<T: Storage>(
     links: &GaugeField<T>,
     matrix: SiteMatrix,
@@ -322,9 +332,11 @@ pub(super) fn prepared<T: Storage>(
     })
 }
 
-/// Operations and least memory traffic for each site that is written, of all right-hand sides: 1320 flops for H, and what the parts of
-/// the task cost. Every link that is used and every spinor passes through memory once. The full operator uses 4 links for each site, each
-/// twice; the hop to one parity uses 8, each once.
+/// Returns operations and least memory traffic for each written site.
+///
+/// The work is that of all right-hand sides: 1320 flops for H, and the cost of the task's parts. Every
+/// used link and every spinor is read or written once. The full operator uses 4 links for each site,
+/// each twice. The hop to one parity uses 8 links, each once.
 pub fn work_per_site(task: Task, precision: StoragePrecision, reconstruction: Reconstruction) -> Work {
     let links = if task.region == Region::Full { NDIM } else { 2 * NDIM };
     let (site, ending) = (task.site_part().cost(task.columns), task.ending.cost(task.columns));
