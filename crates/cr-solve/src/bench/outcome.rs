@@ -301,7 +301,9 @@ impl Row {
         }
         let parameters = |row: &Row| {
             let mut parameters = row.parameters.clone();
-            parameters.remove("grid");
+            for of_several in ["grid", "ranks", "ranks_grid"] {
+                parameters.remove(of_several);
+            }
             parameters
         };
         let own = parameters(self);

@@ -261,7 +261,7 @@ impl<'a> Session<'a> {
     /// Adds a row that was measured elsewhere, unless it has no samples.
     pub fn push(&mut self, subject: Subject, samples: Samples) {
         let Some(mut row) = Row::new(subject, samples) else { return };
-        row.relate_to_one_device(&self.rows, self.team.len());
+        row.relate_to_one_device(&self.rows, self.team.labels().len());
         self.rows.push(row);
     }
 

@@ -174,8 +174,9 @@ impl Limits {
 
 /// Checks and times solves on each device, and on the team if there are several.
 ///
-/// With `--quick` the team is left out, because its kernels are others. Several ranks solve
-/// together only.
+/// With `--quick` the team is left out, because its kernels are others. Of several ranks each solves
+/// on its first device alone, unless `--quick` is given, and then all solve together. The rows of
+/// one device are those of the first rank.
 ///
 /// # Errors
 /// When a device fails, or a solve reports another residual than its solution has.
@@ -184,7 +185,7 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
     let alone = devices.iter().enumerate().map(|(number, device)| (Some(number), Team::from(device.clone())));
     let has_ranks = session.ranks().world().is_some();
     let together = (has_ranks || (devices.len() > 1 && !session.how.quick)).then(|| (None, session.team()));
-    let alone = alone.filter(|_| !has_ranks);
+    let alone = alone.filter(|(number, _)| !has_ranks || (*number == Some(0) && !session.how.quick));
     if let (Some(grid), None) = (arguments.grid, &together) {
         let message =
             format!("--grid {grid} is for solves on several devices together, and there are none here");

@@ -104,7 +104,9 @@ const CHECKED_SITES: usize = 500;
 
 /// Checks and times the kernels on each device, then on all devices together.
 ///
-/// `--quick` and `--search` leave out all devices together. Several ranks share one lattice.
+/// `--quick` and `--search` leave out all devices together. Of several ranks each measures its
+/// first device alone, unless `--quick` is given. Then all share one lattice. The rows of one
+/// device are those of the first rank.
 ///
 /// # Errors
 /// If a device fails, or if a kernel computes something wrong. A wrong kernel is not timed.
@@ -115,7 +117,11 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
             let message = "--search tries variants on one device, and here are several ranks".to_owned();
             return Err(Failure::usage(message).hint("leave out --search, or start one process"));
         }
-        Some(_) => vec![(None, session.team())],
+        Some(_) => {
+            let first = devices.first().filter(|_| !session.how.quick);
+            let alone = first.map(|device| (Some(0), Team::from(device.clone())));
+            alone.into_iter().chain([(None, session.team())]).collect()
+        }
         None => {
             let alone = devices.iter().enumerate().map(|(k, device)| (Some(k), Team::from(device.clone())));
             let is_wanted = devices.len() > 1 && !session.how.quick && !arguments.search;
@@ -474,7 +480,7 @@ impl Case<'_> {
             let decided = session.ranks().first_decides((wall.as_nanos() as u64).to_le_bytes())?;
             let decided = Duration::from_nanos(u64::from_le_bytes(decided));
             in_a_row = longer_batch(launches, decided).unwrap_or(launches);
-            let on_device = on_device.filter(|_| session.ranks().world().is_none());
+            let on_device = on_device.filter(|_| self.team.ranks().is_none());
             Ok((wall / launches, on_device.map(|duration| duration / launches)))
         })?;
         let has_events = !samples.event.is_empty();
