@@ -178,7 +178,15 @@ impl<T: Storage> CloverField<T> {
 
     fn not_positive(&self, site: usize, of: CloverMatrix) -> LatticeError {
         let coordinates: [usize; NDIM] = self.lattice.dims().coordinates(site);
-        let eigenvalue = of.blocks_at(&*self.configuration, self.weights, site).smallest_eigenvalue();
+        let computed = || of.blocks_at(&*self.configuration, self.weights, site).smallest_eigenvalue();
+        let Some(part) = self.configuration.part() else {
+            return LatticeError::CloverNotPositive { site: coordinates, eigenvalue: computed() };
+        };
+        // The rank of the site has the links, and tells the others.
+        let is_own = self.lattice.shards().iter().any(|shard| shard.domain.local(coordinates).is_some());
+        let own = if is_own { computed().to_ne_bytes().to_vec() } else { Vec::new() };
+        let all = part.company().all(Some(&own)).unwrap_or_default().concat();
+        let eigenvalue = all.first_chunk().map_or(f64::NAN, |bytes| f64::from_ne_bytes(*bytes));
         LatticeError::CloverNotPositive { site: coordinates, eigenvalue }
     }
 }

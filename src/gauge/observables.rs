@@ -4,7 +4,7 @@
 //! order.
 
 use crate::geometry::NDIM;
-use crate::host::{GaugeConfiguration, LinksOfSites, Matrix3, ordered_sum};
+use crate::host::{GaugeConfiguration, LinksOfSites, Matrix3, ordered_sum, ordered_sum_of_sites};
 use num_complex::Complex;
 use serde::Serialize;
 use std::ops::Add;
@@ -22,11 +22,12 @@ pub struct Plaquette {
 
 /// Returns the average plaquette: Re tr / 3, averaged over sites and planes.
 ///
-/// The plaquette is U_μ(x) U_ν(x+μ) U†_μ(x+ν) U†_ν(x).
+/// The plaquette is U_μ(x) U_ν(x+μ) U†_μ(x+ν) U†_ν(x). Processes that have parts of the links all
+/// call this, and get the same bits as one that has all.
 pub fn plaquette(config: &impl LinksOfSites) -> Plaquette {
     let volume = config.dims().volume();
     let t = NDIM - 1;
-    let [spatial, temporal] = ordered_sum(volume, [0.0; 2], add, |site| {
+    let sums = ordered_sum_of_sites(volume, config.part(), [0.0; 2], add, |site| {
         let mut sums = [0.0; 2];
         for nu in 1..NDIM {
             for mu in 0..nu {
@@ -37,6 +38,7 @@ pub fn plaquette(config: &impl LinksOfSites) -> Plaquette {
         }
         sums
     });
+    let [spatial, temporal] = sums.unwrap_or([f64::NAN; 2]);
     let planes = 9.0 * volume as f64; // three planes, three colours
     Plaquette {
         average: (spatial + temporal) / (2.0 * planes),
@@ -47,16 +49,18 @@ pub fn plaquette(config: &impl LinksOfSites) -> Plaquette {
 
 /// Returns Re tr U / 3, averaged over all links.
 ///
-/// The trace depends on the gauge. NERSC headers carry it as a check.
+/// The trace depends on the gauge. NERSC headers carry it as a check. Processes that have parts of
+/// the links all call this.
 pub fn link_trace(config: &GaugeConfiguration) -> f64 {
     let volume = config.dims().volume();
-    let sum = ordered_sum(
+    let sum = ordered_sum_of_sites(
         volume,
+        config.part(),
         0.0,
         |a, b| a + b,
         |site| (0..NDIM).map(|mu| config.link(site, mu).trace().re).sum(),
     );
-    sum / (3 * NDIM * volume) as f64
+    sum.unwrap_or(f64::NAN) / (3 * NDIM * volume) as f64
 }
 
 /// Returns the Polyakov loop, averaged over space.

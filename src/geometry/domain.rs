@@ -83,6 +83,26 @@ impl Domain {
         std::array::from_fn(|mu| self.origin[mu] + coordinates[mu])
     }
 
+    /// Returns the rows that hold the domain and the sites beside it, as ranges of lattice sites.
+    ///
+    /// Corners belong to the sites beside it. The rows are in ascending order.
+    pub fn rows_with_halo(&self) -> Vec<Range<usize>> {
+        let along = |mu: usize| -> Vec<usize> {
+            let (extent, halo) = (self.dims[mu], usize::from(self.is_cut(mu)));
+            let first = self.origin[mu] + extent - halo;
+            (0..self.extents[mu] + 2 * halo).map(|k| (first + k) % extent).collect()
+        };
+        let mut rows = Vec::new();
+        for &t in &along(3) {
+            for &z in &along(2) {
+                rows.extend(along(1).iter().map(|&y| self.dims.site([0, y, z, t])));
+            }
+        }
+        rows.sort_unstable();
+        rows.dedup();
+        rows.into_iter().map(|first| first..first + self.dims[0]).collect()
+    }
+
     /// Returns the stretches of consecutive lattice numbers of these sites, in order.
     ///
     /// Each range runs from the first number to one past the last. With one parity the numbers are

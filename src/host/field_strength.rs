@@ -5,6 +5,7 @@
 use super::configuration::GaugeConfiguration;
 use super::link_field::LinkField;
 use super::matrix3::Matrix3;
+use super::part::Part;
 use crate::geometry::{Dims, NDIM, PLANES};
 use crate::scalar::Real;
 use num_complex::Complex;
@@ -24,6 +25,10 @@ pub trait LinksOfSites: Sync {
     fn dims(&self) -> Dims;
     /// The link that leaves `site` in direction `mu`.
     fn link(&self, site: usize, mu: usize) -> Matrix3<f64>;
+    /// The part of the links that this process has, or `None` if it has all.
+    fn part(&self) -> Option<&Part> {
+        None
+    }
     /// The site that this link leads to.
     fn forward(&self, site: usize, mu: usize) -> usize {
         self.dims().forward(site, mu)
@@ -41,6 +46,10 @@ impl LinksOfSites for GaugeConfiguration {
 
     fn link(&self, site: usize, mu: usize) -> Matrix3<f64> {
         self.link(site, mu)
+    }
+
+    fn part(&self) -> Option<&Part> {
+        self.part()
     }
 }
 

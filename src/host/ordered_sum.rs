@@ -1,10 +1,9 @@
-//! Sums over sites that do not depend on the number of threads.
+//! Sums over sites that do not depend on the number of threads, or of processes.
 
+use super::part::{BLOCK, Part};
+use bytemuck::Pod;
 use rayon::prelude::*;
 use std::ops::Range;
-
-/// Terms that one thread sums before the partial sums are added in order.
-const BLOCK: usize = 1024;
 
 /// Combines the terms 0..count in a fixed order.
 ///
@@ -15,10 +14,37 @@ pub(crate) fn ordered_sum<S: Copy + Send + Sync>(
     combine: impl Fn(S, S) -> S + Sync,
     term: impl Fn(usize) -> S + Sync,
 ) -> S {
-    let block = |range: Range<usize>| range.map(&term).fold(zero, &combine);
-    let partial: Vec<S> = (0..count.div_ceil(BLOCK))
+    blocks(0..count, zero, &combine, &term).into_iter().fold(zero, &combine)
+}
+
+/// Combines a term of each site, of which each process may have a part.
+///
+/// The result has the same bits for every number of processes. It is `None` if one has given up.
+pub(crate) fn ordered_sum_of_sites<S: Pod + Send + Sync>(
+    volume: usize,
+    part: Option<&Part>,
+    zero: S,
+    combine: impl Fn(S, S) -> S + Sync,
+    term: impl Fn(usize) -> S + Sync,
+) -> Option<S> {
+    let Some(part) = part else { return Some(ordered_sum(volume, zero, combine, term)) };
+    let own = blocks(part.share(), zero, &combine, &term);
+    let all = part.company().all(Some(bytemuck::cast_slice(&own)))?;
+    let sums = all.iter().flat_map(|bytes| bytes.chunks_exact(size_of::<S>()));
+    Some(sums.map(bytemuck::pod_read_unaligned).fold(zero, combine))
+}
+
+/// The sum of each block of these terms. The first term begins a block.
+fn blocks<S: Copy + Send + Sync>(
+    terms: Range<usize>,
+    zero: S,
+    combine: &(impl Fn(S, S) -> S + Sync),
+    term: &(impl Fn(usize) -> S + Sync),
+) -> Vec<S> {
+    let block = |range: Range<usize>| range.map(term).fold(zero, combine);
+    (0..terms.len().div_ceil(BLOCK))
         .into_par_iter()
-        .map(|k| block(k * BLOCK..count.min((k + 1) * BLOCK)))
-        .collect();
-    partial.into_iter().fold(zero, &combine)
+        .map(|k| terms.start + k * BLOCK)
+        .map(|first| block(first..terms.end.min(first + BLOCK)))
+        .collect()
 }

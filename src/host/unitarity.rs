@@ -1,7 +1,7 @@
 //! The distance of links from SU(3).
 
 use super::configuration::GaugeConfiguration;
-use super::ordered_sum::ordered_sum;
+use super::ordered_sum::ordered_sum_of_sites;
 use crate::geometry::NDIM;
 use serde::Serialize;
 
@@ -15,9 +15,12 @@ pub struct Unitarity {
 }
 
 /// Returns the largest deviations of links from unitarity and from determinant 1.
+///
+/// Processes that have parts of the links all call this.
 pub fn unitarity(config: &GaugeConfiguration) -> Unitarity {
-    let [unitarity_deviation, determinant_deviation] = ordered_sum(
+    let largest = ordered_sum_of_sites(
         config.dims().volume(),
+        config.part(),
         [0.0; 2],
         |a, b| [nan_or_larger(a[0], b[0]), nan_or_larger(a[1], b[1])],
         |site| {
@@ -29,6 +32,7 @@ pub fn unitarity(config: &GaugeConfiguration) -> Unitarity {
             })
         },
     );
+    let [unitarity_deviation, determinant_deviation] = largest.unwrap_or([f64::NAN; 2]);
     Unitarity { unitarity_deviation, determinant_deviation }
 }
 

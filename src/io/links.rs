@@ -3,13 +3,14 @@
 //! The four directions are x, y, z and t.
 
 use super::checksum::{Method, Sums};
-use super::error::Error;
+use super::error::{Error, ErrorKind};
 use super::input::Input;
 use super::numbers::{ByteOrder, Stored};
 use super::output::Output;
 use super::payload::{Payload, Progress};
+use super::read_options::ReadOptions;
 use crate::geometry::{Dims, NDIM};
-use crate::host::{GaugeConfiguration, Links, Matrix3};
+use crate::host::{GaugeConfiguration, Links, Matrix3, Part};
 use crate::scalar::Precision;
 
 /// The rows of each link that a file holds.
@@ -57,26 +58,48 @@ impl LinkLayout {
         Payload { sites: dims.volume(), site_bytes, method, progress }
     }
 
-    /// Reads the links of `payload`, which begin at `byte`.
+    /// Reads the links that begin at `byte`, and the sums of all their bytes.
+    ///
+    /// If the options say so, each process reads a part, and the sums are those of all processes.
     pub(super) fn read(
+        self,
+        input: &mut Input,
+        dims: Dims,
+        method: Option<Method>,
+        byte: u64,
+        options: &ReadOptions,
+    ) -> Result<(GaugeConfiguration, Sums), Error> {
+        let payload = self.payload(dims, method, options.progress);
+        let part =
+            options.parts.and_then(|parts| Some(Part::new(dims, &(parts.wanted)(dims)?, parts.company)));
+        let part = part.as_ref();
+        let (links, sums) = match self.precision {
+            Precision::Single => {
+                let (links, sums) = self.values::<f32>(input, &payload, byte, part)?;
+                (Links::Single(links), sums)
+            }
+            Precision::Double => {
+                let (links, sums) = self.values::<f64>(input, &payload, byte, part)?;
+                (Links::Double(links), sums)
+            }
+        };
+        let Some(part) = part else { return Ok((GaugeConfiguration::new(dims, links), sums)) };
+        let sums = payload.sums_of_all(part, sums).ok_or_else(|| given_up(input))?;
+        Ok((GaugeConfiguration::of_part(dims, links, part.clone()), sums))
+    }
+
+    fn values<T: Stored>(
         self,
         input: &mut Input,
         payload: &Payload,
         byte: u64,
-    ) -> Result<(Links, Sums), Error> {
-        let what = "the links";
-        Ok(match self.precision {
-            Precision::Single => {
-                let (links, sums) =
-                    payload.read(input, what, byte, NDIM, |bytes, links| self.decode::<f32>(bytes, links))?;
-                (Links::Single(links), sums)
-            }
-            Precision::Double => {
-                let (links, sums) =
-                    payload.read(input, what, byte, NDIM, |bytes, links| self.decode::<f64>(bytes, links))?;
-                (Links::Double(links), sums)
-            }
-        })
+        part: Option<&Part>,
+    ) -> Result<(Vec<Matrix3<T>>, Sums), Error> {
+        let decode = |bytes: &[u8], links: &mut [Matrix3<T>]| self.decode::<T>(bytes, links);
+        match part {
+            Some(part) => payload.read_part(input, "the links", byte, NDIM, part, decode),
+            None => payload.read(input, "the links", byte, NDIM, decode),
+        }
     }
 
     /// Writes the links of a configuration, in the precision of this layout.
@@ -127,6 +150,12 @@ impl LinkLayout {
             }
         }
     }
+}
+
+/// Ends the reading in parts, after which each process reads all.
+pub(super) fn given_up(input: &Input) -> Error {
+    let source = std::io::Error::other("another process cannot read its part");
+    input.error(ErrorKind::System { action: "read the file in parts", source })
 }
 
 /// Makes a link from its first two rows.

@@ -50,7 +50,7 @@ pub use propagators::{
     UnknownPropagatorFormat, read_propagator, read_propagator_with,
 };
 pub use read::{Contents, Inspection, holds_propagator, inspect, inspect_gauge, read_gauge, read_gauge_with};
-pub use read_options::ReadOptions;
+pub use read_options::{Parts, ReadOptions};
 pub use results::{is_hdf5_name, read_results, write_results};
 pub use signs::{LinkSign, SignsInLinks};
 pub use validate::UNITARITY_LIMIT;

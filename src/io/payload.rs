@@ -7,7 +7,7 @@ use super::checksum::{Method, Sums};
 use super::error::{Error, ErrorKind};
 use super::input::Input;
 use super::output::Output;
-use crate::host;
+use crate::host::{self, Part};
 use rayon::prelude::*;
 
 /// A function that is called with the bytes done, and the bytes in all.
@@ -158,6 +158,64 @@ impl Payload<'_> {
             .with_min_len(GRAIN)
             .map(|(k, bytes)| self.sums_of(first + k, bytes))
             .reduce(|| Method::NOTHING, |a, b| self.combine(a, b))
+    }
+
+    /// Reads the part of a field that begins at `byte`, and the sums of the bytes of its share.
+    ///
+    /// The values of present sites follow one another.
+    pub(super) fn read_part<V: Copy + Default + Send + Sync>(
+        &self,
+        input: &mut Input,
+        what: &str,
+        byte: u64,
+        per_site: usize,
+        part: &Part,
+        decode: impl Fn(&[u8], &mut [V]) + Sync,
+    ) -> Result<(Vec<V>, Sums), Error> {
+        input.expect(what, byte, self.bytes())?;
+        let count = part.sites() * per_site;
+        let mut values = Vec::new();
+        host::reserve(&mut values, count)
+            .map_err(|_| input.error(ErrorKind::OutOfMemory { bytes: self.bytes() }))?;
+        rayon::iter::repeat_n(V::default(), count).collect_into_vec(&mut values);
+        let (in_chunk, share) = (self.sites_in_chunk(), part.share());
+        let mut buffer = vec![0; in_chunk * self.site_bytes];
+        let (mut rest, mut sums, mut done) = (&mut values[..], Method::NOTHING, 0);
+        for run in part.runs() {
+            input.seek(byte + (run.start * self.site_bytes) as u64)?;
+            for first in run.clone().step_by(in_chunk) {
+                let sites = in_chunk.min(run.end - first);
+                let bytes = &mut buffer[..sites * self.site_bytes];
+                input.fill(bytes)?;
+                let (values, later) = rest.split_at_mut(sites * per_site);
+                rest = later;
+                let chunk = bytes
+                    .par_chunks_exact(self.site_bytes)
+                    .zip(values.par_chunks_exact_mut(per_site))
+                    .enumerate()
+                    .with_min_len(GRAIN)
+                    .map(|(k, (bytes, values))| {
+                        decode(bytes, values);
+                        let site = first + k;
+                        if share.contains(&site) { self.sums_of(site, bytes) } else { Method::NOTHING }
+                    })
+                    .reduce(|| Method::NOTHING, |a, b| self.combine(a, b));
+                sums = self.combine(sums, chunk);
+                done += sites;
+                // As much of the whole as of the part.
+                self.report((done as u64 * self.sites as u64 / part.sites() as u64) as usize);
+            }
+        }
+        Ok((values, sums))
+    }
+
+    /// Returns the sums of all processes together, from those of this one's share.
+    ///
+    /// The result is `None` if a process has given up.
+    pub(super) fn sums_of_all(&self, part: &Part, own: Sums) -> Option<Sums> {
+        let all = part.company().all(Some(bytemuck::cast_slice(&own)))?;
+        let sums = all.iter().map(|bytes| bytemuck::pod_read_unaligned::<Sums>(bytes));
+        Some(sums.fold(Method::NOTHING, |a, b| self.combine(a, b)))
     }
 
     /// Appends the field to the file, and returns the sums of its bytes.

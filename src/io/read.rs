@@ -94,7 +94,21 @@ pub fn holds_propagator(path: impl AsRef<Path>) -> Result<bool, Error> {
     Ok(propagators::File::recognise(&mut input)?.is_some())
 }
 
+/// Reads a configuration, or a part of it if there are several processes that find nothing wrong.
+///
+/// If one of them does, each reads all. So all tell the same, as one process would.
 fn inspect_configuration(input: &mut Input, options: &ReadOptions) -> Result<Inspection, Error> {
+    let Some(parts) = options.parts else { return inspect_links(input, options) };
+    let found = inspect_links(input, options);
+    let is_right = found.as_ref().is_ok_and(|found| found.problem.is_none());
+    if parts.company.all(is_right.then_some(&[])).is_some() {
+        return found;
+    }
+    drop(found);
+    inspect_links(input, &ReadOptions { parts: None, ..*options })
+}
+
+fn inspect_links(input: &mut Input, options: &ReadOptions) -> Result<Inspection, Error> {
     let format = recognise(input, options.format)?;
     let Found { mut file, unreadable_checksum } = format.reader().read(input, options)?;
     if let Some(named) = options.format.filter(|&named| named != file.format) {
@@ -157,6 +171,10 @@ fn header_problem(file: &mut GaugeFile) -> Option<ErrorKind> {
 /// Boundary signs are found, and removed if the options say so.
 fn unitarity_problem(file: &mut GaugeFile, options: &ReadOptions) -> Option<ErrorKind> {
     let problem = validate::check_special_unitary(&file.configuration).err()?;
+    if file.configuration.part().is_some() {
+        // Signs show on whole slices only.
+        return Some(problem);
+    }
     file.signs = match validate::signs(&file.configuration) {
         Signs::Slices(signs) => signs,
         Signs::None => return Some(problem).filter(|_| !options.ignore_unitarity),

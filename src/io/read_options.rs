@@ -6,6 +6,9 @@ use super::input::Input;
 use super::payload::Progress;
 use super::signs::SignsInLinks;
 use crate::geometry::Dims;
+use crate::host::Company;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// The options for reading a file. The default checks everything.
 #[derive(Clone, Copy, Default)]
@@ -31,6 +34,19 @@ pub struct ReadOptions<'a> {
     ///
     /// The caller has time to prepare something. The file may still turn out to be invalid.
     pub extents: Option<&'a dyn Fn(Dims)>,
+    /// What each of several processes reads of the links. `None` reads all.
+    pub parts: Option<Parts<'a>>,
+}
+
+/// Several processes that read a file, each a part of it.
+#[derive(Clone, Copy)]
+pub struct Parts<'a> {
+    /// The processes.
+    pub company: &'a Arc<Company>,
+    /// The sites whose links this process needs on a lattice of these extents.
+    ///
+    /// `None` on all processes if they need all.
+    pub wanted: &'a dyn Fn(Dims) -> Option<Vec<Range<usize>>>,
 }
 
 impl ReadOptions<'_> {

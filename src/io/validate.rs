@@ -14,6 +14,8 @@ use rayon::prelude::*;
 pub const UNITARITY_LIMIT: f64 = 1e-4;
 
 /// Refuses infinities and NaN, and names the first of them.
+///
+/// Of a part of a configuration the name is not that of the link.
 pub(super) fn check_finite(config: &GaugeConfiguration) -> Result<(), ErrorKind> {
     fn first<T: Real>(links: &[Matrix3<T>]) -> Option<usize> {
         let finite =
@@ -35,10 +37,11 @@ pub(super) fn check_finite(config: &GaugeConfiguration) -> Result<(), ErrorKind>
 
 /// Refuses links that are off SU(3) by more than [`UNITARITY_LIMIT`].
 ///
-/// The error names the worst link.
+/// The error names the worst link. A process with a part of the links checks its share.
 pub(super) fn check_special_unitary(config: &GaugeConfiguration) -> Result<(), ErrorKind> {
     // The first of equal ones is named, so that the answer does not depend on the threads.
-    let worst = (0..NDIM * config.dims().volume())
+    let share = config.share();
+    let worst = (NDIM * share.start..NDIM * share.end)
         .into_par_iter()
         .map(|index| (deviation(&config.link(index / NDIM, index % NDIM)), index))
         .reduce(|| (0.0, usize::MAX), |a, b| if (b.0, a.1) > (a.0, b.1) { b } else { a });

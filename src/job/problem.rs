@@ -24,6 +24,7 @@ use crate::multigrid::Multigrid;
 use crate::operator::Dirac;
 use crate::solve::{Auto, build_programs_of_solve};
 use std::borrow::Cow;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
@@ -386,6 +387,18 @@ pub fn links_of(
         None => Ok(links),
         Some(clover) => Ok(links.with_weighted_clover(Arc::clone(configuration), clover.weights)?),
     }
+}
+
+/// Returns the sites whose links a rank of a team needs to do a job.
+///
+/// The result is `None` where every rank needs all links: in a team of one process, for links that
+/// are smeared, and for multigrid.
+pub fn sites_of_rank(job: &Job, team: &Team, dims: Dims) -> Option<Vec<Range<usize>>> {
+    team.ranks()?;
+    let smears = |labelled: &LabelledSource| labelled.smearing != SourceSmearing::default();
+    let needs_all = job.labelled_sources().ok()?.iter().any(smears) || job.solver.solver == Solver::Multigrid;
+    let lattice = lattice_of(job, team, dims).ok().filter(|_| !needs_all)?;
+    Some(lattice.shards().iter().flat_map(|shard| shard.domain.rows_with_halo()).collect())
 }
 
 /// Compiles the kernels of a job's solves for a lattice of these extents.

@@ -5,7 +5,7 @@ use super::report::Report;
 use lattice_cl::geometry::Dims;
 use lattice_cl::host::{GaugeConfiguration, Reconstruction};
 use lattice_cl::io::{
-    self, Contents, ErrorKind, Format, GaugeFile, Propagator, ReadOptions, SignsInLinks, WriteOptions,
+    self, Contents, ErrorKind, Format, GaugeFile, Parts, Propagator, ReadOptions, SignsInLinks, WriteOptions,
 };
 use lattice_cl::job::Configuration;
 use lattice_cl::scalar;
@@ -149,19 +149,22 @@ impl Input {
     ///
     /// The path `-` is standard input.
     pub fn read(&self, path: &Path, report: &Report) -> Result<GaugeFile, Failure> {
-        self.read_and_tell(path, report, &drop)
+        self.read_and_tell(path, report, &drop, None)
     }
 
     /// Reads like [`Input::read`], but tells `extents` the extents of the lattice.
     ///
-    /// `extents` is called before the links are read.
+    /// `extents` is called before the links are read. `parts` are those of several processes.
     pub fn read_and_tell(
         &self,
         path: &Path,
         report: &Report,
         extents: &dyn Fn(Dims),
+        parts: Option<Parts<'_>>,
     ) -> Result<GaugeFile, Failure> {
-        let file = self.showing_progress(path, report, extents, io::read_gauge_with)?;
+        let read =
+            |path, options: &ReadOptions| io::read_gauge_with(path, &ReadOptions { parts, ..*options });
+        let file = self.showing_progress(path, report, extents, read)?;
         warn(path, &file.warnings, report);
         Ok(file)
     }
@@ -207,6 +210,7 @@ impl Input {
             signs_in_links: self.signs_in_links,
             progress: Some(&progress),
             extents: Some(extents),
+            parts: None,
         };
         let path = if path == Path::new("-") { Path::new(STANDARD_INPUT) } else { path };
         let read = read(path.to_owned(), &options);

@@ -12,6 +12,7 @@ pub mod devices;
 pub mod equation;
 pub mod extents;
 pub mod failure;
+mod fingerprint;
 pub mod fix;
 pub mod flow;
 mod gave_up;

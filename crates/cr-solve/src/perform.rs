@@ -19,6 +19,7 @@ use lattice_cl::field::StoredField;
 use lattice_cl::geometry::Lattice;
 use lattice_cl::hadron::LinkSmearing;
 use lattice_cl::host::Spinor;
+use lattice_cl::io::Parts;
 use lattice_cl::job::{
     self, CallbackError, Callbacks, Found, Invalid, Job, Label, MultigridNews, Outcome, Problem, Progress,
     SolveOutcome, SourceSmearing, Task,
@@ -211,8 +212,15 @@ fn set_up(job: &Job, common: &Common, recorder: &Recorder, report: &Report) -> R
             report.compiles_for(dims);
             scope.spawn(move || job::build_programs(job, team, dims));
         };
-        let read = Input::of(&job.configuration).read_and_tell(file, report, &compile)?;
+        // Each rank reads what its devices need.
+        let wanted = |dims| job::sites_of_rank(job, team, dims);
+        let company = common.ranks.company();
+        let parts = company.as_ref().map(|company| Parts { company, wanted: &wanted });
+        let read = Input::of(&job.configuration).read_and_tell(file, report, &compile, parts)?;
         let read = Arc::new(read.configuration);
+        if let Some(part) = read.part() {
+            tracing::info!("this rank has the links of {} of {} sites", part.sites(), read.dims().volume());
+        }
         let links = job::links_of(job, &read, team)?;
         warn_of_idle_devices(links.lattice(), report);
         if common.takes_all_devices() {

@@ -1,9 +1,10 @@
 //! The origin of a result: the program, the machine, the configuration.
 
 use super::arguments::path_text;
+use super::fingerprint::blake3_of_links;
 use lattice_cl::device::Team;
 use lattice_cl::gauge::plaquette;
-use lattice_cl::host::{GaugeConfiguration, Links};
+use lattice_cl::host::GaugeConfiguration;
 use lattice_cl::tuning::date;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -80,15 +81,10 @@ pub struct Configuration {
 }
 
 impl Configuration {
-    /// Sums up the links.
+    /// Sums up the links. Processes that have parts of the links all call this.
     pub fn new(file: &Path, configuration: &GaugeConfiguration) -> Self {
-        let mut sum = blake3::Hasher::new();
-        match configuration.links() {
-            Links::Single(links) => links.iter().for_each(|link| add(&mut sum, &link.0)),
-            Links::Double(links) => links.iter().for_each(|link| add(&mut sum, &link.0)),
-        }
         let plaquette = plaquette(configuration).average;
-        Self { file: file.to_owned(), plaquette, blake3: sum.finalize().to_hex().to_string() }
+        Self { file: file.to_owned(), plaquette, blake3: blake3_of_links(configuration) }
     }
 
     /// Returns a fingerprint for people: plaquette and the beginning of the sum.

@@ -6,6 +6,7 @@ use super::failure::{Failure, Status};
 use super::report::Report;
 use lattice_cl::device::DeviceError;
 use lattice_cl::device::mpi::{Launcher, World};
+use lattice_cl::host::{Company, Together};
 use std::io;
 use std::sync::Arc;
 use std::thread;
@@ -29,6 +30,31 @@ pub fn leave_the_word_to_the_first(launcher: Option<&Launcher>) {
     }
 }
 
+/// How ranks tell each other of the parts of a file.
+struct ByMessages(Arc<World>);
+
+impl Together for ByMessages {
+    fn rank(&self) -> usize {
+        self.0.rank()
+    }
+
+    fn size(&self) -> usize {
+        self.0.size()
+    }
+
+    fn all(&self, own: Option<&[u8]>) -> Option<Vec<Vec<u8>>> {
+        let told = own.map_or_else(|| vec![0], |own| [&[1], own].concat());
+        match self.0.gather_any(&told) {
+            Ok(all) => all.iter().map(|told| told.strip_prefix(&[1]).map(<[u8]>::to_vec)).collect(),
+            // The ranks no longer understand each other.
+            Err(error) => {
+                tracing::error!("{error}");
+                self.0.abort(Status::Failed as u8)
+            }
+        }
+    }
+}
+
 impl Ranks {
     /// Finds the other processes that the launcher has started.
     ///
@@ -43,6 +69,12 @@ impl Ranks {
     /// Returns all ranks, or `None` if there is only one.
     pub fn world(&self) -> Option<&Arc<World>> {
         self.0.as_ref()
+    }
+
+    /// Returns the ranks that read a file in parts, or `None` if there is only one.
+    pub fn company(&self) -> Option<Arc<Company>> {
+        let world = self.0.as_ref()?;
+        Some(Arc::new(Company::new(Arc::new(ByMessages(Arc::clone(world))))))
     }
 
     /// Tells whether this rank is the one that speaks and writes.

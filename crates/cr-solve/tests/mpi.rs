@@ -138,6 +138,71 @@ fn ranks_find_the_solutions_of_a_team_bit_for_bit() {
     }
 }
 
+/// A file of 4 blocks of sites, whose rows in y and z are long enough to be cut.
+fn larger(folder: &TempDir, name: &str, format: Format) -> PathBuf {
+    let path = folder.path().join(name);
+    let links = random::weak(Dims::new([4, 4, 8, 32]).unwrap(), 0.2, 7);
+    io::write_gauge(&path, &links, &WriteOptions::new(format)).unwrap();
+    path
+}
+
+/// Each rank reads a part. Results, plaquette and fingerprint are those of a team that reads all.
+#[test]
+fn ranks_read_parts_of_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let all = launchers();
+    let lines = [
+        (Format::Ildg, 3, "--csw 1", true),
+        (Format::Nersc, 4, "--grid 1x2x1x2", true),
+        (Format::Milc, 2, "--csw 1 --mu 0.1 --grid 1x1x2x1", true),
+        (Format::SciDac, 4, "--links 12 --grid 2x1x1x2", true),
+        // Smeared sources need all links.
+        (Format::Ildg, 2, "--smear-source gaussian:2.5,3", false),
+    ];
+    let few = if all_combinations() { lines.len() } else { 2 };
+    for (k, (format, count, line, in_parts)) in lines.into_iter().take(few).enumerate() {
+        let Some(mpi) = all.get(k % all.len().max(1)) else { continue };
+        larger(&folder, "large", format);
+        let line = format!("invert large --kappa 0.12 --solver cg --tol 1e-2 {line} --json --force -v");
+        let of_team = team(&folder, count, &format!("{line} --output team.lime"));
+        let found = ranks(mpi, &folder, count, 1, &format!("{line} --output ranks.lime"));
+        let (said, what) = (text(&found.stderr), format!("{} {count} ranks: {line}", mpi.name));
+        assert!(found.status.success() && of_team.status.success(), "{what}: {said}");
+        // The first rank says it.
+        assert_eq!(said.contains("this rank has the links of"), in_parts, "{what}: {said}");
+        assert!(!said.contains("of 4096 of 4096 sites"), "{what}: {said}");
+        assert_eq!(facts(&found), facts(&of_team), "{what}");
+        let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+        assert!(read("ranks.lime") == read("team.lime"), "{what}: the solutions differ");
+    }
+}
+
+/// Whoever reads the byte, all ranks end, and one says what one process would.
+#[test]
+fn a_flipped_byte_in_any_part_ends_all_ranks() {
+    let folder = tempfile::tempdir().unwrap();
+    let all = launchers();
+    let places = [(2, 0.01), (3, 0.99), (4, 0.3), (3, 0.45), (2, 0.7)];
+    let few = if all_combinations() { places.len() } else { 3 };
+    for (k, (count, place)) in places.into_iter().take(few).enumerate() {
+        let Some(mpi) = all.get(k % all.len().max(1)) else { continue };
+        let path = larger(&folder, "large", if k % 2 == 0 { Format::Ildg } else { Format::Nersc });
+        let mut bytes = std::fs::read(&path).unwrap();
+        // Within the links, which are most of the file.
+        let at = 2000 + (place * (bytes.len() - 4000) as f64) as usize;
+        bytes[at] ^= 0x10;
+        std::fs::write(&path, bytes).unwrap();
+        let line = "invert large --kappa 0.12 --output x.lime";
+        let alone = team(&folder, count, line);
+        let found = ranks(mpi, &folder, count, 1, line);
+        let (said, alone_said) = (text(&found.stderr), text(&alone.stderr));
+        assert_eq!(found.status.code(), alone.status.code(), "{} {count} {place}: {said}", mpi.name);
+        let error = alone_said.lines().find(|line| line.contains("error:")).unwrap();
+        assert_eq!(said.matches("error:").count(), 1, "{} {count} {place}: {said}", mpi.name);
+        assert!(said.contains(error), "{} {count} {place}: {said} instead of {error}", mpi.name);
+    }
+}
+
 /// What a rank says of the way to the memory of others.
 const WAY: &str = "ranks reach each other's memory by";
 
@@ -303,7 +368,13 @@ fn benchmarks_of_ranks_print_one_result() {
         assert!(output.status.success(), "{} {line}: {}", mpi.name, text(&output.stderr));
         let value: Value = serde_json::from_slice(&output.stdout).unwrap();
         let rows = value["rows"].as_array().unwrap();
-        assert!(!rows.is_empty() && rows.iter().all(|row| row["parameters"]["ranks"] == 2), "{rows:?}");
+        // One device alone, and all ranks together, which say how much faster they are.
+        let (alone, together): (Vec<&Value>, Vec<&Value>) =
+            rows.iter().partition(|row| row["device"].is_number());
+        assert!(!together.is_empty() && together.len() == alone.len(), "{rows:?}");
+        for row in together {
+            assert!(row["parameters"]["ranks"] == 2 && row["details"]["efficiency"].is_number(), "{row}");
+        }
         assert_eq!(value["devices"].as_array().unwrap().len(), 2);
     }
 }

@@ -68,9 +68,9 @@ impl GaugeFormat for BridgeBinary {
         };
         options.tell_extents(dims);
         let layout = LinkLayout::full(precision, ByteOrder::Big);
-        let (links, _) = layout.read(input, &payload(precision), 0)?;
+        let (configuration, _) = layout.read(input, dims, None, 0, options)?;
         Ok(Found::from(GaugeFile {
-            configuration: GaugeConfiguration::new(dims, links),
+            configuration,
             format: Format::BridgeBinary,
             checksum: None,
             header_checks: Vec::new(),

@@ -55,9 +55,7 @@ pub(super) fn read(input: &mut Input, options: &ReadOptions) -> Result<Found, Er
     options.tell_extents(dims);
     let layout = LinkLayout::full(precision, ByteOrder::Big);
     let method = stored.as_ref().map(|_| Method::SciDac);
-    let payload = layout.payload(dims, method, options.progress);
-    let (links, computed) = layout.read(input, &payload, record.byte)?;
-    let configuration = GaugeConfiguration::new(dims, links);
+    let (configuration, computed) = layout.read(input, dims, method, record.byte, options)?;
     let mut facts = vec![("records".into(), file.kinds().join(", "))];
     facts.extend(file.facts(input, data)?);
     let (checksum, unreadable_checksum) = match stored {

@@ -69,10 +69,10 @@ impl GaugeFormat for Milc {
         let method = Method::Milc(order);
         let layout = LinkLayout::full(Precision::Single, order);
         let payload = layout.payload(dims, Some(method), options.progress);
-        let (links, computed) = layout.read(input, &payload, HEADER as u64)?;
+        let (configuration, computed) = layout.read(input, dims, Some(method), HEADER as u64, options)?;
         let stamp = String::from_utf8_lossy(&header[TIME_STAMP]);
         Ok(Found::from(GaugeFile {
-            configuration: GaugeConfiguration::new(dims, links),
+            configuration,
             format: Format::Milc,
             checksum: Some(Checksum::new(method, [word(SUMS), word(SUMS + 4)], computed)),
             header_checks: Vec::new(),

@@ -21,7 +21,7 @@ use crate::io::checksum::{Checksum, Method, Sums, hexadecimal};
 use crate::io::error::{Error, ErrorKind, Position};
 use crate::io::gauge_file::{GaugeFile, HeaderCheck};
 use crate::io::input::{Input, printable, quoted};
-use crate::io::links::{LinkLayout, Rows};
+use crate::io::links::{LinkLayout, Rows, given_up};
 use crate::io::numbers::ByteOrder;
 use crate::io::output::Output;
 use crate::io::read_options::{ReadOptions, extents};
@@ -76,17 +76,14 @@ impl GaugeFormat for Nersc {
 
         options.tell_extents(dims);
         let layout = |order| LinkLayout { precision, order, rows };
-        let payload = |order| {
-            let method = stored.as_ref().map(|_| Method::Nersc(order));
-            layout(order).payload(dims, method, options.progress)
-        };
         let read = |input: &mut Input, order| -> Result<_, Error> {
-            let (links, computed) = layout(order).read(input, &payload(order), header.bytes)?;
+            let method = stored.as_ref().map(|_| Method::Nersc(order));
+            let (configuration, computed) = layout(order).read(input, dims, method, header.bytes, options)?;
             let checksum = stored.as_ref().map(|stored| match *stored {
                 Ok(stored) => Checksum::new(Method::Nersc(order), stored, computed),
                 Err(entry) => Checksum::unreadable(Method::Nersc(order), &entry.value, computed),
             });
-            Ok((GaugeConfiguration::new(dims, links), checksum))
+            Ok((configuration, checksum))
         };
         // Without a sum to go by, bytes in the wrong order are far from SU(3).
         let agrees =
@@ -99,6 +96,10 @@ impl GaugeFormat for Nersc {
             };
         let mut order = declared.unwrap_or(ByteOrder::Big);
         let mut found = read(input, order)?;
+        if !agrees(&found) && options.parts.is_some() {
+            // Processes with parts may not all see it.
+            return Err(given_up(input));
+        }
         if !agrees(&found) {
             // The other order is tried, and the first again if the other is no better. Only one
             // copy of the links is in memory at a time.
@@ -116,7 +117,7 @@ impl GaugeFormat for Nersc {
                 "the header says {declared}-endian, but only as {order}-endian the links are right"
             ));
         }
-        warnings.extend(input.rest_after(header.bytes + payload(order).bytes()));
+        warnings.extend(input.rest_after(header.bytes + layout(order).payload(dims, None, None).bytes()));
         let (configuration, checksum) = found;
         let header_checks = header.checks(input, &configuration, options)?;
         let mut facts = header.facts();
