@@ -326,11 +326,26 @@ fn scale_site<R: Real>(n: usize, from: &[Complex<R>], to: &mut [Complex<R>]) -> 
     let Some(inverse) = inverse(n, within) else { return false };
     to[WITHIN * n2..][..n2].copy_from_slice(within);
     to[INVERSE * n2..][..n2].copy_from_slice(&inverse);
-    for hop in 0..2 * NDIM {
-        for (column, out) in from[hop * n2..][..n2].chunks(n).zip(to[hop * n2..].chunks_mut(n)) {
-            for (x, inverse) in column.iter().zip(inverse.chunks(n)) {
-                out.iter_mut().zip(inverse).for_each(|(out, a)| *out += a * x);
+    // Real and imaginary parts apart, so that loops over rows are vectorised.
+    let parts = |numbers: &[Complex<R>]| -> [Vec<R>; 2] {
+        [numbers.iter().map(|z| z.re).collect(), numbers.iter().map(|z| z.im).collect()]
+    };
+    let [inverse_re, inverse_im] = parts(&inverse);
+    let mut sums = [vec![R::zero(); n], vec![R::zero(); n]];
+    let hops = from[..2 * NDIM * n2].chunks(n).zip(to[..2 * NDIM * n2].chunks_mut(n));
+    for (column, out) in hops {
+        let [re, im] = &mut sums;
+        re.fill(R::zero());
+        im.fill(R::zero());
+        for (x, (a, b)) in column.iter().zip(inverse_re.chunks(n).zip(inverse_im.chunks(n))) {
+            let sums = re.iter_mut().zip(im.iter_mut());
+            for ((re, im), (a, b)) in sums.zip(a.iter().zip(b)) {
+                *re += *a * x.re - *b * x.im;
+                *im += *a * x.im + *b * x.re;
             }
+        }
+        for (out, (re, im)) in out.iter_mut().zip(re.iter().zip(im.iter())) {
+            *out = Complex::new(*re, *im);
         }
     }
     true

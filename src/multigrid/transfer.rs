@@ -586,6 +586,36 @@ fn scattered<R: Real>(
     own
 }
 
+/// Real and imaginary parts apart, so that loops over them are vectorised.
+#[derive(Clone)]
+struct Planar {
+    re: Vec<f64>,
+    im: Vec<f64>,
+}
+
+impl Planar {
+    fn zero(count: usize) -> Self {
+        Self { re: vec![0.0; count], im: vec![0.0; count] }
+    }
+
+    fn of(numbers: &[Complex64]) -> Self {
+        Self { re: numbers.iter().map(|z| z.re).collect(), im: numbers.iter().map(|z| z.im).collect() }
+    }
+
+    fn numbers(&self) -> Vec<Complex64> {
+        self.re.iter().zip(&self.im).map(|(&re, &im)| Complex64::new(re, im)).collect()
+    }
+
+    /// self = self + z x, from element `from` on, where x begins at its element `at`.
+    fn add(&mut self, from: usize, z: Complex64, x: &Self, at: usize) {
+        let own = self.re[from..].iter_mut().zip(&mut self.im[from..]);
+        for ((re, im), (x, y)) in own.zip(x.re[at..].iter().zip(&x.im[at..])) {
+            *re += z.re * x - z.im * y;
+            *im += z.re * y + z.im * x;
+        }
+    }
+}
+
 /// Makes the vectors orthonormal in each aggregate and chirality, by two Cholesky factorisations of their Gram matrices; false where they are dependent.
 fn orthonormalise<R: Real>(
     half: usize,
@@ -597,45 +627,52 @@ fn orthonormalise<R: Real>(
 ) -> bool {
     let count = numbers.columns / 2;
     let padded = 2 * numbers.padded();
+    let at =
+        |chirality: usize| -> Vec<[usize; 2]> { (0..count).map(|j| numbers.at(2 * j + chirality)).collect() };
+    let places = [at(0), at(1)];
+    let load = |row: &[R], chirality: usize, values: &mut Planar| {
+        let values = values.re.iter_mut().zip(&mut values.im);
+        for ((re, im), &[at_re, at_im]) in values.zip(&places[chirality]) {
+            (*re, *im) = (row[at_re].to_f64(), row[at_im].to_f64());
+        }
+    };
     for _ in 0..2 {
         let source = &*vectors;
         let factors = members.par_chunks(per_aggregate).map(|members| {
-            let mut grams =
-                [vec![Complex64::default(); count * count], vec![Complex64::default(); count * count]];
-            let mut values = vec![Complex64::default(); count];
+            let mut grams = [vec![Planar::zero(count); count], vec![Planar::zero(count); count]];
+            let mut values = Planar::zero(count);
             for &site in members {
                 for i in 0..half {
                     let row = &source[(site as usize * half + i) * padded..][..padded];
                     for (chirality, gram) in grams.iter_mut().enumerate() {
-                        for (j, value) in values.iter_mut().enumerate() {
-                            let [re, im] = numbers.at(2 * j + chirality);
-                            *value = Complex64::new(row[re].to_f64(), row[im].to_f64());
-                        }
-                        for (l, left) in values.iter().enumerate() {
-                            let left = left.conj();
-                            let sums = &mut gram[l * count + l..(l + 1) * count];
-                            sums.iter_mut().zip(&values[l..]).for_each(|(sum, right)| *sum += left * right);
+                        load(row, chirality, &mut values);
+                        for (l, sums) in gram.iter_mut().enumerate() {
+                            let left = Complex64::new(values.re[l], -values.im[l]);
+                            sums.add(l, left, &values, l);
                         }
                     }
                 }
             }
-            let [plus, minus] = grams;
-            Some([inverse_factor(count, plus)?, inverse_factor(count, minus)?])
+            let factor = |gram: &[Planar]| {
+                let gram = gram.iter().flat_map(Planar::numbers).collect();
+                Some(inverse_factor(count, gram)?.chunks(count).map(Planar::of).collect::<Vec<_>>())
+            };
+            Some([factor(&grams[0])?, factor(&grams[1])?])
         });
         let Some(factors) = factors.collect::<Option<Vec<_>>>() else { return false };
-        vectors.par_chunks_mut(padded).enumerate().for_each(|(k, row)| {
-            for (chirality, factor) in factors[aggregate_of[k / half] as usize].iter().enumerate() {
-                let at = |j: usize| numbers.at(2 * j + chirality);
-                // Column j needs those up to j as they were.
-                for j in (0..count).rev() {
-                    let sum: Complex64 = (0..=j)
-                        .map(|l| {
-                            let [re, im] = at(l);
-                            Complex64::new(row[re].to_f64(), row[im].to_f64()) * factor[l * count + j]
-                        })
-                        .sum();
-                    let [re, im] = at(j);
-                    (row[re], row[im]) = (R::from_f64(sum.re), R::from_f64(sum.im));
+        vectors.par_chunks_mut(padded * half).enumerate().for_each(|(site, rows)| {
+            let (mut values, mut sums) = (Planar::zero(count), Planar::zero(count));
+            for row in rows.chunks_mut(padded) {
+                for (chirality, factor) in factors[aggregate_of[site] as usize].iter().enumerate() {
+                    load(row, chirality, &mut values);
+                    sums.re.fill(0.0);
+                    sums.im.fill(0.0);
+                    for (l, factor) in factor.iter().enumerate() {
+                        sums.add(l, Complex64::new(values.re[l], values.im[l]), factor, l);
+                    }
+                    for (j, &[re, im]) in places[chirality].iter().enumerate() {
+                        (row[re], row[im]) = (R::from_f64(sums.re[j]), R::from_f64(sums.im[j]));
+                    }
                 }
             }
         });
