@@ -69,8 +69,9 @@ pub struct Equation {
     /// Bare velocity ν for --anisotropy [default: 1]
     #[arg(long, value_name = "NU", allow_negative_numbers = true, hide_short_help = true)]
     nu: Option<f64>,
-    /// The source: point:x,y,z,t, wall:T, volume, z4:SEED,HIT or others (see --help)
+    /// The source: point:x,y,z,t or another
     ///
+    /// wall:T is 1 on a time slice, volume on all sites.
     /// wall:T,NX,NY,NZ has a momentum. Noise is z2, z4, u1 or z2xz2:SEED,HIT, then ,t=T for one time slice and
     /// ,part=K/N for the sites with x+y+z+t = K modulo N. exponential:x,y,z,t,A,P is e^(-A r^P) on a time slice,
     /// file:PATH has the columns of a file of propagators.

@@ -33,13 +33,13 @@ pub struct Arguments {
     /// Smear solutions before contraction: gaussian:W,N or wuppertal:ALPHA,N
     #[arg(long, value_name = "KIND:...", hide_short_help = true)]
     smear_sink: Option<SpinorSmearing>,
-    /// Measure hadrons along t, with commas: mesons, octet, decuplet, currents
+    /// Sets of hadrons along t: mesons,octet,decuplet,currents
     ///
     /// mesons are all 16 x 16 pairs of matrices at source and sink. The result as JSON has the hadrons.
     #[arg(long, value_name = "SETS")]
     hadrons: Option<HadronSets>,
     /// Momenta of --hadrons: all p = 2πn/L with n² up to this number [default: 0]
-    #[arg(long, value_name = "N2", requires = "hadrons")]
+    #[arg(long, value_name = "N2", requires = "hadrons", hide_short_help = true)]
     momenta: Option<u64>,
     /// Average hadrons over equivalent momenta
     #[arg(long, requires = "hadrons", hide_short_help = true)]
