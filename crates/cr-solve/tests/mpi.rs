@@ -157,7 +157,7 @@ fn ranks_read_parts_of_a_file() {
         (Format::Milc, 2, "--csw 1 --mu 0.1 --grid 1x1x2x1", true),
         (Format::SciDac, 4, "--links 12 --grid 2x1x1x2", true),
         // Smeared sources need all links.
-        (Format::Ildg, 2, "--smear-source gaussian:2.5,3", false),
+        (Format::Ildg, 2, "--smear-source gaussian:1,3", false),
     ];
     let few = if all_combinations() { lines.len() } else { 2 };
     for (k, (format, count, line, in_parts)) in lines.into_iter().take(few).enumerate() {
