@@ -319,6 +319,8 @@ fn one_rank_speaks_and_the_others_keep_silent() {
             ("invert nowhere.lime --kappa 0.12", 3),
             ("invert FIELD --kappa 0.12 --grid 1x1x1x5", 2),
             ("invert FIELD --kappa 0.12 --ranks-grid 1x1x1x2", 2),
+            // One rank has the links of the site that is named.
+            ("invert FIELD --kappa 0.2 --csw 1000 --solver cg --preconditioning even-odd", 2),
         ] {
             let output = ranks(&mpi, &folder, 3, 1, line);
             let said = text(&output.stderr);
