@@ -34,8 +34,8 @@ const FLOORS: [&[&str]; 11] = [
 
 /// The floors of `lattice-compute`.
 const COMPUTE_FLOORS: [&[&str]; 12] = [
-    &["absence", "kept_file", "philox", "room", "spare", "scalar", "sync", "temporary"],
-    &["error"],
+    &["absence", "kept_file", "philox", "room", "scalar", "sync", "temporary"],
+    &["error", "spare"],
     &["select"],
     &["queue"],
     &["kernel"],
