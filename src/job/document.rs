@@ -144,7 +144,8 @@ impl Job {
         let no_key = |key: String, table, allowed| Err(Invalid::OtherTask { key, task, table, allowed });
         if task == Task::Invert {
             if self.outputs.along.is_some() {
-                let allowed = "output, plot, trace, checkpoint, every, resume, resume-if-present, force";
+                let allowed =
+                    "output, plot, trace, results, checkpoint, every, resume, resume-if-present, force";
                 return no_key("outputs.along".to_owned(), "outputs", allowed);
             }
             let of_one = self.sources.iter().map(|one| ("sources".to_owned(), one.smear_sink));

@@ -33,6 +33,10 @@ pub struct Outputs {
     #[schemars(with = "String")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<PathBuf>,
+    /// Write the result with the whole job to this file, or to several: HDF5 if it ends in .h5, else JSON.
+    #[schemars(with = "OneOrMore<String>")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub results: Option<OneOrMore<PathBuf>>,
     /// Keep the state of the job in this file, to continue with resume.
     #[schemars(with = "String")]
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -75,6 +75,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &[
             "cr-solve spectrum conf.ildg --kappa 0.15 --plot pion.svg",
             "cr-solve spectrum conf.ildg --kappa 0.15 --json > pion.json",
+            "cr-solve spectrum conf.ildg --kappa 0.15 --results result.h5",
             "cr-solve spectrum conf.ildg --kappa 0.15 --hadrons mesons,octet --momenta 2 --json > hadrons.json",
             "cr-solve spectrum conf.ildg --kappa 0.155 -o propagator.lime --checkpoint job --resume-if-present",
         ],
@@ -86,6 +87,20 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "cr-solve run job.toml --json",
             "cr-solve run job.toml --set action.kappa=0.145 --set solver.tol=1e-8",
             "cr-solve run --schema > job.schema.json",
+        ],
+    ),
+    (
+        "cr-solve reproduce",
+        &[
+            "cr-solve reproduce result.h5",
+            "cr-solve reproduce result.h5 --device host --configuration conf.ildg",
+        ],
+    ),
+    (
+        "cr-solve analyse",
+        &[
+            "cr-solve analyse result-1.h5 result-2.h5 --plot mass.svg",
+            "cr-solve analyse pion.json --only proton --mass log",
         ],
     ),
     ("cr-solve tune", &["cr-solve tune --device 0.0", "cr-solve tune --list"]),

@@ -3,11 +3,13 @@
 //! No other code of the package prints. Results go to standard output, as text or with `--json` as
 //! one object. Everything else goes to standard error. [`failure`] has the exit statuses.
 
-pub mod arguments;
+pub mod analyse;
+mod arguments;
 mod attempt_outcome;
 pub mod bench;
 pub mod checkpoint;
-pub mod convert;
+pub mod comparison;
+mod convert;
 pub mod devices;
 pub mod equation;
 pub mod extents;
@@ -37,8 +39,9 @@ mod progress;
 mod provenance;
 mod ranks;
 pub mod report;
+pub mod reproduce;
 pub mod residual;
-pub mod run;
+mod run;
 mod shell;
 pub mod smear;
 mod smearing;
@@ -219,6 +222,10 @@ enum Command {
     Spectrum(Box<spectrum::Arguments>),
     /// Do what a job file says: invert or spectrum, with their options as TOML
     Run(run::Arguments),
+    /// Do the job of an earlier result again, and compare
+    Reproduce(reproduce::Arguments),
+    /// Average the correlators of several configurations; gives effective masses with errors
+    Analyse(analyse::Arguments),
     /// List the OpenCL devices and the host, with their measured bandwidth
     Devices(devices::Arguments),
     /// Find the fastest kernel variants of a device, and keep them for later runs
@@ -242,6 +249,7 @@ impl Command {
             Command::Convert(_) => Some("convert"),
             Command::Measure(_) => Some("measure"),
             Command::Fix(_) => Some("fix"),
+            Command::Analyse(_) => Some("analyse"),
             _ => None,
         }
     }
@@ -251,7 +259,7 @@ impl Command {
     /// Any other command is done by the first rank alone.
     fn is_done_together(&self) -> bool {
         match self {
-            Command::Invert(_) | Command::Spectrum(_) | Command::Run(_) => true,
+            Command::Invert(_) | Command::Spectrum(_) | Command::Run(_) | Command::Reproduce(_) => true,
             Command::Bench(bench) => bench.is_done_together(),
             _ => false,
         }
@@ -275,6 +283,8 @@ impl Command {
             Command::Invert(arguments) => invert::run(&arguments, common, report),
             Command::Spectrum(arguments) => spectrum::run(&arguments, common, report),
             Command::Run(arguments) => run::run(&arguments, common, report),
+            Command::Reproduce(arguments) => reproduce::run(&arguments, common, report),
+            Command::Analyse(arguments) => analyse::run(&arguments, report),
             Command::Completions(arguments) => shell::completions(&arguments, command_line(&[]), report),
             Command::Man(arguments) => shell::man(&arguments, command_line(&[])),
         }

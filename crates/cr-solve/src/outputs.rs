@@ -5,7 +5,7 @@ use super::failure::{Failure, Status};
 use super::report::Report;
 use crate::plot::PlotError;
 use lattice_cl::io;
-use lattice_cl::job::{Flavour, Invalid, Job, Label, Task};
+use lattice_cl::job::{Flavour, Invalid, Job, Label, OneOrMore, Task};
 use std::path::{Path, PathBuf};
 
 /// Checks the file of `--plot`.
@@ -33,6 +33,7 @@ pub fn named_outputs(job: &Job) -> Result<Vec<(&'static str, PathBuf)>, Invalid>
     named.extend(solution_files(job)?.into_iter().map(|path| ("--output", path)));
     named.extend(plot_files(job)?.into_iter().map(|path| ("--plot", path)));
     named.extend(job.outputs.trace.clone().map(|path| ("--trace", path)));
+    named.extend(result_files(job).map(|path| ("--results", path.clone())));
     let (option, file) = checkpointing.file();
     named.extend(file.map(|path| (option, path.to_owned())));
     named.extend(kept_solutions(job, &checkpointing)?.into_iter().map(|path| (option, path)));
@@ -57,6 +58,11 @@ pub fn kept_solutions(job: &Job, checkpointing: &Checkpointing) -> Result<Vec<Pa
 pub fn solution_files(job: &Job) -> Result<Vec<PathBuf>, Invalid> {
     let Some(path) = &job.outputs.output else { return Ok(Vec::new()) };
     named(path, job, 1)
+}
+
+/// Returns the files of `--results`.
+pub fn result_files(job: &Job) -> impl Iterator<Item = &PathBuf> {
+    job.outputs.results.iter().flat_map(OneOrMore::as_slice)
 }
 
 /// Returns the files of `--plot`.
@@ -149,7 +155,7 @@ pub fn drawn(plot: Result<(), PlotError>, report: &Report) -> Result<(), Failure
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lattice_cl::job::{Action, OneOrMore};
+    use lattice_cl::job::Action;
 
     #[test]
     fn several_files_have_numbers_and_flavours() {

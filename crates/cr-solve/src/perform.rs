@@ -6,7 +6,9 @@ use super::checkpoint::{Checkpointing, Session};
 use super::failure::{Failure, Status};
 use super::gave_up::gave_up;
 use super::interrupt::Interrupt;
-use super::outputs::{check_files, check_plot, kept_solutions, named_outputs, plot_files, solution_files};
+use super::outputs::{
+    check_files, check_plot, kept_solutions, named_outputs, plot_files, result_files, solution_files,
+};
 use super::provenance::{Configuration, Provenance};
 use super::report::Report;
 use super::solutions::Solutions;
@@ -28,6 +30,7 @@ use lattice_cl::operator::Expectation;
 use lattice_cl::scalar::StoragePrecision;
 use lattice_cl::solve::{Attempt, Earlier, KeptChoice, SolveParams};
 use lattice_solvers::{Failure as SolverFailure, SolverState, Wish};
+use serde_json::json;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
@@ -83,7 +86,11 @@ pub fn perform(job: &Job, show: &dyn Show, common: &Common, report: &Report) -> 
     check_files(file, &named_outputs(job)?)?;
     check_plot(job.outputs.plot.as_deref())?;
     let files = solution_files(job)?;
-    for output in &files {
+    if job.outputs.results.is_some() {
+        report.add_if_missing("job", || json!({ "resolved": job.resolved() }));
+        report.write_results_to(result_files(job).cloned().collect());
+    }
+    for output in files.iter().chain(result_files(job)) {
         Overwriting { force: job.outputs.force }.check(output)?;
     }
     let checkpointing = Checkpointing::of(&job.outputs);

@@ -155,6 +155,20 @@ pub fn residual_history(path: &Path, title: &str, series: &[Series], marks: Mark
 /// # Errors
 /// When no value of the correlator is left, or the file cannot be written.
 pub fn correlator(path: &Path, title: &str, values: &[f64], effective_mass: &[f64]) -> Result<(), PlotError> {
+    correlator_with_errors(path, title, values, effective_mass, &[])
+}
+
+/// Draws a correlator like [`correlator`], with a bar for the error of each effective mass.
+///
+/// # Errors
+/// Fails like [`correlator`].
+pub fn correlator_with_errors(
+    path: &Path,
+    title: &str,
+    values: &[f64],
+    effective_mass: &[f64],
+    errors: &[f64],
+) -> Result<(), PlotError> {
     let points = logarithms(&by_index(values));
     let masses: Vec<_> = by_index(effective_mass).into_iter().filter(|p| p.1.is_finite()).collect();
     let Some(decades) = range(points.iter().map(|p| p.1)) else {
@@ -186,7 +200,14 @@ pub fn correlator(path: &Path, title: &str, values: &[f64], effective_mass: &[f6
         chart.draw_series(LineSeries::new(points.iter().copied(), COLOURS[0].stroke_width(1)))?;
         chart.draw_series(points.iter().map(|&point| Circle::new(point, 4, COLOURS[0].filled())))?;
 
-        let (low, high) = range(masses.iter().map(|p| p.1)).unwrap_or((0.0, 1.0));
+        let bars: Vec<[(f64, f64); 2]> = by_index(effective_mass)
+            .into_iter()
+            .zip(errors)
+            .map(|((n, mass), error)| [(n, mass - error), (n, mass + error)])
+            .filter(|bar| bar.iter().all(|end| end.1.is_finite()))
+            .collect();
+        let shown = masses.iter().chain(bars.iter().flatten()).map(|p| p.1);
+        let (low, high) = range(shown).unwrap_or((0.0, 1.0));
         let room = 0.1 * (high - low).max(0.1 * high.abs()).max(1e-3);
         let mut chart = ChartBuilder::on(&lower)
             .margin(12)
@@ -204,6 +225,8 @@ pub fn correlator(path: &Path, title: &str, values: &[f64], effective_mass: &[f6
             .x_max_light_lines(1)
             .label_style(TEXT)
             .draw()?;
+        chart
+            .draw_series(bars.iter().map(|bar| PathElement::new(bar.to_vec(), COLOURS[1].stroke_width(2))))?;
         chart.draw_series(masses.iter().map(|&point| Circle::new(point, 4, COLOURS[1].filled())))?;
         if let Some(text) = missing {
             let style = TextStyle::from(TEXT).pos(Pos::new(HPos::Right, VPos::Center));

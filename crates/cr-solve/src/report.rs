@@ -15,6 +15,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::path::PathBuf;
 use std::sync::Mutex;
 use tracing_subscriber::filter::LevelFilter;
 
@@ -44,6 +45,22 @@ pub struct Report {
     compiling: Compiling,
     /// Entries that the result as JSON has beside those of the subcommand.
     additions: Mutex<BTreeMap<&'static str, Value>>,
+    /// Files that the next result is written to.
+    results: Mutex<Vec<PathBuf>>,
+    /// What becomes of the next result.
+    keeping: Mutex<Keeping>,
+}
+
+/// What becomes of a result.
+#[derive(Debug, Default)]
+enum Keeping {
+    /// It is printed.
+    #[default]
+    No,
+    /// It is to be kept for a comparison.
+    Wanted,
+    /// It was kept.
+    Kept(Value),
 }
 
 /// A result, with the entries beside it in the same object.
@@ -95,6 +112,8 @@ impl Report {
             compiling: Compiling::new(bars.clone(), progress),
             bars,
             additions: Mutex::default(),
+            results: Mutex::default(),
+            keeping: Mutex::default(),
         }
     }
 
@@ -105,11 +124,52 @@ impl Report {
         lock(&self.additions).insert(name, value);
     }
 
+    /// Adds an entry like [`Report::add_to_result`], if there is none of the name.
+    pub fn add_if_missing(&self, name: &'static str, value: impl FnOnce() -> Value) {
+        lock(&self.additions).entry(name).or_insert_with(value);
+    }
+
+    /// Writes the next result to these files too.
+    pub fn write_results_to(&self, files: Vec<PathBuf>) {
+        *lock(&self.results) = files;
+    }
+
+    /// Keeps the next result for [`Report::take_result`], and does not print it.
+    pub fn keep_result(&self) {
+        *lock(&self.keeping) = Keeping::Wanted;
+    }
+
+    /// Returns the result that was kept. Later results are printed.
+    pub fn take_result(&self) -> Option<Value> {
+        match std::mem::take(&mut *lock(&self.keeping)) {
+            Keeping::Kept(value) => Some(value),
+            Keeping::No | Keeping::Wanted => None,
+        }
+    }
+
     /// Prints the result on standard output.
     ///
     /// The result is `text` for people, or `json` with `--json`. If nobody reads the result, this
     /// is no failure.
+    ///
+    /// # Errors
+    /// When the result cannot be printed, or written to the files of
+    /// [`Report::write_results_to`].
     pub fn result(&self, text: impl Display, json: &impl Serialize) -> Result<(), Failure> {
+        let files = std::mem::take(&mut *lock(&self.results));
+        let is_kept = matches!(*lock(&self.keeping), Keeping::Wanted);
+        if is_kept || !(files.is_empty() || self.silent) {
+            let additions = lock(&self.additions);
+            let result = Extended { result: json, additions: &additions };
+            let value = serde_json::to_value(&result).map_err(|error| Failure::new(Status::Failed, error))?;
+            if !self.silent {
+                files.iter().try_for_each(|file| lattice_cl::io::write_results(file, &value))?;
+            }
+            if is_kept {
+                *lock(&self.keeping) = Keeping::Kept(value);
+                return Ok(());
+            }
+        }
         let written = if self.silent {
             Ok(())
         } else if self.json {

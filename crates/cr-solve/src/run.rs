@@ -62,11 +62,15 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     let resolved = with_devices(job.resolved(), &common.device);
     let told = json!({ "file": file.display().to_string(), "set": arguments.set, "resolved": resolved });
     report.add_to_result("job", told);
-    let show: &dyn Show = match job.command {
+    perform(&job, show_of(&job), &common, report).map_err(hint)
+}
+
+/// Returns how the result of a job is shown.
+pub fn show_of(job: &Job) -> &'static dyn Show {
+    match job.command {
         Task::Invert => &Invert,
         Task::Spectrum => &Spectrum,
-    };
-    perform(&job, show, &common, report).map_err(hint)
+    }
 }
 
 /// Returns the JSON schema of job files.

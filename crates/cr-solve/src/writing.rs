@@ -3,8 +3,8 @@
 use super::arguments::Overwriting;
 use super::checkpoint::Checkpointing;
 use super::trace::Trace;
-use lattice_cl::job::Outputs;
-use std::path::Path;
+use lattice_cl::job::{OneOrMore, Outputs};
+use std::path::{Path, PathBuf};
 
 /// Options about the files that a solve writes.
 #[derive(Debug, clap::Args)]
@@ -13,6 +13,11 @@ pub struct Writing {
     overwriting: Overwriting,
     #[command(flatten)]
     trace: Trace,
+    /// Write the result with the whole job to this file: HDF5 if it ends in .h5, else JSON
+    ///
+    /// `reproduce` and `analyse` read it. Several files may be given.
+    #[arg(long, value_name = "FILE")]
+    results: Vec<PathBuf>,
     #[command(flatten)]
     checkpointing: Checkpointing,
 }
@@ -24,6 +29,7 @@ impl Writing {
             output: output.map(Into::into),
             plot: plot.map(Into::into),
             trace: self.trace.path().map(Into::into),
+            results: (!self.results.is_empty()).then(|| OneOrMore::More(self.results.clone())),
             force: self.overwriting.force,
             ..Outputs::default()
         };

@@ -1,0 +1,100 @@
+//! Results in files: written, done again, averaged.
+
+mod common;
+
+use assert_cmd::cargo::cargo_bin_cmd;
+use common::sample;
+use lattice_cl::Precision;
+use lattice_cl::io::{Format, WriteOptions, read_results, write_gauge, write_results};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Runs the program, and returns its status, output and messages.
+fn run(folder: &TempDir, line: &str) -> (i32, String, String) {
+    let output =
+        cargo_bin_cmd!("cr-solve").current_dir(folder).args(line.split_whitespace()).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+fn json(folder: &TempDir, line: &str) -> Value {
+    let (status, output, messages) = run(folder, line);
+    assert_eq!(status, 0, "{messages}");
+    serde_json::from_str(&output).unwrap()
+}
+
+fn folder_with_configuration() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let config = sample([2, 2, 2, 4], Precision::Double);
+    write_gauge(folder.path().join("a.ildg"), &config, &WriteOptions::new(Format::Ildg)).unwrap();
+    folder
+}
+
+#[test]
+fn a_result_is_kept_done_again_and_told_from_others() {
+    let folder = folder_with_configuration();
+    let solve = "spectrum a.ildg --kappa 0.08 --device host --json --results r.h5 --results r.json";
+    let printed = json(&folder, solve);
+    let kept = read_results(folder.path().join("r.h5")).unwrap();
+    assert_eq!(kept, read_results(folder.path().join("r.json")).unwrap());
+    assert_eq!(kept, printed);
+    assert_eq!(kept["job"]["resolved"]["action"]["kappa"], 0.08);
+    // A file that is there is not overwritten.
+    assert_eq!(run(&folder, solve).0, 2);
+
+    let again = json(&folder, "reproduce r.h5 --json");
+    let flags = ["reproduced", "same_links", "same_devices"].map(|key| again[key].as_bool());
+    assert_eq!((flags, again["other_bits"].as_u64()), ([Some(true); 3], Some(0)), "{again}");
+    assert!(again["numbers"].as_u64().unwrap() > 10);
+
+    // Another number, and other links.
+    let mut other = kept.clone();
+    let value = &mut other["correlators"]["pion"][1];
+    *value = (value.as_f64().unwrap() * (1.0 + 1e-9)).into();
+    write_results(folder.path().join("other.json"), &other).unwrap();
+    let (status, output, messages) = run(&folder, "reproduce other.json --json");
+    assert!(status == 1 && messages.contains("not those of the earlier result"), "{messages}");
+    let outcome: Value = serde_json::from_str(&output).unwrap();
+    assert_eq!(outcome["place"], "/correlators/pion/1");
+    let config = sample([2, 2, 4, 4], Precision::Double);
+    write_gauge(folder.path().join("b.ildg"), &config, &WriteOptions::new(Format::Ildg)).unwrap();
+    let (status, _, messages) = run(&folder, "reproduce r.h5 --configuration b.ildg");
+    assert!(status == 1 && messages.contains("the links"), "{messages}");
+    // What is no result of a job.
+    write_results(folder.path().join("none.h5"), &serde_json::json!({ "a": 1 })).unwrap();
+    assert_eq!(run(&folder, "reproduce none.h5").0, 3);
+    assert_eq!(run(&folder, "reproduce a.ildg").0, 3);
+}
+
+#[test]
+fn correlators_of_several_configurations_are_averaged() {
+    let folder = folder_with_configuration();
+    let first = json(&folder, "spectrum a.ildg --kappa 0.08 --device host --json");
+    let mut values = Vec::new();
+    for (k, factor) in [1.0, 1.2, 0.9].into_iter().enumerate() {
+        let mut result = first.clone();
+        for value in result["correlators"]["pion"].as_array_mut().unwrap() {
+            *value = (value.as_f64().unwrap() * factor).into();
+        }
+        values.push(result["correlators"]["pion"][1].as_f64().unwrap());
+        write_results(folder.path().join(format!("{k}.h5")), &result).unwrap();
+    }
+    let analysis = json(&folder, "analyse 0.h5 1.h5 2.h5 --plot mass.svg --json");
+    let pion = &analysis["correlators"][0];
+    assert!(pion["name"].as_str().unwrap().contains("pion"), "{analysis}");
+    assert_eq!(pion["configurations"], 3);
+    let mean = values.iter().sum::<f64>() / 3.0;
+    let error = (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / 6.0).sqrt();
+    let found = ["value", "error"].map(|key| pion["correlator"][1][key].as_f64().unwrap());
+    assert!((found[0] / mean - 1.0).abs() < 1e-12 && (found[1] / error - 1.0).abs() < 1e-9, "{found:?}");
+    // A factor changes no mass.
+    let mass = &pion["effective_mass"][1];
+    let alone = first["effective_mass"][1].as_f64().unwrap();
+    assert!((mass["value"].as_f64().unwrap() - alone).abs() < 1e-10);
+    assert!(mass["error"].as_f64().unwrap() < 1e-10);
+    assert!(folder.path().join("mass.svg").is_file());
+    let (status, text, _) = run(&folder, "analyse 0.h5 --mass log");
+    assert!(status == 0 && text.contains("effective mass"));
+    assert_eq!(run(&folder, "analyse 0.h5 --only proton").0, 3);
+    assert_eq!(run(&folder, "analyse a.ildg").0, 3);
+}
