@@ -23,8 +23,8 @@ use lattice_cl::hadron::LinkSmearing;
 use lattice_cl::host::Spinor;
 use lattice_cl::io::Parts;
 use lattice_cl::job::{
-    self, CallbackError, Callbacks, Found, Invalid, Job, Label, MultigridNews, Outcome, Problem, Progress,
-    SolveOutcome, SourceSmearing, Task,
+    self, CallbackError, Callbacks, Found, Invalid, Job, Label, MultigridNews, OneOrMore, Outcome, Problem,
+    Progress, SolveOutcome, SourceSmearing, Task,
 };
 use lattice_cl::operator::Expectation;
 use lattice_cl::scalar::StoragePrecision;
@@ -87,7 +87,7 @@ pub fn perform(job: &Job, show: &dyn Show, common: &Common, report: &Report) -> 
     check_plot(job.outputs.plot.as_deref())?;
     let files = solution_files(job)?;
     if job.outputs.results.is_some() {
-        report.add_if_missing("job", || json!({ "resolved": job.resolved() }));
+        report.add_if_missing("job", || json!({ "resolved": with_devices(job.resolved(), &common.device) }));
         report.write_results_to(result_files(job).cloned().collect());
     }
     for output in files.iter().chain(result_files(job)) {
@@ -167,6 +167,16 @@ pub fn perform(job: &Job, show: &dyn Show, common: &Common, report: &Report) -> 
             Ok(Status::Fine)
         }
     }
+}
+
+/// Returns the job with the devices that it is done on.
+pub fn with_devices(mut job: Job, devices: &[String]) -> Job {
+    match devices {
+        [] => {}
+        [one] => job.devices.device = Some(OneOrMore::One(one.clone())),
+        several => job.devices.device = Some(OneOrMore::More(several.to_vec())),
+    }
+    job
 }
 
 /// Says what the file of the solve that failed holds.

@@ -5,7 +5,7 @@ use super::failure::{Failure, Status};
 use super::invert::Invert;
 use super::job_file::{EXAMPLE, JobFile};
 use super::outputs::named_outputs;
-use super::perform::{Show, perform};
+use super::perform::{Show, perform, with_devices};
 use super::report::Report;
 use super::spectrum::Spectrum;
 use lattice_cl::io;
@@ -76,16 +76,6 @@ pub fn show_of(job: &Job) -> &'static dyn Show {
 /// Returns the JSON schema of job files.
 fn schema() -> String {
     serde_json::to_string_pretty(&Job::schema()).expect("a schema is JSON")
-}
-
-/// Returns the job with the devices that it is done on.
-fn with_devices(mut job: Job, devices: &[String]) -> Job {
-    match devices {
-        [] => {}
-        [one] => job.devices.device = Some(OneOrMore::One(one.clone())),
-        several => job.devices.device = Some(OneOrMore::More(several.to_vec())),
-    }
-    job
 }
 
 /// Checks that no output overwrites the job file.
