@@ -190,7 +190,7 @@ fn collect(value: &Value, outer: &[String], found: &mut BTreeMap<String, Vec<f64
                 (entries.get("correlators"), entries.get("observables"))
             {
                 for (name, numbers) in correlators {
-                    add(&[&names[..], &[name.clone()]].concat(), numbers);
+                    add(&[&names[..], std::slice::from_ref(name)].concat(), numbers);
                 }
             }
             let is_of_the_run = |key: &str| ["job", "provenance", "configuration", "solves"].contains(&key);
@@ -208,7 +208,7 @@ fn telling(entries: &Map<String, Value>) -> Vec<String> {
     let told = entries.iter().filter(|(key, value)| TELLING.contains(&key.as_str()) && !value.is_null());
     let told = told.filter(|(key, value)| {
         // Objects under such keys are results of their own.
-        !value.is_object() && !(key.as_str() == "mass" && entries.contains_key("kappa"))
+        !(value.is_object() || key.as_str() == "mass" && entries.contains_key("kappa"))
     });
     told.map(|(key, value)| match value {
         Value::String(text)
