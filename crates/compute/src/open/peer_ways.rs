@@ -68,10 +68,8 @@ impl PeerWays {
     /// No way: all data go through the host.
     pub const OFF: Self = Self([false; PeerWay::ALL.len()]);
 
-    /// The ways that are allowed by default.
-    ///
-    /// [`PeerWay::Cuda`] must be requested, because launches still limit it on two H100.
-    pub const USUAL: Self = Self([false, true, false]);
+    /// The ways that are used unless something else is asked for.
+    pub const USUAL: Self = Self([true, true, false]);
 
     /// Allows this way alone.
     pub fn only(way: PeerWay) -> Self {
@@ -127,7 +125,7 @@ mod tests {
         let ways = |text: &str| text.parse::<PeerWays>().map(|ways| ways.iter().collect::<Vec<_>>());
         assert_eq!(ways("off"), Ok(vec![]));
         assert_eq!(ways("host, cuda"), Ok(vec![PeerWay::Cuda, PeerWay::Host]));
-        assert_eq!("host".parse(), Ok(PeerWays::USUAL));
+        assert_eq!("cuda,host".parse(), Ok(PeerWays::USUAL));
         for way in PeerWay::ALL {
             assert_eq!(way.to_string().parse(), Ok(PeerWays::only(way)));
         }
