@@ -2,7 +2,7 @@
 //!
 //! One solution is [spin][colour]. Twelve are [sink spin][source spin][sink colour][source colour].
 
-use super::COLUMNS;
+use super::record::COLUMNS;
 use crate::host::Spinor;
 use crate::io::checksum::Sums;
 use crate::io::error::Error;

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `format` | the names of the formats |
 //! | `scidac` | LIME files: a record for each solution, or one for all twelve |
+//! | `record` | one solution, and what is verified of it |
 //! | `packed` | HDF5 and NPY: all twelve solutions site by site |
 //! | `columns` | the numbers of a site with all twelve solutions |
 //! | `writer` | writing, one solution after the other |
@@ -13,10 +14,12 @@
 mod columns;
 mod format;
 mod packed;
+mod record;
 mod scidac;
 mod writer;
 
 pub use format::{PropagatorFormat, UnknownPropagatorFormat};
+pub use record::PropagatorRecord;
 pub use writer::PropagatorWriter;
 
 use super::checksum::Checksum;
@@ -31,9 +34,6 @@ use packed::Packed;
 use rayon::prelude::*;
 use std::path::Path;
 
-/// Number of columns of a propagator: spins and colours of the source.
-const COLUMNS: usize = 12;
-
 /// The solutions in a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Propagator {
@@ -43,21 +43,6 @@ pub struct Propagator {
     pub dims: Dims,
     /// The solutions, in the order of the file.
     pub records: Vec<PropagatorRecord>,
-}
-
-/// One solution of the Dirac equation.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PropagatorRecord {
-    /// The spin of its source, 0 to 3.
-    pub spin: usize,
-    /// The colour of its source, 0 to 2.
-    pub colour: usize,
-    /// The precision in which the solution is stored.
-    pub precision: Precision,
-    /// The checksum of the solution's record, if the record has one.
-    pub checksum: Option<Checksum>,
-    /// One spinor for each site, in lexicographic order.
-    pub field: Vec<Spinor<f64>>,
 }
 
 /// A summary of a propagator file, without its fields.
@@ -213,30 +198,6 @@ impl File {
             Self::Packed(packed) => packed.for_each_solution(input, options, take),
         }
     }
-}
-
-/// Refuses solutions with infinities or NaN, and checksums that disagree unless they may.
-fn verify(
-    input: &Input,
-    dims: Dims,
-    records: &[PropagatorRecord],
-    options: &ReadOptions,
-) -> Result<(), Error> {
-    let checksum = records.first().and_then(|record| record.checksum.as_ref());
-    if let Some(Checksum { kind, stored, computed, ok: false }) = checksum
-        && !options.ignore_checksum
-    {
-        let (stored, computed) = (stored.clone(), computed.clone());
-        return Err(input.error(ErrorKind::ChecksumMismatch { kind, stored, computed }));
-    }
-    let finite = |spinor: &Spinor<f64>| spinor.0.iter().flatten().all(|z| z.is_finite());
-    for PropagatorRecord { spin, colour, field, .. } in records {
-        if let Some(site) = field.par_iter().position_first(|spinor| !finite(spinor)) {
-            let (spin, colour, coordinates) = (*spin, *colour, dims.coordinates(site));
-            return Err(input.error(ErrorKind::SpinorNotFinite { spin, colour, coordinates }));
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

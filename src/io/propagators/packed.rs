@@ -9,7 +9,8 @@
 //! | NPY | the array of the file |
 
 use super::columns::{self, Layout};
-use super::{COLUMNS, PropagatorFormat, PropagatorRecord, verify};
+use super::format::PropagatorFormat;
+use super::record::{COLUMNS, PropagatorRecord, verify};
 use crate::geometry::Dims;
 use crate::io::checksum::{Method, Sums};
 use crate::io::error::{Error, ErrorKind, Position};

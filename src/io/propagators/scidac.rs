@@ -17,7 +17,7 @@
 //! nothing of their sources, source spin slowest.
 
 use super::columns::{self, Layout};
-use super::{COLUMNS, PropagatorRecord, verify};
+use super::record::{COLUMNS, PropagatorRecord, verify};
 use crate::geometry::Dims;
 use crate::host::Spinor;
 use crate::io::checksum::Method;

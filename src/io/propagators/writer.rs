@@ -1,7 +1,9 @@
 //! Writing the solutions of a propagator.
 
 use super::columns::Layout;
-use super::{COLUMNS, PropagatorFormat, packed, scidac};
+use super::format::PropagatorFormat;
+use super::record::COLUMNS;
+use super::{packed, scidac};
 use crate::geometry::Dims;
 use crate::host::Spinor;
 use crate::io::checksum::Method;
