@@ -206,6 +206,18 @@ mod tests {
         assert!(file.get("/C|T").is_some() && file.get("/ragged/1").is_some());
     }
 
+    /// The parser of JSON must not round: results are compared bit by bit.
+    #[test]
+    fn numbers_keep_every_bit() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.json");
+        let numbers: Vec<f64> = (1..2000).map(|k| (0.1 * f64::from(k)).sin() * 1e-7).collect();
+        write_results(&path, &json!({ "numbers": numbers })).unwrap();
+        let read = read_results(&path).unwrap();
+        let read = read["numbers"].as_array().unwrap().iter().map(|number| number.as_f64().unwrap());
+        assert!(read.map(f64::to_bits).eq(numbers.iter().map(|number| number.to_bits())));
+    }
+
     #[test]
     fn what_is_no_result_is_refused() {
         let folder = tempfile::tempdir().unwrap();

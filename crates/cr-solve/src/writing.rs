@@ -16,7 +16,7 @@ pub struct Writing {
     /// Write the result with the whole job to this file: HDF5 if it ends in .h5, else JSON
     ///
     /// `reproduce` and `analyse` read it. Several files may be given.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     results: Vec<PathBuf>,
     #[command(flatten)]
     checkpointing: Checkpointing,
