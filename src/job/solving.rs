@@ -120,9 +120,14 @@ impl<'a, 'l> Solving<'a, 'l> {
 
     /// Weighs multigrid for the solves that are left, once for each operator.
     ///
-    /// `attempts` are those of the last solve. `left` counts solves, and later masses among them.
+    /// `attempts` are those of the last solve. `left` counts solves, and later masses among them. After a
+    /// method that gave up multigrid is left out: beyond the critical mass its cycles give up as well.
     pub fn weigh(&mut self, attempts: &[Attempt], left: [usize; 2], callbacks: &mut dyn Callbacks) {
         let Some((levels, operator)) = self.multigrid.as_mut().filter(|_| self.weighs) else { return };
+        if attempts.iter().any(|attempt| attempt.failure.is_some()) {
+            levels.give_up(*operator);
+            return;
+        }
         if levels.choice(*operator).is_none() {
             levels.weigh(*operator, attempts.iter().map(|attempt| attempt.work.bytes).sum(), left);
             if let Some(choice) = levels.choice(*operator) {

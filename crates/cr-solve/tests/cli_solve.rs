@@ -1855,6 +1855,7 @@ fn the_schema_of_jobs_is_printed_and_describes_the_sample() {
             "command",
             "configuration",
             "devices",
+            "hadrons",
             "observable",
             "outputs",
             "solver",
