@@ -262,6 +262,11 @@ fn methods_and_operators_are_those_of_a_team() {
 /// Coarse levels are on every rank, and their right-hand sides are gathered.
 #[test]
 fn multigrid_of_ranks_is_that_of_a_team() {
+    // Set-ups take a minute. `make check` runs them.
+    if !all_combinations() {
+        eprintln!("SKIPPED: multigrid on ranks; LATTICE_CL_TEST_ALL=1 runs it");
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     let line = "spectrum FIELD --kappa 0.12 --solver multigrid --multigrid-vectors 4";
     let of_team = team(&folder, 2, &format!("{line} --json --output team.lime"));
