@@ -5,15 +5,15 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo=${CARGO:-cargo}
 # These start first, because they compile the most kernels. Every other test program that cargo knows follows.
-long='lattice_cl|domains|preconditioning|wilson_properties|reference_values|even_odd|cli_solve|solving|cli_bench_report|mpi|fused_updates'
+long='lattice_cl|domains|wilson_properties|reference_values|even_odd|cli_solve|solving|cli_bench_report|mpi|fused_updates'
 
 # Folder of the package and path of the test program, a tab between them.
 programs=$("$cargo" test --workspace --quiet --no-run --message-format=json-render-diagnostics |
     sed -n 's|.*"manifest_path":"\([^"]*\)/Cargo\.toml".*"overflow_checks":[a-z]*,"test":true}.*"executable":"\([^"]*\)".*|\1\t\2|p')
-# Minutes each: whole solves for figures of the documents, a Monte Carlo run, every edit of a tuning file, every site term on every team.
+# Minutes each: whole solves for figures of the documents, a Monte Carlo run, every edit of a tuning file, every site term and Schur complement on every team.
 # `make check` runs them.
 [ -n "${LATTICE_CL_TEST_ALL:-}" ] ||
-    programs=$(grep -vE '/(fixed_point_clover|quenched_plaquette|edited_tuning_file|site_terms)-[0-9a-f]+$' <<<"$programs")
+    programs=$(grep -vE '/(fixed_point_clover|quenched_plaquette|edited_tuning_file|site_terms|preconditioning)-[0-9a-f]+$' <<<"$programs")
 ordered=$(
     grep -E "/($long)-[0-9a-f]+\$" <<<"$programs" || true
     grep -vE "/($long)-[0-9a-f]+\$" <<<"$programs"
