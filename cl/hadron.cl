@@ -1,7 +1,8 @@
 // Smearing of spinors, and sums of products of two quark propagators, in double.
 // Twins: src/hadron/smearing.rs, meson.rs, momenta.rs. src/hadron/on_device.rs launches it.
 //
-// Sites are in the order of the host. Components of spinors, and rows and columns of propagators, are 3 spin + colour.
+// Sites are in the order of the host. A component of a spinor is 3 spin + colour.
+// So are rows and columns of propagators.
 
 #define COLOURS 3
 #define SPINS 4
@@ -16,7 +17,8 @@ static inline double2 times(const double2 a, const double2 b)
 
 static inline double2 conj_of(const double2 a) { return (double2)(a.x, -a.y); }
 
-// (1 - 6c) psi + c H psi with the hops H in x, y and z. Spinors are [component][site][re, im], links [direction][3 row + column][site][re, im].
+// (1 - 6c) psi + c H psi with the hops H in x, y and z.
+// Spinors are [component][site][re, im], links [direction][3 row + column][site][re, im].
 // One work-item for each site.
 __kernel void smear_step(__global const double *restrict links, __global const double *restrict from, __global double *restrict to,
                          const uint4 extents, const double weight)
@@ -52,7 +54,8 @@ __kernel void smear_step(__global const double *restrict links, __global const d
     }
 }
 
-// T = sum over colours of conj(S2[alpha a][beta b]) S1[alpha' a][beta' b], as [site][alpha][alpha'][beta][beta'][re, im].
+// T = sum over colours of conj(S2[alpha a][beta b]) S1[alpha' a][beta' b].
+// T is [site][alpha][alpha'][beta][beta'][re, im].
 // Propagators are [site][row][column][re, im]. One work-item for each site and pair of alpha and alpha'.
 __kernel void products_of_colours(__global const double *s1, __global const double *s2, __global double *restrict to, const uint sites)
 {
@@ -81,7 +84,8 @@ __kernel void products_of_colours(__global const double *s1, __global const doub
 }
 
 // Sums of phase times T over stretches of `stretch` sites, as [stretch][momentum][number][re, im].
-// Phases are [momentum][site of the slice][re, im]; `first` of these `slice` sites is the first one of T. One work-item for each sum.
+// Phases are [momentum][site of the slice][re, im]. T begins with site `first` of the `slice` sites.
+// One work-item for each sum.
 __kernel void sums_of_stretches(__global const double *restrict products, __global const double *restrict phases,
                                 __global double *restrict to, const uint sites, const uint first, const uint slice,
                                 const uint stretch, const uint momenta)
