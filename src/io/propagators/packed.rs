@@ -10,7 +10,7 @@
 
 use super::columns::{self, Layout};
 use super::format::PropagatorFormat;
-use super::record::{COLUMNS, PropagatorRecord, verify};
+use super::record::{COLUMNS, PropagatorRecord, records, verify};
 use crate::geometry::Dims;
 use crate::io::checksum::{Method, Sums};
 use crate::io::error::{Error, ErrorKind, Position};
@@ -171,18 +171,7 @@ impl Packed {
         };
         let (fields, computed) = self.layout.read(input, &payload, &mut *self.fill, COLUMNS)?;
         let checksum = self.sums.as_ref().map(|stored| stored.compared(computed));
-        let precision = self.layout.precision;
-        let records: Vec<_> = columns::sources()
-            .into_iter()
-            .zip(fields)
-            .map(|((spin, colour), field)| PropagatorRecord {
-                spin,
-                colour,
-                precision,
-                checksum: checksum.clone(),
-                field,
-            })
-            .collect();
+        let records = records(columns::sources(), fields, self.layout.precision, checksum.as_ref());
         verify(input, dims, &records, options)?;
         records.into_iter().for_each(|record| take(dims, record));
         Ok(dims)

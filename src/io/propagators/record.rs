@@ -27,6 +27,23 @@ pub struct PropagatorRecord {
     pub field: Vec<Spinor<f64>>,
 }
 
+/// Makes the records of fields that were read together, in the order of their sources.
+pub(super) fn records(
+    sources: impl IntoIterator<Item = (usize, usize)>,
+    fields: Vec<Vec<Spinor<f64>>>,
+    precision: Precision,
+    checksum: Option<&Checksum>,
+) -> Vec<PropagatorRecord> {
+    let record = |((spin, colour), field)| PropagatorRecord {
+        spin,
+        colour,
+        precision,
+        checksum: checksum.cloned(),
+        field,
+    };
+    sources.into_iter().zip(fields).map(record).collect()
+}
+
 /// Refuses solutions with infinities or NaN, and checksums that disagree unless they may.
 pub(super) fn verify(
     input: &Input,

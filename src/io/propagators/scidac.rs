@@ -17,7 +17,7 @@
 //! nothing of their sources, source spin slowest.
 
 use super::columns::{self, Layout};
-use super::record::{COLUMNS, PropagatorRecord, verify};
+use super::record::{COLUMNS, PropagatorRecord, records, verify};
 use crate::geometry::Dims;
 use crate::host::Spinor;
 use crate::io::checksum::Method;
@@ -202,17 +202,7 @@ fn read_record(
     if let Some(problem) = unreadable.filter(|_| !options.ignore_checksum) {
         return Err(input.error(problem));
     }
-    let records: Vec<_> = sources
-        .into_iter()
-        .zip(fields)
-        .map(|((spin, colour), field)| PropagatorRecord {
-            spin,
-            colour,
-            precision,
-            checksum: checksum.clone(),
-            field,
-        })
-        .collect();
+    let records = records(sources, fields, precision, checksum.as_ref());
     verify(input, dims, &records, options)?;
     Ok(records)
 }
