@@ -7,7 +7,7 @@ use lattice_mpi::Post;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 
-/// Where the devices of other ranks are.
+/// Places of the devices of other ranks.
 #[derive(Clone, Debug)]
 pub(super) struct Elsewhere {
     pub post: Arc<Post>,

@@ -1,11 +1,11 @@
-//! What stands for `handover` on systems where ranks hand nothing over.
+//! Replacement of `handover` on systems where ranks hand nothing over.
 
 use crate::memory::Memory;
 use crate::open::{Device, PeerWay};
 use lattice_mpi::Post;
 use std::sync::Arc;
 
-/// Where the devices of other ranks are. There are none on this system.
+/// Places of the devices of other ranks. There are none on this system.
 #[derive(Clone, Debug)]
 pub(super) struct Elsewhere {
     pub post: Arc<Post>,
