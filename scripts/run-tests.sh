@@ -26,7 +26,7 @@ run_one() {
     trap 'rm -f "$log"' EXIT
     cd "$folder"
     if CARGO_MANIFEST_DIR=$folder timeout -k 10 900 "$program" >"$log" 2>&1; then
-        echo "test: $name:$(grep -h '^test result' "$log" | cut -d: -f2-)"
+        echo "test: $name:$(grep -h '^test result:' "$log" | cut -d: -f2-)"
         grep '^SKIPPED' "$log" | sort -u || true
     else
         status=$?

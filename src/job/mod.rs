@@ -72,7 +72,7 @@ pub use observables::{Direction, ObservableEntry};
 pub use one_or_more::OneOrMore;
 pub use outcome::{MixedHadrons, Outcome, PropagatorOutcome, SolveOutcome};
 pub use outputs::{Devices, Interval, Outputs};
-pub use problem::{Problem, build_programs, links_of, sites_of_rank};
+pub use problem::{Problem, build_programs, lattice_of, links_of, sites_of_rank};
 pub use solver::Solver;
 pub use sources::{LabelledSource, OneSource, SourceEntry, SourceSmearing};
 pub use task::Task;

@@ -61,7 +61,9 @@ impl Problem {
         let file = job.configuration.file.as_ref().ok_or(Invalid::NoConfiguration)?;
         let (links, configuration) = thread::scope(|scope| {
             let compile = |dims| {
-                scope.spawn(move || build_programs(job, team, dims));
+                if let Ok(lattice) = lattice_of(job, team, dims) {
+                    scope.spawn(move || build_programs(job, &lattice));
+                }
             };
             let options = io::ReadOptions { extents: Some(&compile), ..job.configuration.read_options() };
             let file = io::read_gauge_with(file, &options)?;
@@ -401,13 +403,14 @@ pub fn sites_of_rank(job: &Job, team: &Team, dims: Dims) -> Option<Vec<Range<usi
     Some(lattice.shards().iter().flat_map(|shard| shard.domain.rows_with_halo()).collect())
 }
 
-/// Compiles the kernels of a job's solves for a lattice of these extents.
+/// Compiles the kernels of a job's solves on a lattice.
 ///
-/// The function needs no links. It ignores faults of the job.
-pub fn build_programs(job: &Job, team: &Team, dims: Dims) {
+/// The function needs no links. It ignores faults of the job. It gives devices no commands, so that it may run
+/// beside a thread that does.
+pub fn build_programs(job: &Job, lattice: &Lattice) {
+    let (team, dims) = (lattice.team(), lattice.dims());
     let lies_on = |sources: Vec<LabelledSource>| sources.iter().all(|one| one.source.check(dims).is_ok());
     if job.labelled_sources().is_ok_and(lies_on)
-        && let Ok(lattice) = lattice_of(job, team, dims)
         && let (Ok(anisotropy), Ok(quarks)) = (job.action.anisotropy(), job.action.quarks())
     {
         let params = match job.solver.parameters(team) {
@@ -421,12 +424,15 @@ pub fn build_programs(job: &Job, team: &Team, dims: Dims) {
         // One mass is enough, because kernels take masses as arguments.
         for quark in quarks.iter().filter(|quark| quark.coupling == quarks[0].coupling) {
             let site_term = quark.site_term;
-            build_programs_of_solve(&lattice, boundary, anisotropy, reconstruction, site_term, &params);
+            build_programs_of_solve(lattice, boundary, anisotropy, reconstruction, site_term, &params);
         }
     }
 }
 
 /// Returns the lattice of a job, divided among its grids of devices and ranks.
-fn lattice_of(job: &Job, team: &Team, dims: Dims) -> Result<Lattice, LatticeError> {
+///
+/// # Errors
+/// If the lattice cannot be divided so, or if a device fails.
+pub fn lattice_of(job: &Job, team: &Team, dims: Dims) -> Result<Lattice, LatticeError> {
     Lattice::with_grids(team, dims, job.devices.grid, job.devices.ranks_grid)
 }

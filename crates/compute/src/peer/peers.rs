@@ -291,16 +291,15 @@ struct Probed(Mutex<Vec<(Weak<Core>, PeerWay, bool)>>);
 fn works_between(way: PeerWay, a: &Device, b: &Device) -> bool {
     let probed = a.kept::<Probed>();
     let other = Arc::as_ptr(b.core());
-    let known = lock(&probed.0)
-        .iter()
-        .find(|(known, for_way, _)| known.as_ptr() == other && *for_way == way)
-        .map(|known| known.2);
-    known.unwrap_or_else(|| {
-        let found = probe::probe(way, a, b);
-        if let Err(reason) = &found {
-            tracing::debug!("{} and {} have no memory in common by {way}: {reason}", a.label(), b.label());
-        }
-        lock(&probed.0).push((Arc::downgrade(b.core()), way, found.is_ok()));
-        found.is_ok()
-    })
+    // Held while the pair is tried, so that no other thread tries it too.
+    let mut probed = lock(&probed.0);
+    if let Some(known) = probed.iter().find(|known| known.0.as_ptr() == other && known.1 == way) {
+        return known.2;
+    }
+    let found = probe::probe(way, a, b);
+    if let Err(reason) = &found {
+        tracing::debug!("{} and {} have no memory in common by {way}: {reason}", a.label(), b.label());
+    }
+    probed.push((Arc::downgrade(b.core()), way, found.is_ok()));
+    found.is_ok()
 }
