@@ -53,14 +53,16 @@ const MPI_FLOORS: [&[&str]; 6] =
     [&["abi", "launcher"], &["error"], &["library"], &["world"], &["post", "post_elsewhere"], &["lib"]];
 
 /// The floors of `lattice-linalg`.
-const LINALG_FLOORS: [&[&str]; 8] = [
+const LINALG_FLOORS: [&[&str]; 10] = [
     &["host", "op"],
     &["error", "completion"],
     &["vector", "matrix"],
-    &["level1"],
+    &["block", "level1"],
     &["level2"],
     &["gemm"],
     &["level3", "split"],
+    &["triangular"],
+    &["factor"],
     &["lib"],
 ];
 

@@ -1,20 +1,21 @@
 //! Relatives of the product, with a symmetric or Hermitian matrix.
 //!
-//! In [`symm`] and [`hemm`] the matrix is a factor, in [`syrk`] and [`herk`] the result. Only one
-//! [`Triangle`] of the matrix is read or written, diagonal included.
+//! In [`symm`] and [`hemm`] the matrix is a factor. In [`syrk`], [`herk`], [`syr2k`] and [`her2k`]
+//! it is the result. Only one [`Triangle`] of the matrix is read or written, diagonal included.
 //!
 //! The kernels of [`gemm`](fn@super::gemm) do nearly all of the work, with the contract of `gemm`.
 //! The kernels that read and write triangles are in `cl/triangles.cl`. The twin of all is
 //! [`host::gemm`](crate::host::gemm), with the missing triangle filled in.
 
+use super::block::Block;
 use super::completion::Completion;
 use super::error::{BlasError, BlasResult};
-use super::gemm::{self, GemmParams, Problem, gemm_with};
+use super::gemm::{self, GemmParams, Problem};
 use super::level2::{check_device, check_extent, check_single};
 use super::matrix::{MatMut, MatRef, Order};
 use super::op::Op;
 use lattice_compute::scalar::{Element, Factor, Scalar};
-use lattice_compute::{Argument, Device, Kernel, KernelFamily, KernelKey, Parameter, Range, Result};
+use lattice_compute::{Argument, Device, Event, Kernel, KernelFamily, KernelKey, Parameter, Range, Result};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -49,6 +50,16 @@ pub enum Side {
     Left,
     /// The factor A in B A.
     Right,
+}
+
+/// The diagonal of a triangular matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Diagonal {
+    /// The elements of the matrix.
+    Stored,
+    /// All ones, whatever is stored.
+    Ones,
 }
 
 impl Triangle {
@@ -224,6 +235,51 @@ pub fn herk<T: Element>(
     rank_k("herk", T::IS_COMPLEX, triangle, op, scalars, a, c)
 }
 
+/// Starts C = α A Bᵀ + α B Aᵀ + β C on one triangle of C.
+///
+/// With [`Op::T`] it is C = α Aᵀ B + α Bᵀ A + β C. The other triangle is neither read nor written.
+///
+/// # Errors
+/// The errors of [`syrk`].
+pub fn syr2k<T: Element>(
+    triangle: Triangle,
+    op: Op,
+    alpha: impl Scalar<T>,
+    a: MatRef<'_, T>,
+    b: MatRef<'_, T>,
+    beta: impl Scalar<T>,
+    c: MatMut<'_, T>,
+) -> BlasResult<Completion> {
+    if op == Op::C && T::IS_COMPLEX {
+        return Err(BlasError::WrongOp { operation: "syr2k", found: op, wanted: "N or T; her2k takes C" });
+    }
+    rank_2k("syr2k", false, triangle, op, [alpha.factor(), beta.factor()], [a, b], c)
+}
+
+/// Starts C = α A Bᴴ + α* B Aᴴ + β C on one triangle of C.
+///
+/// With [`Op::C`] it is C = α Aᴴ B + α* Bᴴ A + β C. The imaginary parts on the diagonal of C become
+/// zero, and are not read. If there is nothing to add and β = 1, all of C stays unchanged. For real
+/// elements `her2k` is [`syr2k`].
+///
+/// # Errors
+/// The errors of [`syrk`]; [`BlasError::WrongOp`] for complex elements with [`Op::T`].
+pub fn her2k<T: Element>(
+    triangle: Triangle,
+    op: Op,
+    alpha: impl Scalar<T>,
+    a: MatRef<'_, T>,
+    b: MatRef<'_, T>,
+    beta: impl Scalar<T::Real>,
+    c: MatMut<'_, T>,
+) -> BlasResult<Completion> {
+    if op == Op::T && T::IS_COMPLEX {
+        return Err(BlasError::WrongOp { operation: "her2k", found: op, wanted: "N or C; syr2k takes T" });
+    }
+    let scalars = [alpha.factor(), Factor::of_real(beta.factor())];
+    rank_2k("her2k", T::IS_COMPLEX, triangle, op, scalars, [a, b], c)
+}
+
 fn rank_k<T: Element>(
     operation: &'static str,
     hermitian: bool,
@@ -231,47 +287,82 @@ fn rank_k<T: Element>(
     op: Op,
     [alpha, beta]: [Factor<T>; 2],
     a: MatRef<'_, T>,
-    mut c: MatMut<'_, T>,
+    c: MatMut<'_, T>,
 ) -> BlasResult<Completion> {
-    let n = c.rows();
-    check_square(operation, "C", n, c.columns())?;
-    let (rows, _) = op.shape(a.rows(), a.columns());
-    check_extent(operation, if op == Op::N { "A" } else { "op(A)" }, "rows", n, rows, "as C has")?;
-    for count in [a.count(), c.count()] {
-        check_single(operation, count)?;
-    }
+    check_result(operation, &c)?;
+    check_rank_factor(operation, "A", op, a, &c)?;
     let device = c.device().clone();
-    check_device(operation, "A", &device, a.device())?;
-
     // A product without terms is treated like α = 0.
     let (_, terms) = op.shape(a.rows(), a.columns());
     let (alpha, beta) = (if terms == 0 { 0.factor() } else { alpha }, beta.keeping());
-    if n == 0 || alpha.is_zero() && beta.is_one() {
+    if c.rows() == 0 || alpha.is_zero() && beta.is_one() {
         return Ok(Completion::nothing());
     }
-    let other = if hermitian { Op::C } else { Op::T };
-    let update =
-        RankUpdate { operation, triangle, op, ops: if op == Op::N { [op, other] } else { [other, Op::N] } };
-    let mut events = Vec::new();
-    update.off_diagonal(0..n, [alpha, beta], a, &mut c, &mut events)?;
-    let whole = n / DIAGONAL_BLOCK;
-    let last = whole * DIAGONAL_BLOCK;
-    for (first, edge, count) in [(0, DIAGONAL_BLOCK, whole), (last, n - last, usize::from(last < n))] {
-        if count > 0 {
-            let blocks = Blocks { first, edge, count };
-            update.diagonal(&device, hermitian, blocks, [alpha, beta], a, &mut c, &mut events)?;
-        }
+    let update = RankUpdate { device: &device, lower: triangle == Triangle::Lower, hermitian };
+    let (left, right) = update.factors::<T>(op, a, a);
+    update.start(alpha, left, right, beta, Block::of_mut(c))
+}
+
+fn rank_2k<T: Element>(
+    operation: &'static str,
+    hermitian: bool,
+    triangle: Triangle,
+    op: Op,
+    [alpha, beta]: [Factor<T>; 2],
+    [a, b]: [MatRef<'_, T>; 2],
+    mut c: MatMut<'_, T>,
+) -> BlasResult<Completion> {
+    check_result(operation, &c)?;
+    check_rank_factor(operation, "A", op, a, &c)?;
+    check_rank_factor(operation, "B", op, b, &c)?;
+    let ((_, terms), (_, other_terms)) = (op.shape(a.rows(), a.columns()), op.shape(b.rows(), b.columns()));
+    let b_name = if op == Op::N { "B" } else { "op(B)" };
+    check_extent(operation, b_name, "columns", terms, other_terms, "as A, so transposed, has columns")?;
+    let device = c.device().clone();
+    let (alpha, beta) = (if terms == 0 { 0.factor() } else { alpha }, beta.keeping());
+    if c.rows() == 0 || alpha.is_zero() && beta.is_one() {
+        return Ok(Completion::nothing());
+    }
+    let update = RankUpdate { device: &device, lower: triangle == Triangle::Lower, hermitian };
+    let (left, right) = update.factors::<T>(op, a, b);
+    let mut events = update.start(alpha, left, right, beta, Block::of_mut(c.reborrow()))?.into_events();
+    if !alpha.is_zero() {
+        let conjugate =
+            if hermitian { T::from_complex(alpha.value().to_complex().conj()) } else { alpha.value() };
+        let (left, right) = update.factors::<T>(op, b, a);
+        let second = update.start(conjugate.factor(), left, right, 1.factor(), Block::of_mut(c))?;
+        events.extend(second.into_events());
     }
     Ok(Completion::of(events))
 }
 
-/// A rank-k update, the product of A with itself.
-struct RankUpdate {
+fn check_result<T: Element>(operation: &'static str, c: &MatMut<'_, T>) -> BlasResult<()> {
+    check_square(operation, "C", c.rows(), c.columns())?;
+    check_single(operation, c.count())
+}
+
+/// Checks a factor of an update of rank k against the result.
+fn check_rank_factor<T: Element>(
     operation: &'static str,
-    triangle: Triangle,
-    /// How A enters on the left.
+    name: &'static str,
     op: Op,
-    ops: [Op; 2],
+    factor: MatRef<'_, T>,
+    c: &MatMut<'_, T>,
+) -> BlasResult<()> {
+    let (rows, _) = op.shape(factor.rows(), factor.columns());
+    let entering = if op == Op::N { name.to_owned() } else { format!("op({name})") };
+    check_extent(operation, &entering, "rows", c.rows(), rows, "as C has")?;
+    check_single(operation, factor.count())?;
+    check_device(operation, name, c.device(), factor.device())
+}
+
+/// An update of one triangle, C = α A Bᵀ + β C or C = α A Bᴴ + β C.
+///
+/// The result of all terms together must be symmetric or Hermitian.
+pub(super) struct RankUpdate<'a> {
+    pub device: &'a Device,
+    pub lower: bool,
+    pub hermitian: bool,
 }
 
 /// Equal blocks along the diagonal.
@@ -282,14 +373,57 @@ struct Blocks {
     count: usize,
 }
 
-impl RankUpdate {
-    /// Returns these rows of op(A), as a part of A.
-    fn rows<'a, T: Element>(
+/// Both factors of an update as they enter the product, of as many rows as C and as many columns.
+#[derive(Clone, Copy)]
+struct Factors<'a> {
+    left: (Block<'a>, bool),
+    right: (Block<'a>, bool),
+}
+
+impl<'a> Factors<'a> {
+    /// Returns these rows of the left factor, and these columns of the right one.
+    fn of(&self, rows: std::ops::Range<usize>, columns: std::ops::Range<usize>) -> [(Block<'a>, bool); 2] {
+        let ((left, left_conjugate), (right, right_conjugate)) = (self.left, self.right);
+        let right = right.part(0..right.rows, columns);
+        [(left.rows_of(rows), left_conjugate), (right, right_conjugate)]
+    }
+}
+
+impl RankUpdate<'_> {
+    /// Returns op(A), and op(B) as it is transposed.
+    fn factors<'a, T: Element>(
         &self,
+        op: Op,
         a: MatRef<'a, T>,
-        rows: std::ops::Range<usize>,
-    ) -> BlasResult<MatRef<'a, T>> {
-        if self.op == Op::N { a.submatrix(rows, 0..a.columns()) } else { a.submatrix(0..a.rows(), rows) }
+        b: MatRef<'a, T>,
+    ) -> ((Block<'a>, bool), (Block<'a>, bool)) {
+        let conjugate = op == Op::C && T::IS_COMPLEX;
+        let entering = |x| if op == Op::N { Block::of(x) } else { Block::of(x).transposed() };
+        ((entering(a), conjugate), (entering(b).transposed(), conjugate != self.hermitian))
+    }
+
+    /// Starts C = α L R + β C on the triangle.
+    ///
+    /// `left` and `right` are L and R, each with `true` if it is conjugated. They may be other parts
+    /// of the matrix that C is a part of.
+    pub fn start<T: Element>(
+        &self,
+        alpha: Factor<T>,
+        left: (Block<'_>, bool),
+        right: (Block<'_>, bool),
+        beta: Factor<T>,
+        c: Block<'_>,
+    ) -> BlasResult<Completion> {
+        let (n, factors, mut events) = (c.rows, Factors { left, right }, Vec::new());
+        self.off_diagonal(0..n, [alpha, beta], factors, c, &mut events)?;
+        let whole = n / DIAGONAL_BLOCK;
+        let last = whole * DIAGONAL_BLOCK;
+        for (first, edge, count) in [(0, DIAGONAL_BLOCK, whole), (last, n - last, usize::from(last < n))] {
+            if count > 0 {
+                self.diagonal(Blocks { first, edge, count }, [alpha, beta], factors, c, &mut events)?;
+            }
+        }
+        Ok(Completion::of(events))
     }
 
     /// Starts the products beside the diagonal blocks of these rows and columns.
@@ -299,79 +433,72 @@ impl RankUpdate {
         &self,
         range: std::ops::Range<usize>,
         [alpha, beta]: [Factor<T>; 2],
-        a: MatRef<'_, T>,
-        c: &mut MatMut<'_, T>,
-        events: &mut Vec<lattice_compute::Event>,
+        factors: Factors<'_>,
+        c: Block<'_>,
+        events: &mut Vec<Event>,
     ) -> BlasResult<()> {
         if range.len() <= DIAGONAL_BLOCK {
             return Ok(());
         }
         let middle = range.start + (range.len() / 2).next_multiple_of(DIAGONAL_BLOCK);
         let (first, second) = (range.start..middle, middle..range.end);
-        let (rows, columns) = match self.triangle {
-            Triangle::Lower => (second.clone(), first.clone()),
-            Triangle::Upper => (first.clone(), second.clone()),
-        };
-        let (left, right) = (self.rows(a, rows.clone())?, self.rows(a, columns.clone())?);
-        let part = c.submatrix_mut(rows, columns)?;
-        let [op_a, op_b] = self.ops;
-        let product = gemm_with(&GemmParams::default(), op_a, op_b, alpha, left, right, beta, part)?;
+        let (rows, columns) =
+            if self.lower { (second.clone(), first.clone()) } else { (first.clone(), second.clone()) };
+        let part = c.part(rows.clone(), columns.clone());
+        let product = gemm::multiply_blocks(self.device, alpha, factors.of(rows, columns), beta, part)?;
         events.extend(product.into_events());
-        self.off_diagonal(first, [alpha, beta], a, c, events)?;
-        self.off_diagonal(second, [alpha, beta], a, c, events)
+        self.off_diagonal(first, [alpha, beta], factors, c, events)?;
+        self.off_diagonal(second, [alpha, beta], factors, c, events)
     }
 
     /// Starts the products on the diagonal blocks.
     ///
     /// All blocks go into scratch memory in one batch. Then a triangle of each block goes into C.
-    #[allow(clippy::too_many_arguments)]
     fn diagonal<T: Element>(
         &self,
-        device: &Device,
-        hermitian: bool,
         blocks: Blocks,
         [alpha, beta]: [Factor<T>; 2],
-        a: MatRef<'_, T>,
-        c: &mut MatMut<'_, T>,
-        events: &mut Vec<lattice_compute::Event>,
+        factors: Factors<'_>,
+        c: Block<'_>,
+        events: &mut Vec<Event>,
     ) -> BlasResult<()> {
         let Blocks { first, edge, count } = blocks;
-        let mut products = device.scratch::<T>(count * edge * edge)?;
-        let block = |number: usize| first + number * edge..first + (number + 1) * edge;
-        let head = self.rows(a, block(0))?;
-        let stride =
-            if count > 1 { self.rows(a, block(1))?.layout().offset - head.layout().offset } else { 0 };
-        let part = c.submatrix_mut(block(0), block(0))?;
-        let mut problem = Problem::new(self.operation, self.ops, 1.factor(), head, head, 0.factor(), part)?;
-        problem.count = count;
-        (problem.a.stride, problem.b.stride) = (stride, stride);
-        problem.c.elements = products.output();
-        (problem.c.leading_dimension, problem.c.stride) = (edge, edge * edge);
+        let mut products = self.device.scratch::<T>(count * edge * edge)?;
         if !alpha.is_zero() {
-            events.extend(gemm::start(device, &GemmParams::default(), problem)?.into_events());
+            let block = first..first + edge;
+            let [left, right] = factors.of(block.clone(), block.clone());
+            let ([down, _], [_, across]) = (left.0.steps(), right.0.steps());
+            let part = c.part(block.clone(), block);
+            let part = Block { elements: products.output(), leading_dimension: edge, ..part };
+            let mut problem = Problem::<T>::of_blocks(1.factor(), [left, right], 0.factor(), part);
+            problem.count = count;
+            // A row-major C is computed with the factors exchanged.
+            let strides = [down * edge, across * edge];
+            let [a, b] = if c.order == Order::ColumnMajor { strides } else { [strides[1], strides[0]] };
+            (problem.a.stride, problem.b.stride, problem.c.stride) = (a, b, edge * edge);
+            let product = gemm::start(self.device, &GemmParams::default(), problem)?;
+            events.extend(product.into_events());
         }
-
-        let layout = *c.layout();
-        let (_, elements) = c.reborrow().into_elements().split_at(layout.offset)?;
         let arguments = [
             Argument::value(edge as u64),
             Argument::value(first as u64),
             products.input(),
             Argument::value(alpha.for_kernel()),
             Argument::value(beta.for_kernel()),
-            elements.into(),
-            Argument::value(layout.leading_dimension as u64),
-            Argument::value(self.triangle.is_lower(layout.order)),
-            Argument::value(u32::from(hermitian)),
+            c.elements,
+            Argument::value(c.leading_dimension as u64),
+            Argument::value(u32::from(self.lower == (c.order == Order::ColumnMajor))),
+            Argument::value(u32::from(self.hermitian)),
         ];
         let side = edge.next_multiple_of(TILE);
         let range = Range::new([side, side, count], [TILE, TILE, 1]);
-        events.push(Kernels::<T>::of(device)?.update_diagonal.launch(range, &arguments)?);
+        events.push(Kernels::<T>::of(self.device)?.update_diagonal.launch(range, &arguments)?);
         Ok(())
     }
 }
 
-fn check_square(
+/// Checks that a matrix is square.
+pub(super) fn check_square(
     operation: &'static str,
     operand: &'static str,
     rows: usize,

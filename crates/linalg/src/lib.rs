@@ -1,9 +1,11 @@
 //! Dense linear algebra on OpenCL devices, one or several.
 //!
 //! Matrices and vectors are views of device buffers ([`MatRef`], [`VecRef`] and their mutable
-//! forms). Levels 1 and 2 and the relatives of [`gemm`](gemm::gemm()) work on one device; [`split`]
-//! multiplies over a team. Every kernel has a readable twin in [`host`].
+//! forms). Levels 1 and 2, the relatives of [`gemm`](gemm::gemm()) and the factorisations of
+//! [`factor`] work on one device; [`split`] multiplies over a team. Every kernel has a readable twin
+//! in [`host`].
 
+mod block;
 mod completion;
 mod error;
 pub mod gemm;
@@ -14,6 +16,7 @@ pub mod level3;
 mod matrix;
 mod op;
 pub mod split;
+pub mod triangular;
 mod vector;
 
 pub use completion::Completion;
@@ -25,7 +28,8 @@ pub use level1::{
     norm2, nrm2, scal, swap, xpby,
 };
 pub use level2::{gemv, ger, gerc};
-pub use level3::{Side, Triangle, hemm, herk, symm, syrk};
+pub use level3::{Diagonal, Side, Triangle, hemm, her2k, herk, symm, syr2k, syrk};
 pub use matrix::{MatMut, MatRef, MatrixLayout, Order};
 pub use op::Op;
+pub use triangular::{trmm, trsm};
 pub use vector::{VecMut, VecRef, VectorLayout};

@@ -225,6 +225,23 @@ impl<'a> Argument<'a> {
         Self::new::<T>(Value::Memory { core, raw, offset, whole, writable })
     }
 
+    /// Returns the argument that begins `count` elements later in the device's memory.
+    ///
+    /// The kernels of one operation take parts of one matrix so. The caller answers for the kernel
+    /// staying within the memory, as with every extent that it passes. Numbers and local memory
+    /// stay as they are.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn skip(self, count: usize) -> Self {
+        match self.value {
+            Value::Memory { core, raw, offset, writable, .. } if count > 0 => Self {
+                value: Value::Memory { core, raw, offset: offset + count, whole: false, writable },
+                ..self
+            },
+            _ => self,
+        }
+    }
+
     /// Returns `true` if the argument begins at a multiple of so many bytes.
     ///
     /// `bytes` is a power of two up to 128. A number is always aligned.

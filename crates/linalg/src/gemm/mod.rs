@@ -54,6 +54,7 @@ mod tuning;
 pub use tunable::{TunedGemm, tune_gemm};
 pub use tuning::{Arithmetic, GemmTuning, Mma, Panels, Registers};
 
+use super::block::Block;
 use super::completion::Completion;
 use super::error::{BlasError, BlasResult};
 use super::matrix::{MatMut, MatRef};
@@ -130,6 +131,20 @@ pub fn gemm_with<T: Element>(
         return Ok(started);
     }
     start(&device, params, Problem::new("gemm", ops, alpha, a, b, beta, c)?)
+}
+
+/// Starts C = α A B + β C for blocks that fit together, each factor conjugated or not.
+///
+/// C must have no element in common with A or B.
+pub(super) fn multiply_blocks<T: Element>(
+    device: &Device,
+    alpha: impl Scalar<T>,
+    factors: [(Block<'_>, bool); 2],
+    beta: impl Scalar<T>,
+    c: Block<'_>,
+) -> BlasResult<Completion> {
+    let problem = Problem::of_blocks(alpha.factor(), factors, beta.factor().keeping(), c);
+    start(device, &GemmParams::default(), problem)
 }
 
 /// Starts a product whose operands fit together.

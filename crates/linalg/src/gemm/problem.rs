@@ -1,5 +1,6 @@
 //! The common representation of all products.
 
+use crate::block::Block;
 use crate::error::{BlasError, BlasResult, operand_name};
 use crate::matrix::{MatMut, MatRef, Order};
 use crate::op::Op;
@@ -60,6 +61,17 @@ impl<'a> Factor<'a> {
             transposed: (op != Op::N) != (layout.order == Order::RowMajor),
             conjugate: op == Op::C && T::IS_COMPLEX,
         })
+    }
+
+    /// Makes a factor of a block, conjugated or not.
+    fn of_block((block, conjugate): (Block<'a>, bool)) -> Self {
+        Self {
+            elements: block.elements,
+            leading_dimension: block.leading_dimension,
+            stride: 0,
+            transposed: block.order == Order::RowMajor,
+            conjugate,
+        }
     }
 
     /// Returns op(X)ᵀ.
@@ -152,6 +164,22 @@ impl<'a, T: Element> Problem<'a, T> {
                 Self { m: n, n: m, k, count, missing: 0, alpha, beta, a, b, c }
             }
         })
+    }
+
+    /// Makes C = α A B + β C of blocks that fit together, each factor conjugated or not.
+    ///
+    /// C must have no element in common with A or B.
+    pub fn of_blocks(alpha: Scale<T>, factors: [(Block<'a>, bool); 2], beta: Scale<T>, c: Block<'a>) -> Self {
+        let [(left, _), (right, _)] = factors;
+        debug_assert_eq!([left.rows, left.columns, right.columns], [c.rows, right.rows, c.columns]);
+        let [a, b] = factors.map(Factor::of_block);
+        let target = Target { elements: c.elements, leading_dimension: c.leading_dimension, stride: 0 };
+        let (m, n, k, c_order) = (c.rows, c.columns, left.columns, c.order);
+        let (m, n, a, b) = match c_order {
+            Order::ColumnMajor => (m, n, a, b),
+            Order::RowMajor => (n, m, b.transpose(), a.transpose()),
+        };
+        Self { m, n, k, count: 1, missing: 0, alpha, beta, a, b, c: target }
     }
 
     /// `true` if there is nothing to multiply: C = β C.

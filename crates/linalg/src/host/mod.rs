@@ -6,5 +6,6 @@ pub mod gemm;
 pub mod level1;
 pub mod level2;
 mod safe_squares;
+pub mod triangular;
 
 pub use safe_squares::SafeSquares;

@@ -1,0 +1,111 @@
+//! Systems and products with a triangular matrix: [`trsm`] and [`trmm`].
+//!
+//! Only one [`Triangle`] of the matrix is read. With [`Diagonal::Ones`] its diagonal is not read
+//! either. Both operations take scratch memory for a copy of B.
+//!
+//! [`trsm`] inverts the blocks of 32 or 64 rows along the diagonal in local memory, all at once.
+//! Everything else is products. So an infinity or a NaN in B reaches all rows of X in its block, also
+//! those that substitution would compute before it. The same holds for [`trmm`] and blocks of 128
+//! rows. A zero on the diagonal makes infinities and NaNs.
+//!
+//! The kernels are in `cl/triangular.cl`, the twins in [`host::triangular`](crate::host::triangular).
+
+mod kernels;
+mod solve;
+
+pub(crate) use kernels::{DiagonalShape, Kernels, TRIANGLE_SOURCES};
+pub(crate) use solve::{Inverses, Triangular, solve, solve_with};
+
+use super::block::Block;
+use super::completion::Completion;
+use super::error::{BlasResult, operand_name};
+use super::gemm::{GemmParams, Problem, start};
+use super::level2::{check_device, check_extent, check_single};
+use super::level3::{Diagonal, Side, Triangle, check_square};
+use super::matrix::{MatMut, MatRef};
+use super::op::Op;
+use lattice_compute::scalar::{Element, Factor, Scalar};
+use lattice_compute::{Device, Event};
+
+/// Starts X = α op(A)⁻¹ B, or with [`Side::Right`] X = α B op(A)⁻¹, in the place of B.
+///
+/// A is triangular. With α = 0, neither A nor B is read.
+///
+/// # Errors
+/// [`BlasError::NotSquare`](crate::BlasError::NotSquare),
+/// [`BlasError::Shape`](crate::BlasError::Shape),
+/// [`BlasError::SingleMatrix`](crate::BlasError::SingleMatrix),
+/// [`BlasError::OtherDevice`](crate::BlasError::OtherDevice): nothing is started then.
+/// [`BlasError::Device`](crate::BlasError::Device) if a driver does not take the kernels, memory is
+/// short or the device fails.
+pub fn trsm<T: Element>(
+    side: Side,
+    triangle: Triangle,
+    op: Op,
+    diagonal: Diagonal,
+    alpha: impl Scalar<T>,
+    a: MatRef<'_, T>,
+    b: MatMut<'_, T>,
+) -> BlasResult<Completion> {
+    started("trsm", solve, side, triangle, op, diagonal, alpha.factor().keeping(), a, b)
+}
+
+/// Starts B = α op(A) B, or with [`Side::Right`] B = α B op(A).
+///
+/// A is triangular. With α = 0, neither A nor B is read.
+///
+/// # Errors
+/// The errors of [`trsm`].
+pub fn trmm<T: Element>(
+    side: Side,
+    triangle: Triangle,
+    op: Op,
+    diagonal: Diagonal,
+    alpha: impl Scalar<T>,
+    a: MatRef<'_, T>,
+    b: MatMut<'_, T>,
+) -> BlasResult<Completion> {
+    started("trmm", solve::multiply, side, triangle, op, diagonal, alpha.factor(), a, b)
+}
+
+/// An operation on B with a triangular matrix on its left.
+type Work<T> = fn(&Device, Triangular<'_>, Diagonal, Factor<T>, Block<'_>, &mut Vec<Event>) -> BlasResult<()>;
+
+/// Checks the operands and starts the work.
+#[allow(clippy::too_many_arguments)]
+fn started<T: Element>(
+    operation: &'static str,
+    work: Work<T>,
+    side: Side,
+    triangle: Triangle,
+    op: Op,
+    diagonal: Diagonal,
+    alpha: Factor<T>,
+    a: MatRef<'_, T>,
+    mut b: MatMut<'_, T>,
+) -> BlasResult<Completion> {
+    check_square(operation, "A", a.rows(), a.columns())?;
+    let name = operand_name("A", op);
+    match side {
+        Side::Left => check_extent(operation, &name, "columns", b.rows(), a.rows(), "as B has rows")?,
+        Side::Right => check_extent(operation, &name, "rows", b.columns(), a.rows(), "as B has columns")?,
+    }
+    for count in [a.count(), b.count()] {
+        check_single(operation, count)?;
+    }
+    let device = b.device().clone();
+    check_device(operation, "A", &device, a.device())?;
+    let mut events = Vec::new();
+    let (tri, block) = Triangular::entering(side, triangle, op, a, b.reborrow());
+    if block.rows == 0 || block.columns == 0 {
+        return Ok(Completion::nothing());
+    }
+    if alpha.is_zero() {
+        // A product without terms, times 0.
+        let nothing = [(block.part(0..block.rows, 0..0), false), (block.part(0..0, 0..block.columns), false)];
+        let problem = Problem::of_blocks(alpha, nothing, 0.factor(), block);
+        return start(&device, &GemmParams::default(), problem);
+    }
+    work(&device, tri, diagonal, alpha, block, &mut events)?;
+    Ok(Completion::of(events))
+}

@@ -1,0 +1,213 @@
+//! Triangular systems and products by blocks, for operands in one common form.
+
+use super::kernels::Kernels;
+use crate::block::Block;
+use crate::error::BlasResult;
+use crate::gemm::{self, GemmParams, Problem, multiply_blocks};
+use crate::level3::{Diagonal, Side, Triangle};
+use crate::matrix::{MatMut, MatRef, MatrixLayout, Order};
+use crate::op::Op;
+use lattice_compute::scalar::{Element, Factor, Scalar};
+use lattice_compute::{Argument, Device, Event, Result, Scratch};
+use std::ops::Range;
+
+/// Rows of the diagonal blocks that are multiplied as full matrices.
+const PRODUCT_EDGE: usize = 128;
+
+/// A triangular matrix as it stands on the left of a system or a product.
+#[derive(Clone, Copy)]
+pub(crate) struct Triangular<'a> {
+    pub matrix: Block<'a>,
+    pub lower: bool,
+    pub conjugate: bool,
+}
+
+impl<'a> Triangular<'a> {
+    /// Returns the matrix of op(A), and B as it stands on the right of it.
+    ///
+    /// B op(A) is computed as op(A)ᵀ Bᵀ.
+    pub fn entering<T: Element>(
+        side: Side,
+        triangle: Triangle,
+        op: Op,
+        a: MatRef<'a, T>,
+        b: MatMut<'a, T>,
+    ) -> (Self, Block<'a>) {
+        let (a, b) = (Block::of(a), Block::of_mut(b));
+        let transposed = (op != Op::N) != (side == Side::Right);
+        let tri = Self {
+            matrix: if transposed { a.transposed() } else { a },
+            lower: (triangle == Triangle::Lower) != transposed,
+            conjugate: op == Op::C && T::IS_COMPLEX,
+        };
+        (tri, if side == Side::Right { b.transposed() } else { b })
+    }
+
+    /// Returns both halves of a range at a multiple of `edge`, in the order in which they are solved.
+    fn halves(&self, range: Range<usize>, edge: usize) -> [Range<usize>; 2] {
+        let middle = range.start + (range.len() / 2).next_multiple_of(edge);
+        let (first, second) = (range.start..middle, middle..range.end);
+        if self.lower { [first, second] } else { [second, first] }
+    }
+
+    /// Returns rows and columns beside the diagonal, as they enter.
+    fn beside(&self, rows: &Range<usize>, columns: &Range<usize>) -> (Block<'a>, bool) {
+        (self.matrix.part(rows.clone(), columns.clone()), self.conjugate)
+    }
+}
+
+/// The inverses of the blocks along the diagonal of a triangular matrix.
+#[derive(Clone, Copy)]
+pub(crate) struct Inverses<'a> {
+    /// The inverses one after another, column-major, with `edge` rows each.
+    pub elements: Argument<'a>,
+    pub edge: usize,
+}
+
+impl<'a> Inverses<'a> {
+    /// Returns the memory for the inverses of a matrix with `n` rows, and the rows of each.
+    pub fn room<T: Element>(device: &Device, n: usize) -> Result<(Scratch<T>, usize)> {
+        let edge = Kernels::<T>::of(device)?.shape().edge;
+        Ok((device.scratch(n.div_ceil(edge) * edge * edge)?, edge))
+    }
+
+    /// Returns the inverse of the block with these rows.
+    fn of(&self, rows: &Range<usize>) -> Block<'a> {
+        let layout = MatrixLayout::column_major(rows.len(), rows.len())
+            .leading_dimension(self.edge)
+            .offset(rows.start * self.edge);
+        Block::at(self.elements, &layout)
+    }
+}
+
+/// Starts X = α A⁻¹ B for a triangular A, and puts X in the place of B.
+pub(crate) fn solve<T: Element>(
+    device: &Device,
+    tri: Triangular<'_>,
+    diagonal: Diagonal,
+    alpha: Factor<T>,
+    b: Block<'_>,
+    events: &mut Vec<Event>,
+) -> BlasResult<()> {
+    if b.rows == 0 || b.columns == 0 {
+        return Ok(());
+    }
+    let kernels = Kernels::<T>::of(device)?;
+    let (mut room, edge) = Inverses::room::<T>(device, tri.matrix.rows)?;
+    let inverses = Inverses { elements: room.output(), edge };
+    let unit = diagonal == Diagonal::Ones;
+    events.push(kernels.invert_diagonal(tri.matrix, tri.lower, unit, inverses.elements)?);
+    solve_with(device, tri, inverses, alpha, b, events)
+}
+
+/// Starts X = α A⁻¹ B with the inverses of the diagonal blocks of A.
+///
+/// The inverses are those of A as it is stored. So they are conjugated where A is.
+pub(crate) fn solve_with<T: Element>(
+    device: &Device,
+    tri: Triangular<'_>,
+    inverses: Inverses<'_>,
+    alpha: Factor<T>,
+    b: Block<'_>,
+    events: &mut Vec<Event>,
+) -> BlasResult<()> {
+    if b.rows == 0 || b.columns == 0 {
+        return Ok(());
+    }
+    // What is left of B is worked on in a copy, so that every product goes to where X belongs.
+    let mut rest = device.scratch::<T>(b.rows * b.columns)?;
+    let rest = Block::at(rest.output(), &b.dense_layout());
+    events.push(Kernels::<T>::of(device)?.copy_scaled(alpha, b, rest)?);
+    System { device, tri, inverses, rest, x: b }.rows::<T>(0..b.rows, events)
+}
+
+/// A triangular system that is being solved.
+struct System<'a> {
+    device: &'a Device,
+    tri: Triangular<'a>,
+    inverses: Inverses<'a>,
+    rest: Block<'a>,
+    x: Block<'a>,
+}
+
+impl System<'_> {
+    /// Starts the solution of these rows, of which nothing else is left to subtract.
+    fn rows<T: Element>(&self, range: Range<usize>, events: &mut Vec<Event>) -> BlasResult<()> {
+        let Self { device, tri, inverses, rest, x } = *self;
+        if range.len() <= inverses.edge {
+            let factors = [(inverses.of(&range), tri.conjugate), (rest.rows_of(range.clone()), false)];
+            let product = multiply_blocks::<T>(device, 1, factors, 0, x.rows_of(range))?;
+            events.extend(product.into_events());
+            return Ok(());
+        }
+        let [first, second] = tri.halves(range, inverses.edge);
+        self.rows::<T>(first.clone(), events)?;
+        let factors = [tri.beside(&second, &first), (x.rows_of(first), false)];
+        let product = multiply_blocks::<T>(device, -1, factors, 1, rest.rows_of(second.clone()))?;
+        events.extend(product.into_events());
+        self.rows::<T>(second, events)
+    }
+}
+
+/// Starts B = α A B for a triangular A.
+pub(crate) fn multiply<T: Element>(
+    device: &Device,
+    tri: Triangular<'_>,
+    diagonal: Diagonal,
+    alpha: Factor<T>,
+    b: Block<'_>,
+    events: &mut Vec<Event>,
+) -> BlasResult<()> {
+    let (kernels, n, edge) = (Kernels::<T>::of(device)?, b.rows, PRODUCT_EDGE.min(b.rows));
+    let (mut old, mut full) =
+        (device.scratch::<T>(n * b.columns)?, device.scratch::<T>(n.div_ceil(edge) * edge * edge)?);
+    let old = Block::at(old.output(), &b.dense_layout());
+    events.push(kernels.copy_scaled(1.factor().keeping(), b, old)?);
+    let full = full.output();
+    let unit = diagonal == Diagonal::Ones;
+    events.push(kernels.spread_diagonal(edge, tri.matrix, tri.lower, unit, full)?);
+
+    // The diagonal blocks overwrite B, all whole ones in one batch.
+    let whole = n / edge;
+    let last = whole * edge;
+    for (first, size, count) in [(0, edge, whole), (last, n - last, usize::from(last < n))] {
+        if count == 0 {
+            continue;
+        }
+        let layout = MatrixLayout::column_major(size, size).leading_dimension(edge).offset(first * edge);
+        let block = Block::at(full, &layout);
+        let (from, to) = (old.rows_of(first..first + size), b.rows_of(first..first + size));
+        let factors = [(block, tri.conjugate), (from, false)];
+        let mut problem = Problem::<T>::of_blocks(alpha, factors, 0.factor(), to);
+        problem.count = count;
+        let strides = [edge * edge, edge * old.steps()[0]];
+        // A row-major B is computed with the factors exchanged.
+        let [a, b_stride] = if b.order == Order::ColumnMajor { strides } else { [strides[1], strides[0]] };
+        (problem.a.stride, problem.b.stride, problem.c.stride) = (a, b_stride, edge * b.steps()[0]);
+        events.extend(gemm::start(device, &GemmParams::default(), problem)?.into_events());
+    }
+    add_beside(device, tri, alpha, old, b, 0..n, edge, events)
+}
+
+/// Starts B = B + α A₂₁ X₁ for the parts of A beside the diagonal blocks of these rows.
+#[allow(clippy::too_many_arguments)]
+fn add_beside<T: Element>(
+    device: &Device,
+    tri: Triangular<'_>,
+    alpha: Factor<T>,
+    x: Block<'_>,
+    b: Block<'_>,
+    range: Range<usize>,
+    edge: usize,
+    events: &mut Vec<Event>,
+) -> BlasResult<()> {
+    if range.len() <= edge {
+        return Ok(());
+    }
+    let [first, second] = tri.halves(range, edge);
+    let factors = [tri.beside(&second, &first), (x.rows_of(first.clone()), false)];
+    let product = multiply_blocks(device, alpha, factors, 1, b.rows_of(second.clone()))?;
+    events.extend(product.into_events());
+    add_beside(device, tri, alpha, x, b, first, edge, events)?;
+    add_beside(device, tri, alpha, x, b, second, edge, events)
+}
