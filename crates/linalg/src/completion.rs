@@ -29,6 +29,11 @@ impl Completion {
         self.events
     }
 
+    /// Adds the commands of an operation that was enqueued later.
+    pub(super) fn append(&mut self, later: Self) {
+        self.events.extend(later.events);
+    }
+
     /// Waits until the operation is done.
     ///
     /// # Errors

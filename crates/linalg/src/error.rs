@@ -249,6 +249,27 @@ pub enum BlasError {
         source: Box<BlasError>,
     },
 
+    /// A matrix to be factorised by Cholesky's method is not positive definite.
+    #[error(
+        "the {rows}×{rows} matrix is not positive definite: its leading minor of order {order} is not positive; \
+         solve with LU factors"
+    )]
+    NotPositiveDefinite {
+        /// Order of the first leading minor that is not positive.
+        order: usize,
+        /// Rows of the matrix.
+        rows: usize,
+    },
+
+    /// A matrix to be inverted has a pivot that is exactly zero.
+    #[error("the {rows}×{rows} matrix is singular: pivot {pivot} of its LU factors is exactly zero")]
+    Singular {
+        /// The first such pivot, counted from 1.
+        pivot: usize,
+        /// Rows of the matrix.
+        rows: usize,
+    },
+
     /// The device failed, or does not take the kernels.
     #[error(transparent)]
     Device(#[from] DeviceError),

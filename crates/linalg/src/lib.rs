@@ -8,6 +8,7 @@
 mod block;
 mod completion;
 mod error;
+pub mod factor;
 pub mod gemm;
 pub mod host;
 pub mod level1;

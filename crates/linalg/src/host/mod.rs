@@ -2,9 +2,11 @@
 //!
 //! They work on ordinary memory and follow the mathematics as directly as possible.
 
+pub mod cholesky;
 pub mod gemm;
 pub mod level1;
 pub mod level2;
+pub mod lu;
 mod safe_squares;
 pub mod triangular;
 

@@ -182,7 +182,7 @@ pub fn entering(op: Op, rows: usize, x: &[C64]) -> Vec<C64> {
 
 /// A B, A of so many rows.
 pub fn product(a: &[C64], rows: usize, b: &[C64], inner: usize) -> Vec<C64> {
-    let columns = if inner == 0 { 0 } else { b.len() / inner };
+    let columns = b.len().checked_div(inner).unwrap_or(0);
     let mut c = vec![C64::default(); rows * columns];
     if !c.is_empty() {
         lattice_linalg::host::gemm::gemm(

@@ -1,0 +1,158 @@
+// Columns of P A = L U with partial pivoting, and the rows that it exchanges.
+//
+// The host defines WIDTH, the most columns of a panel, and PANEL_ITEMS, the work-items of a group, a power of two. Element (i, j) of an
+// operand lies i * down + j * across elements behind its first.
+
+// One step in a panel of m rows: finishes column search - 1, if there is one, and then searches column `search`, if it is one of the
+// `count` that get a pivot.
+//
+// Work-groups share the rows in order. Each leaves its best row of column `search` in `rows`, with its size and its number, and the group
+// of row `search` leaves that row behind all others. The next launch then needs no row of another group: it exchanges the pivot's row and
+// row `search` by these copies. Launches take turns between the halves of `rows`, `sizes` and `places`. The size is |Re| + |Im|, the lowest
+// row wins among equal ones, and NaNs are passed over. The first pivot that is exactly zero gives `info`, counted from 1 in the whole matrix, of
+// which row 0 of the panel is row `first`. Its column is left as it is.
+__kernel __attribute__((reqd_work_group_size(PANEL_ITEMS, 1, 1))) void
+panel_step(uint m, uint width, uint search, uint count, __global element *a, ulong a_offset, ulong a_down, ulong a_across,
+           __global element *rows, __global real *sizes, __global uint *places, __global uint *pivots,
+           ulong pivots_offset, uint first, __global uint *info) {
+    __local element pivot_row[WIDTH];
+    __local real best_sizes[PANEL_ITEMS];
+    __local uint best_places[PANEL_ITEMS];
+    const uint item = get_local_id(0);
+    const uint group = get_group_id(0);
+    const uint groups = get_num_groups(0);
+    const uint share = (m + groups - 1) / groups;
+    const uint begin = min(group * share, m);
+    const uint end = min(begin + share, m);
+    const uint from = search % 2;
+    const uint to = 1 - from;
+    __global element *matrix = a + a_offset;
+    __global const element *row_in_place = rows + (from * (groups + 1) + groups) * WIDTH;
+
+    uint column = 0;
+    uint pivot = 0;
+    bool eliminates = false;
+    if (search > 0) {
+        column = search - 1;
+        pivot = column;
+        real largest = (real)-1;
+        __global const element *new_row = row_in_place;
+        for (uint other = 0; other < groups; other++) {
+            const real size = sizes[from * groups + other];
+            if (size > largest) {
+                largest = size;
+                pivot = places[from * groups + other];
+                new_row = rows + (from * (groups + 1) + other) * WIDTH;
+            }
+        }
+        for (uint k = item; k < width; k += PANEL_ITEMS) {
+            pivot_row[k] = new_row[k];
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (search > 0) {
+        eliminates = !is_zero(pivot_row[column]);
+        if (group == 0 && item == 0) {
+            pivots[pivots_offset + column] = first + pivot;
+            if (!eliminates && info[0] == 0) {
+                info[0] = first + column + 1;
+            }
+        }
+    }
+
+    real best_size = (real)-1;
+    uint best_place = m;
+    for (uint i = begin + item; i < end; i += PANEL_ITEMS) {
+        __global element *row = matrix + i * a_down;
+        if (search > 0 && i == column && pivot != column) {
+            for (uint k = 0; k < width; k++) {
+                row[k * a_across] = pivot_row[k];
+            }
+        }
+        if (search > 0 && i > column) {
+            if (i == pivot) {
+                for (uint k = 0; k < width; k++) {
+                    row[k * a_across] = row_in_place[k];
+                }
+            }
+            if (eliminates) {
+                const element factor = divide(row[column * a_across], pivot_row[column]);
+                row[column * a_across] = factor;
+                for (uint k = column + 1; k < width; k++) {
+                    row[k * a_across] -= multiply(factor, pivot_row[k]);
+                }
+            }
+        }
+        if (search < count && i >= search) {
+            const real size = size_of(row[search * a_across]);
+            if (size > best_size) {
+                best_size = size;
+                best_place = i;
+            }
+        }
+    }
+    best_sizes[item] = best_size;
+    best_places[item] = best_place;
+    for (uint half_way = PANEL_ITEMS / 2; half_way > 0; half_way /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (item < half_way) {
+            const real other = best_sizes[item + half_way];
+            const uint place = best_places[item + half_way];
+            if (other > best_sizes[item] || (other == best_sizes[item] && place < best_places[item])) {
+                best_sizes[item] = other;
+                best_places[item] = place;
+            }
+        }
+    }
+    // Rows that other work-items of the group have written are read now.
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (search < count) {
+        const uint place = best_places[0];
+        if (item == 0) {
+            sizes[to * groups + group] = best_sizes[0];
+            places[to * groups + group] = place;
+        }
+        for (uint k = item; k < width; k += PANEL_ITEMS) {
+            if (place < m) {
+                rows[(to * (groups + 1) + group) * WIDTH + k] = matrix[place * a_down + k * a_across];
+            }
+            if (begin <= search && search < end) {
+                rows[(to * (groups + 1) + groups) * WIDTH + k] = matrix[search * a_down + k * a_across];
+            }
+        }
+    }
+}
+
+// The row of A that exchanges bring to each of m rows. Exchange number j is that of rows j and pivots[j] - first, from the first to the last, or
+// backwards. Numbers of rows that do not exist exchange nothing.
+__kernel void trace_exchanges(uint m, uint count, __global const uint *pivots, ulong pivots_offset, uint first,
+                              uint backwards, __global uint *origins) {
+    const uint i = get_global_id(0);
+    if (i >= m) {
+        return;
+    }
+    // The last exchange is undone first.
+    uint place = i;
+    for (uint number = 0; number < count; number++) {
+        const uint j = backwards ? number : count - 1 - number;
+        const uint other = pivots[pivots_offset + j] - first;
+        if (other < m) {
+            place = place == j ? other : place == other ? j : place;
+        }
+    }
+    origins[i] = place;
+}
+
+// Rows of X in Y, for rows that do not stay where they are: their origins, or themselves. Dimension 0 of the range counts columns if
+// `columns_first`, and rows if not.
+__kernel void move_rows(uint m, ulong columns, __global const uint *origins, uint to_origins, uint columns_first,
+                        __global const element *x, ulong x_offset, ulong x_down, ulong x_across, __global element *y,
+                        ulong y_offset, ulong y_down, ulong y_across) {
+    const ulong i = get_global_id(columns_first ? 1 : 0);
+    const ulong j = get_global_id(columns_first ? 0 : 1);
+    if (i >= m || j >= columns || origins[i] == i) {
+        return;
+    }
+    const ulong from = to_origins ? origins[i] : i;
+    y[y_offset + i * y_down + j * y_across] = x[x_offset + from * x_down + j * x_across];
+}

@@ -1,0 +1,231 @@
+//! The kernels of panels and row exchanges.
+
+use crate::block::Block;
+use crate::matrix::Order;
+use crate::triangular::TRIANGLE_SOURCES;
+use lattice_compute::scalar::Element;
+use lattice_compute::{
+    Argument, Device, DeviceKind, Event, Kernel, KernelFamily, KernelKey, Parameter, Profiling, Range, Result,
+};
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+const LU: KernelFamily =
+    KernelFamily::new("lu", &[TRIANGLE_SOURCES[0], TRIANGLE_SOURCES[1], include_str!("../../../cl/lu.cl")]);
+
+/// Most columns of a panel.
+pub(super) const WIDTH: usize = 32;
+
+/// Edge of the work-groups that move rows.
+const TILE: usize = 16;
+
+/// The way in which the rows of a panel are shared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Shape {
+    /// Work-items of a group.
+    items: usize,
+    /// Rows that are worth a group.
+    least_rows: usize,
+    /// Most groups.
+    groups: usize,
+}
+
+impl Shape {
+    fn of(device: &Device) -> Self {
+        let info = device.info();
+        if info.kind == DeviceKind::Cpu {
+            return Self { items: 16, least_rows: 128, groups: info.compute_units };
+        }
+        // A power of two, for the sums in a tree.
+        let items = 1 << info.max_work_group_size.clamp(1, 128).ilog2();
+        Self { items, least_rows: items, groups: 128 }
+    }
+}
+
+/// The kernels for elements of type `T`.
+pub(super) struct Kernels<T> {
+    shape: Shape,
+    panel_step: Kernel,
+    trace_exchanges: Kernel,
+    move_rows: Kernel,
+    element: PhantomData<T>,
+}
+
+/// Pivots on the device.
+#[derive(Clone, Copy)]
+pub(super) struct Pivots<'a> {
+    /// The row that each was exchanged with, counted in the whole matrix.
+    pub rows: Argument<'a>,
+    pub count: usize,
+    /// The first row that exchanges may reach. Exchange j is that of row `first` + j.
+    pub first: usize,
+}
+
+impl<T: Element> Kernels<T> {
+    /// Returns the kernels of a device, built on first use.
+    pub fn of(device: &Device) -> Result<Arc<Self>> {
+        device.attached(|device| Self::with(device, Shape::of(device)))
+    }
+
+    fn with(device: &Device, shape: Shape) -> Result<Self> {
+        let key = KernelKey::of_element::<T>(LU).define("WIDTH", WIDTH).define("PANEL_ITEMS", shape.items);
+        let program = device.program(&key)?;
+        let (number, count) = (Parameter::value::<u64>, Parameter::value::<u32>);
+        let panel = [
+            count("m"),
+            count("width"),
+            count("search"),
+            count("count"),
+            Parameter::output_view::<T>("a"),
+            number("a_down"),
+            number("a_across"),
+            Parameter::output::<T>("rows"),
+            Parameter::output::<T::Real>("sizes"),
+            Parameter::output::<u32>("places"),
+            Parameter::output_view::<u32>("pivots"),
+            count("first"),
+            Parameter::output::<u32>("info"),
+        ];
+        let trace = [
+            count("m"),
+            count("count"),
+            Parameter::input_view::<u32>("pivots"),
+            count("first"),
+            count("backwards"),
+            Parameter::output::<u32>("origins"),
+        ];
+        let moving = [
+            count("m"),
+            number("columns"),
+            Parameter::input::<u32>("origins"),
+            count("to_origins"),
+            count("columns_first"),
+            Parameter::input_view::<T>("x"),
+            number("x_down"),
+            number("x_across"),
+            Parameter::output_view::<T>("y"),
+            number("y_down"),
+            number("y_across"),
+        ];
+        Ok(Self {
+            shape,
+            panel_step: program.kernel("panel_step", &panel)?,
+            trace_exchanges: program.kernel("trace_exchanges", &trace)?,
+            move_rows: program.kernel("move_rows", &moving)?,
+            element: PhantomData,
+        })
+    }
+
+    /// Starts P A = L U of a panel of at most [`WIDTH`] columns.
+    ///
+    /// Each column is a launch, and another one searches the first pivot. Only the last launch has an
+    /// event, unless the device is profiled.
+    pub fn panel(
+        &self,
+        device: &Device,
+        a: Block<'_>,
+        pivots: Pivots<'_>,
+        info: Argument<'_>,
+        events: &mut Vec<Event>,
+    ) -> Result<()> {
+        let Shape { items, least_rows, groups } = self.shape;
+        let groups = a.rows.div_ceil(least_rows).clamp(1, groups);
+        let mut rows = device.scratch::<T>(2 * (groups + 1) * WIDTH)?;
+        let mut sizes = device.scratch::<T::Real>(2 * groups)?;
+        let mut places = device.scratch::<u32>(2 * groups)?;
+        let range = Range::groups(groups, items);
+        for step in 0..=pivots.count {
+            let counts = [a.rows, a.columns, step, pivots.count].map(|count| Argument::value(count as u32));
+            let workspace = [rows.output(), sizes.output(), places.output()];
+            let outcome = [pivots.rows, Argument::value(pivots.first as u32), info];
+            let arguments = [&counts[..], &a.arguments(), &workspace, &outcome].concat();
+            if step == pivots.count || device.profiling() == Profiling::On {
+                events.push(self.panel_step.launch(range, &arguments)?);
+            } else {
+                self.panel_step.start(range, &arguments)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts the exchanges of rows of X, or undoes them, last first.
+    pub fn exchange(
+        &self,
+        device: &Device,
+        x: Block<'_>,
+        pivots: Pivots<'_>,
+        undo: bool,
+        events: &mut Vec<Event>,
+    ) -> Result<()> {
+        if x.rows == 0 || x.columns == 0 || pivots.count == 0 {
+            return Ok(());
+        }
+        let mut origins = device.scratch::<u32>(x.rows)?;
+        let count = |count: usize| Argument::value(count as u32);
+        let exchanges =
+            [pivots.rows, count(pivots.first), Argument::value(u32::from(undo)), origins.output()];
+        let arguments = [&[count(x.rows), count(pivots.count)][..], &exchanges].concat();
+        events.push(self.trace_exchanges.launch(Range::covering(x.rows, 4 * TILE), &arguments)?);
+
+        let mut room = device.scratch::<T>(x.rows * x.columns)?;
+        let aside = Block::at(room.output(), &x.dense_layout());
+        let columns_first = x.order == Order::RowMajor;
+        let extents = [x.rows, x.columns].map(|extent| extent.next_multiple_of(TILE));
+        let extents = if columns_first { [extents[1], extents[0]] } else { extents };
+        for (from, to, to_origins) in [(x, aside, true), (aside, x, false)] {
+            let flags = [to_origins, columns_first].map(|flag| Argument::value(u32::from(flag)));
+            let head = [count(x.rows), Argument::value(x.columns as u64), origins.input()];
+            let arguments = [&head[..], &flags, &from.arguments(), &to.arguments()].concat();
+            events.push(self.move_rows.launch(Range::new(extents, [TILE, TILE]), &arguments)?);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host;
+    use crate::matrix::MatrixLayout;
+    use lattice_compute::{Buffer, CacheMode, DeviceOptions, discover};
+
+    #[test]
+    fn a_panel_is_factorised_however_groups_share_its_rows() {
+        let options = DeviceOptions { cache: CacheMode::Off, ..DeviceOptions::default() };
+        for found in discover().devices.into_iter().filter(|found| found.info.fp64) {
+            let device = Device::open(&found, &options).unwrap();
+            for shape in [
+                Shape { items: 8, least_rows: 1, groups: 9 },
+                Shape { items: 64, least_rows: 64, groups: 128 },
+            ] {
+                let kernels = Kernels::<f64>::with(&device, shape).unwrap();
+                for (rows, columns) in [(1, 1), (200, 32), (33, 7), (5, 9)] {
+                    let number = |k: usize| (0.7 * k as f64 * k as f64).cos();
+                    let a: Vec<f64> = (0..rows * columns).map(number).collect();
+                    let mut buffer = Buffer::from_slice(&device, &a).unwrap();
+                    let count = rows.min(columns);
+                    let mut pivots = Buffer::<u32>::zeroed(&device, count).unwrap();
+                    let mut info = Buffer::<u32>::zeroed(&device, 1).unwrap();
+                    let block = Block::at((&mut buffer).into(), &MatrixLayout::column_major(rows, columns));
+                    let to = Pivots { rows: (&mut pivots).into(), count, first: 1000 };
+                    kernels.panel(&device, block, to, (&mut info).into(), &mut Vec::new()).unwrap();
+                    let mut twin = a.clone();
+                    let (expected, _) = host::lu::factorise(rows, &mut twin);
+                    let expected: Vec<u32> = expected.into_iter().map(|row| row + 1000).collect();
+                    assert_eq!(pivots.to_vec().unwrap(), expected, "{shape:?} {rows}×{columns}");
+                    assert_eq!(info.to_vec().unwrap(), [0]);
+                    let found = buffer.to_vec().unwrap();
+                    let error = found.iter().zip(&twin).map(|(f, t)| (f - t).abs()).fold(0.0, f64::max);
+                    assert!(error < 1e-12, "{shape:?} {rows}×{columns}: {error}");
+                    // Exchanges and their undoing leave everything where it was.
+                    let mut events = Vec::new();
+                    let block = Block::at((&mut buffer).into(), &MatrixLayout::column_major(rows, columns));
+                    let pivots = Pivots { rows: (&pivots).into(), count, first: 1000 };
+                    kernels.exchange(&device, block, pivots, false, &mut events).unwrap();
+                    kernels.exchange(&device, block, pivots, true, &mut events).unwrap();
+                    assert_eq!(buffer.to_vec().unwrap(), found);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! P A = L U with partial pivoting.
+//!
+//! The factorisation halves the columns until a panel has at most 32. A panel takes a launch for each
+//! column, and no pivot is ever read by the host. All exchanges of a half are traced to one gather of
+//! rows. The rest is triangular systems and products.
+
+mod kernels;
+mod owned;
+
+pub use owned::{Determinant, Lu};
+
+use super::info::{Info, Word};
+use super::{check_right_side, check_rows};
+use crate::block::Block;
+use crate::completion::Completion;
+use crate::error::BlasResult;
+use crate::gemm::multiply_blocks;
+use crate::level2::{check_extent, check_single};
+use crate::level3::{Diagonal, Side, Triangle, check_square};
+use crate::matrix::{MatMut, MatRef};
+use crate::op::Op;
+use crate::triangular::{Kernels as TriangleKernels, Triangular, solve, trsm};
+use kernels::{Kernels, Pivots, WIDTH};
+use lattice_compute::scalar::{Element, Scalar};
+use lattice_compute::{Argument, BufferView, BufferViewMut, Device, Event};
+use std::ops::Range;
+
+/// Starts P A = L U, with L and U in the place of A.
+///
+/// L has ones on its diagonal, which are not stored. Row i was exchanged with row `pivots[i]`, from
+/// the first to the last. A has any number of rows and columns. `pivots` has an element for each of
+/// the fewer ones. The pivot of a column is its element with the largest |Re| + |Im|, the first of
+/// equal ones.
+///
+/// The [`Info`] is the number of the first pivot that is exactly zero, counted from 1. The
+/// factorisation goes on.
+///
+/// # Errors
+/// [`BlasError::Shape`](crate::BlasError::Shape) for pivots of another number or more than 2³² − 2
+/// rows, [`BlasError::SingleMatrix`](crate::BlasError::SingleMatrix): nothing is started then.
+/// [`BlasError::Device`](crate::BlasError::Device) if a driver does not take the kernels, memory is
+/// short or the device fails.
+pub fn getrf<'p, T: Element>(
+    a: MatMut<'_, T>,
+    pivots: impl Into<BufferViewMut<'p, u32>>,
+) -> BlasResult<Info> {
+    check_single("getrf", a.count())?;
+    check_rows("getrf", a.rows())?;
+    let (device, pivots) = (a.device().clone(), pivots.into());
+    let count = a.rows().min(a.columns());
+    check_extent("getrf", "pivots", "elements", count, pivots.len(), "as A has rows or columns, the fewer")?;
+    let mut word = Word::new(&device)?;
+    let mut events = Vec::new();
+    let matrix = Block::of_mut(a);
+    if count > 0 {
+        let work = Factorisation { device: &device, matrix, pivots: pivots.into(), info: word.argument() };
+        work.columns::<T>(0..count, &mut events)?;
+        // The columns behind a square matrix are rows of U.
+        work.finish::<T>(0..count, count..matrix.columns, &mut events)?;
+    }
+    Ok(word.with(Completion::of(events)))
+}
+
+/// A matrix that is being factorised.
+struct Factorisation<'a> {
+    device: &'a Device,
+    matrix: Block<'a>,
+    pivots: Argument<'a>,
+    info: Argument<'a>,
+}
+
+impl Factorisation<'_> {
+    /// Returns the pivots of these columns.
+    fn pivots(&self, columns: &Range<usize>) -> Pivots<'_> {
+        Pivots { rows: self.pivots.skip(columns.start), count: columns.len(), first: columns.start }
+    }
+
+    /// Starts the factorisation of these columns, to which nothing is to be added.
+    fn columns<T: Element>(&self, range: Range<usize>, events: &mut Vec<Event>) -> BlasResult<()> {
+        let Self { device, matrix, info, .. } = *self;
+        if range.len() <= WIDTH {
+            let panel = matrix.part(range.start..matrix.rows, range.clone());
+            let kernels = Kernels::<T>::of(device)?;
+            return Ok(kernels.panel(device, panel, self.pivots(&range), info, events)?);
+        }
+        let middle = range.start + (range.len() / 2).next_multiple_of(WIDTH);
+        let (first, second) = (range.start..middle, middle..range.end);
+        self.columns::<T>(first.clone(), events)?;
+        self.finish::<T>(first.clone(), second.clone(), events)?;
+        self.columns::<T>(second.clone(), events)?;
+        let left = matrix.part(second.start..matrix.rows, first);
+        Ok(Kernels::<T>::of(device)?.exchange(device, left, self.pivots(&second), false, events)?)
+    }
+
+    /// Starts what the factors of the columns `done` do to those of `rest`.
+    fn finish<T: Element>(
+        &self,
+        done: Range<usize>,
+        rest: Range<usize>,
+        events: &mut Vec<Event>,
+    ) -> BlasResult<()> {
+        let Self { device, matrix, .. } = *self;
+        if rest.is_empty() {
+            return Ok(());
+        }
+        let right = matrix.part(done.start..matrix.rows, rest.clone());
+        Kernels::<T>::of(device)?.exchange(device, right, self.pivots(&done), false, events)?;
+        let beside = matrix.part(done.clone(), rest.clone());
+        let factor = matrix.part(done.clone(), done.clone());
+        let tri = Triangular { matrix: factor, lower: true, conjugate: false };
+        solve::<T>(device, tri, Diagonal::Ones, 1.factor().keeping(), beside, events)?;
+        let below = done.end..matrix.rows;
+        let factors = [(matrix.part(below.clone(), done), false), (beside, false)];
+        let product = multiply_blocks::<T>(device, -1, factors, 1, matrix.part(below, rest))?;
+        events.extend(product.into_events());
+        Ok(())
+    }
+}
+
+/// Starts X = op(A)⁻¹ B in the place of B, with the factors and pivots that [`getrf`] has made of A.
+///
+/// # Errors
+/// [`BlasError::NotSquare`](crate::BlasError::NotSquare),
+/// [`BlasError::Shape`](crate::BlasError::Shape),
+/// [`BlasError::SingleMatrix`](crate::BlasError::SingleMatrix),
+/// [`BlasError::OtherDevice`](crate::BlasError::OtherDevice): nothing is started then.
+/// [`BlasError::Device`](crate::BlasError::Device) if a driver does not take the kernels, memory is
+/// short or the device fails.
+pub fn getrs<'p, T: Element>(
+    op: Op,
+    factors: MatRef<'_, T>,
+    pivots: impl Into<BufferView<'p, u32>>,
+    mut b: MatMut<'_, T>,
+) -> BlasResult<Completion> {
+    check_right_side("getrs", factors, &b)?;
+    let (device, pivots) = (b.device().clone(), pivots.into());
+    check_extent("getrs", "pivots", "elements", factors.rows(), pivots.len(), "as A has rows")?;
+    let kernels = Kernels::<T>::of(&device)?;
+    let pivots = Pivots { count: pivots.len(), rows: pivots.into(), first: 0 };
+    let mut events = Vec::new();
+    let mut systems = [(Triangle::Lower, Diagonal::Ones), (Triangle::Upper, Diagonal::Stored)];
+    if op == Op::N {
+        kernels.exchange(&device, Block::of_mut(b.reborrow()), pivots, false, &mut events)?;
+    } else {
+        systems.reverse();
+    }
+    for (triangle, diagonal) in systems {
+        let solved = trsm(Side::Left, triangle, op, diagonal, 1, factors, b.reborrow())?;
+        events.extend(solved.into_events());
+    }
+    if op != Op::N {
+        kernels.exchange(&device, Block::of_mut(b), pivots, true, &mut events)?;
+    }
+    Ok(Completion::of(events))
+}
+
+/// Starts A⁻¹ in the place of the factors that [`getrf`] has made of A.
+///
+/// The operation takes scratch memory for three matrices.
+///
+/// # Errors
+/// The errors of [`getrs`].
+pub fn getri<'p, T: Element>(
+    mut factors: MatMut<'_, T>,
+    pivots: impl Into<BufferView<'p, u32>>,
+) -> BlasResult<Completion> {
+    check_square("getri", "A", factors.rows(), factors.columns())?;
+    check_single("getri", factors.count())?;
+    let (device, pivots) = (factors.device().clone(), pivots.into());
+    check_extent("getri", "pivots", "elements", factors.rows(), pivots.len(), "as A has rows")?;
+    if factors.rows() == 0 {
+        return Ok(Completion::nothing());
+    }
+    let pivots = Pivots { count: pivots.len(), rows: pivots.into(), first: 0 };
+    let matrix = Block::of_mut(factors.reborrow());
+    let mut events = Vec::new();
+    let mut room = device.scratch::<T>(matrix.rows * matrix.rows)?;
+    let inverse = Block::at(room.output(), &matrix.dense_layout());
+    let kernels = TriangleKernels::<T>::of(&device)?;
+    events.push(kernels.set_identity(inverse)?);
+    Kernels::<T>::of(&device)?.exchange(&device, inverse, pivots, false, &mut events)?;
+    for (lower, diagonal) in [(true, Diagonal::Ones), (false, Diagonal::Stored)] {
+        let tri = Triangular { matrix, lower, conjugate: false };
+        solve::<T>(&device, tri, diagonal, 1.factor().keeping(), inverse, &mut events)?;
+    }
+    events.push(kernels.copy_scaled(1.factor().keeping(), inverse, matrix)?);
+    Ok(Completion::of(events))
+}
+
+/// Starts the solution of A X = B.
+///
+/// A is overwritten by its factors, as [`getrf`] does it, and B by X. If the [`Info`] is not 0, X is
+/// undefined.
+///
+/// # Errors
+/// The errors of [`getrf`] and [`getrs`]. If B does not fit A, nothing is started.
+pub fn gesv<'p, T: Element>(
+    mut a: MatMut<'_, T>,
+    pivots: impl Into<BufferViewMut<'p, u32>>,
+    b: MatMut<'_, T>,
+) -> BlasResult<Info> {
+    check_right_side("gesv", a.as_ref(), &b)?;
+    let mut pivots = pivots.into();
+    let mut info = getrf(a.reborrow(), pivots.reborrow())?;
+    info.append(getrs(Op::N, a.as_ref(), pivots.as_view(), b)?);
+    Ok(info)
+}

@@ -1,0 +1,94 @@
+//! Factorisations of dense matrices on one device, with the names and the contract of LAPACK.
+//!
+//! | matrix | factors | solution | inverse | both in one | owner |
+//! |---|---|---|---|---|---|
+//! | Hermitian, positive definite | [`potrf`] | [`potrs`] | [`potri`] | [`posv`] | [`Cholesky`] |
+//! | square | [`getrf`] | [`getrs`] | [`getri`] | [`gesv`] | [`Lu`] |
+//!
+//! Functions with LAPACK's names work in place on views of matrices. They return when the work is
+//! enqueued. Factorisations return an [`Info`], which is read when it is waited for. The owners keep
+//! a copy of the factors and solve as often as needed.
+//!
+//! Nearly all of the work is done by products. The kernels beside them are in `cl/cholesky.cl` and
+//! `cl/lu.cl`, their twins in [`host::cholesky`](crate::host::cholesky) and
+//! [`host::lu`](crate::host::lu).
+//!
+//! Pivots are counted from 0: row i was exchanged with row `pivots[i]`, in this order.
+
+mod cholesky;
+mod condition;
+mod info;
+mod lu;
+
+pub use cholesky::{Cholesky, posv, potrf, potri, potrs};
+pub use info::Info;
+pub use lu::{Determinant, Lu, gesv, getrf, getri, getrs};
+
+use super::block::Block;
+use super::error::{BlasError, BlasResult};
+use super::level2::{check_device, check_extent, check_single};
+use super::level3::check_square;
+use super::matrix::{MatMut, MatRef};
+use super::triangular::Kernels;
+use lattice_compute::scalar::{Element, Scalar};
+use lattice_compute::{Buffer, Device};
+use num_complex::Complex;
+
+/// Checks that a matrix has no more rows than kernels of factorisations count.
+fn check_rows(operation: &'static str, rows: usize) -> BlasResult<()> {
+    let most = u32::MAX as usize - 1;
+    if rows <= most {
+        return Ok(());
+    }
+    let (operand, reason) = ("A".to_owned(), "the most that a factorisation counts");
+    Err(BlasError::Shape { operation, operand, extent: "rows", wanted: most, found: rows, reason })
+}
+
+/// Checks that right-hand sides B fit a square A, as X does that takes their place.
+fn check_right_side<T: Element>(
+    operation: &'static str,
+    a: MatRef<'_, T>,
+    b: &MatMut<'_, T>,
+) -> BlasResult<()> {
+    check_square(operation, "A", a.rows(), a.columns())?;
+    check_extent(operation, "B", "rows", a.rows(), b.rows(), "as A has")?;
+    check_single(operation, a.count())?;
+    check_single(operation, b.count())?;
+    check_device(operation, "A", b.device(), a.device())
+}
+
+/// The sums of the sizes in each column of a matrix, on its device.
+#[derive(Debug)]
+struct ColumnSums(Buffer<f64>);
+
+impl ColumnSums {
+    /// Starts the sums; of a Hermitian matrix by its triangle, `Some(true)` for the lower.
+    fn start<T: Element>(a: MatRef<'_, T>, triangle: Option<bool>) -> BlasResult<Self> {
+        let columns = if a.rows() == 0 { 0 } else { a.columns() };
+        let mut sums = Buffer::uninitialised(a.device(), columns)?;
+        if columns > 0 {
+            Kernels::<T>::of(a.device())?.column_sums(Block::of(a), triangle, (&mut sums).into())?;
+        }
+        Ok(Self(sums))
+    }
+
+    /// Waits for the sums and returns the largest, the 1-norm of the matrix.
+    fn largest(&self) -> BlasResult<f64> {
+        let larger = |most: f64, sum: f64| if sum > most || sum.is_nan() { sum } else { most };
+        Ok(self.0.to_vec()?.into_iter().fold(0.0, larger))
+    }
+}
+
+/// Returns the elements on the diagonal of a square matrix, in double.
+fn diagonal<T: Element>(device: &Device, a: Block<'_>) -> BlasResult<Vec<Complex<f64>>> {
+    if a.rows == 0 {
+        return Ok(Vec::new());
+    }
+    let mut dense = Buffer::<T>::uninitialised(device, a.rows)?;
+    // From one element of the diagonal to the next it is a row and a column.
+    let line =
+        Block { columns: 1, leading_dimension: a.leading_dimension + 1, ..a.along_columns().transposed() };
+    let to = Block { leading_dimension: 1, elements: (&mut dense).into(), ..line };
+    Kernels::<T>::of(device)?.copy_scaled(1.factor().keeping(), line, to)?;
+    Ok(dense.to_vec()?.into_iter().map(Element::to_complex).collect())
+}

@@ -1,0 +1,55 @@
+//! Cholesky's factorisation on the host, the twin of [`factor::potrf`](crate::factor::potrf).
+
+use super::level1::Arithmetic;
+use lattice_compute::scalar::Real;
+use num_complex::Complex;
+
+/// Computes the lower L of A = L Lᴴ in the place of the lower triangle of A, by the definition.
+///
+/// `a` has `n` columns of `n` elements. The other triangle and imaginary parts on the diagonal are
+/// not read. Returns 0, or the order of the first leading minor that is not positive. Then the
+/// columns before it are those of L.
+///
+/// # Panics
+/// If `a` has not n² elements.
+pub fn factorise<T: Arithmetic>(n: usize, a: &mut [T]) -> usize {
+    assert_eq!(a.len(), n * n, "A is square");
+    for j in 0..n {
+        for i in j..n {
+            // l_ij l_jj = a_ij − Σ_k l_ik l_jk*
+            let sum = (0..j).fold(a[i + j * n], |rest, k| rest - a[i + k * n] * conjugate(a[j + k * n]));
+            if i > j {
+                a[i + j * n] = T::from_complex(sum.to_complex() / a[j + j * n].real_part().to_f64());
+                continue;
+            }
+            let pivot = sum.real_part().to_f64();
+            if pivot.is_nan() || pivot <= 0.0 {
+                return j + 1;
+            }
+            a[j + j * n] = T::from_complex(Complex::from(pivot.sqrt()));
+        }
+    }
+    0
+}
+
+fn conjugate<T: Arithmetic>(x: T) -> T {
+    T::from_complex(x.to_complex().conj())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_factors_by_hand() {
+        let i = Complex::<f64>::i();
+        let unread = Complex::from(f64::NAN);
+        // A = [4 −2i; 2i 10]
+        let mut a = [4.0 + 0.0 * i, 2.0 * i, unread, 10.0 + i];
+        assert_eq!(factorise(2, &mut a), 0);
+        assert_eq!([a[0], a[1], a[3]], [2.0 + 0.0 * i, i, 3.0 + 0.0 * i]);
+        assert_eq!(factorise(2, &mut [1.0, 2.0, f64::NAN, 3.0]), 2);
+        assert_eq!(factorise(1, &mut [f64::NAN]), 1);
+        assert_eq!(factorise::<f64>(0, &mut []), 0);
+    }
+}
