@@ -11,7 +11,7 @@ use lattice_cl::hadron::Column;
 use lattice_cl::host::Spinor as HostSpinor;
 use lattice_cl::host::random::weak;
 use lattice_cl::job::{
-    Action, CallbackError, Callbacks, Flavour, Invalid, Job, OneOrMore, OneSource, Problem, SolveOutcome,
+    Action, CallbackError, Callbacks, Flavour, Invalid, Job, OneOrMore, Problem, SolveOutcome, SourceEntry,
     Task,
 };
 use lattice_cl::operator::{Dirac, Kappa, SiteTerm};
@@ -34,7 +34,7 @@ fn job(kappa: &[f64], mu: f64, flavour: Option<Flavour>) -> Job {
     let mut job = Job {
         command: Task::Spectrum,
         action: Action { mu: Some(mu), flavour, ..Action::default() },
-        sources: Some(OneSource::default()),
+        sources: Some(SourceEntry::default()),
         ..Job::default()
     };
     job.action.kappa = Some(OneOrMore::More(kappa.to_vec()));

@@ -1,15 +1,18 @@
-//! Smearing of spinors and mesons on devices, against the host.
+//! Smearing of spinors and correlators of hadrons on devices, against the host.
 
 mod common;
 
 use common::spinors::{Spinor, distance};
 use common::{small, teams};
 use lattice_cl::Dims;
-use lattice_cl::geometry::NDIM;
+use lattice_cl::geometry::{Boundary, NDIM};
 use lattice_cl::hadron::{
-    Column, MesonCorrelator, Momenta, QuarkPropagator, SpinorSmearing, mesons, mesons_on, momenta_up_to,
+    BaryonCorrelator, BaryonForm, Column, MesonCorrelator, Momenta, QuarkPropagator, SmearingLinks,
+    SpinorSmearing, baryons, baryons_on, conserved_vector, conserved_vector_on, decuplet_operators, mesons,
+    mesons_on, momenta_up_to, octet_operators,
 };
-use lattice_cl::host::random::{spinor_field, weak};
+use lattice_cl::host::LinkField;
+use lattice_cl::host::random::{hot, spinor_field, weak};
 
 fn dims() -> Dims {
     Dims::new(if small() { [2, 2, 4, 2] } else { [6, 2, 22, 4] }).unwrap()
@@ -23,10 +26,14 @@ fn spinors_smeared_by_devices_are_those_of_the_host() {
         [SpinorSmearing::Gaussian { width: 1.3, steps }, SpinorSmearing::Wuppertal { alpha: 0.25, steps }]
     {
         let expected = smearing.apply(&links, &field);
+        let links = SmearingLinks::from(links.clone());
         for (name, team) in teams() {
-            let found: Vec<Spinor> = smearing.apply_on(&team, &links, &field).unwrap();
-            let distance = distance(&found, &expected);
-            assert!(distance < 1e-15, "{name}, {smearing}: {distance:e}");
+            // The device keeps the links for the second field.
+            for _ in 0..2 {
+                let found: Vec<Spinor> = smearing.apply_on(&team, &links, &field).unwrap();
+                let distance = distance(&found, &expected);
+                assert!(distance < 1e-15, "{name}, {smearing}: {distance:e}");
+            }
         }
     }
 }
@@ -62,6 +69,56 @@ fn mesons_of_devices_are_those_of_the_host() {
                         "{name}, {channel:?}: {found}, {expected}"
                     );
                 }
+            }
+        }
+    }
+}
+
+#[test]
+fn baryons_of_devices_are_those_of_the_host() {
+    let quarks = [&propagator(3), &propagator(4)];
+    let origin = [1, 1, 2, dims()[NDIM - 1] - 1];
+    let momenta = Momenta::each(momenta_up_to(if small() { 0 } else { 1 }, dims()).unwrap());
+    let cases = [
+        (BaryonForm::Octet, octet_operators()),
+        (BaryonForm::LambdaOctet, octet_operators()[3..4].to_vec()),
+        (BaryonForm::Decuplet, decuplet_operators()),
+    ];
+    for (form, operators) in &cases {
+        let expected = baryons("b", *form, operators, quarks, origin, &momenta);
+        let numbers = |baryon: &BaryonCorrelator| baryon.values.clone().into_iter().flatten();
+        let size = expected.iter().flat_map(numbers).fold(0.0, |a: f64, b| a.max(b.abs()));
+        for (name, team) in teams() {
+            let found = baryons_on(&team, "b", *form, operators, quarks, origin, &momenta).unwrap();
+            assert_eq!(found.len(), expected.len());
+            for (found, expected) in found.iter().zip(&expected) {
+                let operator = (&found.name, &found.projector, found.momentum);
+                assert_eq!(operator, (&expected.name, &expected.projector, expected.momentum));
+                for (found, expected) in numbers(found).zip(numbers(expected)) {
+                    assert!(
+                        (found - expected).abs() < 1e-13 * size,
+                        "{name}, {form:?}, {operator:?}: {found}, {expected}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn conserved_currents_of_devices_are_those_of_the_host() {
+    let quark = propagator(5);
+    let links = LinkField::new(&hot(dims(), 7), Boundary::antiperiodic_t());
+    let origin = [1, 1, 2, dims()[NDIM - 1] - 1];
+    let expected = conserved_vector(&quark, &links, origin);
+    let size = expected.iter().flat_map(|current| &current.values).fold(0.0, |a: f64, b| a.max(b.abs()));
+    for (name, team) in teams() {
+        let found = conserved_vector_on(&team, &quark, &links, origin).unwrap();
+        assert_eq!(found.len(), 3);
+        for (found, expected) in found.iter().zip(&expected) {
+            assert_eq!(found.name, expected.name);
+            for (found, expected) in found.values.iter().zip(&expected.values) {
+                assert!((found - expected).abs() < 1e-13 * size, "{name}: {found}, {expected}");
             }
         }
     }

@@ -45,7 +45,9 @@ struct Case<'a> {
 
 impl Case<'_> {
     fn fields(&self) -> SourceFields {
-        SourceFields::new(self.source.clone(), self.configuration.dims(), self.smearing.clone()).unwrap()
+        let smearing = self.smearing.as_ref();
+        let smearing = smearing.map(|(kind, links)| (*kind, Arc::new(Arc::clone(links).into())));
+        SourceFields::new(self.source.clone(), self.configuration.dims(), smearing).unwrap()
     }
 
     /// The propagator, in κ normalisation, with its sink smeared or not.

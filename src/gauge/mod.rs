@@ -16,6 +16,7 @@ mod observables;
 mod on_device;
 mod projection;
 mod smear;
+pub(crate) mod smear_text;
 mod staples;
 mod stout;
 mod su2;

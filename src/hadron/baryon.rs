@@ -1,11 +1,11 @@
 //! Correlators of baryons: octet and decuplet, both parities, components of the spin.
 //!
-//! The formulas are those of Wick's theorem with two equal quarks, written by a diquark
-//! D\[A, B\]^{k′k}_{αβ} = Σ ε_ijk ε_i′j′k′ A^{ii′}_{ρα} B^{jj′}_{ρβ}. Unprimed colours are of the
-//! sink, ρ is a spin of the sink, summed. Closed with a propagator and a projector T it is
-//! tt = tr(T S^{kk′}) tr(D^{k′k}) or xt = tr(T S^{kk′} D^{k′k}).
+//! The formulas follow from Wick's theorem with two equal quarks. They have a diquark
+//! D\[A, B\]^{k′k}_{αβ} = Σ ε_ijk ε_i′j′k′ A^{ii′}_{ρα} B^{jj′}_{ρβ}. Unprimed colours and the spin ρ
+//! belong to the sink. A propagator S and a projector T close the diquark in two ways:
+//! tt = tr(T S^{kk′}) tr(D^{k′k}) and xt = tr(T S^{kk′} D^{k′k}).
 
-use super::momenta::{Momenta, Momentum, Phases};
+use super::momenta::{Momenta, Momentum, Phases, Slices};
 use super::quark::{QuarkPropagator, SitePropagator};
 use super::spin::SpinTensor;
 use crate::geometry::NDIM;
@@ -58,12 +58,12 @@ const EPSILON: [([usize; 3], f64); 6] = [
     ([1, 0, 2], -1.0),
 ];
 
-/// Returns Γ S.
+/// Returns Γ S, with Γ on the spins of the sink.
 fn on_sink(matrix: &SpinTensor, s: &SitePropagator) -> SitePropagator {
     from_fn(|row| from_fn(|column| (0..4).map(|k| matrix.0[row / 3][k] * s[3 * k + row % 3][column]).sum()))
 }
 
-/// Returns S Γ.
+/// Returns S Γ, with Γ on the spins of the source.
 fn on_source(s: &SitePropagator, matrix: &SpinTensor) -> SitePropagator {
     from_fn(|row| {
         from_fn(|column| (0..4).map(|k| s[row][3 * k + column % 3] * matrix.0[k][column / 3]).sum())
@@ -103,23 +103,48 @@ fn closed(projector: &SpinTensor, s: &SitePropagator, d: &Diquark) -> [Complex64
     both
 }
 
+/// A term of a contraction: a diquark D\[S_aΓ, ΓS_b\], closed with a propagator.
+///
+/// Quarks are 0 for q₁ and 1 for q₂.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Term {
+    /// The quark that closes the diquark.
+    pub closing: usize,
+    /// The quarks a and b.
+    pub diquark: [usize; 2],
+    /// The coefficient of tt.
+    pub of_tt: f64,
+    /// The coefficient of xt.
+    pub of_xt: f64,
+}
+
+impl BaryonForm {
+    /// Returns the terms, whose sum is the contraction.
+    pub(super) fn terms(self) -> &'static [Term] {
+        const fn term(closing: usize, diquark: [usize; 2], of_tt: f64, of_xt: f64) -> Term {
+            Term { closing, diquark, of_tt, of_xt }
+        }
+        match self {
+            Self::Octet => const { &[term(1, [0, 1], 1.0, 1.0)] },
+            Self::LambdaOctet => const { &[term(0, [1, 1], 1.0, 1.0), term(1, [1, 0], 0.0, 1.0)] },
+            Self::Decuplet => {
+                const { &[term(1, [0, 1], 2.0, 2.0), term(1, [1, 0], 0.0, 2.0), term(0, [1, 1], 1.0, 2.0)] }
+            }
+        }
+    }
+}
+
 impl BaryonOperator {
     /// Returns the contraction of a site, of quarks q₁ and q₂.
     pub fn at_site(&self, s1: &SitePropagator, s2: &SitePropagator) -> Complex64 {
-        let Self { form, projector: t, matrix } = self;
-        let d = |a: &SitePropagator, b: &SitePropagator| diquark(&on_source(a, matrix), &on_sink(matrix, b));
-        match form {
-            BaryonForm::Octet => closed(t, s2, &d(s1, s2)).iter().sum(),
-            BaryonForm::LambdaOctet => {
-                let [tt, xt] = closed(t, s1, &d(s2, s2));
-                tt + xt + closed(t, s2, &d(s2, s1))[1]
-            }
-            BaryonForm::Decuplet => {
-                let [tt, xt] = closed(t, s2, &d(s1, s2));
-                let [tt1, xt1] = closed(t, s1, &d(s2, s2));
-                (tt + xt + closed(t, s2, &d(s2, s1))[1] + xt1) * 2.0 + tt1
-            }
-        }
+        let Self { form, projector, matrix } = self;
+        let of = [s1, s2];
+        let terms = form.terms().iter().map(|&Term { closing, diquark: [a, b], of_tt, of_xt }| {
+            let diquark = diquark(&on_source(of[a], matrix), &on_sink(matrix, of[b]));
+            let [tt, xt] = closed(projector, of[closing], &diquark);
+            tt * of_tt + xt * of_xt
+        });
+        terms.sum()
     }
 
     /// Returns the correlators C(p, t) = Σ_x e^{ip·(x−x₀)} of the contraction, t from the source.
@@ -199,7 +224,7 @@ pub struct NamedOperator {
     pub matrix: SpinTensor,
 }
 
-/// Both parities of each row of a table.
+/// Makes both parities of each row of a table.
 fn both_parities(row: impl Fn(bool) -> Vec<(&'static str, SpinTensor, SpinTensor)>) -> Vec<NamedOperator> {
     let of = |is_positive: bool| {
         let projector = if is_positive { "+" } else { "-" };
@@ -246,7 +271,7 @@ pub fn decuplet_operators() -> Vec<NamedOperator> {
     })
 }
 
-/// Returns the correlators of a baryon, for each of its operators and each momentum.
+/// Returns the correlators of a baryon on the host, for each of its operators and each momentum.
 ///
 /// # Panics
 /// If the propagators are of different lattices.
@@ -266,6 +291,16 @@ pub fn baryons(
             *number = operator.at_site(&q1.sites()[site], &q2.sites()[site]);
         }
     });
+    of_slices(name, operators, &slices, momenta)
+}
+
+/// Returns the correlators from sums of the contractions, a number for each operator.
+pub(super) fn of_slices(
+    name: &str,
+    operators: &[NamedOperator],
+    slices: &Slices,
+    momenta: &Momenta,
+) -> Vec<BaryonCorrelator> {
     let names = momenta.names();
     let all = (0..names.len()).flat_map(|p| operators.iter().enumerate().map(move |(k, of)| (p, k, of)));
     all.map(|(p, k, operator)| BaryonCorrelator {

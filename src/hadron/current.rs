@@ -53,11 +53,10 @@ fn summed(quark: &QuarkPropagator, origin: [usize; NDIM], of_site: impl Fn(usize
     slices.number(0, 0).into_iter().map(|z| z.re).collect()
 }
 
-/// Returns the conserved vector currents of x, y and z with ρ at the source.
+/// Returns the conserved vector currents of x, y and z with ρ at the source, on the host.
 ///
-/// With A = γ5 S γ5 and γ = γ_k it is ½ Σ_x {−Re tr\[A†(x) U_k(x) S(x+k) γ\] +
-/// Re tr\[A†(x) γ U_k(x) S(x+k) γ\] + Re tr\[(U_k(x) A(x+k) γ)† S(x)\] +
-/// Re tr\[(γ U_k(x) A(x+k) γ)† S(x)\]}. The links have the phases of the boundary.
+/// They are Σ_x Re tr\[A†(x) (γ_k − 1) U_k(x) S(x+k) γ_k\] with A = γ5 S γ5. The terms of Chroma with
+/// A(x+k) are the same, because γ5 anticommutes with γ_k. The links have the phases of the boundary.
 ///
 /// # Panics
 /// If links and propagator are of different lattices.
@@ -71,19 +70,18 @@ pub fn conserved_vector(
     let current = |k: usize| {
         let of_site = |site: usize| {
             let (ahead, of_k, link) = (dims.forward(site, k), 1 << k, links.link(site, k));
-            let a = |site: usize| between(GAMMA5, &s[site], GAMMA5);
+            let a = between(GAMMA5, &s[site], GAMMA5);
             let there = transported(link, &s[ahead]);
-            let a_there = transported(link, &a(ahead));
-            let a_here = a(site);
-            0.5 * (product(&a_here, &between(of_k, &there, of_k))
-                - product(&a_here, &between(0, &there, of_k))
-                + product(&between(0, &a_there, of_k), &s[site])
-                + product(&between(of_k, &a_there, of_k), &s[site]))
+            product(&a, &between(of_k, &there, of_k)) - product(&a, &between(0, &there, of_k))
         };
-        let name = format!("conserved_vector_{}", Dims::direction_name(k));
-        CurrentCorrelator { name, values: summed(quark, origin, of_site) }
+        CurrentCorrelator { name: conserved_name(k), values: summed(quark, origin, of_site) }
     };
     (0..3).map(current).collect()
+}
+
+/// Returns the name of the conserved vector current in a direction.
+pub(super) fn conserved_name(k: usize) -> String {
+    format!("conserved_vector_{}", Dims::direction_name(k))
 }
 
 /// Returns the local axial current with π at the source.

@@ -1,10 +1,10 @@
 //! All correlators of hadrons that are made of one or two quarks.
 
-use super::baryon::{BaryonCorrelator, BaryonForm, baryons, decuplet_operators, octet_operators};
-use super::current::{CurrentCorrelator, conserved_vector, local_axial};
+use super::baryon::{BaryonCorrelator, BaryonForm, decuplet_operators, octet_operators};
+use super::current::{CurrentCorrelator, local_axial};
 use super::meson::MesonCorrelator;
 use super::momenta::Momenta;
-use super::on_device::mesons_on;
+use super::on_device::{baryons_on, conserved_vector_on, mesons_on};
 use super::quark::QuarkPropagator;
 use crate::device::{DeviceError, Team};
 use crate::geometry::NDIM;
@@ -88,7 +88,7 @@ pub struct Hadrons {
 /// What is measured, and from where.
 #[derive(Clone, Debug)]
 pub struct HadronMeasurement {
-    /// The team whose first device sums mesons; without devices the host does.
+    /// The team whose first device contracts hadrons; without devices the host does.
     pub team: Team,
     /// The sets.
     pub sets: Vec<HadronSet>,
@@ -112,19 +112,24 @@ impl HadronMeasurement {
         self.has(HadronSet::Currents)
     }
 
-    fn baryons(&self, name: &str, form: BaryonForm, quarks: [&QuarkPropagator; 2]) -> Vec<BaryonCorrelator> {
+    fn baryons(
+        &self,
+        name: &str,
+        form: BaryonForm,
+        quarks: [&QuarkPropagator; 2],
+    ) -> Result<Vec<BaryonCorrelator>, DeviceError> {
         let operators = match form {
             BaryonForm::Octet | BaryonForm::LambdaOctet => octet_operators(),
             BaryonForm::Decuplet => decuplet_operators(),
         };
-        let mut all = baryons(name, form, &operators, quarks, self.origin, &self.momenta);
+        let mut all = baryons_on(&self.team, name, form, &operators, quarks, self.origin, &self.momenta)?;
         if self.antiperiodic {
             let extent = quarks[0].dims()[NDIM - 1];
             let first_wrapped = extent - self.origin[NDIM - 1];
             let wrapped = all.iter_mut().flat_map(|baryon| &mut baryon.values[first_wrapped..]);
             wrapped.flatten().for_each(|number| *number = -*number);
         }
-        all
+        Ok(all)
     }
 
     /// Measures the hadrons of one quark. The conserved current wants links with the phases of the
@@ -145,14 +150,14 @@ impl HadronMeasurement {
             hadrons.mesons = mesons_on(&self.team, quark, quark, self.origin, &self.momenta)?;
         }
         if self.has(HadronSet::Octet) {
-            hadrons.baryons = self.baryons("nucleon", BaryonForm::Octet, [quark, quark]);
+            hadrons.baryons = self.baryons("nucleon", BaryonForm::Octet, [quark, quark])?;
         }
         if self.has(HadronSet::Decuplet) {
-            hadrons.baryons.extend(self.baryons("delta", BaryonForm::Decuplet, [quark, quark]));
+            hadrons.baryons.extend(self.baryons("delta", BaryonForm::Decuplet, [quark, quark])?);
         }
         if self.has(HadronSet::Currents) {
             if let Some(links) = links {
-                hadrons.currents = conserved_vector(quark, links, self.origin);
+                hadrons.currents = conserved_vector_on(&self.team, quark, links, self.origin)?;
             }
             hadrons.currents.push(local_axial(quark, quark, self.origin));
         }
@@ -207,7 +212,7 @@ impl HadronMeasurement {
             [("sigma_star", BaryonForm::Decuplet, one_heavy), ("xi_star", BaryonForm::Decuplet, two_heavy)];
         for (set, rows) in [(HadronSet::Octet, &of_octet[..]), (HadronSet::Decuplet, &of_decuplet)] {
             for &(name, form, quarks) in rows.iter().filter(|_| self.has(set)) {
-                hadrons.baryons.extend(self.baryons(name, form, quarks));
+                hadrons.baryons.extend(self.baryons(name, form, quarks)?);
             }
         }
         Ok(hadrons)

@@ -163,6 +163,11 @@ impl<'a> Phases<'a> {
         sum / members.len() as f64
     }
 
+    /// Returns the phase of a momentum at a site of a time slice, by its number there.
+    pub fn at_site(&self, momentum: usize, site: usize) -> Complex64 {
+        self.at(momentum, self.dims.coordinates(site))
+    }
+
     /// Sums `numbers` of each site over time slices, counted from the origin.
     ///
     /// `of_site` writes the numbers of a site. The order of sums does not depend on threads.

@@ -1,6 +1,6 @@
 //! Smearing of spinors in space, for sources and sinks.
 
-use crate::gauge::{Directions, Projection, SmearParams, Smearing};
+use crate::gauge::{Directions, SmearParams, smear_text};
 use crate::host::{GaugeConfiguration, Spinor};
 use rayon::prelude::*;
 use std::fmt;
@@ -199,44 +199,13 @@ impl FromStr for LinkSmearing {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wanted = || {
-            format!(
-                "`{text}` is no smearing of links; write ape:ALPHA,N, stout:RHO,N or hyp:A1,A2,A3,N, for example stout:0.1,3"
-            )
-        };
-        let (kind, words) = text.split_once(':').ok_or_else(wanted)?;
-        let mut words: Vec<&str> = words.split(',').map(str::trim).collect();
-        let mut directions = Directions::SPACE;
-        if let Some(last) = words.last().filter(|word| word.starts_with(['x', 'y', 'z', 't'])) {
-            directions = last.parse().map_err(|error| format!("`{text}`: {error}"))?;
-            words.pop();
-        }
-        let steps = words.pop().and_then(|word| word.parse().ok()).ok_or_else(wanted)?;
-        let numbers: Result<Vec<f64>, _> = words.iter().map(|word| word.parse()).collect();
-        let smearing = match (kind, &numbers.map_err(|_| wanted())?[..]) {
-            ("ape", &[alpha]) => Smearing::Ape { alpha },
-            ("stout", &[rho]) => Smearing::Stout { rho },
-            ("hyp", &[outer, middle, inner]) => Smearing::Hyp { alphas: [outer, middle, inner] },
-            _ => return Err(wanted()),
-        };
-        let params = SmearParams { smearing, steps, directions, projection: Projection::Trace };
-        params.check().map_err(|error| error.to_string())?;
-        Ok(Self(params))
+        smear_text::parse(text, Directions::SPACE).map(Self)
     }
 }
 
 impl fmt::Display for LinkSmearing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let SmearParams { smearing, steps, directions, .. } = self.0;
-        match smearing {
-            Smearing::Ape { alpha } => write!(f, "ape:{alpha:?}")?,
-            Smearing::Stout { rho } => write!(f, "stout:{rho:?}")?,
-            Smearing::Hyp { alphas: [outer, middle, inner] } => {
-                write!(f, "hyp:{outer:?},{middle:?},{inner:?}")?;
-            }
-        }
-        write!(f, ",{steps}")?;
-        if directions == Directions::SPACE { Ok(()) } else { write!(f, ",{directions}") }
+        smear_text::write(f, &self.0, Directions::SPACE)
     }
 }
 

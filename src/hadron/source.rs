@@ -1,12 +1,13 @@
 //! Sources of quarks: right-hand sides for every spin and colour.
 
 use super::noise::{Noise, NoiseKind, interlaced_part};
+use super::on_device::SmearingLinks;
 use super::propagator::Column;
 use super::smearing::SpinorSmearing;
 use crate::device::Team;
 use crate::field::SpinorField;
 use crate::geometry::{Dims, Lattice, LatticeError, NDIM};
-use crate::host::{GaugeConfiguration, Spinor};
+use crate::host::Spinor;
 use crate::io::{self, Propagator};
 use num_complex::Complex64;
 use rayon::prelude::*;
@@ -16,7 +17,10 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// A source of quarks. In the column of a spin and a colour it is a number for each site.
+/// A source of quarks.
+///
+/// It has a number for each site, in the column of a spin and a colour. Its text is the same on the
+/// command line and in job files.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {
     /// 1 on one site, 0 elsewhere. Text `point:x,y,z,t`.
@@ -32,10 +36,9 @@ pub enum Source {
     Volume,
     /// Noise, the same number in all columns. Text `z4:SEED,HIT`, then `,t=T` and `,part=K/N`.
     Noise(NoiseSource),
-    /// e^{−a rᵖ} on one time slice, r the shortest distance from a site. Text
-    /// `exponential:x,y,z,t,A,P`.
+    /// e^{−a rᵖ} on one time slice, r the shortest distance from a site.
     ///
-    /// It has no links, so it belongs to a configuration in a fixed gauge.
+    /// Text `exponential:x,y,z,t,A,P`. The source has no links and needs a fixed gauge.
     Exponential {
         /// The site.
         site: [usize; NDIM],
@@ -55,7 +58,7 @@ pub enum Source {
 pub struct NoiseSource {
     /// The noise.
     pub noise: Noise,
-    /// The time slice that it is on; all of them if there is none.
+    /// The time slice of the noise; `None` for all of them.
     pub slice: Option<usize>,
     /// Part K of N: the sites with x + y + z + t = K modulo N.
     pub part: (usize, usize),
@@ -94,7 +97,7 @@ pub enum SourceError {
         origin: Source,
         /// The lattice.
         dims: Dims,
-        /// That of the file.
+        /// The lattice of the file.
         found: Dims,
     },
     /// The file of a source has no such column.
@@ -131,7 +134,7 @@ impl Source {
 
     /// Returns the site from which distances and phases of a correlator are counted.
     ///
-    /// Of walls and noise it is the origin of space; of files it is the origin.
+    /// Walls and noise have the origin of space on their slice. Files have the origin.
     pub fn origin(&self) -> [usize; NDIM] {
         match *self {
             Source::Point(site) | Source::Exponential { site, .. } => site,
@@ -187,7 +190,7 @@ pub struct SourceFields {
     source: Source,
     dims: Dims,
     file: Option<Arc<Propagator>>,
-    smearing: Option<(SpinorSmearing, Arc<GaugeConfiguration>)>,
+    smearing: Option<(SpinorSmearing, Arc<SmearingLinks>)>,
 }
 
 impl SourceFields {
@@ -198,7 +201,7 @@ impl SourceFields {
     pub fn new(
         source: Source,
         dims: Dims,
-        smearing: Option<(SpinorSmearing, Arc<GaugeConfiguration>)>,
+        smearing: Option<(SpinorSmearing, Arc<SmearingLinks>)>,
     ) -> Result<Self, SourceError> {
         source.check(dims)?;
         let file = match &source {
@@ -211,15 +214,15 @@ impl SourceFields {
         Ok(Self { source, dims, file, smearing })
     }
 
-    /// Smears the right-hand sides, in place of the smearing that they have.
-    pub fn smear(&mut self, smearing: Option<(SpinorSmearing, Arc<GaugeConfiguration>)>) {
+    /// Replaces the smearing of the right-hand sides.
+    pub fn smear(&mut self, smearing: Option<(SpinorSmearing, Arc<SmearingLinks>)>) {
         self.smearing = smearing;
     }
 
     /// Checks that the source has a column, which files may lack.
     ///
     /// # Errors
-    /// If it does not.
+    /// If the column is missing.
     pub fn check(&self, column: Column) -> Result<(), SourceError> {
         self.of_file(column).map(drop)
     }
@@ -321,8 +324,8 @@ fn noise(kind: NoiseKind, text: &str) -> Option<Source> {
     (hit < 1 << 31 && source.part.0 < source.part.1).then_some(Source::Noise(source))
 }
 
-/// The forms of a source, as help and messages show them.
-const FORMS: &str = "point:x,y,z,t, wall:T, wall:T,NX,NY,NZ, volume, z4:SEED,HIT (or z2, u1, z2xz2; then ,t=T and ,part=K/N), \
+/// The texts of all kinds of sources, for messages.
+const SOURCE_TEXTS: &str = "point:x,y,z,t, wall:T, wall:T,NX,NY,NZ, volume, z4:SEED,HIT (or z2, u1, z2xz2; then ,t=T and ,part=K/N), \
      exponential:x,y,z,t,A,P or file:PATH";
 
 impl FromStr for Source {
@@ -341,7 +344,9 @@ impl FromStr for Source {
                 kind.and_then(|kind| noise(kind, rest))
             }
         };
-        source.ok_or_else(|| format!("`{text}` is not a source; write {FORMS}, for example point:0,0,0,0"))
+        source.ok_or_else(|| {
+            format!("`{text}` is not a source; write {SOURCE_TEXTS}, for example point:0,0,0,0")
+        })
     }
 }
 

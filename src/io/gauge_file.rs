@@ -29,6 +29,22 @@ pub struct GaugeFile {
     pub warnings: Vec<String>,
 }
 
+impl GaugeFile {
+    /// Takes the links of a file that says nothing else and holds one field.
+    pub(in crate::io) fn new(configuration: GaugeConfiguration, format: Format) -> Self {
+        Self {
+            configuration,
+            format,
+            checksum: None,
+            header_checks: Vec::new(),
+            fields: 1,
+            facts: Vec::new(),
+            signs: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+}
+
 /// An observable in the header of a file, and that of its links.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HeaderCheck {

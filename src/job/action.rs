@@ -1,12 +1,16 @@
 //! `[action]`: the operator.
 
+use super::fat_links::FatLinks;
 use super::flavour::Flavour;
 use super::invalid::Invalid;
 use super::one_or_more::OneOrMore;
+use crate::gauge::{SmearError, smear};
 use crate::geometry::{Anisotropy, Boundary, Theta};
+use crate::host::GaugeConfiguration;
 use crate::operator::{Coupling, Kappa, Mass, SiteTerm, SiteTermError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::sync::Arc;
 
 /// The Dirac operator: one or several quark masses, and the other parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -52,6 +56,12 @@ pub struct Action {
     #[schemars(with = "f64")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nu: Option<f64>,
+    /// Smear the links of the operator: ape:ALPHA,N, stout:RHO,N or hyp:A1,A2,A3,N.
+    ///
+    /// All directions, unless some follow: stout:0.1,3,xyz. Default: the links of the file.
+    #[schemars(with = "String")]
+    #[serde(with = "super::text::option", skip_serializing_if = "Option::is_none")]
+    pub fat_links: Option<FatLinks>,
     /// Boundary condition: antiperiodic (in t), periodic, or four signs for x,y,z,t.
     #[schemars(with = "String")]
     #[serde(serialize_with = "write_boundary", deserialize_with = "read_boundary")]
@@ -169,6 +179,28 @@ impl Action {
         }
     }
 
+    /// Checks the smearing of the operator's links.
+    ///
+    /// # Errors
+    /// If a parameter is out of its range.
+    pub(super) fn check_fat_links(&self) -> Result<(), Invalid> {
+        self.fat_links.map_or(Ok(()), |FatLinks(params)| params.check()).map_err(Invalid::FatLinks)
+    }
+
+    /// Returns the links of the operator: those of a configuration, smeared if the action says so.
+    ///
+    /// # Errors
+    /// If links cannot be smeared.
+    pub(super) fn links(
+        &self,
+        configuration: &Arc<GaugeConfiguration>,
+    ) -> Result<Arc<GaugeConfiguration>, SmearError> {
+        match self.fat_links {
+            None => Ok(Arc::clone(configuration)),
+            Some(FatLinks(params)) => smear(configuration, &params).map(Arc::new),
+        }
+    }
+
     /// Returns the signs and angles of the quarks at the boundary.
     pub fn boundary(&self) -> Boundary {
         self.boundary.twisted(self.theta.unwrap_or_default())
@@ -190,7 +222,8 @@ impl Action {
         let numbers = [("mu", self.mu), ("anisotropy", self.anisotropy), ("nu", self.nu)];
         let numbers = numbers
             .map(|(name, number)| number.map_or_else(String::new, |number| format!(", {name} {number:?}")));
-        name.to_owned() + &clover.unwrap_or_default() + &numbers.concat()
+        let fat_links = self.fat_links.map_or_else(String::new, |kind| format!(", fat links {kind}"));
+        name.to_owned() + &clover.unwrap_or_default() + &numbers.concat() + &fat_links
     }
 
     /// Returns the normalisation of M for the solutions: `kappa` or `mass`.

@@ -10,7 +10,7 @@ use super::observables::{Direction, ObservableEntry};
 use super::one_or_more::OneOrMore;
 use super::outputs::{Devices, Outputs};
 use super::solver::Solver;
-use super::sources::{LabelledSource, OneSource, SourceEntry, labelled};
+use super::sources::{LabelledSource, SmearingEntry, SourceEntry, labelled};
 use super::task::Task;
 use crate::hadron::Column;
 use crate::operator::System;
@@ -34,11 +34,14 @@ pub struct Job {
     pub action: Action,
     /// The source, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "OneSource")]
-    pub sources: Option<OneSource>,
+    #[schemars(with = "SourceEntry")]
+    pub sources: Option<SourceEntry>,
     /// The sources, if there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub source: Vec<SourceEntry>,
+    /// Smearings that sources name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub smearing: Vec<SmearingEntry>,
     /// The method that solves the equation.
     #[serde(default)]
     pub solver: Method,
@@ -65,9 +68,16 @@ impl Job {
     /// Returns the sources with their labels.
     ///
     /// # Errors
-    /// If they are given twice, two have the same label, or a spin or colour does not exist.
+    /// If they are given twice, two have the same label, or a smearing, spin or colour does not exist.
     pub fn labelled_sources(&self) -> Result<Vec<LabelledSource>, Invalid> {
-        labelled(self.sources.as_ref(), &self.source)
+        labelled(self.sources.as_ref(), &self.source, &self.smearing)
+    }
+
+    /// Returns the tables of sources as they are, each with its name.
+    fn source_tables(&self) -> impl Iterator<Item = (String, &SourceEntry)> {
+        let of_one = self.sources.iter().map(|one| ("sources".to_owned(), one));
+        let several = self.source.iter().enumerate();
+        of_one.chain(several.map(|(k, entry)| (format!("source[{k}]"), entry)))
     }
 
     /// Returns the labels of the solves for one column each, by propagator.
@@ -121,6 +131,7 @@ impl Job {
         self.check_task()?;
         self.action.quarks()?;
         let site_term = self.action.site_term()?;
+        self.action.check_fat_links()?;
         self.labelled_sources()?;
         self.observables()?;
         self.hadrons.check()?;
@@ -148,12 +159,17 @@ impl Job {
                     "output, plot, trace, results, checkpoint, every, resume, resume-if-present, force";
                 return no_key("outputs.along".to_owned(), "outputs", allowed);
             }
-            let of_one = self.sources.iter().map(|one| ("sources".to_owned(), one.smear_sink));
-            let several = self.source.iter().enumerate();
-            let of_several = several.map(|(k, entry)| (format!("source[{k}]"), entry.smear_sink));
-            if let Some((table, _)) = of_one.chain(of_several).find(|(_, sink)| sink.is_some()) {
-                let allowed = "source, label, smear-source, smear-links, spin, colour";
-                return no_key(format!("{table}.smear-sink"), "source", allowed);
+            let of_sources =
+                self.source_tables().map(|(table, entry)| (table + ".smear-sink", entry.smear_sink));
+            let named = self.smearing.iter().enumerate();
+            let of_smearings = named.map(|(k, entry)| (format!("smearing[{k}].sink"), entry.sink));
+            if let Some((key, _)) = of_sources.chain(of_smearings).find(|(_, sink)| sink.is_some()) {
+                let (table, allowed) = if key.starts_with("smearing") {
+                    ("[smearing]", "name, source, links")
+                } else {
+                    ("source", "source, label, smearing, smear-source, smear-links, spin, colour")
+                };
+                return no_key(key, table, allowed);
             }
             if !self.hadrons.is_empty() {
                 let allowed = "no keys here: it measures nothing";
@@ -165,17 +181,11 @@ impl Job {
             }
             return Ok(());
         }
-        let of_one = self.sources.iter().map(|one| ("sources".to_owned(), one.spin, one.colour, false));
-        let several = self.source.iter().enumerate();
-        let of_several = several.map(|(k, entry)| (format!("source[{k}]"), entry.spin, entry.colour, true));
-        for (table, spin, colour, is_entry) in of_one.chain(of_several) {
+        for (table, SourceEntry { spin, colour, .. }) in self.source_tables() {
             let given = [("spin", spin), ("colour", colour)];
             if let Some((name, _)) = given.into_iter().find(|(_, value)| value.is_some()) {
-                let (kind, allowed) = if is_entry {
-                    ("[source]", "source, label, smear-source, smear-sink, smear-links")
-                } else {
-                    ("sources", "source, smear-source, smear-sink, smear-links")
-                };
+                let kind = if table == "sources" { "sources" } else { "[source]" };
+                let allowed = "source, label, smearing, smear-source, smear-sink, smear-links";
                 return no_key(format!("{table}.{name}"), kind, allowed);
             }
         }
@@ -191,11 +201,7 @@ impl Job {
             job.sources.get_or_insert_default();
         }
         if job.command == Task::Invert {
-            if let Some(one) = &mut job.sources {
-                one.spin.get_or_insert(0);
-                one.colour.get_or_insert(0);
-            }
-            for entry in &mut job.source {
+            for entry in job.sources.iter_mut().chain(&mut job.source) {
                 entry.spin.get_or_insert(0);
                 entry.colour.get_or_insert(0);
             }
@@ -218,6 +224,8 @@ impl Job {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hadron::SpinorSmearing;
+    use crate::job::SourceSmearing;
 
     fn job(json: &str) -> Result<Job, String> {
         let job: Job = serde_json::from_str(json).map_err(|error| error.to_string())?;
@@ -240,6 +248,33 @@ mod tests {
         assert_eq!(along, [3, 2]);
         let back: Job = serde_json::from_value(serde_json::to_value(&job).unwrap()).unwrap();
         assert_eq!(back, job);
+    }
+
+    /// The keys of a source, a smearing that it names, and the texts of the command line are the same job.
+    #[test]
+    fn a_source_is_said_in_the_same_way_everywhere() {
+        let shell = r#""smear-source": "gaussian:2,10", "smear-links": "stout:0.1,3""#;
+        let texts = [
+            format!(r#""sources": {{ "source": "z4:1,0,t=2", {shell} }}"#),
+            format!(r#""source": [{{ "kind": "z4:1,0,t=2", {shell} }}]"#),
+            r#""smearing": [{ "name": "shell", "source": "gaussian:2,10", "links": "stout:0.1,3" }],
+               "source": [{ "kind": "z4:1,0,t=2", "smearing": "shell" }]"#
+                .to_owned(),
+        ];
+        let smearing = SourceSmearing {
+            source: Some(SpinorSmearing::Gaussian { width: 2.0, steps: 10 }),
+            links: Some("stout:0.1,3".parse().unwrap()),
+            ..SourceSmearing::default()
+        };
+        for text in texts {
+            let text = format!(r#"{{ "command": "spectrum", "action": {{ "kappa": 0.1 }}, {text} }}"#);
+            let job = job(&text).unwrap();
+            let [source] = &job.labelled_sources().unwrap()[..] else { panic!("one source") };
+            assert_eq!(source.source.to_string(), "z4:1,0,t=2");
+            assert_eq!((source.smearing, source.label.as_str()), (smearing, "z4 1.0.t=2"));
+            let back: Job = serde_json::from_value(serde_json::to_value(&job).unwrap()).unwrap();
+            assert_eq!(back, job);
+        }
     }
 
     #[test]
@@ -274,6 +309,31 @@ mod tests {
                 "source[0].smear-links has nothing to smear",
             ),
             (
+                r#""action": { "kappa": 0.1 }, "smearing": [{ "name": "a", "links": "stout:0.1,3" }]"#,
+                "smearing[0].links has nothing to smear",
+            ),
+            (
+                r#""action": { "kappa": 0.1 }, "smearing": [{ "name": "a" }, { "name": "a" }]"#,
+                "smearing[1].name",
+            ),
+            (r#""action": { "kappa": 0.1 }, "smearing": [{}]"#, "a name of its own"),
+            (
+                r#""action": { "kappa": 0.1 }, "smearing": [{ "name": "a" }, { "name": "b" }],
+                   "source": [{ "smearing": "c" }]"#,
+                "no [[smearing]] of the job; there are: a, b",
+            ),
+            (
+                r#""action": { "kappa": 0.1 }, "smearing": [{ "name": "a" }],
+                   "sources": { "smearing": "a", "smear-sink": "gaussian:1,2" }"#,
+                "sources.smearing names a [[smearing]] beside",
+            ),
+            (
+                r#""action": { "kappa": 0.1 }, "source": [{ "kind": "volume", "source": "volume" }]"#,
+                "duplicate",
+            ),
+            (r#""action": { "kappa": 0.1, "fat-links": "stout:0.3,1" }"#, "stable up to 0.1250"),
+            (r#""action": { "kappa": 0.1, "fat-links": "hyp:0.5,0.5,0.5,1,xy" }"#, "HYP smearing takes all"),
+            (
                 r#""action": { "kappa": 0.1 }, "sources": { "smear-source": "gaussian:9,2" }"#,
                 "width lies between 0 and 1.4142",
             ),
@@ -285,6 +345,10 @@ mod tests {
         for (keys, wanted) in [
             (r#""hadrons": { "hadrons": "mesons" }"#, "hadrons is no key of invert"),
             (r#""sources": { "smear-sink": "gaussian:1,2" }"#, "sources.smear-sink is no key of invert"),
+            (
+                r#""smearing": [{ "name": "a", "sink": "gaussian:1,2" }]"#,
+                "smearing[0].sink is no key of invert; [[smearing]] may have name",
+            ),
         ] {
             let error = job(&format!(r#"{{ "command": "invert", "action": {{ "kappa": 0.1 }}, {keys} }}"#));
             assert!(error.as_ref().unwrap_err().contains(wanted), "{keys}: {error:?}");

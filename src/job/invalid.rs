@@ -3,6 +3,7 @@
 use super::solver::Solver;
 use super::task::Task;
 use super::wanted_precision::WantedPrecision;
+use crate::gauge::SmearError;
 use crate::geometry::AnisotropyError;
 use crate::hadron::SpinorSmearingError;
 use crate::operator::{CouplingError, SiteTermError, System};
@@ -85,9 +86,33 @@ pub enum Invalid {
         /// The fault.
         problem: String,
     },
-    /// `smear-links` is given without `smear-source` and `smear-sink`.
-    #[error("{0} has nothing to smear: give smear-source or smear-sink, or leave smear-links out")]
+    /// Links are smeared for neither source nor sink.
+    #[error("{0} has nothing to smear: smear the source or the sink too, or leave it out")]
     NothingToSmear(String),
+    /// A `[[smearing]]` without a name of its own.
+    #[error("{key} = \"{name}\" is not allowed: each [[smearing]] has a name of its own")]
+    SmearingName {
+        /// The key.
+        key: String,
+        /// The name that was given.
+        name: String,
+    },
+    /// A source names a smearing that is not there.
+    #[error("{key} = \"{name}\" is no [[smearing]] of the job; there are: {}", names.join(", "))]
+    NoSmearing {
+        /// The key.
+        key: String,
+        /// The name that was given.
+        name: String,
+        /// The names of the job.
+        names: Vec<String>,
+    },
+    /// A source names a smearing and has one of its own.
+    #[error("{0} names a [[smearing]] beside smear-source, smear-sink or smear-links; one form must go")]
+    BothSmearings(String),
+    /// The parameters of the operator's link smearing are out of range.
+    #[error("{0}")]
+    FatLinks(SmearError),
     /// The configuration for smearing is missing.
     #[error(
         "smears sources or sinks, or measures currents, and the links are on devices; call Problem::with_configuration"
@@ -191,6 +216,9 @@ impl Invalid {
             Self::OtherTask { key, .. }
             | Self::SpinorSmearing { key, .. }
             | Self::LinkSmearing { key, .. }
+            | Self::SmearingName { key, .. }
+            | Self::NoSmearing { key, .. }
+            | Self::BothSmearings(key)
             | Self::NothingToSmear(key) => return Some(key.clone()),
             Self::BothMasses | Self::Mass(CouplingError::Mass(_)) => "action.mass",
             Self::Mass(CouplingError::Kappa(_)) => "action.kappa",
@@ -200,6 +228,7 @@ impl Invalid {
             Self::CloverOfPlane { name, .. } => return Some(format!("action.{name}")),
             Self::FlavourWithoutMu => "action.flavour",
             Self::HalfOfClover => "action.clover-r",
+            Self::FatLinks(_) => "action.fat-links",
             Self::BothClovers => "action.csw",
             Self::MassTwice(_) => "action",
             Self::SiteTerm(SiteTermError::Mu(_)) => "action.mu",

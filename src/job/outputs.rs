@@ -21,7 +21,9 @@ pub struct Outputs {
     #[schemars(schema_with = "directions")]
     #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
     pub along: Option<Direction>,
-    /// Write the solutions to this file (LIME).
+    /// Write the solutions to this file.
+    ///
+    /// The ending tells the format: SciDAC, HDF5 of PyQUDA for .h5, of lalibe for .lalibe-hdf5, NPY for .npy.
     #[schemars(with = "String")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<PathBuf>,

@@ -16,7 +16,8 @@ use crate::field::GaugeField;
 use crate::gauge;
 use crate::geometry::{Dims, Lattice, LatticeError, NDIM};
 use crate::hadron::{
-    Column, HadronMeasurement, HadronSets, LinkSmearing, Momenta, SourceError, SourceFields, SpinorSmearing,
+    Column, HadronMeasurement, HadronSets, LinkSmearing, Momenta, SmearingLinks, SourceError, SourceFields,
+    SpinorSmearing,
 };
 use crate::host::{GaugeConfiguration, LinkField, Spinor};
 use crate::io;
@@ -120,15 +121,16 @@ impl Problem {
     /// # Errors
     /// If links cannot be smeared.
     pub fn with_configuration(mut self, configuration: &Arc<GaugeConfiguration>) -> Result<Self, JobError> {
-        let mut smeared: Vec<(LinkSmearing, Arc<GaugeConfiguration>)> = Vec::new();
+        let plain = Arc::new(SmearingLinks::from(Arc::clone(configuration)));
+        let mut smeared: Vec<(LinkSmearing, Arc<SmearingLinks>)> = Vec::new();
         for (prepared, labelled) in self.prepared.iter_mut().zip(&self.sources) {
             let smearing = labelled.smearing;
             let links = match smearing.links {
-                None => Arc::clone(configuration),
+                None => Arc::clone(&plain),
                 Some(kind) => match smeared.iter().find(|(other, _)| *other == kind) {
                     Some((_, links)) => Arc::clone(links),
                     None => {
-                        let links = Arc::new(gauge::smear(configuration, &kind.0)?);
+                        let links = Arc::new(SmearingLinks::from(gauge::smear(configuration, &kind.0)?));
                         smeared.push((kind, Arc::clone(&links)));
                         links
                     }
@@ -137,7 +139,9 @@ impl Problem {
             prepared.smear(smearing, &links);
         }
         let wants_links = self.hadrons([0; NDIM]).is_some_and(|hadrons| hadrons.wants_links());
-        self.configuration = wants_links.then(|| Arc::clone(configuration));
+        if wants_links {
+            self.configuration = Some(self.job.action.links(configuration)?);
+        }
         Ok(self)
     }
 
@@ -146,7 +150,11 @@ impl Problem {
     /// A file of a multigrid set-up holds this fingerprint and serves no other configuration.
     #[must_use]
     pub fn with_fingerprint(self, fingerprint: impl Into<String>) -> Self {
-        Self { fingerprint: Some(fingerprint.into()), ..self }
+        let mut fingerprint = fingerprint.into();
+        if let Some(kind) = self.job.action.fat_links {
+            fingerprint += &format!(", fat links {kind}");
+        }
+        Self { fingerprint: Some(fingerprint), ..self }
     }
 
     /// Returns the file of the multigrid set-up, and the configuration's fingerprint.
@@ -295,6 +303,7 @@ impl Problem {
         });
         let flavour = action.flavour.map(|flavour| ("flavour", flavour.to_string()));
         let theta = action.theta.map(|theta| ("theta", theta.to_string()));
+        let fat_links = action.fat_links.map(|kind| ("fat-links", kind.to_string()));
         let of_columns =
             |part: fn(&Column) -> usize| joined(columns.iter().map(part).map(|n| n.to_string()).collect());
         let smearing = |name, of: fn(&LabelledSource) -> Option<String>| {
@@ -315,6 +324,7 @@ impl Problem {
             .chain(multigrid)
             .chain(flavour)
             .chain(theta)
+            .chain(fat_links)
             .chain(smearings.into_iter().flatten())
             .chain(columns.into_iter().flatten());
         all.map(|(name, value)| (name.to_owned(), value)).collect()
@@ -326,7 +336,7 @@ pub(super) struct Prepared {
     /// The right-hand sides.
     pub fields: SourceFields,
     /// The smearing of solutions before they are contracted, with its links.
-    pub sink: Option<(SpinorSmearing, Arc<GaugeConfiguration>)>,
+    pub sink: Option<(SpinorSmearing, Arc<SmearingLinks>)>,
     /// `true` if links were given.
     has_links: bool,
 }
@@ -343,7 +353,7 @@ impl Prepared {
     }
 
     /// Smears the source with these links.
-    fn smear(&mut self, smearing: SourceSmearing, links: &Arc<GaugeConfiguration>) {
+    fn smear(&mut self, smearing: SourceSmearing, links: &Arc<SmearingLinks>) {
         let with_links = |kind: SpinorSmearing| (kind, Arc::clone(links));
         self.fields.smear(smearing.source.map(with_links));
         self.sink = smearing.sink.map(with_links);
@@ -368,7 +378,7 @@ impl Prepared {
     }
 }
 
-/// Puts the links of a job on the devices of a team.
+/// Puts the links of a job on the devices of a team, smeared if its action says so.
 ///
 /// With a clover term, the field keeps the configuration, because the term is computed from it.
 ///
@@ -383,11 +393,12 @@ pub fn links_of(
         labelled.source.check(configuration.dims())?;
     }
     let lattice = lattice_of(job, team, configuration.dims())?;
-    let links = lattice.gauge_in(configuration, job.action.boundary(), job.configuration.links)?;
+    let configuration = job.action.links(configuration)?;
+    let links = lattice.gauge_in(&configuration, job.action.boundary(), job.configuration.links)?;
     let links = links.with_anisotropy(job.action.anisotropy()?);
     match job.action.clover()? {
         None => Ok(links),
-        Some(clover) => Ok(links.with_weighted_clover(Arc::clone(configuration), clover.weights)?),
+        Some(clover) => Ok(links.with_weighted_clover(configuration, clover.weights)?),
     }
 }
 
@@ -398,7 +409,9 @@ pub fn links_of(
 pub fn sites_of_rank(job: &Job, team: &Team, dims: Dims) -> Option<Vec<Range<usize>>> {
     team.ranks()?;
     let smears = |labelled: &LabelledSource| labelled.smearing != SourceSmearing::default();
-    let needs_all = job.labelled_sources().ok()?.iter().any(smears) || job.solver.solver == Solver::Multigrid;
+    let needs_all = job.action.fat_links.is_some()
+        || job.labelled_sources().ok()?.iter().any(smears)
+        || job.solver.solver == Solver::Multigrid;
     let lattice = lattice_of(job, team, dims).ok().filter(|_| !needs_all)?;
     Some(lattice.shards().iter().flat_map(|shard| shard.domain.rows_with_halo()).collect())
 }

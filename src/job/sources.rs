@@ -1,22 +1,32 @@
-//! `[sources]` and `[[source]]`: the sources.
+//! `[sources]`, `[[source]]` and `[[smearing]]`: the sources.
 
 use super::action::first_repeated;
 use super::invalid::Invalid;
 use super::text;
 use crate::hadron::{Column, LinkSmearing, Source, SpinorSmearing};
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-/// `[sources]`: a job with one source.
+/// `[sources]` of a job with one source, or an entry of `[[source]]`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct OneSource {
-    /// The source: point:x,y,z,t, or one of the kinds below.
+#[schemars(transform = allow_kind)]
+pub struct SourceEntry {
+    /// The source: point:x,y,z,t, or one of the kinds below. The key kind is the same.
     ///
     /// The other kinds are wall:T, wall:T,NX,NY,NZ, volume, z4:SEED,HIT, exponential:x,y,z,t,A,P and file:PATH.
     #[schemars(with = "String")]
-    #[serde(with = "text")]
+    #[serde(with = "text", alias = "kind")]
     pub source: Source,
+    /// Name of the source in results. Default: kind and place, `point 0.0.0.0`.
+    #[schemars(with = "String")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// The name of a `[[smearing]]`, instead of the three keys below.
+    #[schemars(with = "String")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub smearing: Option<String>,
     /// Smear the source in space: gaussian:W,N or wuppertal:ALPHA,N.
     #[schemars(with = "String")]
     #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
@@ -41,42 +51,34 @@ pub struct OneSource {
     pub colour: Option<u64>,
 }
 
-/// `[[source]]`: one of several sources.
+/// Adds the key `kind` to the schema, which serde reads as `source`.
+fn allow_kind(schema: &mut Schema) {
+    let Some(keys) = schema.get_mut("properties").and_then(Value::as_object_mut) else { return };
+    if let Some(source) = keys.get("source").cloned() {
+        keys.insert("kind".to_owned(), source);
+    }
+}
+
+/// `[[smearing]]`: a smearing that several sources may have.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct SourceEntry {
-    /// The source: point:x,y,z,t, or one of the kinds below.
-    ///
-    /// The other kinds are wall:T, wall:T,NX,NY,NZ, volume, z4:SEED,HIT, exponential:x,y,z,t,A,P and file:PATH.
-    #[schemars(with = "String")]
-    #[serde(with = "text")]
-    pub source: Source,
-    /// Name of the source in results. Default: kind and place, `point 0.0.0.0`.
-    #[schemars(with = "String")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub label: Option<String>,
-    /// Smear the source in space: gaussian:W,N or wuppertal:ALPHA,N.
+pub struct SmearingEntry {
+    /// The name that sources call it by.
+    pub name: String,
+    /// Smear sources in space: gaussian:W,N or wuppertal:ALPHA,N.
     #[schemars(with = "String")]
     #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
-    pub smear_source: Option<SpinorSmearing>,
-    /// Smear solutions before contraction, like smear-source (spectrum only).
+    pub source: Option<SpinorSmearing>,
+    /// Smear solutions before contraction (spectrum only).
     #[schemars(with = "String")]
     #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
-    pub smear_sink: Option<SpinorSmearing>,
-    /// Smear the links of both smearings: ape:ALPHA,N, stout:RHO,N or hyp:A1,A2,A3,N.
+    pub sink: Option<SpinorSmearing>,
+    /// Smear the links of both: ape:ALPHA,N, stout:RHO,N or hyp:A1,A2,A3,N.
     ///
     /// Default: the links of the file.
     #[schemars(with = "String")]
     #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
-    pub smear_links: Option<LinkSmearing>,
-    /// Spin of the source, 0 to 3 (invert only).
-    #[schemars(with = "u8")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub spin: Option<u64>,
-    /// Colour of the source, 0 to 2 (invert only).
-    #[schemars(with = "u8")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub colour: Option<u64>,
+    pub links: Option<LinkSmearing>,
 }
 
 /// How a source and the solutions for it are smeared.
@@ -95,6 +97,23 @@ impl SourceSmearing {
     pub fn has_links(&self) -> bool {
         self.source.is_some() || self.sink.is_some()
     }
+
+    /// Checks the parameters, which `keys` of source, sink and links have.
+    ///
+    /// Values that were read from text are in their ranges. Values from a program may be out of range.
+    fn check(&self, keys: [String; 3]) -> Result<(), Invalid> {
+        let [source, sink, links] = keys;
+        for (key, smearing) in [(source, self.source), (sink, self.sink)] {
+            if let Some(Err(problem)) = smearing.map(SpinorSmearing::check) {
+                return Err(Invalid::SpinorSmearing { key, problem });
+            }
+        }
+        match self.links.map(|LinkSmearing(params)| params.check()) {
+            Some(Err(problem)) => Err(Invalid::LinkSmearing { key: links, problem: problem.to_string() }),
+            Some(Ok(())) if !self.has_links() => Err(Invalid::NothingToSmear(links)),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// A source with its label, checked.
@@ -112,39 +131,78 @@ pub struct LabelledSource {
     pub column: Column,
 }
 
-/// Returns the sources of a job, with their labels.
+/// Returns the sources of a job, with their labels and smearings.
 ///
 /// A job has one source in `[sources]` or several in `[[source]]`. A job with neither has the point
 /// source at the origin.
 pub(super) fn labelled(
-    one: Option<&OneSource>,
+    one: Option<&SourceEntry>,
     several: &[SourceEntry],
+    smearings: &[SmearingEntry],
 ) -> Result<Vec<LabelledSource>, Invalid> {
-    if several.is_empty() {
-        let OneSource { source, smear_source, smear_sink, smear_links, spin, colour } =
-            one.cloned().unwrap_or_default();
-        let smearing = smearing("sources", [smear_source, smear_sink], smear_links)?;
-        let column = column("sources", spin, colour)?;
-        return Ok(vec![LabelledSource { label: source.label(), source, smearing, column }]);
-    }
-    if one.is_some() {
+    if one.is_some() && !several.is_empty() {
         return Err(Invalid::BothSources);
     }
-    let labelled = several.iter().enumerate().map(|(k, entry)| {
-        let SourceEntry { source, label, smear_source, smear_sink, smear_links, spin, colour } =
-            entry.clone();
-        let table = format!("source[{k}]");
-        let smearing = smearing(&table, [smear_source, smear_sink], smear_links)?;
-        let column = column(&table, spin, colour)?;
-        let label = label.unwrap_or_else(|| source.label());
-        Ok::<_, Invalid>(LabelledSource { source, smearing, label, column })
-    });
+    let named = named_smearings(smearings)?;
+    let of_entry = |table: String, entry: &SourceEntry| {
+        let SourceEntry { source, label, spin, colour, .. } = entry;
+        Ok::<_, Invalid>(LabelledSource {
+            source: source.clone(),
+            smearing: smearing_of(&table, entry, &named)?,
+            label: label.clone().unwrap_or_else(|| source.label()),
+            column: column(&table, *spin, *colour)?,
+        })
+    };
+    if several.is_empty() {
+        return Ok(vec![of_entry("sources".to_owned(), &one.cloned().unwrap_or_default())?]);
+    }
+    let entries = several.iter().enumerate();
+    let labelled = entries.map(|(k, entry)| of_entry(format!("source[{k}]"), entry));
     let labelled = labelled.collect::<Result<Vec<_>, Invalid>>()?;
-    let named: Vec<_> = labelled.iter().map(|source| (&source.label, source.column)).collect();
-    if let Some((label, _)) = first_repeated(&named) {
+    let names: Vec<_> = labelled.iter().map(|source| (&source.label, source.column)).collect();
+    if let Some((label, _)) = first_repeated(&names) {
         return Err(Invalid::LabelTwice((*label).clone()));
     }
     Ok(labelled)
+}
+
+/// Returns the entries of `[[smearing]]` by name, checked.
+fn named_smearings(entries: &[SmearingEntry]) -> Result<Vec<(&str, SourceSmearing)>, Invalid> {
+    let mut named: Vec<(&str, SourceSmearing)> = Vec::new();
+    for (k, SmearingEntry { name, source, sink, links }) in entries.iter().enumerate() {
+        let key = |key| format!("smearing[{k}].{key}");
+        if name.is_empty() || named.iter().any(|(other, _)| other == name) {
+            return Err(Invalid::SmearingName { key: key("name"), name: name.clone() });
+        }
+        let smearing = SourceSmearing { source: *source, sink: *sink, links: *links };
+        smearing.check(["source", "sink", "links"].map(key))?;
+        named.push((name, smearing));
+    }
+    Ok(named)
+}
+
+/// Returns the smearing of a source: that of its keys, or the one that it names.
+fn smearing_of(
+    table: &str,
+    entry: &SourceEntry,
+    named: &[(&str, SourceSmearing)],
+) -> Result<SourceSmearing, Invalid> {
+    let SourceEntry { smearing: name, smear_source, smear_sink, smear_links, .. } = entry;
+    let own = SourceSmearing { source: *smear_source, sink: *smear_sink, links: *smear_links };
+    let key = || format!("{table}.smearing");
+    let Some(name) = name else {
+        own.check(["source", "sink", "links"].map(|part| format!("{table}.smear-{part}")))?;
+        return Ok(own);
+    };
+    if own != SourceSmearing::default() {
+        return Err(Invalid::BothSmearings(key()));
+    }
+    let found = named.iter().find(|(other, _)| other == name).map(|(_, smearing)| *smearing);
+    found.ok_or_else(|| Invalid::NoSmearing {
+        key: key(),
+        name: name.clone(),
+        names: named.iter().map(|(name, _)| (*name).to_owned()).collect(),
+    })
 }
 
 fn column(table: &str, spin: Option<u64>, colour: Option<u64>) -> Result<Column, Invalid> {
@@ -153,26 +211,4 @@ fn column(table: &str, spin: Option<u64>, colour: Option<u64>) -> Result<Column,
         value => Err(Invalid::Column { table: table.to_owned(), name, value, last }),
     };
     Ok(Column { spin: checked("spin", spin, 3)?, colour: checked("colour", colour, 2)? })
-}
-
-/// Checks the smearing of a table.
-///
-/// Values that were read from text are in their ranges. Values from a program may be out of range.
-fn smearing(
-    table: &str,
-    [source, sink]: [Option<SpinorSmearing>; 2],
-    links: Option<LinkSmearing>,
-) -> Result<SourceSmearing, Invalid> {
-    for (key, smearing) in [("smear-source", source), ("smear-sink", sink)] {
-        if let Some(Err(problem)) = smearing.map(SpinorSmearing::check) {
-            return Err(Invalid::SpinorSmearing { key: format!("{table}.{key}"), problem });
-        }
-    }
-    let smearing = SourceSmearing { source, sink, links };
-    let key = || format!("{table}.smear-links");
-    match links.map(|LinkSmearing(params)| params.check()) {
-        Some(Err(problem)) => Err(Invalid::LinkSmearing { key: key(), problem: problem.to_string() }),
-        Some(Ok(())) if !smearing.has_links() => Err(Invalid::NothingToSmear(key())),
-        _ => Ok(smearing),
-    }
 }

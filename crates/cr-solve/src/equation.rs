@@ -5,7 +5,7 @@ use super::method::MethodOptions;
 use lattice_cl::geometry::{Boundary, Grid, Theta};
 use lattice_cl::hadron::{LinkSmearing, Source, SpinorSmearing};
 use lattice_cl::host::Reconstruction;
-use lattice_cl::job::{Action, Configuration, Devices, Flavour, Job, OneOrMore, OneSource, Task};
+use lattice_cl::job::{Action, Configuration, Devices, FatLinks, Flavour, Job, OneOrMore, SourceEntry, Task};
 use std::path::PathBuf;
 
 /// The linear system: a gauge field, a quark mass, a boundary condition, a source.
@@ -69,6 +69,11 @@ pub struct Equation {
     /// Bare velocity ν for --anisotropy [default: 1]
     #[arg(long, value_name = "NU", allow_negative_numbers = true, hide_short_help = true)]
     nu: Option<f64>,
+    /// Smear the links of the operator: ape:ALPHA,N, stout:RHO,N or hyp:A1,A2,A3,N
+    ///
+    /// All links, unless directions follow, as in stout:0.1,3,xyz. Sources are smeared with the links of the file.
+    #[arg(long, value_name = "KIND:...", hide_short_help = true)]
+    fat_links: Option<FatLinks>,
     /// The source: point:x,y,z,t or another
     ///
     /// wall:T is 1 on a time slice, volume on all sites.
@@ -151,19 +156,20 @@ impl Equation {
             clover_t: self.clover_t,
             anisotropy: self.anisotropy,
             nu: self.nu,
+            fat_links: self.fat_links,
             boundary: self.boundary,
             theta: self.theta,
         }
     }
 
     /// Returns the source of a job, of all spins and colours.
-    pub fn source(&self) -> OneSource {
+    pub fn source(&self) -> SourceEntry {
         let Self { source, smear_source, smear_links, .. } = self;
-        OneSource {
+        SourceEntry {
             source: source.clone(),
             smear_source: *smear_source,
             smear_links: *smear_links,
-            ..OneSource::default()
+            ..SourceEntry::default()
         }
     }
 }

@@ -2,14 +2,12 @@
 
 use super::arguments::{Input, help_on_configuration};
 use super::failure::{Failure, Status};
-use super::links_file::{self, Destination, FileSummary};
-use super::provenance::{Configuration, Provenance};
+use super::links_file::{self, Beginning, Destination, Rewritten};
 use super::report::{Report, Table, scientific};
 use lattice_cl::device::Team;
 use lattice_cl::gauge::{FixError, FixParams, FixedStart, Gauge, fix_gauge};
 use serde::Serialize;
 use std::path::PathBuf;
-use std::time::{Instant, SystemTime};
 
 /// The command line of `fix`.
 #[derive(Debug, clap::Args)]
@@ -50,10 +48,8 @@ pub struct Arguments {
 
 #[derive(Serialize)]
 struct FixResult {
-    schema_version: u32,
-    configuration: Configuration,
-    provenance: Provenance,
-    dims: [usize; 4],
+    #[serde(flatten)]
+    rewritten: Rewritten,
     gauge: Gauge,
     /// Functional of the links in the file.
     functional_before: f64,
@@ -70,9 +66,6 @@ struct FixResult {
     tolerance: f64,
     overrelaxation: f64,
     fourier: bool,
-    input: FileSummary,
-    output: FileSummary,
-    seconds: f64,
 }
 
 /// Reads links, fixes their gauge and writes them.
@@ -82,7 +75,7 @@ struct FixResult {
 /// * If the input cannot be read.
 /// * If the output cannot be written, or is the input.
 pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
-    let (began, started) = (Instant::now(), SystemTime::now());
+    let beginning = Beginning::now();
     let defaults = match arguments.fourier {
         true => FixParams::with_fourier(arguments.gauge),
         false => FixParams::new(arguments.gauge),
@@ -120,10 +113,7 @@ pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
             .warning(format_args!("start {number} has not converged: theta {}", scientific(start.theta, 2)));
     }
     let outcome = FixResult {
-        schema_version: 1,
-        configuration: Configuration::new(&arguments.input, &file.configuration),
-        provenance: Provenance::new(&Team::host(), started),
-        dims: fixed.links.dims().extents(),
+        rewritten: Rewritten::new(beginning, &Team::host(), (&arguments.input, &file), &output),
         gauge,
         functional_before: before[0],
         theta_before: before[1],
@@ -136,32 +126,25 @@ pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
         tolerance: params.tolerance,
         overrelaxation: params.overrelaxation,
         fourier: params.fourier,
-        input: FileSummary::of_input(&arguments.input, &file),
-        output: FileSummary::of_output(&output),
-        seconds: began.elapsed().as_secs_f64(),
     };
     report.result(table(&outcome), &outcome)?;
     Ok(Status::Fine)
 }
 
 fn table(outcome: &FixResult) -> Table {
-    let mut table = Table::default();
-    table.line("extents", outcome.dims.map(|extent| extent.to_string()).join("x"));
-    table.line("configuration", outcome.configuration.fingerprint());
-    table.line("gauge", outcome.gauge);
-    let (functional, theta) = (outcome.functional_before, scientific(outcome.theta_before, 2));
-    table.line("before", format_args!("functional {functional:.12}, theta {theta}"));
-    for (number, run) in outcome.runs.iter().enumerate() {
-        let (functional, theta, iterations) = (run.functional, scientific(run.theta, 2), run.iterations);
-        let written = if number == outcome.best { ", written" } else { "" };
-        table.line(
-            "start",
-            format_args!(
-                "{number}: functional {functional:.12}, theta {theta}, {iterations} iterations{written}"
-            ),
-        );
-    }
-    table.line("output", &outcome.output);
-    table.line("seconds", format_args!("{:.2}", outcome.seconds));
-    table
+    outcome.rewritten.table(|table| {
+        table.line("gauge", outcome.gauge);
+        let (functional, theta) = (outcome.functional_before, scientific(outcome.theta_before, 2));
+        table.line("before", format_args!("functional {functional:.12}, theta {theta}"));
+        for (number, run) in outcome.runs.iter().enumerate() {
+            let (functional, theta, iterations) = (run.functional, scientific(run.theta, 2), run.iterations);
+            let written = if number == outcome.best { ", written" } else { "" };
+            table.line(
+                "start",
+                format_args!(
+                    "{number}: functional {functional:.12}, theta {theta}, {iterations} iterations{written}"
+                ),
+            );
+        }
+    })
 }

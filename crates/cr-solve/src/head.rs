@@ -27,6 +27,9 @@ pub struct Head<'a> {
     /// One on an isotropic lattice.
     pub anisotropy: f64,
     pub nu: f64,
+    /// The smearing of the operator's links, absent for the links of the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fat_links: Option<String>,
     normalisation: &'static str,
     boundary: [i8; 4],
     /// Angles of the boundary condition, in units of π.
@@ -93,6 +96,7 @@ impl<'a> Head<'a> {
             clover_t,
             anisotropy: job.action.anisotropy.unwrap_or(1.0),
             nu: job.action.nu.unwrap_or(1.0),
+            fat_links: job.action.fat_links.map(|kind| kind.to_string()),
             normalisation: job.action.normalisation(),
             boundary: job.action.boundary.signs(),
             theta: job.action.boundary().theta().angles(),
@@ -125,6 +129,9 @@ impl<'a> Head<'a> {
         }
         if [self.anisotropy, self.nu] != [1.0; 2] {
             table.line("anisotropy", format!("{:?}, nu {:?}", self.anisotropy, self.nu));
+        }
+        if let Some(kind) = &self.fat_links {
+            table.line("fat links", kind);
         }
         if self.theta != [0.0; 4] {
             table.line("theta", format!("{} pi", self.theta.map(|angle| angle.to_string()).join(",")));

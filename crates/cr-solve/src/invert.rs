@@ -14,7 +14,7 @@ use super::words::{plot_title, solver_text};
 use super::writing::Writing;
 use crate::plot::{self, Marks, Series};
 use lattice_cl::hadron::Column;
-use lattice_cl::job::{Job, OneSource, PropagatorOutcome, SolveOutcome, Solver, Task};
+use lattice_cl::job::{Job, PropagatorOutcome, SolveOutcome, Solver, SourceEntry, Task};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -31,7 +31,7 @@ pub struct Arguments {
     /// Colour of the source, 0 to 2; --color C is the same
     #[arg(long, value_name = "C", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=2))]
     colour: u8,
-    /// Write the solution to this file (LIME)
+    /// Write the solution to this file (SciDAC)
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Draw the residual history into this file (SVG)
@@ -47,7 +47,7 @@ impl Arguments {
         let Self { equation, method, spin, colour, output, plot, writing } = self;
         let (spin, colour) = (Some((*spin).into()), Some((*colour).into()));
         Job {
-            sources: Some(OneSource { spin, colour, ..equation.source() }),
+            sources: Some(SourceEntry { spin, colour, ..equation.source() }),
             outputs: writing.outputs(output.as_deref(), plot.as_deref()),
             ..equation.job(Task::Invert, method)
         }

@@ -390,6 +390,18 @@ tol = 1e-8
         Ok(file.job)
     }
 
+    /// The README and the book have the job of `examples/hadrons.toml`.
+    #[test]
+    fn the_job_of_the_documents_is_the_example() {
+        let example = job(include_str!("../../../examples/hadrons.toml"), &[]).unwrap();
+        let documents = [include_str!("../../../README.md"), include_str!("../../../docs/hadrons.md")];
+        for document in documents {
+            let (_, block) = document.split_once("```toml\n").unwrap();
+            let (text, _) = block.split_once("```").unwrap();
+            assert_eq!(job(text, &[]).unwrap(), example);
+        }
+    }
+
     #[test]
     fn overrides_replace_values_and_add_some() {
         let overrides = [

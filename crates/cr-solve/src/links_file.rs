@@ -2,11 +2,14 @@
 
 use super::arguments::{DESCRIPTION, Output, Overwriting, Precision, help_on_format, path_text};
 use super::failure::Failure;
-use super::report::Report;
+use super::provenance::{Configuration, Provenance};
+use super::report::{Report, Table};
+use lattice_cl::device::Team;
 use lattice_cl::host::GaugeConfiguration;
 use lattice_cl::io::{Format, GaugeFile};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
+use std::time::{Instant, SystemTime};
 
 /// How the file is written.
 #[derive(Debug, clap::Args)]
@@ -59,6 +62,60 @@ impl FileSummary {
 impl std::fmt::Display for FileSummary {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} ({}, {} bits)", self.file.display(), self.format, self.precision)
+    }
+}
+
+/// The common part of results of commands that write one file of links.
+#[derive(Serialize)]
+pub struct Rewritten {
+    schema_version: u32,
+    configuration: Configuration,
+    provenance: Provenance,
+    dims: [usize; 4],
+    input: FileSummary,
+    output: FileSummary,
+    seconds: f64,
+}
+
+/// The moment at which a command began.
+pub struct Beginning(Instant, SystemTime);
+
+impl Beginning {
+    /// Takes the time.
+    pub fn now() -> Self {
+        Self(Instant::now(), SystemTime::now())
+    }
+}
+
+impl Rewritten {
+    /// Collects the facts after the file was written.
+    pub fn new(
+        Beginning(clock, time): Beginning,
+        team: &Team,
+        input: (&Path, &GaugeFile),
+        output: &Output,
+    ) -> Self {
+        let (path, file) = input;
+        Self {
+            schema_version: 1,
+            configuration: Configuration::new(path, &file.configuration),
+            provenance: Provenance::new(team, time),
+            dims: file.configuration.dims().extents(),
+            input: FileSummary::of_input(path, file),
+            output: FileSummary::of_output(output),
+            seconds: clock.elapsed().as_secs_f64(),
+        }
+    }
+
+    /// Makes a table with the first lines, those that `add` adds, and the last lines.
+    pub fn table(&self, add: impl FnOnce(&mut Table)) -> Table {
+        let mut table = Table::default();
+        table.line("extents", self.dims.map(|extent| extent.to_string()).join("x"));
+        table.line("configuration", self.configuration.fingerprint());
+        add(&mut table);
+        table.line("output", &self.output);
+        table.line("seconds", format_args!("{:.2}", self.seconds));
+        table
     }
 }
 

@@ -4,7 +4,7 @@ use super::checkpoint::Checkpointing;
 use super::failure::{Failure, Status};
 use super::report::Report;
 use crate::plot::PlotError;
-use lattice_cl::io;
+use lattice_cl::io::{self, PropagatorFormat};
 use lattice_cl::job::{Flavour, Invalid, Job, Label, OneOrMore, Task};
 use std::path::{Path, PathBuf};
 
@@ -19,6 +19,28 @@ pub fn check_plot(plot: Option<&Path>) -> Result<(), Failure> {
     }
     let message = format!("--plot {}: plots are SVG, and the name does not end in .svg", path.display());
     Err(Failure::usage(message).hint(format!("write --plot {}", path.with_extension("svg").display())))
+}
+
+/// Checks that the format of `--output`, which the name tells, holds what the job finds.
+///
+/// # Errors
+/// When a single solution is to go to a format that holds all twelve.
+pub fn check_solutions(job: &Job) -> Result<(), Failure> {
+    let Some(path) = job.outputs.output.as_deref().filter(|_| job.command == Task::Invert) else {
+        return Ok(());
+    };
+    let format = solution_format(path);
+    if !format.holds_all_columns() {
+        return Ok(());
+    }
+    let message = format!("--output {}: {format} holds twelve solutions, and invert has one", path.display());
+    let lime = path.with_extension("lime");
+    Err(Failure::usage(message).hint(format!("write --output {}, or run spectrum", lime.display())))
+}
+
+/// Returns the format of a file of solutions: that of its name, or SciDAC.
+pub fn solution_format(path: &Path) -> PropagatorFormat {
+    PropagatorFormat::of_file_name(path).unwrap_or_default()
 }
 
 /// Returns the files that a job writes, with the options that name them.

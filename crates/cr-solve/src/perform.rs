@@ -7,7 +7,8 @@ use super::failure::{Failure, Status};
 use super::gave_up::gave_up;
 use super::interrupt::Interrupt;
 use super::outputs::{
-    check_files, check_plot, kept_solutions, named_outputs, plot_files, result_files, solution_files,
+    check_files, check_plot, check_solutions, kept_solutions, named_outputs, plot_files, result_files,
+    solution_files,
 };
 use super::provenance::{Configuration, Provenance};
 use super::report::Report;
@@ -18,13 +19,14 @@ use super::trace::Trace;
 use super::words::coupling_text;
 use lattice_cl::device::{DeviceError, Recorder};
 use lattice_cl::field::StoredField;
+use lattice_cl::gauge::SmearParams;
 use lattice_cl::geometry::Lattice;
 use lattice_cl::hadron::LinkSmearing;
 use lattice_cl::host::Spinor;
 use lattice_cl::io::Parts;
 use lattice_cl::job::{
-    self, CallbackError, Callbacks, Found, Invalid, Job, Label, MultigridNews, OneOrMore, Outcome, Problem,
-    Progress, SolveOutcome, SourceSmearing, Task,
+    self, CallbackError, Callbacks, FatLinks, Found, Invalid, Job, Label, MultigridNews, OneOrMore, Outcome,
+    Problem, Progress, SolveOutcome, SourceSmearing, Task,
 };
 use lattice_cl::operator::Expectation;
 use lattice_cl::scalar::StoragePrecision;
@@ -85,6 +87,7 @@ pub fn perform(job: &Job, show: &dyn Show, common: &Common, report: &Report) -> 
     let file = job.configuration.file.as_deref().ok_or(Invalid::NoConfiguration)?;
     check_files(file, &named_outputs(job)?)?;
     check_plot(job.outputs.plot.as_deref())?;
+    check_solutions(job)?;
     let files = solution_files(job)?;
     if job.outputs.results.is_some() {
         report.add_if_missing("job", || json!({ "resolved": with_devices(job.resolved(), &common.device) }));
@@ -276,15 +279,23 @@ fn tell_expectation(job: &Job, lattice: &Lattice, report: &Report) -> Result<(),
 
 /// Warns of smearing that makes modes of short waves grow.
 fn warn_of_growing_modes(problem: &Problem, report: &Report) {
+    let of_links = |params: SmearParams| {
+        if !params.is_stable() {
+            let limit = params.stable_limit();
+            report.warning(format_args!("{params}: modes of short waves grow above {limit:.4}"));
+        }
+    };
+    if let Some(FatLinks(params)) = problem.job().action.fat_links {
+        of_links(params);
+    }
     for number in 0..problem.propagators_wanted() / problem.operators().len() {
         let SourceSmearing { source, sink, links } = problem.propagator(number).1.smearing;
         for kind in [source, sink].into_iter().flatten().filter(|kind| !kind.is_stable()) {
             let limit = kind.stable_limit();
             report.warning(format_args!("{kind}: modes of short waves grow above {limit:.4}"));
         }
-        if let Some(LinkSmearing(params)) = links.filter(|LinkSmearing(params)| !params.is_stable()) {
-            let limit = params.stable_limit();
-            report.warning(format_args!("{params}: modes of short waves grow above {limit:.4}"));
+        if let Some(LinkSmearing(params)) = links {
+            of_links(params);
         }
     }
 }

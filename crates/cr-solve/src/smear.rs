@@ -3,15 +3,13 @@
 use super::Common;
 use super::arguments::{Input, help_on_configuration};
 use super::failure::{Failure, Status};
-use super::links_file::{self, Destination, FileSummary};
-use super::provenance::{Configuration, Provenance};
+use super::links_file::{self, Beginning, Destination, Rewritten};
 use super::report::{Report, Table};
 use super::smearing::SmearingOptions;
 use super::team::{device_names, select_one};
 use lattice_cl::gauge::{plaquette, smear_on};
 use serde::Serialize;
 use std::path::PathBuf;
-use std::time::{Instant, SystemTime};
 
 /// The command line of `smear`.
 #[derive(Debug, clap::Args)]
@@ -31,20 +29,15 @@ pub struct Arguments {
 
 #[derive(Serialize)]
 struct SmearResult {
-    schema_version: u32,
-    configuration: Configuration,
-    provenance: Provenance,
-    dims: [usize; 4],
+    #[serde(flatten)]
+    rewritten: Rewritten,
     devices: Vec<String>,
     smearing: String,
     steps: usize,
-    input: FileSummary,
-    output: FileSummary,
     /// The average of ⅓ Re tr P of the smeared links.
     plaquette: f64,
     plaquette_spatial: f64,
     plaquette_temporal: f64,
-    seconds: f64,
 }
 
 /// Reads links, smears them and writes the result.
@@ -54,7 +47,7 @@ struct SmearResult {
 /// * If the input cannot be read.
 /// * If the output cannot be written, or is the input.
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
-    let (began, started) = (Instant::now(), SystemTime::now());
+    let beginning = Beginning::now();
     let Some(params) = arguments.smearing.params(report)? else {
         return Err(Failure::usage("no smearing is chosen".to_owned())
             .hint("give --ape ALPHA,N, --stout RHO,N or --hyp A1,A2,A3,N"));
@@ -70,38 +63,28 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     links_file::write(&output, &smeared, &params.to_string(), (&arguments.input, &file.facts), report)?;
     let found = plaquette(&smeared);
     let outcome = SmearResult {
-        schema_version: 1,
-        configuration: Configuration::new(&arguments.input, &file.configuration),
-        provenance: Provenance::new(&team, started),
-        dims: smeared.dims().extents(),
+        rewritten: Rewritten::new(beginning, &team, (&arguments.input, &file), &output),
         devices: device_names(&team),
         smearing: params.to_string(),
         steps: params.steps,
-        input: FileSummary::of_input(&arguments.input, &file),
-        output: FileSummary::of_output(&output),
         plaquette: found.average,
         plaquette_spatial: found.spatial,
         plaquette_temporal: found.temporal,
-        seconds: began.elapsed().as_secs_f64(),
     };
     report.result(table(&outcome), &outcome)?;
     Ok(Status::Fine)
 }
 
 fn table(outcome: &SmearResult) -> Table {
-    let mut table = Table::default();
-    table.line("extents", outcome.dims.map(|extent| extent.to_string()).join("x"));
-    table.line("configuration", outcome.configuration.fingerprint());
-    table.line("device", outcome.devices.join(", "));
-    table.line("smearing", &outcome.smearing);
-    table.line(
-        "plaquette",
-        format_args!(
-            "{:.12} (spatial {:.12}, temporal {:.12})",
-            outcome.plaquette, outcome.plaquette_spatial, outcome.plaquette_temporal
-        ),
-    );
-    table.line("output", &outcome.output);
-    table.line("seconds", format_args!("{:.2}", outcome.seconds));
-    table
+    let SmearResult { plaquette, plaquette_spatial, plaquette_temporal, .. } = outcome;
+    outcome.rewritten.table(|table| {
+        table.line("device", outcome.devices.join(", "));
+        table.line("smearing", &outcome.smearing);
+        table.line(
+            "plaquette",
+            format_args!(
+                "{plaquette:.12} (spatial {plaquette_spatial:.12}, temporal {plaquette_temporal:.12})"
+            ),
+        );
+    })
 }

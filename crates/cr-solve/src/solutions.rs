@@ -1,5 +1,6 @@
 //! Files and norms of a job's solutions, as these are found.
 
+use super::outputs::solution_format;
 use super::report::Report;
 use lattice_cl::hadron::Column;
 use lattice_cl::host::Spinor;
@@ -59,8 +60,9 @@ impl<'a> Solutions<'a> {
         }
         let writer = match &mut self.writer {
             Some(writer) => writer,
-            none => none.insert(PropagatorWriter::create(
+            none => none.insert(PropagatorWriter::create_as(
                 &self.files[number],
+                solution_format(&self.files[number]),
                 self.problem.dims(),
                 Precision::Double,
                 &about(self.problem, solve),

@@ -16,7 +16,7 @@ use crate::plot;
 use lattice_cl::geometry::Dims;
 use lattice_cl::hadron::{Column, Correlator, HadronSets, Hadrons, SpinorSmearing};
 use lattice_cl::job::{
-    Direction, HadronTable, Job, MixedHadrons, OneSource, Outputs, PropagatorOutcome, SolveOutcome, Solver,
+    Direction, HadronTable, Job, MixedHadrons, Outputs, PropagatorOutcome, SolveOutcome, Solver, SourceEntry,
     Task,
 };
 use serde::Serialize;
@@ -47,7 +47,9 @@ pub struct Arguments {
     /// Direction along which the correlator runs: x, y, z or t
     #[arg(long, default_value = "t")]
     along: Direction,
-    /// Write the twelve solutions to this file (LIME)
+    /// Write the twelve solutions to this file
+    ///
+    /// The ending tells the format: SciDAC, PyQUDA's HDF5 for .h5, lalibe's for .lalibe-hdf5, or .npy.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Draw the correlator and its effective mass into this file (SVG)
@@ -64,7 +66,7 @@ impl Arguments {
         let Self { hadrons, momenta, average_momenta, .. } = self;
         let outputs = writing.outputs(output.as_deref(), plot.as_deref());
         Job {
-            sources: Some(OneSource { smear_sink: *smear_sink, ..equation.source() }),
+            sources: Some(SourceEntry { smear_sink: *smear_sink, ..equation.source() }),
             hadrons: HadronTable {
                 hadrons: hadrons.clone(),
                 momenta: *momenta,

@@ -196,6 +196,42 @@ fn walls_and_noise_are_the_right_hand_sides() {
     }
 }
 
+/// The job of the README and the book, from a generated configuration to both files.
+#[test]
+fn the_example_goes_from_a_configuration_to_hadrons() {
+    let folder = tempfile::tempdir().unwrap();
+    // Without --device, so that a device does the work if there is one.
+    let run = |arguments: &[&str]| {
+        let mut command = cargo_bin_cmd!("cr-solve");
+        let output = command.current_dir(&folder).args(arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        output
+    };
+    run(&["generate", "--dims", "8x8x8x16", "--beta", "6", "--sweeps", "3", "-o", "conf.ildg"]);
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/hadrons.toml");
+    let done = run(&["run", example, "--json"]);
+    let found: Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!(found["fat_links"], "stout:0.1,2");
+    let kept = io::read_results(folder.path().join("hadrons.h5")).unwrap();
+    assert_eq!(kept["mesons"], found["mesons"]);
+    let momenta = 7;
+    assert_eq!((list(&found["mesons"]).len(), list(&found["baryons"]).len()), (256 * momenta, 12 * momenta));
+    let propagator = io::read_propagator(folder.path().join("propagator.h5")).unwrap();
+    assert_eq!((propagator.format, propagator.records.len()), (io::PropagatorFormat::PyQudaHdf5, 12));
+    // The pion at rest is positive and as heavy forwards as backwards; the proton is heavier.
+    let real = |values: &Value, t: usize| number(&values[t][0]);
+    let pion = list(&found["mesons"]).iter().find(|meson| meson["source"] == 15 && meson["sink"] == 15);
+    let pion = &pion.unwrap()["values"];
+    assert!((0..16).all(|t| real(pion, t) > 0.0));
+    let proton = list(&found["baryons"]).iter().find(|baryon| baryon["name"] == "nucleon_Cg5");
+    let proton = &proton.unwrap()["values"];
+    assert!(real(proton, 4).abs() / real(proton, 2).abs() < real(pion, 4) / real(pion, 2));
+    let refused = output(&folder, "invert conf.ildg --kappa 0.12 --output x.h5");
+    let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(2), "{message}");
+    assert!(message.contains("invert has one") && message.contains("x.lime"), "{message}");
+}
+
 #[test]
 fn what_makes_no_sense_is_refused() {
     let folder = folder();

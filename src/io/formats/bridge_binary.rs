@@ -70,14 +70,8 @@ impl GaugeFormat for BridgeBinary {
         let layout = LinkLayout::full(precision, ByteOrder::Big);
         let (configuration, _) = layout.read(input, dims, None, 0, options)?;
         Ok(Found::from(GaugeFile {
-            configuration,
-            format: Format::BridgeBinary,
-            checksum: None,
-            header_checks: Vec::new(),
-            fields: 1,
-            facts: Vec::new(),
-            signs: Vec::new(),
             warnings: vec![unchecked_extents(dims)],
+            ..GaugeFile::new(configuration, Format::BridgeBinary)
         }))
     }
 }

@@ -62,15 +62,10 @@ impl GaugeFormat for BridgeText {
         input.expect("the links as text, at least two bytes a number", 0, 2 * wanted as u64 - 1)?;
         options.tell_extents(dims);
         let links = links(input, dims, options)?;
+        let configuration = GaugeConfiguration::new(dims, Links::Double(links));
         Ok(Found::from(GaugeFile {
-            configuration: GaugeConfiguration::new(dims, Links::Double(links)),
-            format: Format::BridgeText,
-            checksum: None,
-            header_checks: Vec::new(),
-            fields: 1,
-            facts: Vec::new(),
-            signs: Vec::new(),
             warnings: vec![unchecked_extents(dims)],
+            ..GaugeFile::new(configuration, Format::BridgeText)
         }))
     }
 }

@@ -72,17 +72,13 @@ impl GaugeFormat for Milc {
         let (configuration, computed) = layout.read(input, dims, Some(method), HEADER as u64, options)?;
         let stamp = String::from_utf8_lossy(&header[TIME_STAMP]);
         Ok(Found::from(GaugeFile {
-            configuration,
-            format: Format::Milc,
             checksum: Some(Checksum::new(method, [word(SUMS), word(SUMS + 4)], computed)),
-            header_checks: Vec::new(),
-            fields: 1,
             facts: vec![
                 ("byte order".into(), order.to_string()),
                 ("date".into(), printable(stamp.trim_matches(|c: char| c == '\0' || c.is_whitespace()))),
             ],
-            signs: Vec::new(),
             warnings: Vec::from_iter(input.rest_after(HEADER as u64 + payload.bytes())),
+            ..GaugeFile::new(configuration, Format::Milc)
         }))
     }
 }

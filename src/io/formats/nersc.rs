@@ -127,14 +127,11 @@ impl GaugeFormat for Nersc {
             _ => None,
         };
         let file = GaugeFile {
-            configuration,
-            format: Format::Nersc,
             checksum,
             header_checks,
-            fields: 1,
             facts,
-            signs: Vec::new(),
             warnings,
+            ..GaugeFile::new(configuration, Format::Nersc)
         };
         Ok(Found { file, unreadable_checksum })
     }

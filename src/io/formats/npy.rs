@@ -54,14 +54,9 @@ impl GaugeFormat for Npy {
         let fill = |mu: usize| Box::new(contiguous(array.byte + mu as u64 * bytes)) as Box<Fill<'_>>;
         let (links, _) = layout.read(input, options, &mut std::array::from_fn(fill))?;
         Ok(Found::from(GaugeFile {
-            configuration: GaugeConfiguration::new(dims, links),
-            format: Format::Npy,
-            checksum: None,
-            header_checks: Vec::new(),
-            fields: 1,
             facts: vec![("byte order".into(), array.order.to_string())],
-            signs: Vec::new(),
             warnings: Vec::from_iter(input.rest_after(array.byte + NDIM as u64 * bytes)),
+            ..GaugeFile::new(GaugeConfiguration::new(dims, links), Format::Npy)
         }))
     }
 }

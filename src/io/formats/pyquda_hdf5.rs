@@ -96,14 +96,9 @@ impl GaugeFormat for PyQudaHdf5 {
             .map(|(stored, computed)| stored.map(|stored| stored.compared(computed)));
         let checksums: Vec<Checksum> = compared.flatten().collect();
         Ok(Found::from(GaugeFile {
-            configuration: GaugeConfiguration::new(dims, links),
-            format: Format::PyQudaHdf5,
             checksum: Checksum::of_parts(&checksums),
-            header_checks: Vec::new(),
-            fields: 1,
-            facts: Vec::new(),
-            signs: Vec::new(),
             warnings,
+            ..GaugeFile::new(GaugeConfiguration::new(dims, links), Format::PyQudaHdf5)
         }))
     }
 }

@@ -98,14 +98,9 @@ pub(super) fn read(input: &mut Input, options: &ReadOptions, orders: &[Order]) -
     };
     options.tell_extents(configuration.dims());
     Ok(Found::from(GaugeFile {
-        configuration,
-        format,
-        checksum: None,
         header_checks: vec![check],
-        fields: 1,
         facts: vec![("byte order".into(), ByteOrder::Little.to_string())],
-        signs: Vec::new(),
-        warnings: Vec::new(),
+        ..GaugeFile::new(configuration, format)
     }))
 }
 

@@ -244,7 +244,7 @@ impl Chunks {
     }
 }
 
-/// Where the chunks are said to be.
+/// The place of the chunks, as the header tells it.
 struct Index {
     /// The extents of a chunk, and the bytes of an element.
     chunk: Vec<u64>,

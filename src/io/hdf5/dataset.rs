@@ -12,7 +12,7 @@ use crate::io::error::Error;
 /// Most extents of a dataset, as in the library.
 const MOST_EXTENTS: usize = 32;
 
-/// The most that deflate may shrink data, and some more.
+/// The largest factor by which deflate may shrink data, and some more.
 const LARGEST_RATIO: u64 = 1040;
 
 /// A dataset of real or complex numbers.
@@ -24,7 +24,7 @@ pub(in crate::io) struct Dataset {
     layout: Layout,
 }
 
-/// Where the bytes of a dataset are.
+/// The place of the bytes of a dataset.
 #[derive(Clone, Debug)]
 enum Layout {
     /// In one piece from this byte on.

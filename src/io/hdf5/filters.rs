@@ -4,7 +4,7 @@ use super::bytes::Bytes;
 use crate::host;
 use std::io::Read;
 
-/// What was done to the bytes of a chunk.
+/// A filter, which changed the bytes of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Filter {
     /// Compressed by zlib.

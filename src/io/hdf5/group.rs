@@ -125,7 +125,7 @@ fn table(input: &mut Input, byte: u64, names: &[u8], links: &mut Vec<(String, u6
     for entry in node.chunks_exact(40) {
         let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|k| entry[at + k]));
         let (name, address, cache) = (word(0), word(8), entry[16]);
-        // Of kind 2 are symbolic links.
+        // Kind 2 is a symbolic link.
         if cache != 2 {
             let text = usize::try_from(name).ok().and_then(|name| names.get(name..));
             let text = text.and_then(|text| Bytes(text).text().ok());

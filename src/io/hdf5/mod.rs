@@ -1,9 +1,13 @@
 //! The part of HDF5 that files of fields and of results need.
 //!
-//! Read are files as h5py and the C library write them by default: superblocks 0 to 3, groups with
-//! symbol tables or compact links, contiguous, compact and chunked datasets, the filters deflate and
-//! shuffle, and text in attributes. Written are files that every version of the library reads:
-//! superblock 0, groups with symbol tables, contiguous datasets.
+//! It reads files as h5py and the C library write them by default:
+//! * superblocks 0 to 3;
+//! * groups with symbol tables or compact links;
+//! * contiguous, compact and chunked datasets, with the filters deflate and shuffle;
+//! * text in attributes.
+//!
+//! It writes files that every version of the library reads: superblock 0, groups with symbol tables,
+//! contiguous datasets.
 //!
 //! Source: the HDF5 File Format Specification, version 3.0 (The HDF Group).
 //!
@@ -33,7 +37,7 @@ pub(super) use writer::{Attribute, Writer};
 use super::error::{Error, ErrorKind};
 use super::input::{Input, quoted};
 
-/// The address that stands for nothing.
+/// The address that means "none".
 const UNDEFINED: u64 = u64::MAX;
 
 /// Makes the error that the structure at `byte` cannot be used.

@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 /// Bytes of the superblock.
 const SUPERBLOCK: u64 = 96;
 
-/// The rank of the trees of groups: a node has up to twice as many children. That of the library.
+/// The rank of the trees of groups, as in the library. A node has up to twice as many children.
 const TREE_RANK: u64 = 16;
 
-/// The least rank of the leaves of groups. That of the library.
+/// The least rank of the leaves of groups, as in the library.
 const LEAST_LEAF_RANK: usize = 4;
 
 /// The smallest heap of texts that the library reads.

@@ -1,0 +1,46 @@
+//! Smearing of spinors and correlators of hadrons on one device, in double.
+//!
+//! Data go from the host to the device and back. Propagators take 4608 bytes of two of them for each
+//! site, which bounds contractions. Slices of a lattice go one after the other, in pieces.
+
+mod baryons;
+mod currents;
+mod mesons;
+mod slices;
+mod smearing;
+
+pub use baryons::baryons_on;
+pub use currents::conserved_vector_on;
+pub use mesons::mesons_on;
+pub use smearing::SmearingLinks;
+
+use crate::device::KernelFamily;
+use num_complex::Complex64;
+use rayon::prelude::*;
+
+const HADRON: KernelFamily = KernelFamily::new("hadron", &[include_str!("../../../cl/hadron.cl")]);
+
+/// Work-items of a group.
+const GROUP: usize = 64;
+
+/// Components of a spinor.
+const COMPONENTS: usize = 12;
+
+/// Sites of a slice that are on the device at once. Products of mesons take 128 MB there.
+const PIECE: usize = 1 << 15;
+
+/// Numbers as `[component][site][re, im]`.
+fn by_component(
+    components: usize,
+    sites: usize,
+    number: impl Fn(usize, usize) -> Complex64 + Sync,
+) -> Vec<f64> {
+    let mut all = vec![0.0; 2 * components * sites];
+    all.par_chunks_mut(2 * sites).enumerate().for_each(|(component, numbers)| {
+        for (site, parts) in numbers.chunks_exact_mut(2).enumerate() {
+            let z = number(component, site);
+            parts.copy_from_slice(&[z.re, z.im]);
+        }
+    });
+    all
+}

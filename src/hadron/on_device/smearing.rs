@@ -1,0 +1,113 @@
+//! Smearing of spinors on a device.
+//!
+//! A step reads and writes 1056 bytes for each site at least, 432 of them links.
+
+use super::{COMPONENTS, GROUP, HADRON, by_component};
+use crate::device::{Argument, Buffer, Device, DeviceError, KernelKey, Parameter, Range, Team};
+use crate::geometry::NDIM;
+use crate::hadron::SpinorSmearing;
+use crate::host::{GaugeConfiguration, Spinor};
+use num_complex::Complex64;
+use rayon::prelude::*;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Complex numbers of the links of a site in x, y and z.
+const LINK_NUMBERS: usize = 27;
+
+/// The links that spinors are smeared with.
+///
+/// A device keeps its copy from the first field on: 432 bytes for each site.
+#[derive(Debug)]
+pub struct SmearingLinks {
+    configuration: Arc<GaugeConfiguration>,
+    on_device: Mutex<Option<Arc<Buffer<f64>>>>,
+}
+
+impl<T: Into<Arc<GaugeConfiguration>>> From<T> for SmearingLinks {
+    fn from(configuration: T) -> Self {
+        Self { configuration: configuration.into(), on_device: Mutex::new(None) }
+    }
+}
+
+impl SmearingLinks {
+    /// Returns the links on a device, `[direction][3 row + column][site][re, im]`.
+    fn on(&self, device: &Device) -> Result<Arc<Buffer<f64>>, DeviceError> {
+        let mut kept = self.on_device.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(links) = kept.as_ref().filter(|links| links.device() == device) {
+            return Ok(Arc::clone(links));
+        }
+        let link = |number: usize, site| {
+            let (mu, entry) = (number / 9, number % 9);
+            self.configuration.entry(site, mu, entry / 3, entry % 3)
+        };
+        let numbers = by_component(LINK_NUMBERS, self.configuration.dims().volume(), link);
+        let links = Arc::new(Buffer::from_slice(device, &numbers)?);
+        *kept = Some(Arc::clone(&links));
+        Ok(links)
+    }
+}
+
+impl SpinorSmearing {
+    /// Smears like [`apply`](Self::apply) on the first device of a team, or on the host.
+    ///
+    /// # Errors
+    /// When the device fails, for example by a lack of memory: 384 bytes for each site beside the links.
+    ///
+    /// # Panics
+    /// If there is not one spinor for each site.
+    pub fn apply_on(
+        self,
+        team: &Team,
+        links: &SmearingLinks,
+        field: &[Spinor<f64>],
+    ) -> Result<Vec<Spinor<f64>>, DeviceError> {
+        match team.devices().first() {
+            Some(device) => self.on_device(device, links, field),
+            None => Ok(self.apply(&links.configuration, field)),
+        }
+    }
+
+    fn on_device(
+        self,
+        device: &Device,
+        links: &SmearingLinks,
+        field: &[Spinor<f64>],
+    ) -> Result<Vec<Spinor<f64>>, DeviceError> {
+        let dims = links.configuration.dims();
+        let volume = dims.volume();
+        assert_eq!(field.len(), volume, "one spinor for each site");
+        let kernel = device.program(&KernelKey::of_real::<f64>(HADRON))?.kernel(
+            "smear_step",
+            &[
+                Parameter::input::<f64>("links"),
+                Parameter::input::<f64>("from"),
+                Parameter::output::<f64>("to"),
+                Parameter::value::<[u32; NDIM]>("extents"),
+                Parameter::value::<f64>("weight"),
+            ],
+        )?;
+        let links = links.on(device)?;
+        let spinors = by_component(COMPONENTS, volume, |component, site| field[site].component(component));
+        let mut from = Buffer::from_slice(device, &spinors)?;
+        let mut to = Buffer::<f64>::zeroed(device, spinors.len())?;
+        for _ in 0..self.steps() {
+            let arguments = [
+                Argument::from(&*links),
+                Argument::from(&from),
+                Argument::from(&mut to),
+                Argument::value(dims.extents().map(|extent| extent as u32)),
+                Argument::value(self.weight()),
+            ];
+            kernel.start(Range::covering(volume, GROUP), &arguments)?;
+            std::mem::swap(&mut from, &mut to);
+        }
+        let read = from.to_vec()?;
+        let spinor = |site| {
+            Spinor::from_fn(|spin, colour| {
+                let at = 2 * ((3 * spin + colour) * volume + site);
+                Complex64::new(read[at], read[at + 1])
+            })
+        };
+        Ok((0..volume).into_par_iter().map(spinor).collect())
+    }
+}
