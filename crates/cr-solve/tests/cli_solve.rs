@@ -1238,7 +1238,7 @@ fn a_bad_job_is_a_usage_error_that_names_the_line() {
             &[
                 "job.toml, line 5",
                 "action.kapa",
-                "kappa, mass, mu, flavour, csw, clover-r, clover-t, anisotropy, nu, boundary, theta",
+                "kappa, mass, mu, flavour, csw, clover-r, clover-t, anisotropy, nu, fat-links, boundary, theta",
             ][..],
         ),
         (good.replace("0.11", "\"0.11\""), &["job.toml, line 5", "a number"]),
@@ -1858,6 +1858,7 @@ fn the_schema_of_jobs_is_printed_and_describes_the_sample() {
             "hadrons",
             "observable",
             "outputs",
+            "smearing",
             "solver",
             "source",
             "sources"
