@@ -9,6 +9,7 @@
 //! | [`conjugate_residual`] | Hermitian A, and with [`Recurrence::General`] any A | one application of A, ‖r‖ never grows |
 //! | [`minres`] | Hermitian A, also where [`conjugate_residual`] breaks down | one application of A, two sums read, ‖r‖ never grows |
 //! | [`conjugate_gradient`] | Hermitian positive definite A | one application of A |
+//! | [`preconditioned_cg`] | the same, with a preconditioner that is Hermitian and positive definite | one application of A and of the preconditioner |
 //! | [`multi_shift_cg`] | Hermitian positive definite A, with many shifts A + σ at once | one application of A |
 //! | [`block_conjugate_gradient`] | Hermitian positive definite A, with several columns at once, on a [`BlockSpace`] | one application of A to all columns |
 //! | [`cgne`] | any A that is not singular, with its adjoint | one application of each, ‖x − A⁻¹b‖ never grows |
@@ -16,6 +17,8 @@
 //! | [`bicgstab_l`] | the same, and complex eigenvalues far from the real axis | 2ℓ applications of A |
 //! | [`gcr`] | any A whose Hermitian part is definite, with any other method as [`Preconditioner`] | one application of A and of the preconditioner, ‖r‖ never grows |
 //! | [`minimal_residual`] | the same; a few steps of it smooth and precondition ([`MrSmoother`]) | one application of A, ‖r‖ never grows |
+//!
+//! [`RightPreconditioned`] gives a preconditioner to any other method.
 //!
 //! [`gcr_with_images`] is [`gcr`] with a preconditioner that gives A z with z, for example the
 //! [`Cycle`] of a multigrid method.
@@ -69,6 +72,8 @@ mod multi_shift;
 mod operator;
 mod outcome;
 mod polynomial;
+mod preconditioned_cg;
+mod right_preconditioned;
 mod shadow;
 mod source;
 mod space;
@@ -99,6 +104,8 @@ pub use multi_shift::{MultiShiftOptions, Shifted, multi_shift_cg};
 pub use operator::LinearOperator;
 pub use outcome::{Failure, Residual, Solution, SolverError, SolverInfo};
 pub use polynomial::Polynomial;
+pub use preconditioned_cg::{PreconditionedCgOptions, preconditioned_cg};
+pub use right_preconditioned::RightPreconditioned;
 pub use source::{SourceError, power_of_source};
 pub use space::VectorSpace;
 pub use square_matrix::{Cholesky, SquareMatrix};

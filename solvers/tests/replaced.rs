@@ -18,6 +18,7 @@ type Solve<'a> = dyn Fn(&Dense, &Vector, TrueResidual<'_, Dense>) -> Outcome + '
 #[test]
 fn every_method_finds_the_solution_of_the_right_operator() {
     let (general, indefinite) = (Dense::general(N, 131), Dense::indefinite(N, 134));
+    let positive = Dense::positive(N, 135);
     let b = Random(133).vector(N);
     let norm = distance(&b, &vec![Complex64::default(); N]);
     let stopping = Stopping { tolerance: 1e-12, ..Default::default() };
@@ -29,12 +30,17 @@ fn every_method_finds_the_solution_of_the_right_operator() {
     let plain = GcrOptions { stopping, ..Default::default() };
     let cg = CgOptions { stopping, ..Default::default() };
     let minimal = MinresOptions { stopping, ..Default::default() };
-    let methods: [(&str, &Solve); 8] = [
+    let flexible = PreconditionedCgOptions { stopping, flexible: true, ..Default::default() };
+    let methods: [(&str, &Solve); 9] = [
         ("cr", &|a, b, residual| conjugate_residual(a, b, None, &cr, Some(residual))),
         ("cgne", &|a, b, residual| cgne(a, &a.adjoint(), b, None, &cg, Some(residual))),
         ("bicgstab", &|a, b, residual| bicgstab(a, b, None, &stab, Some(residual))),
         ("bicgstab-l", &|a, b, residual| bicgstab_l(a, b, None, &stab_l, Some(residual))),
         ("minres", &|a, b, residual| minres(a, b, None, &minimal, Some(residual))),
+        ("preconditioned cg", &|a, b, residual| {
+            let mut k = |r: &Vector, z: &mut Vector| a.diagonal_inverse(r, z);
+            preconditioned_cg(a, b, None, &flexible, &mut k, Some(residual))
+        }),
         ("mr", &|a, b, residual| minimal_residual(a, b, None, &mr, Some(residual))),
         ("gcr", &|a, b, residual| gcr(a, b, None, &plain, None, Some(residual))),
         ("smoothed gcr", &|a, b, residual| {
@@ -44,10 +50,14 @@ fn every_method_finds_the_solution_of_the_right_operator() {
         }),
     ];
     for (name, method) in methods {
-        let a = if name == "minres" { &indefinite } else { &general };
+        let a = match name {
+            "minres" => &indefinite,
+            "preconditioned cg" => &positive,
+            _ => &general,
+        };
         let mut random = Random(132);
         let mut wrong = Dense::from_fn(N, |i, j| a.rows[i][j] * (1.0 + 1e-3 * random.complex()));
-        if name == "minres" {
+        if matches!(name, "minres" | "preconditioned cg") {
             let adjoint = wrong.adjoint();
             wrong = Dense::from_fn(N, |i, j| 0.5 * (wrong.rows[i][j] + adjoint.rows[i][j]));
         }

@@ -21,7 +21,7 @@ fn stopping(max_iterations: usize) -> Stopping {
 }
 
 /// All methods that begin from any guess, on a positive definite matrix.
-const METHODS: [(&str, Method); 10] = [
+const METHODS: [(&str, Method); 11] = [
     ("CR", |a, b, guess, most| {
         let options = CrOptions { stopping: stopping(most), ..Default::default() };
         conjugate_residual(a, b, guess, &options, None)
@@ -35,6 +35,10 @@ const METHODS: [(&str, Method); 10] = [
     }),
     ("CG", |a, b, guess, most| {
         conjugate_gradient(a, b, guess, &CgOptions { stopping: stopping(most), ..Default::default() }, None)
+    }),
+    ("preconditioned CG", |a, b, guess, most| {
+        let options = PreconditionedCgOptions { stopping: stopping(most), ..Default::default() };
+        preconditioned_cg(a, b, guess, &options, &mut |r, z| a.diagonal_inverse(r, z), None)
     }),
     ("CGNE", |a, b, guess, most| {
         let options = CgOptions { stopping: stopping(most), ..Default::default() };

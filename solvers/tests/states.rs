@@ -88,6 +88,14 @@ fn a_solve_that_was_interrupted_gives_the_same_bits() {
         let gcr_params = GcrOptions { stopping, restart: 4, ..Default::default() };
         let mr = MrOptions { stopping, ..Default::default() };
 
+        for flexible in [false, true] {
+            let params = PreconditionedCgOptions { stopping, flexible, ..Default::default() };
+            let x = check("preconditioned CG", |keeper| {
+                let mut k = |r: &Vector, z: &mut Vector| positive.diagonal_inverse(r, z);
+                preconditioned_cg(&positive, &b, None, &params, &mut k, with(keeper))
+            });
+            assert!(distance(&x, &positive.solve(&b)) < 1e-8);
+        }
         let more = [
             check("BiCGStab(3)", |keeper| bicgstab_l(&general, &b, None, &higher, with(keeper))),
             check("GCR(4)", |keeper| gcr(&general, &b, None, &gcr_params, None, with(keeper))),

@@ -156,6 +156,16 @@ impl Dense {
         distance(&image, b) / distance(b, &vec![Complex64::default(); b.len()])
     }
 
+    /// Computes z = D⁻¹ r with the diagonal D of A, as a preconditioner.
+    pub fn diagonal_inverse(
+        &self,
+        r: &[Complex64],
+        z: &mut [Complex64],
+    ) -> Result<Work, SolverError<Vec<Complex64>, Infallible>> {
+        z.iter_mut().enumerate().for_each(|(k, z)| *z = r[k] / self.rows[k][k]);
+        Ok(Work { flops: 8 * r.len() as u64, bytes: 48 * r.len() as u64 })
+    }
+
     /// Returns A†.
     pub fn adjoint(&self) -> Self {
         Self::from_fn(self.rows.len(), |i, j| self.rows[j][i].conj())
