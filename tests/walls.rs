@@ -62,7 +62,7 @@ const LINALG_FLOORS: [&[&str]; 10] = [
     &["gemm"],
     &["level3", "split"],
     &["triangular"],
-    &["factor"],
+    &["factor", "sparse"],
     &["lib"],
 ];
 

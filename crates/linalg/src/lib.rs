@@ -16,6 +16,7 @@ pub mod level2;
 pub mod level3;
 mod matrix;
 mod op;
+pub mod sparse;
 pub mod split;
 pub mod triangular;
 mod vector;

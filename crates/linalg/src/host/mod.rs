@@ -8,6 +8,7 @@ pub mod level1;
 pub mod level2;
 pub mod lu;
 mod safe_squares;
+pub mod sparse;
 pub mod triangular;
 
 pub use safe_squares::SafeSquares;

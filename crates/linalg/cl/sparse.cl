@@ -1,0 +1,251 @@
+// Products with sparse matrices: Y = A X for `vectors` vectors, a row of X and Y for each component, row after row.
+//
+// Besides the common definitions the host gives LOCAL_SIZE, the work-group size; SLICE, the rows of a slice; SLICE_ROWS and DIAGONAL_ROWS, the rows
+// that a work-item computes at a time: one where neighbours read what lies side by side, several on processors, whose loops over them become vectors.
+//
+// A work-item computes `chunk` results one after the other. No result is added to by two work-groups: those that several have parts of
+// are put together by a second kernel, in the order of the parts.
+
+#define KERNEL __kernel __attribute__((reqd_work_group_size(LOCAL_SIZE, 1, 1))) void
+#define MATRIX(name) __global const element *restrict name
+#define INDICES(name) __global const uint *restrict name
+#define STARTS(name) __global const ulong *restrict name
+#define X __global const element *restrict x
+#define Y __global element *restrict y
+
+// The number of a result is row · vectors + vector.
+#define ROW_OF(result) (vectors == 1 ? (result) : (result) / vectors)
+#define VECTOR_OF(result) (vectors == 1 ? 0 : (result) % vectors)
+
+// The sum over `team` neighbours of a group, a power of two, in the first of them.
+static inline element team_sum(element sum, const uint team, __local element *scratch) {
+#if LOCAL_SIZE > 1
+    const uint item = get_local_id(0);
+    if (team == 1) {
+        return sum;
+    }
+    scratch[item] = sum;
+    for (uint active = team / 2; active > 0; active /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (item % team < active) {
+            scratch[item] += scratch[item + active];
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    sum = scratch[item - item % team];
+    barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+    return sum;
+}
+
+// Rows of at most `longest` entries, each by a team of work-items.
+KERNEL csr_rows(const ulong results, const uint vectors, const ulong chunk, const uint team, const uint longest, STARTS(starts),
+                INDICES(columns), MATRIX(values), X, Y) {
+    __local element scratch[LOCAL_SIZE];
+    const ulong first = get_global_id(0) / team * chunk;
+    const uint member = get_local_id(0) % team;
+    for (ulong result = first; result < first + chunk; result++) {
+        element sum = (element)0;
+        int is_short = 0;
+        if (result < results) {
+            const ulong row = ROW_OF(result);
+            const uint vector = VECTOR_OF(result);
+            const ulong begin = starts[row];
+            const ulong end = starts[row + 1];
+            is_short = end - begin <= longest;
+            if (is_short) {
+                for (ulong k = begin + member; k < end; k += team) {
+                    sum += multiply(values[k], x[(ulong)columns[k] * vectors + vector]);
+                }
+            }
+        }
+        sum = team_sum(sum, team, scratch);
+        if (is_short && member == 0) {
+            y[result] = sum;
+        }
+    }
+}
+
+// Parts of longer rows, each by a group: part p has the entries from bounds[2p] to bounds[2p + 1].
+KERNEL csr_parts(const uint vectors, STARTS(bounds), INDICES(columns), MATRIX(values), X, __global element *restrict partials) {
+    __local element scratch[LOCAL_SIZE];
+    const ulong result = get_group_id(0);
+    const ulong part = ROW_OF(result);
+    const uint vector = VECTOR_OF(result);
+    element sum = (element)0;
+    for (ulong k = bounds[2 * part] + get_local_id(0); k < bounds[2 * part + 1]; k += LOCAL_SIZE) {
+        sum += multiply(values[k], x[(ulong)columns[k] * vectors + vector]);
+    }
+    sum = team_sum(sum, LOCAL_SIZE, scratch);
+    if (get_local_id(0) == 0) {
+        partials[result] = sum;
+    }
+}
+
+// Adds the parts of longer rows in their order: row rows[i] has the parts from first[i] to first[i + 1].
+KERNEL csr_long_rows(const ulong results, const uint vectors, INDICES(rows), INDICES(first), MATRIX(partials), Y) {
+    const ulong result = get_global_id(0);
+    if (result >= results) {
+        return;
+    }
+    const ulong row = ROW_OF(result);
+    const uint vector = VECTOR_OF(result);
+    element sum = (element)0;
+    for (ulong part = first[row]; part < first[row + 1]; part++) {
+        sum += partials[part * vectors + vector];
+    }
+    y[(ulong)rows[row] * vectors + vector] = sum;
+}
+
+// Slices of SLICE rows. Slots of a slice have descending lengths; a slot without a row has a number of `rows` or more.
+KERNEL sell(const ulong results, const uint vectors, const ulong chunk, const uint rows, STARTS(starts), INDICES(lengths),
+            INDICES(rows_of), INDICES(columns), MATRIX(values), X, Y) {
+    const ulong first = get_global_id(0) * chunk;
+    for (ulong result = first; result < min(first + chunk, results); result++) {
+        const ulong slot = ROW_OF(result) * SLICE_ROWS;
+        const uint vector = VECTOR_OF(result);
+        const ulong begin = starts[slot / SLICE] + slot % SLICE;
+        const uint longest = lengths[slot];
+        const uint shortest = lengths[slot + SLICE_ROWS - 1];
+        element sums[SLICE_ROWS];
+        for (uint l = 0; l < SLICE_ROWS; l++) {
+            sums[l] = (element)0;
+        }
+        uint k = 0;
+        for (; k < shortest; k++) {
+            const ulong entry = begin + (ulong)k * SLICE;
+            for (uint l = 0; l < SLICE_ROWS; l++) {
+                sums[l] += multiply(values[entry + l], x[(ulong)columns[entry + l] * vectors + vector]);
+            }
+        }
+        for (; k < longest; k++) {
+            const ulong entry = begin + (ulong)k * SLICE;
+            for (uint l = 0; l < SLICE_ROWS; l++) {
+                if (k < lengths[slot + l]) {
+                    sums[l] += multiply(values[entry + l], x[(ulong)columns[entry + l] * vectors + vector]);
+                }
+            }
+        }
+        for (uint l = 0; l < SLICE_ROWS; l++) {
+            const uint row = rows_of[slot + l];
+            if (row < rows) {
+                y[(ulong)row * vectors + vector] = sums[l];
+            }
+        }
+    }
+}
+
+// Square blocks of `size` rows: element (i, j) of block k is number (k size + j) size + i.
+KERNEL blocks(const ulong results, const uint vectors, const ulong chunk, const uint size, STARTS(starts), INDICES(columns),
+              MATRIX(values), X, Y) {
+    const ulong first = get_global_id(0) * chunk;
+    for (ulong result = first; result < min(first + chunk, results); result++) {
+        const ulong row = ROW_OF(result);
+        const uint vector = VECTOR_OF(result);
+        const ulong block_row = row / size;
+        const uint i = row % size;
+        element sum = (element)0;
+        for (ulong k = starts[block_row]; k < starts[block_row + 1]; k++) {
+            const ulong column = (ulong)columns[k] * size;
+            for (uint j = 0; j < size; j++) {
+                sum += multiply(values[(k * size + j) * size + i], x[(column + j) * vectors + vector]);
+            }
+        }
+        y[result] = sum;
+    }
+}
+
+// Diagonals: element rows d + i of the values belongs to row i and column i + offsets[d].
+KERNEL diagonals(const ulong results, const uint vectors, const ulong chunk, const ulong rows, const ulong column_count, const uint count,
+                 __global const long *restrict offsets, MATRIX(values), X, Y) {
+    const ulong first_result = get_global_id(0) * chunk;
+    for (ulong result = first_result; result < min(first_result + chunk, results); result++) {
+        const long first = (long)(ROW_OF(result) * DIAGONAL_ROWS);
+        const long last = min(first + DIAGONAL_ROWS, (long)rows);
+        const uint vector = VECTOR_OF(result);
+        element sums[DIAGONAL_ROWS];
+        for (uint l = 0; l < DIAGONAL_ROWS; l++) {
+            sums[l] = (element)0;
+        }
+        for (uint d = 0; d < count; d++) {
+            const long offset = offsets[d];
+            const long end = min(last, (long)column_count - offset);
+            for (long row = max(first, -offset); row < end; row++) {
+                sums[row - first] += multiply(values[rows * d + row], x[(ulong)(row + offset) * vectors + vector]);
+            }
+        }
+        for (long row = first; row < last; row++) {
+            y[(ulong)row * vectors + vector] = sums[row - first];
+        }
+    }
+}
+
+// Entries sorted by rows, in segments. A row that a segment begins belongs to it. What it has of a row that an earlier segment began is its head.
+KERNEL coo_segments(const ulong results, const uint vectors, const ulong entries, const ulong segment, INDICES(rows_of), INDICES(columns),
+                    MATRIX(values), X, __global element *restrict heads, Y) {
+    const ulong result = get_global_id(0);
+    if (result >= results) {
+        return;
+    }
+    const ulong begin = ROW_OF(result) * segment;
+    const ulong end = min(begin + segment, entries);
+    const uint vector = VECTOR_OF(result);
+    int is_head = begin > 0 && rows_of[begin - 1] == rows_of[begin];
+    element head = (element)0;
+    element sum = (element)0;
+    for (ulong k = begin; k < end; k++) {
+        const uint row = rows_of[k];
+        sum += multiply(values[k], x[(ulong)columns[k] * vectors + vector]);
+        if (k + 1 == end || rows_of[k + 1] != row) {
+            if (is_head) {
+                head = sum;
+            } else {
+                y[(ulong)row * vectors + vector] = sum;
+            }
+            is_head = 0;
+            sum = (element)0;
+        }
+    }
+    heads[result] = head;
+}
+
+// Adds to the last row of each segment the heads of the segments that it reaches into, if the row begins here.
+KERNEL coo_heads(const ulong results, const uint vectors, const ulong entries, const ulong segment, INDICES(rows_of), MATRIX(heads), Y) {
+    const ulong result = get_global_id(0);
+    if (result >= results) {
+        return;
+    }
+    const ulong number = ROW_OF(result);
+    const uint vector = VECTOR_OF(result);
+    const ulong begin = number * segment;
+    const uint row = rows_of[min(begin + segment, entries) - 1];
+    if (begin > 0 && rows_of[begin - 1] == row) {
+        return;
+    }
+    element sum = (element)0;
+    int reaches = 0;
+    for (ulong other = number + 1; other * segment < entries && rows_of[other * segment] == row; other++) {
+        sum += heads[other * vectors + vector];
+        reaches = 1;
+    }
+    if (reaches) {
+        y[(ulong)row * vectors + vector] += sum;
+    }
+}
+
+// Substitution in a triangular matrix, level after level: the rows of a level need those of earlier levels alone. One group may do several levels,
+// because it can wait for itself; several groups do one.
+KERNEL substitute(const uint first_level, const uint last_level, INDICES(level_starts), INDICES(order), STARTS(starts), INDICES(columns),
+                  MATRIX(values), MATRIX(inverse), MATRIX(b), __global element *x) {
+    for (uint level = first_level; level < last_level; level++) {
+        for (uint i = level_starts[level] + get_global_id(0); i < level_starts[level + 1]; i += get_global_size(0)) {
+            const uint row = order[i];
+            element sum = b[row];
+            for (ulong k = starts[row]; k < starts[row + 1]; k++) {
+                sum -= multiply(values[k], x[columns[k]]);
+            }
+            x[row] = multiply(inverse[row], sum);
+        }
+        barrier(CLK_GLOBAL_MEM_FENCE);
+    }
+}

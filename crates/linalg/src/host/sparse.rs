@@ -1,0 +1,175 @@
+//! Products with sparse matrices: the twins of `cl/sparse.cl`.
+//!
+//! All compute Y = A X for `vectors` vectors at once. X and Y have a row for each component, row
+//! after row. Sums are in the precision of the elements, entry after entry.
+//!
+//! # Panics
+//! All functions panic if the lengths of X and Y do not fit the matrix, or if a column does not.
+
+use super::level1::Arithmetic;
+use rayon::prelude::*;
+
+/// Rows that one task works on.
+const PIECE: usize = 1024;
+
+/// Checks the lengths of X and Y.
+fn check<T>([rows, columns, vectors]: [usize; 3], x: &[T], y: &[T]) {
+    assert_eq!(x.len(), columns * vectors, "elements of X");
+    assert_eq!(y.len(), rows * vectors, "elements of Y");
+}
+
+/// Multiplies by compressed sparse rows.
+///
+/// `starts` has the first entry of each row and the number of all entries.
+pub fn csr<T: Arithmetic>(
+    starts: &[u64],
+    columns_of: &[u32],
+    values: &[T],
+    vectors: usize,
+    columns: usize,
+    x: &[T],
+    y: &mut [T],
+) {
+    let rows = starts.len() - 1;
+    check([rows, columns, vectors], x, y);
+    if vectors == 0 {
+        return;
+    }
+    y.par_chunks_mut(PIECE * vectors).enumerate().for_each(|(piece, y)| {
+        for (k, y) in y.chunks_mut(vectors).enumerate() {
+            let row = piece * PIECE + k;
+            let range = starts[row] as usize..starts[row + 1] as usize;
+            for (v, y) in y.iter_mut().enumerate() {
+                let entries = columns_of[range.clone()].iter().zip(&values[range.clone()]);
+                *y = entries.fold(T::default(), |sum, (&column, &value)| {
+                    sum + value * x[column as usize * vectors + v]
+                });
+            }
+        }
+    });
+}
+
+/// Multiplies by slices of `height` rows whose entries lie side by side (SELL-C-σ).
+///
+/// Slot `height` s + l is row l of slice s. `rows_of` has the row of each slot, or a number too
+/// large for one, and `lengths` its entries. Entry k of slot l of a slice is number
+/// `starts[s] + height k + l`.
+#[allow(clippy::too_many_arguments)]
+pub fn sell<T: Arithmetic>(
+    height: usize,
+    starts: &[u64],
+    lengths: &[u32],
+    rows_of: &[u32],
+    columns_of: &[u32],
+    values: &[T],
+    [rows, columns, vectors]: [usize; 3],
+    x: &[T],
+    y: &mut [T],
+) {
+    check([rows, columns, vectors], x, y);
+    for (slot, (&row, &length)) in rows_of.iter().zip(lengths).enumerate() {
+        let first = starts[slot / height] as usize + slot % height;
+        for v in 0..if (row as usize) < rows { vectors } else { 0 } {
+            let entries = (0..length as usize).map(|k| first + height * k);
+            y[row as usize * vectors + v] = entries.fold(T::default(), |sum, entry| {
+                sum + values[entry] * x[columns_of[entry] as usize * vectors + v]
+            });
+        }
+    }
+}
+
+/// Multiplies by square blocks of `size` rows, by rows of blocks.
+///
+/// Element (i, j) of block k is number `(k size + j) size + i`.
+pub fn blocks<T: Arithmetic>(
+    size: usize,
+    starts: &[u64],
+    columns_of: &[u32],
+    values: &[T],
+    [rows, columns, vectors]: [usize; 3],
+    x: &[T],
+    y: &mut [T],
+) {
+    check([rows, columns, vectors], x, y);
+    for row in 0..rows {
+        let (block_row, i) = (row / size, row % size);
+        for v in 0..vectors {
+            let mut sum = T::default();
+            for k in starts[block_row] as usize..starts[block_row + 1] as usize {
+                for j in 0..size {
+                    let column = columns_of[k] as usize * size + j;
+                    sum = sum + values[(k * size + j) * size + i] * x[column * vectors + v];
+                }
+            }
+            y[row * vectors + v] = sum;
+        }
+    }
+}
+
+/// Multiplies by diagonals.
+///
+/// Element `rows d + i` of `values` belongs to row i and column i + `offsets[d]`. It is not read if
+/// there is no such column.
+pub fn diagonals<T: Arithmetic>(
+    offsets: &[i64],
+    values: &[T],
+    [rows, columns, vectors]: [usize; 3],
+    x: &[T],
+    y: &mut [T],
+) {
+    check([rows, columns, vectors], x, y);
+    for row in 0..rows {
+        for v in 0..vectors {
+            let mut sum = T::default();
+            for (d, offset) in offsets.iter().enumerate() {
+                let column = row as i64 + offset;
+                if (0..columns as i64).contains(&column) {
+                    sum = sum + values[rows * d + row] * x[column as usize * vectors + v];
+                }
+            }
+            y[row * vectors + v] = sum;
+        }
+    }
+}
+
+/// Multiplies by a list of entries, sorted by rows.
+pub fn coo<T: Arithmetic>(
+    rows_of: &[u32],
+    columns_of: &[u32],
+    values: &[T],
+    [rows, columns, vectors]: [usize; 3],
+    x: &[T],
+    y: &mut [T],
+) {
+    check([rows, columns, vectors], x, y);
+    y.fill(T::default());
+    for ((&row, &column), &value) in rows_of.iter().zip(columns_of).zip(values) {
+        for v in 0..vectors {
+            let y = &mut y[row as usize * vectors + v];
+            *y = *y + value * x[column as usize * vectors + v];
+        }
+    }
+}
+
+/// Solves T x = b by substitution, for a triangular matrix T.
+///
+/// `starts`, `columns_of` and `values` are the rows of T without its diagonal, `inverse` the
+/// inverses of its diagonal. The rows come in the order `order`. Each needs only rows before it.
+pub fn substitute<T: Arithmetic>(
+    order: &[u32],
+    starts: &[u64],
+    columns_of: &[u32],
+    values: &[T],
+    inverse: &[T],
+    b: &[T],
+    x: &mut [T],
+) {
+    for &row in order {
+        let row = row as usize;
+        let mut sum = b[row];
+        for k in starts[row] as usize..starts[row + 1] as usize {
+            sum = sum - values[k] * x[columns_of[k] as usize];
+        }
+        x[row] = inverse[row] * sum;
+    }
+}

@@ -1,0 +1,31 @@
+//! Arithmetic of elements that are real or complex.
+
+use crate::host::level1::Arithmetic;
+use lattice_compute::scalar::Real;
+use num_complex::Complex64;
+
+/// Returns the complex conjugate.
+pub(super) fn conjugate<T: Arithmetic>(value: T) -> T {
+    if T::IS_COMPLEX { T::from_complex(value.to_complex().conj()) } else { value }
+}
+
+/// Returns 1/x.
+pub(super) fn reciprocal<T: Arithmetic>(value: T) -> T {
+    let value = value.to_complex();
+    T::from_complex(if T::IS_COMPLEX { value.inv() } else { Complex64::from(1.0 / value.re) })
+}
+
+/// Returns |x|.
+pub(super) fn size<T: Arithmetic>(value: T) -> f64 {
+    if T::IS_COMPLEX { value.to_complex().norm() } else { value.real_part().to_f64().abs() }
+}
+
+/// Returns the element of a real number.
+pub(super) fn real<T: Arithmetic>(value: f64) -> T {
+    T::from_complex(value.into())
+}
+
+/// Returns −x.
+pub(super) fn negative<T: Arithmetic>(value: T) -> T {
+    T::default() - value
+}

@@ -1,0 +1,75 @@
+//! What is wrong with a file.
+
+use lattice_compute::NoRoom;
+use std::path::{Path, PathBuf};
+
+/// A Matrix Market file that cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MarketError {
+    /// The system refuses.
+    #[error("{file}: {source}", file = file.display())]
+    System {
+        /// The file.
+        file: PathBuf,
+        /// Error of the system.
+        source: std::io::Error,
+    },
+    /// A line is not as it should be.
+    #[error("{file}, line {line}: {found}; {wanted} expected", file = file.display())]
+    Line {
+        /// The file.
+        file: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What should stand there.
+        wanted: String,
+        /// What is wrong with what does.
+        found: String,
+    },
+    /// The file as a whole is not as its first lines say.
+    #[error("{file}: {problem}", file = file.display())]
+    Whole {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong, and what to do.
+        problem: String,
+    },
+    /// Memory is short.
+    #[error("{file}: {source}", file = file.display())]
+    NoRoom {
+        /// The file.
+        file: PathBuf,
+        /// The memory that is wanted.
+        source: NoRoom,
+    },
+}
+
+/// An error of a text, before the file is named.
+#[derive(Debug)]
+pub(super) enum Wrong {
+    Line { line: usize, wanted: String, found: String },
+    Whole(String),
+    NoRoom(NoRoom),
+}
+
+impl Wrong {
+    pub fn line(line: usize, wanted: impl Into<String>, found: impl Into<String>) -> Self {
+        Self::Line { line, wanted: wanted.into(), found: found.into() }
+    }
+
+    pub fn in_file(self, file: &Path) -> MarketError {
+        let file = file.to_owned();
+        match self {
+            Self::Line { line, wanted, found } => MarketError::Line { file, line, wanted, found },
+            Self::Whole(problem) => MarketError::Whole { file, problem },
+            Self::NoRoom(source) => MarketError::NoRoom { file, source },
+        }
+    }
+}
+
+impl From<NoRoom> for Wrong {
+    fn from(error: NoRoom) -> Self {
+        Self::NoRoom(error)
+    }
+}

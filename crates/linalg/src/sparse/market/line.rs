@@ -1,0 +1,54 @@
+//! Lines of a text, with their numbers.
+
+/// The lines of a text, without their ends, counted from 1.
+pub(super) struct Lines<'a> {
+    text: &'a [u8],
+    number: usize,
+}
+
+impl<'a> Lines<'a> {
+    /// Begins with a line of this number.
+    pub fn new(text: &'a [u8], number: usize) -> Self {
+        Self { text, number }
+    }
+
+    /// Returns the bytes that have not been read.
+    pub fn left(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Returns what has not been read, and the number of its first line.
+    pub fn rest(self) -> (&'a [u8], usize) {
+        (self.text, self.number)
+    }
+}
+
+impl<'a> Iterator for Lines<'a> {
+    type Item = (usize, &'a [u8]);
+
+    fn next(&mut self) -> Option<(usize, &'a [u8])> {
+        if self.text.is_empty() {
+            return None;
+        }
+        let end = self.text.iter().position(|&byte| byte == b'\n');
+        let (line, rest) = match end {
+            Some(end) => (&self.text[..end], &self.text[end + 1..]),
+            None => (self.text, &self.text[self.text.len()..]),
+        };
+        self.text = rest;
+        self.number += 1;
+        Some((self.number - 1, line.strip_suffix(b"\r").unwrap_or(line)))
+    }
+}
+
+/// Returns the beginning of a text from a file, for a message.
+pub(super) fn shown(text: &[u8]) -> String {
+    const LONGEST: usize = 60;
+    let text = String::from_utf8_lossy(text.trim_ascii());
+    let mut shown: String =
+        text.chars().take(LONGEST).map(|c| if c.is_control() { '?' } else { c }).collect();
+    if text.chars().nth(LONGEST).is_some() {
+        shown.push('…');
+    }
+    shown
+}

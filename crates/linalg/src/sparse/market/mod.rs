@@ -1,0 +1,140 @@
+//! Matrix Market files: matrices and vectors as text.
+//!
+//! The format is that of R. F. Boisvert, R. Pozo and K. A. Remington, NISTIR 5935 (1996), in all of
+//! its forms: coordinate and array; real, integer, complex and pattern; general, symmetric,
+//! skew-symmetric and hermitian. Files may be compressed by gzip. Ends of lines may be those of
+//! Windows, words in upper case, exponents those of Fortran (`1.5D+01`). Entries at one place are
+//! added. All numbers must be finite.
+//!
+//! Sizes are checked against the length of the file before memory is taken for them.
+
+mod body;
+mod error;
+mod header;
+mod line;
+mod numbers;
+mod write;
+
+pub use error::MarketError;
+pub use header::{Field, Header, Layout, Symmetry};
+pub use write::{write_matrix, write_vectors};
+
+use super::coo::Coo;
+use super::csr::Csr;
+use crate::host::level1::Arithmetic;
+use error::Wrong;
+use flate2::read::MultiGzDecoder;
+use lattice_compute::NoRoom;
+use line::Lines;
+use num_complex::Complex64;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// The matrix of a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Market {
+    /// The first lines.
+    pub header: Header,
+    /// The entries that the file lists.
+    pub entries: Entries,
+}
+
+/// The entries of a file, in their order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Entries {
+    /// Real numbers, integers, or ones.
+    Real(Coo<f64>),
+    /// Complex numbers.
+    Complex(Coo<Complex64>),
+}
+
+/// The matrix of a file by rows, with the entries that its symmetry implies.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AnyCsr {
+    /// A real matrix.
+    Real(Csr<f64>),
+    /// A complex matrix.
+    Complex(Csr<Complex64>),
+}
+
+impl Market {
+    /// Reads a file, compressed or not.
+    ///
+    /// # Errors
+    /// [`MarketError`], with the line that is wrong.
+    pub fn read(path: &Path) -> Result<Self, MarketError> {
+        let text = content(path)?;
+        Self::parse(&text).map_err(|wrong| wrong.in_file(path))
+    }
+
+    fn parse(text: &[u8]) -> Result<Self, Wrong> {
+        let mut lines = Lines::new(text, 1);
+        let header = Header::read(&mut lines)?;
+        let (text, first) = lines.rest();
+        let entries = match header.field {
+            Field::Complex => Entries::Complex(coo(&header, text, first)?),
+            Field::Real | Field::Integer | Field::Pattern => Entries::Real(coo(&header, text, first)?),
+        };
+        Ok(Self { header, entries })
+    }
+
+    /// Returns the matrix by rows, with the entries that the symmetry implies.
+    ///
+    /// # Errors
+    /// [`NoRoom`] if memory is short.
+    pub fn to_csr(&self) -> Result<AnyCsr, NoRoom> {
+        let mirror = self.header.symmetry.mirror();
+        Ok(match &self.entries {
+            Entries::Real(coo) => AnyCsr::Real(coo.to_csr_with(mirror)?),
+            Entries::Complex(coo) => AnyCsr::Complex(coo.to_csr_with(mirror)?),
+        })
+    }
+}
+
+fn coo<T: Arithmetic>(header: &Header, text: &[u8], first: usize) -> Result<Coo<T>, Wrong> {
+    let entries = body::entries(header, text, first)?;
+    Ok(Coo { rows: header.rows, columns: header.columns, entries })
+}
+
+/// Tells whether a file begins as a Matrix Market file does, compressed or not.
+pub fn is_market(path: &Path) -> bool {
+    const BANNER: &[u8] = b"%%matrixmarket";
+    let begins = || -> io::Result<bool> {
+        let mut beginning = [0; BANNER.len()];
+        decoded(File::open(path)?)?.read_exact(&mut beginning)?;
+        Ok(beginning.eq_ignore_ascii_case(BANNER))
+    };
+    begins().unwrap_or(false)
+}
+
+/// Returns a reader of the text of a file that may be compressed.
+fn decoded(mut file: File) -> io::Result<Box<dyn Read>> {
+    use std::io::Seek;
+    let mut magic = [0; 2];
+    let known = file.read(&mut magic)?;
+    file.rewind()?;
+    Ok(if magic[..known] == [0x1f, 0x8b] { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) })
+}
+
+/// Reads the text of a file into memory that is there.
+fn content(path: &Path) -> Result<Vec<u8>, MarketError> {
+    let system = |source| MarketError::System { file: path.to_owned(), source };
+    let no_room = |source| MarketError::NoRoom { file: path.to_owned(), source };
+    let file = File::open(path).map_err(system)?;
+    let length = file.metadata().map_err(system)?.len();
+    let mut text = Vec::new();
+    lattice_compute::reserve(&mut text, usize::try_from(length).unwrap_or(usize::MAX)).map_err(no_room)?;
+    let mut reader = decoded(file).map_err(system)?;
+    loop {
+        let limit = (text.capacity() - text.len()).max(1 << 16);
+        if reader.by_ref().take(limit as u64).read_to_end(&mut text).map_err(system)? == 0 {
+            return Ok(text);
+        }
+        // A compressed text is longer than its file: nobody knows how long.
+        if text.len() == text.capacity() {
+            lattice_compute::expect_room(2 * text.len() as u64).map_err(no_room)?;
+            text.reserve(text.len());
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! A sparse matrix at a place.
+
+mod on_device;
+mod stored;
+
+use super::csr::Csr;
+use super::format::{BLOCKS, Format, diagonals};
+use super::place::Place;
+use super::space::{Space, expect};
+use super::vector::Vector;
+use crate::error::{BlasError, BlasResult};
+use crate::host::level1::Arithmetic;
+use lattice_solvers::{LinearOperator, Work};
+use on_device::OnDevice;
+use std::sync::{Arc, Mutex};
+use stored::Stored;
+
+/// A sparse matrix in the memory of a [`Place`].
+///
+/// It keeps the [`Csr`] that it was made of, for its transpose and its diagonal. A square matrix is
+/// a [`LinearOperator`].
+pub struct Matrix<T> {
+    source: Arc<Csr<T>>,
+    format: Format,
+    bytes: u64,
+    memory: Memory<T>,
+    /// The space of its square.
+    space: Space<T>,
+    /// Made when a product with the transpose is first asked for.
+    transposed: Mutex<Option<Arc<Matrix<T>>>>,
+}
+
+enum Memory<T> {
+    Host(Stored<T>),
+    Device(Box<OnDevice<T>>),
+}
+
+/// Rows of a slice on the host.
+const HOST_SLICE: usize = 8;
+
+/// The reason why a matrix cannot have a format.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FormatError {
+    /// The size of blocks is not 2 to 8, or does not divide rows and columns.
+    #[error(
+        "blocks of {size} do not divide a {rows}×{columns} matrix; choose a size of 2 to 8 that does, or another format"
+    )]
+    Blocks {
+        /// Size of blocks.
+        size: usize,
+        /// Rows of the matrix.
+        rows: usize,
+        /// Columns of the matrix.
+        columns: usize,
+    },
+    /// There are too many diagonals.
+    #[error("the entries lie on more than 256 diagonals; choose another format")]
+    TooManyDiagonals,
+    /// The memory is short, or the device fails.
+    #[error(transparent)]
+    Operation(#[from] BlasError),
+}
+
+impl<T: Arithmetic> Matrix<T> {
+    /// Brings a matrix to a place, in the format of the fewest bytes.
+    ///
+    /// # Errors
+    /// If the device has not the memory, or fails.
+    pub fn new(place: &Place, source: impl Into<Arc<Csr<T>>>) -> BlasResult<Self> {
+        let source = source.into();
+        let format = match place {
+            // The host's own loops go by rows.
+            Place::Host => Format::Csr,
+            Place::Device(_) => Format::of_fewest_bytes(&source, Self::slice_height(place)),
+        };
+        Self::made(place, source, format)
+    }
+
+    /// Brings a matrix to a place in a chosen format.
+    ///
+    /// # Errors
+    /// [`FormatError`] if the matrix cannot have it.
+    pub fn with_format(
+        place: &Place,
+        source: impl Into<Arc<Csr<T>>>,
+        format: Format,
+    ) -> Result<Self, FormatError> {
+        let source = source.into();
+        match format {
+            Format::Blocks(size) => {
+                let (rows, columns) = (source.rows(), source.columns());
+                let divides =
+                    BLOCKS.contains(&size) && rows.is_multiple_of(size) && columns.is_multiple_of(size);
+                if !divides {
+                    return Err(FormatError::Blocks { size, rows, columns });
+                }
+            }
+            Format::Diagonals if diagonals(&source).is_none() => return Err(FormatError::TooManyDiagonals),
+            _ => {}
+        }
+        Ok(Self::made(place, source, format)?)
+    }
+
+    /// Brings a matrix to a place in a format that it can have.
+    fn made(place: &Place, source: Arc<Csr<T>>, format: Format) -> BlasResult<Self> {
+        let stored = Stored::new(&source, format, Self::slice_height(place));
+        let bytes = stored.bytes();
+        let memory = match place {
+            Place::Host => Memory::Host(stored),
+            Place::Device(device) => Memory::Device(Box::new(OnDevice::new(device, &stored)?)),
+        };
+        let space = Space::new(place, source.rows())?;
+        Ok(Self { source, format, bytes, memory, space, transposed: Mutex::new(None) })
+    }
+
+    /// Returns the rows of a slice of the format [`Format::Sell`] at a place.
+    pub fn slice_height(place: &Place) -> usize {
+        match place {
+            Place::Host => HOST_SLICE,
+            Place::Device(device) => OnDevice::<T>::slice_height(device),
+        }
+    }
+
+    /// Returns the number of rows.
+    pub fn rows(&self) -> usize {
+        self.source.rows()
+    }
+
+    /// Returns the number of columns.
+    pub fn columns(&self) -> usize {
+        self.source.columns()
+    }
+
+    /// Returns the matrix in the host's memory.
+    pub fn source(&self) -> &Arc<Csr<T>> {
+        &self.source
+    }
+
+    /// Returns the format.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Returns the bytes of the matrix in its format.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Returns the place.
+    pub fn place(&self) -> &Place {
+        self.space.place()
+    }
+
+    /// Starts y = A x.
+    ///
+    /// # Errors
+    /// [`BlasError::Shape`], [`BlasError::OtherDevice`], or what the device says.
+    pub fn multiply(&self, x: &Vector<T>, y: &mut Vector<T>) -> BlasResult<()> {
+        self.multiply_block(1, x, y)
+    }
+
+    /// Starts y = Aᵀ x, without conjugation.
+    ///
+    /// The transpose is made at the first call, and kept.
+    ///
+    /// # Errors
+    /// [`BlasError::Shape`], [`BlasError::OtherDevice`], or what the device says.
+    pub fn multiply_transposed(&self, x: &Vector<T>, y: &mut Vector<T>) -> BlasResult<()> {
+        let transposed = {
+            let mut kept = lattice_compute::sync::lock(&self.transposed);
+            match &*kept {
+                Some(transposed) => Arc::clone(transposed),
+                None => {
+                    let made = Arc::new(Self::new(self.place(), self.source.transposed())?);
+                    Arc::clone(kept.insert(made))
+                }
+            }
+        };
+        transposed.multiply(x, y)
+    }
+
+    /// Starts Y = A X for several vectors at once.
+    ///
+    /// X and Y have a row for each component, row after row: the elements of one component lie side
+    /// by side. The matrix is read once.
+    ///
+    /// # Errors
+    /// [`BlasError::Shape`], [`BlasError::OtherDevice`], or what the device says.
+    pub fn multiply_block(&self, vectors: usize, x: &Vector<T>, y: &mut Vector<T>) -> BlasResult<()> {
+        let (rows, columns) = (self.rows(), self.columns());
+        expect("sparse product", "x", (self.place(), columns * vectors), x, "as A has columns")?;
+        expect("sparse product", "y", (self.place(), rows * vectors), y, "as A has rows")?;
+        let extents = [rows, columns, vectors];
+        match (&self.memory, x, y) {
+            (Memory::Host(stored), Vector::Host(x), Vector::Host(y)) => stored.multiply(extents, x, y),
+            (Memory::Device(matrix), Vector::Device(x), Vector::Device(y)) => {
+                matrix.multiply(extents, x, y)?
+            }
+            _ => unreachable!("the places were checked"),
+        }
+        Ok(())
+    }
+}
+
+/// A square matrix.
+impl<T: Arithmetic> LinearOperator for Matrix<T> {
+    type Space = Space<T>;
+
+    fn space(&self) -> &Space<T> {
+        &self.space
+    }
+
+    fn apply(&self, x: &Vector<T>, out: &mut Vector<T>) -> BlasResult<()> {
+        self.multiply(x, out)
+    }
+
+    fn work(&self) -> Work {
+        let per_entry = if T::IS_COMPLEX { 8 } else { 2 };
+        let vectors = ((self.rows() + self.columns()) * size_of::<T>()) as u64;
+        Work { flops: per_entry * self.source.entries() as u64, bytes: self.bytes + vectors }
+    }
+}

@@ -1,0 +1,272 @@
+//! A matrix in a device's memory, and its products.
+
+use super::stored::{Sell, Stored};
+use crate::host::level1::Arithmetic;
+use crate::sparse::csr::Csr;
+use crate::sparse::kernels::Kernels;
+use lattice_compute::{Argument, Buffer, Device, DeviceKind, Range, Result};
+use std::sync::Arc;
+
+/// Entries of a row above which a group, or several, work on it.
+const LONG_ROW: usize = 2048;
+
+/// The same on a processor, whose groups are single work-items.
+const LONG_ROW_OF_PROCESSOR: usize = 1 << 16;
+
+/// Entries of a long row that one group adds.
+const PART: usize = 1 << 14;
+
+/// Entries of a segment of a list, on a processor and elsewhere.
+const SEGMENTS: [usize; 2] = [4096, 16];
+
+/// The arrays of a matrix on a device.
+pub(super) struct OnDevice<T> {
+    device: Device,
+    kernels: Arc<Kernels<T>>,
+    arrays: Arrays<T>,
+}
+
+enum Arrays<T> {
+    Csr {
+        starts: Buffer<u64>,
+        columns_of: Buffer<u32>,
+        values: Buffer<T>,
+        team: usize,
+        longest: usize,
+        long: Option<LongRows>,
+    },
+    Sell {
+        slots: usize,
+        starts: Buffer<u64>,
+        lengths: Buffer<u32>,
+        rows_of: Buffer<u32>,
+        columns_of: Buffer<u32>,
+        values: Buffer<T>,
+    },
+    Blocks {
+        size: usize,
+        starts: Buffer<u64>,
+        columns_of: Buffer<u32>,
+        values: Buffer<T>,
+    },
+    Diagonals {
+        offsets: Buffer<i64>,
+        values: Buffer<T>,
+    },
+    Coo {
+        segment: usize,
+        rows_of: Buffer<u32>,
+        columns_of: Buffer<u32>,
+        values: Buffer<T>,
+    },
+}
+
+/// The rows that are longer than others, in parts.
+struct LongRows {
+    parts: usize,
+    rows: Buffer<u32>,
+    /// The first part of each of the rows, and the number of all parts.
+    first: Buffer<u32>,
+    /// First entry and end of each part.
+    bounds: Buffer<u64>,
+}
+
+impl LongRows {
+    fn new<T: Arithmetic>(device: &Device, matrix: &Csr<T>, longest: usize) -> Result<Option<Self>> {
+        let (mut rows, mut first, mut bounds) = (Vec::new(), vec![0_u32], Vec::new());
+        for row in (0..matrix.rows()).filter(|&row| matrix.row_length(row) > longest) {
+            let range = matrix.range(row);
+            for begin in range.clone().step_by(PART) {
+                bounds.extend([begin as u64, range.end.min(begin + PART) as u64]);
+            }
+            rows.push(row as u32);
+            first.push((bounds.len() / 2) as u32);
+        }
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Self {
+            parts: bounds.len() / 2,
+            rows: Buffer::from_slice(device, &rows)?,
+            first: Buffer::from_slice(device, &first)?,
+            bounds: Buffer::from_slice(device, &bounds)?,
+        }))
+    }
+}
+
+impl<T: Arithmetic> OnDevice<T> {
+    /// Returns the rows of a slice on a device.
+    pub fn slice_height(device: &Device) -> usize {
+        crate::sparse::kernels::Cut::of(device).slice
+    }
+
+    /// Copies the arrays to a device.
+    pub fn new(device: &Device, stored: &Stored<T>) -> Result<Self> {
+        let kernels = device.attached(Kernels::new)?;
+        let on_processor = device.info().kind == DeviceKind::Cpu;
+        let arrays = match stored {
+            Stored::Csr(matrix) => {
+                let longest = if on_processor { LONG_ROW_OF_PROCESSOR } else { LONG_ROW };
+                Arrays::Csr {
+                    starts: Buffer::from_slice(device, &matrix.starts)?,
+                    columns_of: Buffer::from_slice(device, &matrix.columns_of)?,
+                    values: Buffer::from_slice(device, &matrix.values)?,
+                    team: kernels.cut.team(matrix.entries() / matrix.rows().max(1)),
+                    longest,
+                    long: LongRows::new(device, matrix, longest)?,
+                }
+            }
+            Stored::Sell(Sell { height: _, starts, lengths, rows_of, columns_of, values }) => Arrays::Sell {
+                slots: rows_of.len(),
+                starts: Buffer::from_slice(device, starts)?,
+                lengths: Buffer::from_slice(device, lengths)?,
+                rows_of: Buffer::from_slice(device, rows_of)?,
+                columns_of: Buffer::from_slice(device, columns_of)?,
+                values: Buffer::from_slice(device, values)?,
+            },
+            Stored::Blocks { size, starts, columns_of, values } => Arrays::Blocks {
+                size: *size,
+                starts: Buffer::from_slice(device, starts)?,
+                columns_of: Buffer::from_slice(device, columns_of)?,
+                values: Buffer::from_slice(device, values)?,
+            },
+            Stored::Diagonals { offsets, values } => Arrays::Diagonals {
+                offsets: Buffer::from_slice(device, offsets)?,
+                values: Buffer::from_slice(device, values)?,
+            },
+            Stored::Coo { source, rows_of } => Arrays::Coo {
+                segment: SEGMENTS[usize::from(!on_processor)],
+                rows_of: Buffer::from_slice(device, rows_of)?,
+                columns_of: Buffer::from_slice(device, &source.columns_of)?,
+                values: Buffer::from_slice(device, &source.values)?,
+            },
+        };
+        Ok(Self { device: device.clone(), kernels, arrays })
+    }
+
+    /// Starts Y = A X for some vectors.
+    pub fn multiply(
+        &self,
+        [rows, columns, vectors]: [usize; 3],
+        x: &Buffer<T>,
+        y: &mut Buffer<T>,
+    ) -> Result<()> {
+        if rows * vectors == 0 {
+            return Ok(());
+        }
+        let long = |value: usize| Argument::value(value as u64);
+        let int = |value: usize| Argument::value(value as u32);
+        let Kernels { cut, .. } = &*self.kernels;
+        match &self.arrays {
+            Arrays::Csr { values, .. } | Arrays::Coo { values, .. } if values.is_empty() => {
+                y.fill(T::default())
+            }
+            Arrays::Csr { starts, columns_of, values, team, longest, long: long_rows } => {
+                let results = rows * vectors;
+                let (range, chunk) = cut.range(results, *team);
+                self.kernels.csr_rows.start(
+                    range,
+                    &[
+                        long(results),
+                        int(vectors),
+                        Argument::value(chunk),
+                        int(*team),
+                        int(*longest),
+                        of(starts),
+                        of(columns_of),
+                        of(values),
+                        of(x),
+                        Argument::from(&mut *y),
+                    ],
+                )?;
+                let Some(LongRows { parts, rows, first, bounds }) = long_rows else { return Ok(()) };
+                let mut partials = self.device.scratch::<T>(parts * vectors)?;
+                self.kernels.csr_parts.start(
+                    Range::groups(parts * vectors, cut.local),
+                    &[int(vectors), of(bounds), of(columns_of), of(values), of(x), partials.output()],
+                )?;
+                let results = rows.len() * vectors;
+                self.kernels.csr_long_rows.start(
+                    Range::covering(results, cut.local),
+                    &[long(results), int(vectors), of(rows), of(first), partials.input(), Argument::from(y)],
+                )
+            }
+            Arrays::Sell { slots, starts, lengths, rows_of, columns_of, values } => {
+                let results = slots / cut.rows_of_item[0] * vectors;
+                let (range, chunk) = cut.range(results, 1);
+                self.kernels.sell.start(
+                    range,
+                    &[
+                        long(results),
+                        int(vectors),
+                        Argument::value(chunk),
+                        int(rows),
+                        of(starts),
+                        of(lengths),
+                        of(rows_of),
+                        of(columns_of),
+                        of(values),
+                        of(x),
+                        Argument::from(y),
+                    ],
+                )
+            }
+            Arrays::Blocks { size, starts, columns_of, values } => {
+                let results = rows * vectors;
+                let (range, chunk) = cut.range(results, 1);
+                self.kernels.blocks.start(
+                    range,
+                    &[
+                        long(results),
+                        int(vectors),
+                        Argument::value(chunk),
+                        int(*size),
+                        of(starts),
+                        of(columns_of),
+                        of(values),
+                        of(x),
+                        Argument::from(y),
+                    ],
+                )
+            }
+            Arrays::Diagonals { offsets, values } => {
+                let results = rows.div_ceil(cut.rows_of_item[1]) * vectors;
+                let (range, chunk) = cut.range(results, 1);
+                self.kernels.diagonals.start(
+                    range,
+                    &[
+                        long(results),
+                        int(vectors),
+                        Argument::value(chunk),
+                        long(rows),
+                        long(columns),
+                        int(offsets.len()),
+                        of(offsets),
+                        of(values),
+                        of(x),
+                        Argument::from(y),
+                    ],
+                )
+            }
+            Arrays::Coo { segment, rows_of, columns_of, values } => {
+                // Rows without entries are written by nobody else.
+                y.fill(T::default())?;
+                let results = values.len().div_ceil(*segment) * vectors;
+                let range = Range::covering(results, cut.local);
+                let mut heads = self.device.scratch::<T>(results)?;
+                let sizes = [long(results), int(vectors), long(values.len()), long(*segment)];
+                let list = [of(rows_of), of(columns_of), of(values), of(x), heads.output()];
+                self.kernels
+                    .coo_segments
+                    .start(range, &[&sizes[..], &list, &[Argument::from(&mut *y)]].concat())?;
+                let list = [of(rows_of), heads.input(), Argument::from(y)];
+                self.kernels.coo_heads.start(range, &[&sizes[..], &list].concat())
+            }
+        }
+    }
+}
+
+/// The argument of a kernel that reads a whole buffer.
+fn of<E: bytemuck::Pod>(buffer: &Buffer<E>) -> Argument<'_> {
+    buffer.into()
+}

@@ -1,0 +1,35 @@
+//! Sparse matrices: files, formats, products, preconditioners.
+//!
+//! A [`Csr`] lies in the host's memory. It comes from a file ([`market`]), from a list of entries
+//! ([`Coo`]) or from a model [`Problem`]. A [`Matrix`] is the same matrix at a [`Place`], a device
+//! or the host, in the [`Format`] of the fewest bytes. It multiplies, and it is a
+//! [`LinearOperator`](lattice_solvers::LinearOperator) on the [`Space`] of [`Vector`]s there.
+//! [`precondition`] has preconditioners for the methods of `lattice-solvers`.
+//!
+//! Sums are made in an order that depends on nothing but matrix and device. So a product has the
+//! same bits every time.
+
+mod arithmetic;
+mod columns;
+mod coo;
+mod csr;
+mod format;
+mod kernels;
+pub mod market;
+mod matrix;
+mod place;
+pub mod precondition;
+mod problem;
+pub mod solve;
+mod space;
+mod vector;
+
+pub use columns::{Columns, ColumnsError, read_vectors};
+pub use coo::{Coo, Entry, Mirror};
+pub use csr::{Asymmetry, Csr};
+pub use format::{Format, natural_block, zero_on_diagonal};
+pub use matrix::{FormatError, Matrix};
+pub use place::Place;
+pub use problem::{NoProblem, Problem};
+pub use space::Space;
+pub use vector::Vector;

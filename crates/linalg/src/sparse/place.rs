@@ -1,0 +1,33 @@
+//! Where vectors and matrices lie.
+
+use lattice_compute::{Device, Team};
+
+/// Where a vector or a matrix lies, and where operations with it run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Place {
+    /// The host's memory and processor.
+    Host,
+    /// A device.
+    Device(Device),
+}
+
+impl Place {
+    /// Returns the first device of a team, or the host for the empty team.
+    pub fn of_team(team: &Team) -> Self {
+        team.devices().first().map_or(Self::Host, |device| Self::Device(device.clone()))
+    }
+
+    /// Returns the name of the device, or `host`.
+    pub fn label(&self) -> String {
+        match self {
+            Self::Host => "host".to_owned(),
+            Self::Device(device) => device.label().to_owned(),
+        }
+    }
+}
+
+impl From<&Device> for Place {
+    fn from(device: &Device) -> Self {
+        Self::Device(device.clone())
+    }
+}

@@ -1,0 +1,290 @@
+//! Algebraic multigrid by smoothed aggregation.
+
+mod aggregates;
+mod levels;
+mod spectrum;
+mod tentative;
+
+use super::jacobi::diagonal_matrix;
+use super::{PreconditionError, dense};
+use crate::error::BlasResult;
+use crate::host::level1::Arithmetic;
+use crate::sparse::arithmetic::reciprocal;
+use crate::sparse::csr::Csr;
+use crate::sparse::matrix::Matrix;
+use crate::sparse::place::Place;
+use crate::sparse::space::{CHEBYSHEV_STEP, Space};
+use crate::sparse::vector::Vector;
+use lattice_compute::Number;
+use lattice_solvers::update::AXPY;
+use lattice_solvers::{LinearOperator, VectorSpace, Work};
+use levels::HostLevel;
+use num_complex::Complex64;
+use std::cell::RefCell;
+
+/// Options of [`Amg`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct AmgOptions<T> {
+    /// Unknowns of a point, which share an aggregate. Default 1.
+    pub block: usize,
+    /// Vectors that the matrix makes small, with the same number of values for each row.
+    ///
+    /// Row after row. Default `None`: a constant for each unknown of a point.
+    pub near_null_space: Option<Vec<T>>,
+    /// Strength θ of a connection that counts on the finest level.
+    ///
+    /// Points i and j are connected if |aᵢⱼ|² ≥ θ² |aᵢᵢ aⱼⱼ|. It is halved from level to level. Default
+    /// `None`: 0.08, and 0 with several unknowns of a point.
+    pub strength: Option<f64>,
+    /// Degree of Chebyshev's polynomial that smooths before and after each correction. Default 3.
+    pub degree: usize,
+    /// The part of the spectrum that is smoothed reaches down to the largest eigenvalue over this.
+    ///
+    /// Default 20.
+    pub ratio: f64,
+    /// Rows of a level that is solved directly. Default 500.
+    pub coarse_rows: usize,
+}
+
+impl<T> Default for AmgOptions<T> {
+    fn default() -> Self {
+        Self { block: 1, near_null_space: None, strength: None, degree: 3, ratio: 20.0, coarse_rows: 500 }
+    }
+}
+
+/// A V-cycle of smoothed aggregation, K ≈ A⁻¹.
+///
+/// Sources: P. Vaněk, J. Mandel and M. Brezina, Computing 56 (1996) 179; M. Adams, M. Brezina, J. Hu
+/// and R. Tuminaro, J. Comput. Phys. 188 (2003) 593 for the smoother. K is Hermitian if A is.
+///
+/// Levels are kept as D⁻¹A with the diagonal D of each level's A. So the smoother, a polynomial of
+/// D⁻¹A, needs no diagonal. The coarsest level has a dense inverse, which is applied as a matrix.
+pub struct Amg<T> {
+    space: Space<T>,
+    /// Multiplies by D⁻¹ of the finest level.
+    scale: Matrix<T>,
+    levels: Vec<Level<T>>,
+    coarsest: Coarsest<T>,
+    operator_complexity: f64,
+    rows: Vec<usize>,
+}
+
+/// A level that is smoothed.
+struct Level<T> {
+    /// D⁻¹A.
+    matrix: Matrix<T>,
+    /// The next level's residual from this level's, with the scales of both.
+    restrict: Matrix<T>,
+    prolong: Matrix<T>,
+    space: Space<T>,
+    /// Step along a direction, and the share of it in the next direction.
+    steps: Vec<[Number; 2]>,
+    work: RefCell<Vectors<T>>,
+}
+
+/// Solution, residual, direction and image.
+struct Vectors<T> {
+    x: Vector<T>,
+    r: Vector<T>,
+    p: Vector<T>,
+    q: Vector<T>,
+}
+
+impl<T: Arithmetic> Vectors<T> {
+    fn new(space: &Space<T>) -> BlasResult<Self> {
+        let zero = || space.zero_vector();
+        Ok(Self { x: zero()?, r: zero()?, p: zero()?, q: zero()? })
+    }
+}
+
+struct Coarsest<T> {
+    inverse: Matrix<T>,
+    /// Residual and solution.
+    work: RefCell<[Vector<T>; 2]>,
+}
+
+impl<T: Arithmetic> Amg<T> {
+    /// Makes the levels of a matrix on the host, for cycles at a place.
+    ///
+    /// # Errors
+    /// [`PreconditionError::ZeroDiagonal`], [`PreconditionError::NearNullSpace`],
+    /// [`PreconditionError::Block`], [`PreconditionError::NotSquare`],
+    /// [`PreconditionError::SingularBlock`] for a singular coarsest level; errors of the device.
+    pub fn new(place: &Place, matrix: &Csr<T>, options: &AmgOptions<T>) -> Result<Self, PreconditionError> {
+        let hierarchy = levels::hierarchy(matrix, options)?;
+        let entries: usize = hierarchy.iter().map(|level| level.matrix.entries()).sum();
+        let rows: Vec<usize> = hierarchy.iter().map(|level| level.matrix.rows()).collect();
+        let first: Vec<T> = hierarchy[0].diagonal.iter().map(|value| reciprocal(*value)).collect();
+        let mut levels = Vec::new();
+        let mut coarsest = None;
+        let count = hierarchy.len();
+        let diagonals: Vec<Vec<T>> = hierarchy.iter().map(|level| level.diagonal.clone()).collect();
+        for (k, level) in hierarchy.into_iter().enumerate() {
+            let HostLevel { matrix, diagonal, radius, transfer } = level;
+            let Some(prolong) = transfer else {
+                coarsest = Some(Coarsest::new(place, &matrix, k == 0)?);
+                continue;
+            };
+            let is_last = k + 2 == count;
+            // R D, and D⁻¹ of the next level if that is smoothed.
+            let scaled = prolong.adjoint().map(|row, column, value| {
+                let value = value * diagonal[column];
+                if is_last { value } else { value * reciprocal(diagonals[k + 1][row]) }
+            });
+            let space = Space::new(place, matrix.rows())?;
+            levels.push(Level {
+                work: RefCell::new(Vectors::new(&space)?),
+                matrix: Matrix::new(place, matrix.map(|row, _, value| value * reciprocal(diagonal[row])))?,
+                restrict: Matrix::new(place, scaled)?,
+                prolong: Matrix::new(place, prolong)?,
+                steps: chebyshev(options.degree.max(1), radius, options.ratio),
+                space,
+            });
+        }
+        let coarsest = coarsest.expect("the last level has no transfer");
+        Ok(Self {
+            space: Space::new(place, matrix.rows())?,
+            scale: diagonal_matrix(place, &first)?,
+            levels,
+            coarsest,
+            operator_complexity: entries as f64 / matrix.entries().max(1) as f64,
+            rows,
+        })
+    }
+
+    /// Returns the rows of each level, the finest first.
+    pub fn rows(&self) -> &[usize] {
+        &self.rows
+    }
+
+    /// Returns the entries of all levels over those of the finest.
+    pub fn operator_complexity(&self) -> f64 {
+        self.operator_complexity
+    }
+
+    /// Returns the bytes of all levels.
+    pub fn bytes(&self) -> u64 {
+        let of_level =
+            |level: &Level<T>| level.matrix.bytes() + level.restrict.bytes() + level.prolong.bytes();
+        self.scale.bytes() + self.coarsest.inverse.bytes() + self.levels.iter().map(of_level).sum::<u64>()
+    }
+
+    /// Carries out a cycle from level `k` on: the residual of its vectors becomes the solution.
+    fn cycle(&self, k: usize) -> BlasResult<()> {
+        let Some(level) = self.levels.get(k) else {
+            let [r, x] = &mut *self.coarsest.work.borrow_mut();
+            return self.coarsest.inverse.apply(r, x);
+        };
+        let Level { matrix, restrict, prolong, space, steps, work } = level;
+        let Vectors { x, r, p, q } = &mut *work.borrow_mut();
+        let one = space.scalar(Complex64::from(1.0));
+        space.set_zero(x)?;
+        space.copy(r, p)?;
+        for [step, share] in steps {
+            matrix.apply(p, q)?;
+            CHEBYSHEV_STEP.apply(space, [step, share], [q], [&mut *x, &mut *p, &mut *r])?;
+        }
+        self.with_residual(k + 1, |below| restrict.multiply(r, below))?;
+        self.cycle(k + 1)?;
+        self.with_solution(k + 1, |below| prolong.multiply(below, q))?;
+        AXPY.apply(space, [&one], [q], [&mut *x])?;
+        matrix.apply(q, p)?;
+        AXPY.apply(space, [&space.negate(&one)], [p], [&mut *r])?;
+        space.copy(r, p)?;
+        for (k, [step, share]) in steps.iter().enumerate() {
+            // Nobody needs the last residual.
+            if k + 1 == steps.len() {
+                AXPY.apply(space, [step], [p], [&mut *x])?;
+            } else {
+                matrix.apply(p, q)?;
+                CHEBYSHEV_STEP.apply(space, [step, share], [q], [&mut *x, &mut *p, &mut *r])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn with_residual(&self, k: usize, f: impl FnOnce(&mut Vector<T>) -> BlasResult<()>) -> BlasResult<()> {
+        match self.levels.get(k) {
+            Some(level) => f(&mut level.work.borrow_mut().r),
+            None => f(&mut self.coarsest.work.borrow_mut()[0]),
+        }
+    }
+
+    fn with_solution(&self, k: usize, f: impl FnOnce(&Vector<T>) -> BlasResult<()>) -> BlasResult<()> {
+        match self.levels.get(k) {
+            Some(level) => f(&level.work.borrow().x),
+            None => f(&self.coarsest.work.borrow()[1]),
+        }
+    }
+}
+
+impl<T: Arithmetic> Coarsest<T> {
+    /// `is_only` if there is no other level: its residual has the scale of D⁻¹ then.
+    fn new(place: &Place, matrix: &Csr<T>, is_only: bool) -> Result<Self, PreconditionError> {
+        let n = matrix.rows();
+        let mut elements = vec![T::default(); n * n];
+        for row in 0..n {
+            matrix.row(row).for_each(|(column, value)| elements[row * n + column] = value);
+        }
+        let inverse = dense::inverse(n, &elements);
+        let inverse = inverse.ok_or(PreconditionError::SingularBlock { first: 1, last: n })?;
+        let scale =
+            |column: usize| if is_only { matrix.at(column, column) } else { T::from_complex(1.0.into()) };
+        let scales: Vec<T> = (0..n).map(scale).collect();
+        let row = |row: usize| {
+            let values = &inverse[row * n..(row + 1) * n];
+            values.iter().zip(&scales).enumerate().map(|(j, (value, scale))| (j as u32, *value * *scale))
+        };
+        let inverse = Matrix::new(place, Csr::from_rows(n, (0..n).map(row)))?;
+        let space = Space::new(place, n)?;
+        Ok(Self { inverse, work: RefCell::new([space.zero_vector()?, space.zero_vector()?]) })
+    }
+}
+
+/// Returns the steps of Chebyshev's iteration on eigenvalues from `radius` / `ratio` to `radius`.
+///
+/// Source: Y. Saad, *Iterative Methods for Sparse Linear Systems*, 2nd ed., algorithm 12.1. Its
+/// direction dₖ is cₖ pₖ here, so that pₖ₊₁ = r + βₖ pₖ.
+fn chebyshev(degree: usize, radius: f64, ratio: f64) -> Vec<[Number; 2]> {
+    let (centre, half) = (0.5 * (radius + radius / ratio), 0.5 * (radius - radius / ratio));
+    let sigma = centre / half;
+    let (mut rho, mut step) = (1.0 / sigma, 1.0 / centre);
+    (0..degree)
+        .map(|_| {
+            let next_rho = 1.0 / (2.0 * sigma - rho);
+            let next_step = 2.0 * next_rho / half;
+            let share = next_rho * rho * step / next_step;
+            let now = [step, share].map(|value| Number::from(Complex64::from(value)));
+            (rho, step) = (next_rho, next_step);
+            now
+        })
+        .collect()
+}
+
+impl<T: Arithmetic> LinearOperator for Amg<T> {
+    type Space = Space<T>;
+
+    fn space(&self) -> &Space<T> {
+        &self.space
+    }
+
+    fn apply(&self, x: &Vector<T>, out: &mut Vector<T>) -> BlasResult<()> {
+        self.with_residual(0, |r| self.scale.apply(x, r))?;
+        self.cycle(0)?;
+        self.with_solution(0, |solution| self.space.copy(solution, out))
+    }
+
+    fn work(&self) -> Work {
+        let mut work = self.scale.work();
+        work += self.coarsest.inverse.work();
+        for level in &self.levels {
+            let degree = level.steps.len() as u64;
+            work += level.matrix.work().times(2 * degree);
+            work += level.restrict.work();
+            work += level.prolong.work();
+            work += CHEBYSHEV_STEP.work(&level.space).times(2 * degree - 1);
+            work += AXPY.work(&level.space).times(3);
+        }
+        work
+    }
+}

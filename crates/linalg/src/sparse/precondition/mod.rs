@@ -1,0 +1,106 @@
+//! Preconditioners: operators K ≈ A⁻¹ for the methods of `lattice-solvers`.
+//!
+//! Each is a fixed linear operator. [`preconditioned_cg`](lattice_solvers::preconditioned_cg) takes
+//! those of positive definite matrices, [`RightPreconditioned`](lattice_solvers::RightPreconditioned)
+//! gives any to any method. Set-ups run on the host, applications where the matrix lies.
+//!
+//! | preconditioner | for | an application |
+//! |---|---|---|
+//! | [`Jacobi`] | a diagonal without zeros | one pass over vectors |
+//! | [`BlockJacobi`] | small dense blocks on the diagonal | a product with the inverse blocks |
+//! | [`Ilu0`] | pivots that do not vanish | two substitutions, level by level |
+//! | [`Ic0`] | positive definite matrices | two substitutions, level by level |
+//! | [`Amg`] | elliptic problems, with near-null vectors for systems of them | a V-cycle |
+
+mod amg;
+mod dense;
+mod ic;
+mod ilu;
+mod jacobi;
+mod triangle;
+
+pub use amg::{Amg, AmgOptions};
+pub use ic::Ic0;
+pub use ilu::Ilu0;
+pub use jacobi::{BlockJacobi, Jacobi};
+
+use crate::error::BlasError;
+
+/// The reason why a matrix has no preconditioner of a kind.
+///
+/// Rows count from 1, as in files.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PreconditionError {
+    /// The matrix is not square.
+    #[error("a preconditioner needs a square matrix, {rows}×{columns} found")]
+    NotSquare {
+        /// Rows of the matrix.
+        rows: usize,
+        /// Columns of the matrix.
+        columns: usize,
+    },
+    /// A diagonal entry is zero or missing.
+    #[error("the diagonal entry of row {row} is zero; choose another preconditioner")]
+    ZeroDiagonal {
+        /// The row.
+        row: usize,
+    },
+    /// A block on the diagonal is singular.
+    #[error(
+        "the diagonal block of rows {first} to {last} is singular; choose another size of blocks or preconditioner"
+    )]
+    SingularBlock {
+        /// First row of the block.
+        first: usize,
+        /// Last row of the block.
+        last: usize,
+    },
+    /// A pivot of an incomplete factorisation vanishes.
+    #[error("the pivot of row {row} is zero{}; choose another preconditioner", if *structurally { " because the row has no diagonal entry" } else { "" })]
+    ZeroPivot {
+        /// The row.
+        row: usize,
+        /// `true` if the diagonal entry is missing.
+        structurally: bool,
+    },
+    /// A pivot of an incomplete Cholesky factorisation is not positive.
+    #[error(
+        "the pivot of row {row} is {pivot:.3e}, not positive; the incomplete factorisation ends there, choose ilu0 or amg"
+    )]
+    NotPositive {
+        /// The row.
+        row: usize,
+        /// The pivot.
+        pivot: f64,
+    },
+    /// The near-null vectors have another length than the matrix.
+    #[error(
+        "near-null vectors of {found} numbers in all; {wanted} rows need a multiple of {wanted}, at most 32 vectors"
+    )]
+    NearNullSpace {
+        /// Rows of the matrix.
+        wanted: usize,
+        /// Numbers found.
+        found: usize,
+    },
+    /// The number of unknowns of a point does not divide the rows.
+    #[error("{block} unknowns of a point do not divide {rows} rows")]
+    Block {
+        /// Unknowns of a point.
+        block: usize,
+        /// Rows of the matrix.
+        rows: usize,
+    },
+    /// The device fails, or its memory is short.
+    #[error(transparent)]
+    Operation(#[from] BlasError),
+}
+
+/// Refuses a matrix that is not square.
+fn expect_square<T: crate::host::level1::Arithmetic>(
+    matrix: &super::csr::Csr<T>,
+) -> Result<(), PreconditionError> {
+    let (rows, columns) = (matrix.rows(), matrix.columns());
+    if rows == columns { Ok(()) } else { Err(PreconditionError::NotSquare { rows, columns }) }
+}

@@ -1,0 +1,70 @@
+//! Making of preconditioners by their kind.
+
+use super::options::Kind;
+use super::outcome::PreconditionerInfo;
+use crate::host::level1::Arithmetic;
+use crate::sparse::csr::Csr;
+use crate::sparse::format::natural_block;
+use crate::sparse::place::Place;
+use crate::sparse::precondition::{Amg, AmgOptions, BlockJacobi, Ic0, Ilu0, Jacobi, PreconditionError};
+use crate::sparse::space::Space;
+use lattice_solvers::LinearOperator;
+use std::time::Instant;
+
+/// A preconditioner of any kind.
+pub(super) type Operator<T> = Box<dyn LinearOperator<Space = Space<T>>>;
+
+/// Size of blocks of a matrix that consists of none.
+const BLOCK: usize = 4;
+
+/// Makes a preconditioner; none for [`Kind::None`].
+pub(super) fn make<T: Arithmetic>(
+    place: &Place,
+    matrix: &Csr<T>,
+    kind: Kind,
+    amg: &AmgOptions<T>,
+) -> Result<(Option<Operator<T>>, PreconditionerInfo), PreconditionError> {
+    let began = Instant::now();
+    let (mut levels, mut operator_complexity) = (None, None);
+    let mut made = kind;
+    let (operator, bytes): (Option<Operator<T>>, u64) = match kind {
+        Kind::None => (None, 0),
+        Kind::Jacobi => {
+            let jacobi = Jacobi::new(place, matrix)?;
+            let bytes = jacobi.bytes();
+            (Some(Box::new(jacobi)), bytes)
+        }
+        Kind::BlockJacobi(size) => {
+            let natural = || Some(natural_block(matrix)).filter(|size| *size > 1).unwrap_or(BLOCK);
+            let size = size.unwrap_or_else(natural);
+            made = Kind::BlockJacobi(Some(size));
+            let blocks = BlockJacobi::new(place, matrix, size)?;
+            let bytes = blocks.bytes();
+            (Some(Box::new(blocks)), bytes)
+        }
+        Kind::Ilu0 => {
+            let factors = Ilu0::new(place, matrix)?;
+            let bytes = factors.bytes();
+            (Some(Box::new(factors)), bytes)
+        }
+        Kind::Ic0 => {
+            let factors = Ic0::new(place, matrix)?;
+            let bytes = factors.bytes();
+            (Some(Box::new(factors)), bytes)
+        }
+        Kind::Amg => {
+            let block = if amg.block > 1 || amg.near_null_space.is_some() {
+                amg.block
+            } else {
+                natural_block(matrix)
+            };
+            let multigrid = Amg::new(place, matrix, &AmgOptions { block, ..amg.clone() })?;
+            levels = Some(multigrid.rows().to_vec());
+            operator_complexity = Some(multigrid.operator_complexity());
+            let bytes = multigrid.bytes();
+            (Some(Box::new(multigrid)), bytes)
+        }
+    };
+    let setup_seconds = began.elapsed().as_secs_f64();
+    Ok((operator, PreconditionerInfo { kind: made, levels, operator_complexity, setup_seconds, bytes }))
+}

@@ -1,0 +1,147 @@
+//! What a solve is asked for.
+
+use crate::sparse::format::Format;
+use crate::sparse::precondition::AmgOptions;
+use lattice_solvers::Stopping;
+use std::fmt;
+use std::str::FromStr;
+
+/// How A x = b is solved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Conjugate Gradient, for positive definite matrices.
+    Cg,
+    /// MINRES, for Hermitian matrices, without a preconditioner.
+    Minres,
+    /// Conjugate Residual, for Hermitian matrices, without a preconditioner.
+    Cr,
+    /// BiCGStab.
+    Bicgstab,
+    /// Generalised Conjugate Residual with restarts, which has the residuals of GMRES.
+    Gcr,
+    /// Conjugate Gradient on the normal equations, without a preconditioner.
+    Cgne,
+}
+
+impl Method {
+    /// All methods.
+    pub const ALL: [Self; 6] = [Self::Cg, Self::Minres, Self::Cr, Self::Bicgstab, Self::Gcr, Self::Cgne];
+
+    /// Returns the name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cg => "cg",
+            Self::Minres => "minres",
+            Self::Cr => "cr",
+            Self::Bicgstab => "bicgstab",
+            Self::Gcr => "gcr",
+            Self::Cgne => "cgne",
+        }
+    }
+
+    /// Tells whether the matrix must be Hermitian.
+    pub fn needs_hermitian(self) -> bool {
+        matches!(self, Self::Cg | Self::Minres | Self::Cr)
+    }
+
+    /// Tells whether the method takes a preconditioner.
+    pub fn takes_preconditioner(self) -> bool {
+        matches!(self, Self::Cg | Self::Bicgstab | Self::Gcr)
+    }
+}
+
+impl FromStr for Method {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|method| method.name() == text).ok_or_else(|| {
+            let names = Self::ALL.map(Self::name).join(", ");
+            format!("`{text}` is no method; choose auto, {names}")
+        })
+    }
+}
+
+/// A kind of preconditioner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// None.
+    None,
+    /// The inverse of the diagonal.
+    Jacobi,
+    /// Inverses of blocks of so many rows; `None` for those that the matrix consists of.
+    BlockJacobi(Option<usize>),
+    /// Incomplete LU factorisation without fill.
+    Ilu0,
+    /// Incomplete Cholesky factorisation without fill.
+    Ic0,
+    /// Algebraic multigrid.
+    Amg,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("none"),
+            Self::Jacobi => f.write_str("jacobi"),
+            Self::BlockJacobi(None) => f.write_str("block-jacobi"),
+            Self::BlockJacobi(Some(size)) => write!(f, "block-jacobi:{size}"),
+            Self::Ilu0 => f.write_str("ilu0"),
+            Self::Ic0 => f.write_str("ic0"),
+            Self::Amg => f.write_str("amg"),
+        }
+    }
+}
+
+impl FromStr for Kind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        const MOST: usize = 64;
+        let size = text.strip_prefix("block-jacobi:").map(|size| size.parse().ok());
+        match (text, size) {
+            ("none", _) => Ok(Self::None),
+            ("jacobi", _) => Ok(Self::Jacobi),
+            ("block-jacobi", _) => Ok(Self::BlockJacobi(None)),
+            ("ilu0", _) => Ok(Self::Ilu0),
+            ("ic0", _) => Ok(Self::Ic0),
+            ("amg", _) => Ok(Self::Amg),
+            (_, Some(Some(size))) if (1..=MOST).contains(&size) => Ok(Self::BlockJacobi(Some(size))),
+            _ => Err(format!(
+                "`{text}` is no preconditioner; choose auto, none, jacobi, block-jacobi, block-jacobi:1 to :{MOST}, ilu0, ic0 or amg"
+            )),
+        }
+    }
+}
+
+/// Options of [`solve`](super::solve()).
+#[derive(Clone, Debug, PartialEq)]
+pub struct SolveOptions<T> {
+    /// The method; `None` lets the matrix decide.
+    pub method: Option<Method>,
+    /// The preconditioner; `None` lets matrix and method decide.
+    pub preconditioner: Option<Kind>,
+    /// The form of the matrix in memory; `None` for that of the fewest bytes.
+    pub format: Option<Format>,
+    /// When to stop.
+    pub stopping: Stopping,
+    /// Directions that [`Method::Gcr`] keeps. Default 30.
+    pub restart: usize,
+    /// Options of multigrid.
+    ///
+    /// With one unknown of a point and no near-null vectors, the unknowns of a point are found from
+    /// the matrix.
+    pub amg: AmgOptions<T>,
+}
+
+impl<T> Default for SolveOptions<T> {
+    fn default() -> Self {
+        Self {
+            method: None,
+            preconditioner: None,
+            format: None,
+            stopping: Stopping::default(),
+            restart: 30,
+            amg: AmgOptions::default(),
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Products with sparse matrices: every format against the definition, on the host and every device.
+
+mod matrices;
+
+use lattice_linalg::host::level1::Arithmetic;
+use lattice_linalg::sparse::market::AnyCsr;
+use lattice_linalg::sparse::{Csr, Format, FormatError, Matrix, Place, Vector};
+use lattice_linalg::{BlasError, host};
+use matrices::{complex, json, matrices, matrix, norm, places, sample, small, vector};
+use num_complex::{Complex, Complex64};
+
+/// All formats that a matrix can have.
+fn formats<T: Arithmetic>(matrix: &Csr<T>) -> Vec<Format> {
+    let mut formats = vec![Format::Csr, Format::Sell, Format::Coo];
+    formats.extend(
+        [2, 3, 5].into_iter().filter(|n| matrix.rows() % n + matrix.columns() % n == 0).map(Format::Blocks),
+    );
+    if Format::candidates(matrix, 8).iter().any(|(format, _)| *format == Format::Diagonals) {
+        formats.push(Format::Diagonals);
+    }
+    formats
+}
+
+/// Y = A X by definition, in double.
+fn expected<T: Arithmetic>(matrix: &Csr<T>, vectors: usize, x: &[T]) -> Vec<Complex64> {
+    let mut y = vec![Complex64::default(); matrix.rows() * vectors];
+    for row in 0..matrix.rows() {
+        for (column, value) in matrix.row(row) {
+            for v in 0..vectors {
+                y[row * vectors + v] += value.to_complex() * x[column * vectors + v].to_complex();
+            }
+        }
+    }
+    y
+}
+
+fn bits<T: Arithmetic>(values: &[T]) -> Vec<[u64; 2]> {
+    values.iter().map(|value| [value.to_complex().re.to_bits(), value.to_complex().im.to_bits()]).collect()
+}
+
+fn distance<T: Arithmetic>(y: &[T], expected: &[Complex64]) -> f64 {
+    let difference: Vec<_> = y.iter().zip(expected).map(|(y, expected)| y.to_complex() - expected).collect();
+    norm(&difference) / norm(expected).max(1.0)
+}
+
+fn check<T: Arithmetic>(place: &Place, matrix: &Csr<T>, tolerance: f64) {
+    let nan = T::from_complex(Complex64::new(f64::NAN, f64::NAN));
+    for format in formats(matrix) {
+        let made = Matrix::with_format(place, matrix.clone(), format).unwrap();
+        for vectors in [1, 3, 8] {
+            let what = format!("{}, {format}, {} rows, {vectors} vectors", place.label(), matrix.rows());
+            let x: Vec<T> =
+                vector(matrix.columns() * vectors, true).into_iter().map(T::from_complex).collect();
+            let expected = expected(matrix, vectors, &x);
+            let x = Vector::from_slice(place, &x).unwrap();
+            let product = || {
+                let mut y = Vector::from_slice(place, &vec![nan; matrix.rows() * vectors]).unwrap();
+                made.multiply_block(vectors, &x, &mut y).unwrap();
+                y.to_vec().unwrap()
+            };
+            let y = product();
+            assert!(distance(&y, &expected) <= tolerance, "{what}: {}", distance(&y, &expected));
+            assert_eq!(bits(&product()), bits(&y), "{what}: the bits of another run");
+        }
+        let x: Vec<T> = vector(matrix.rows(), true).into_iter().map(T::from_complex).collect();
+        let expected = expected_of_transpose(matrix, &x);
+        let x = Vector::from_slice(place, &x).unwrap();
+        let mut y = Vector::from_slice(place, &vec![nan; matrix.columns()]).unwrap();
+        made.multiply_transposed(&x, &mut y).unwrap();
+        assert!(distance(&y.to_vec().unwrap(), &expected) <= tolerance, "{}, transposed", place.label());
+    }
+}
+
+fn expected_of_transpose<T: Arithmetic>(matrix: &Csr<T>, x: &[T]) -> Vec<Complex64> {
+    let mut y = vec![Complex64::default(); matrix.columns()];
+    for row in 0..matrix.rows() {
+        for (column, value) in matrix.row(row) {
+            y[column] += value.to_complex() * x[row].to_complex();
+        }
+    }
+    y
+}
+
+#[test]
+fn every_format_multiplies_on_every_device() {
+    let (rows, columns) = if small() { (45, 35) } else { (1065, 735) };
+    let uneven = sample(rows, columns, true).to_csr().unwrap();
+    // Diagonals and dense blocks: a matrix of three diagonals of 5×5 blocks, cut off at the right.
+    let banded = Csr::from_rows(
+        columns,
+        (0..rows).map(|row| {
+            let near = |column: &usize| (row / 5).abs_diff(column / 5) < 2;
+            let value =
+                move |column: usize| Complex64::new((row + 2 * column) as f64, row as f64 - 1.5).inv();
+            (0..columns).filter(near).map(|column| (column as u32, value(column))).collect::<Vec<_>>()
+        }),
+    );
+    for place in places() {
+        for matrix in [&uneven, &banded] {
+            check::<Complex<f64>>(&place, matrix, 1e-14);
+            check::<f64>(&place, &matrix.cast(), 1e-14);
+            check::<f32>(&place, &matrix.cast(), 1e-5);
+            check::<Complex<f32>>(&place, &matrix.cast(), 1e-5);
+        }
+    }
+}
+
+#[test]
+fn long_rows_and_empty_matrices_are_no_exception() {
+    let long = if small() { 300 } else { 70_000 };
+    let rows = [long, 0, 3, long, 1];
+    let matrix = Csr::<f64>::from_rows(
+        long,
+        rows.into_iter().enumerate().map(|(row, length)| {
+            (0..length).map(move |column| (column as u32, ((row + column) as f64).sin())).collect::<Vec<_>>()
+        }),
+    );
+    for place in places() {
+        for format in [Format::Csr, Format::Sell, Format::Coo] {
+            let made = Matrix::with_format(&place, matrix.clone(), format).unwrap();
+            let x: Vec<f64> = vector(long, false).into_iter().map(|x| x.re).collect();
+            let mut y = Vector::from_slice(&place, &[f64::NAN; 5]).unwrap();
+            made.multiply(&Vector::from_slice(&place, &x).unwrap(), &mut y).unwrap();
+            let expected = expected(&matrix, 1, &x);
+            assert!(distance(&y.to_vec().unwrap(), &expected) < 1e-12, "{}, {format}", place.label());
+            let none = Matrix::with_format(&place, Csr::<f64>::empty(5, 4), format).unwrap();
+            none.multiply(&Vector::zero(&place, 4).unwrap(), &mut y).unwrap();
+            assert_eq!(y.to_vec().unwrap(), [0.0; 5]);
+        }
+    }
+}
+
+#[test]
+fn a_nan_stays_in_its_rows() {
+    let matrix = sample(61, 47, false).to_csr().unwrap().cast::<f64>();
+    let mut x: Vec<f64> = vector(47, false).into_iter().map(|x| x.re).collect();
+    x[0] = f64::NAN;
+    x[31] = f64::INFINITY;
+    let touched: Vec<bool> = (0..61).map(|row| matrix.row(row).any(|(j, _)| j == 0 || j == 31)).collect();
+    for place in places() {
+        for format in [Format::Csr, Format::Sell, Format::Coo] {
+            let made = Matrix::with_format(&place, matrix.clone(), format).unwrap();
+            let mut y = Vector::zero(&place, 61).unwrap();
+            made.multiply(&Vector::from_slice(&place, &x).unwrap(), &mut y).unwrap();
+            let found: Vec<bool> = y.to_vec().unwrap().iter().map(|y| !y.is_finite()).collect();
+            assert_eq!(found, touched, "{}, {format}", place.label());
+        }
+    }
+}
+
+#[test]
+fn operands_that_do_not_fit_are_refused() {
+    let matrix = sample(6, 4, false).to_csr().unwrap();
+    for place in places() {
+        let made = Matrix::new(&place, matrix.clone()).unwrap();
+        let (x, mut y) = (Vector::zero(&place, 5).unwrap(), Vector::zero(&place, 6).unwrap());
+        let error = made.multiply(&x, &mut y).unwrap_err();
+        assert!(matches!(error, BlasError::Shape { wanted: 4, found: 5, .. }), "{error}");
+        let error = Matrix::with_format(&place, matrix.clone(), Format::Blocks(3)).err().unwrap();
+        assert!(matches!(error, FormatError::Blocks { size: 3, .. }), "{error}");
+        if place != Place::Host {
+            let (x, mut y) = (Vector::zero(&Place::Host, 4).unwrap(), Vector::zero(&place, 6).unwrap());
+            assert!(matches!(made.multiply(&x, &mut y).unwrap_err(), BlasError::OtherDevice { .. }));
+        }
+    }
+}
+
+#[test]
+fn products_are_those_of_other_programs() {
+    let Some(folder) = matrices() else { return };
+    if small() {
+        return;
+    }
+    let facts = json(&folder.join("facts.json"));
+    let places = places();
+    for (name, facts) in facts.as_object().unwrap() {
+        let (matrix, is_complex) = match matrix(&folder, name) {
+            AnyCsr::Real(matrix) => (matrix.cast(), false),
+            AnyCsr::Complex(matrix) => (matrix, true),
+        };
+        assert_eq!(matrix.rows() as u64, facts["rows"].as_u64().unwrap(), "{name}");
+        assert_eq!(matrix.entries() as u64, facts["stored"].as_u64().unwrap(), "{name}");
+        for place in &places {
+            if is_complex {
+                agrees::<Complex<f64>>(name, place, &matrix, facts, 1e-14);
+                agrees::<Complex<f32>>(name, place, &matrix.cast(), facts, 1e-5);
+            } else {
+                agrees::<f64>(name, place, &matrix.cast(), facts, 1e-14);
+                agrees::<f32>(name, place, &matrix.cast(), facts, 1e-5);
+            }
+        }
+    }
+}
+
+fn agrees<T: Arithmetic>(
+    name: &str,
+    place: &Place,
+    matrix: &Csr<T>,
+    facts: &serde_json::Value,
+    tolerance: f64,
+) {
+    let of = |len| -> Vec<T> { vector(len, T::IS_COMPLEX).into_iter().map(T::from_complex).collect() };
+    let made = Matrix::new(place, matrix.clone()).unwrap();
+    let what = format!("{name}, {}, {}", place.label(), made.format());
+    let mut y = Vector::zero(place, matrix.rows()).unwrap();
+    made.multiply(&Vector::from_slice(place, &of(matrix.columns())).unwrap(), &mut y).unwrap();
+    let y = y.to_vec().unwrap();
+    let wanted = facts["product"]["norm"].as_f64().unwrap();
+    // x_k is only known to the rounding of its phase 0.7 k.
+    let tolerance = tolerance.max(4e-18 * matrix.rows() as f64);
+    let found = host::level1::nrm2(&y);
+    assert!((found - wanted).abs() <= tolerance * wanted, "{what}: norm {found}, {wanted} wanted");
+    for (y, first) in y.iter().zip(facts["product"]["first"].as_array().unwrap()) {
+        let difference = (y.to_complex() - complex(first)).norm();
+        assert!(difference <= tolerance * wanted, "{what}: {y:?}, {first} wanted");
+    }
+    let mut y = Vector::zero(place, matrix.columns()).unwrap();
+    made.multiply_transposed(&Vector::from_slice(place, &of(matrix.rows())).unwrap(), &mut y).unwrap();
+    let wanted = facts["transposed_product_norm"].as_f64().unwrap();
+    let found = host::level1::nrm2(&y.to_vec().unwrap());
+    assert!((found - wanted).abs() <= tolerance * wanted, "{what}, transposed: {found}, {wanted} wanted");
+}

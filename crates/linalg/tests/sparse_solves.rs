@@ -1,0 +1,384 @@
+//! Solving with sparse matrices: iteration counts, solutions and preconditioners against other programs.
+
+mod matrices;
+
+use lattice_linalg::BlasError;
+use lattice_linalg::host::level1::Arithmetic;
+use lattice_linalg::sparse::market::AnyCsr;
+use lattice_linalg::sparse::precondition::{
+    Amg, AmgOptions, BlockJacobi, Ic0, Ilu0, Jacobi, PreconditionError,
+};
+use lattice_linalg::sparse::{Csr, Matrix, Place, Problem, Space, Vector};
+use lattice_solvers::*;
+use matrices::{complex, json, matrices, matrix, norm, places, real_matrix, sample, small, vector};
+use num_complex::Complex64;
+
+type Outcome<T> = Result<(Vector<T>, SolverInfo), SolverError<Vector<T>, BlasError>>;
+type Operator<'a, T> = dyn LinearOperator<Space = Space<T>> + 'a;
+
+fn stopping() -> Stopping {
+    Stopping { tolerance: 1e-8, max_iterations: 4000, look_every: Some(1), ..Default::default() }
+}
+
+fn right_side<T: Arithmetic>(len: usize) -> Vec<T> {
+    vector(len, T::IS_COMPLEX).into_iter().map(T::from_complex).collect()
+}
+
+/// Solves by a method, with a preconditioner or without. Returns x, and how the solve went.
+fn solve<T: Arithmetic>(
+    method: &str,
+    a: &Matrix<T>,
+    k: Option<&Operator<'_, T>>,
+    b: &Vector<T>,
+) -> Outcome<T> {
+    let stopping = stopping();
+    let mut applied = |r: &Vector<T>, z: &mut Vector<T>| {
+        let k = k.expect("a preconditioner");
+        k.apply(r, z)?;
+        Ok(k.work())
+    };
+    match (method, k) {
+        ("cg", None) => conjugate_gradient(a, b, None, &CgOptions { stopping, ..Default::default() }, None),
+        ("cg", Some(_)) => {
+            let options = PreconditionedCgOptions { stopping, ..Default::default() };
+            preconditioned_cg(a, b, None, &options, &mut applied, None)
+        }
+        ("bicgstab", None) => bicgstab(a, b, None, &BicgstabOptions { stopping, ..Default::default() }, None),
+        ("bicgstab", Some(k)) => {
+            let both = RightPreconditioned::new(a, k)?;
+            let (y, info) =
+                bicgstab(&both, b, None, &BicgstabOptions { stopping, ..Default::default() }, None)?;
+            let mut x = a.space().zero_vector()?;
+            k.apply(&y, &mut x)?;
+            Ok((x, info))
+        }
+        ("gmres30", None) => {
+            gcr(a, b, None, &GcrOptions { stopping, restart: 30, ..Default::default() }, None, None)
+        }
+        _ => unreachable!("no test asks for it"),
+    }
+}
+
+fn preconditioner<T: Arithmetic>(name: &str, place: &Place, a: &Csr<T>) -> Option<Box<Operator<'static, T>>> {
+    Some(match name {
+        "" => return None,
+        "jacobi" => Box::new(Jacobi::new(place, a).unwrap()),
+        _ => Box::new(Ilu0::new(place, a).unwrap()),
+    })
+}
+
+/// Checks the counts of `facts.json` that no rounding decides.
+fn check_counts<T: Arithmetic>(
+    name: &str,
+    place: &Place,
+    csr: &Csr<T>,
+    facts: &serde_json::Value,
+    wrong: &mut Vec<String>,
+) {
+    let a = Matrix::new(place, csr.clone()).unwrap();
+    let b = Vector::from_slice(place, &right_side(csr.rows())).unwrap();
+    for (what, count) in facts["iterations_to_1e-8"].as_object().unwrap() {
+        let (method, kind) = what.split_once('+').unwrap_or((what, ""));
+        let Some(expected) = count[0].as_u64() else { continue };
+        // Long solves take long, and counts of the host and the devices agree.
+        if expected > if *place == Place::Host { 400 } else { 60 }
+            || (method == "gmres30" && !kind.is_empty())
+        {
+            continue;
+        }
+        let k = preconditioner(kind, place, csr);
+        let what_is_solved = what.as_str();
+        let what = format!("{name}, {what}, {}", place.label());
+        let solved = solve(method, &a, k.as_deref(), &b);
+        let (x, info) = match solved {
+            Ok(solved) => solved,
+            Err(error) => {
+                wrong.push(format!("{what}: {error}"));
+                continue;
+            }
+        };
+        // Rounding decides BiCGStab's count on `bar`, which is positive definite and ill conditioned.
+        let bound = match (name, what_is_solved) {
+            ("bar", "bicgstab") => 0.4,
+            _ if expected > 100 => 0.25,
+            _ => 0.1,
+        };
+        let off = info.iterations.abs_diff(expected as usize) as f64;
+        // Fewer is no fault. One more is none either.
+        let is_more = info.iterations as u64 > expected + 1;
+        if is_more && off > bound * expected as f64 {
+            wrong.push(format!("{what}: {} not {expected}", info.iterations));
+        }
+        assert!(info.residual.true_residual <= 1e-8, "{what}");
+        let solution = &facts["solution"];
+        let difference = (norm(&to_complex(&x)) - solution["norm"].as_f64().unwrap()).abs();
+        let condition = facts["condition"].as_f64().unwrap();
+        assert!(difference <= 2e-8 * condition * solution["norm"].as_f64().unwrap(), "{what}: {difference}");
+    }
+}
+
+fn to_complex<T: Arithmetic>(x: &Vector<T>) -> Vec<Complex64> {
+    x.to_vec().unwrap().iter().map(|x| x.to_complex()).collect()
+}
+
+#[test]
+fn iterations_are_those_of_other_programs() {
+    let Some(folder) = matrices() else { return };
+    let facts = json(&folder.join("facts.json"));
+    let mut wrong = Vec::new();
+    for place in places().into_iter().take(2) {
+        for (name, facts) in facts.as_object().unwrap() {
+            if facts.get("iterations_to_1e-8").is_none() {
+                continue;
+            }
+            match matrix(&folder, name) {
+                AnyCsr::Real(csr) => check_counts(name, &place, &csr, facts, &mut wrong),
+                AnyCsr::Complex(csr) => check_counts(name, &place, &csr, facts, &mut wrong),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn solutions_are_those_of_other_programs() {
+    let Some(folder) = matrices() else { return };
+    let facts = json(&folder.join("facts.json"));
+    for name in ["jpwh_991", "airfoil", "bar", "gauge32", "convection40", "uneven2000"] {
+        let facts = &facts[name];
+        let AnyCsr::Real(csr) = matrix(&folder, name) else { continue };
+        let place = Place::Host;
+        let a = Matrix::new(&place, csr.clone()).unwrap();
+        let k = Ilu0::new(&place, &csr).unwrap();
+        let b = Vector::from_slice(&place, &right_side(csr.rows())).unwrap();
+        let both = RightPreconditioned::new(&a, &k).unwrap();
+        let stopping = Stopping { tolerance: 1e-14, ..stopping() };
+        let solved = bicgstab(&both, &b, None, &BicgstabOptions { stopping, ..Default::default() }, None);
+        let y = match solved {
+            Ok((y, _)) => y,
+            Err(SolverError::NotConverged { best, info, .. }) => {
+                assert!(info.residual.true_residual < 1e-12, "{name}: {}", info.residual.true_residual);
+                best
+            }
+            Err(error) => panic!("{name}: {error}"),
+        };
+        let mut x = a.space().zero_vector().unwrap();
+        k.apply(&y, &mut x).unwrap();
+        let x = to_complex(&x);
+        let size = facts["solution"]["norm"].as_f64().unwrap();
+        let bound = 1e-13 * facts["condition"].as_f64().unwrap() * size;
+        for (x, first) in x.iter().zip(facts["solution"]["first"].as_array().unwrap()) {
+            assert!((x - complex(first)).norm() <= bound, "{name}: {x}, {first}");
+        }
+    }
+}
+
+/// Solves by CG with multigrid, and returns the iterations.
+fn with_multigrid(place: &Place, csr: &Csr<f64>, options: &AmgOptions<f64>) -> usize {
+    let a = Matrix::new(place, csr.clone()).unwrap();
+    let k = Amg::new(place, csr, options).unwrap();
+    let b = Vector::from_slice(place, &right_side(csr.rows())).unwrap();
+    let (_, info) = solve("cg", &a, Some(&k), &b).unwrap();
+    assert!(k.operator_complexity() >= 1.0 && k.operator_complexity() < 2.5, "{}", k.operator_complexity());
+    assert!(k.rows().windows(2).all(|pair| pair[1] < pair[0]), "{:?}", k.rows());
+    info.iterations
+}
+
+#[test]
+fn multigrid_needs_few_iterations() {
+    let most = if small() { 1 } else { usize::MAX };
+    for place in places().into_iter().take(most) {
+        let problem: Problem = "poisson3d:32".parse().unwrap();
+        let count = with_multigrid(&place, &problem.matrix().unwrap(), &AmgOptions::default());
+        assert!(count <= 12, "{}, poisson3d:32: {count}", place.label());
+        let problem: Problem = "elasticity3d:8".parse().unwrap();
+        let options =
+            AmgOptions { block: 3, near_null_space: problem.near_null_space(), ..Default::default() };
+        let count = with_multigrid(&place, &problem.matrix().unwrap(), &options);
+        assert!(count <= 24, "{}, elasticity3d:8: {count}", place.label());
+    }
+}
+
+#[test]
+fn near_null_vectors_help_an_elastic_bar() {
+    let Some(folder) = matrices() else { return };
+    let bar = real_matrix(&folder, "bar");
+    let modes = lattice_linalg::sparse::read_vectors(&folder.join("bar.near_nullspace.npy")).unwrap();
+    assert_eq!((modes.rows, modes.columns), (600, 6));
+    let with = AmgOptions { block: 3, near_null_space: Some(modes.values), ..Default::default() };
+    let count = with_multigrid(&Place::Host, &bar, &with);
+    assert!(count <= 24, "{count}");
+    let without = with_multigrid(&Place::Host, &bar, &AmgOptions { block: 3, ..Default::default() });
+    assert!(without > count, "{without} {count}");
+    let power = real_matrix(&folder, "1138_bus");
+    let count = with_multigrid(&Place::Host, &power, &AmgOptions::default());
+    assert!(count <= 100, "{count}");
+}
+
+#[test]
+fn preconditioners_are_what_they_claim() {
+    let problem: Problem = "poisson2d:13".parse().unwrap();
+    let poisson = problem.matrix().unwrap();
+    let n = poisson.rows();
+    let x: Vec<f64> = right_side(n);
+    for place in places() {
+        let applied = |k: &Operator<'_, f64>| {
+            let mut out = Vector::from_slice(&place, &vec![f64::NAN; n]).unwrap();
+            k.apply(&Vector::from_slice(&place, &x).unwrap(), &mut out).unwrap();
+            out.to_vec().unwrap()
+        };
+        let jacobi = applied(&Jacobi::new(&place, &poisson).unwrap());
+        assert!(jacobi.iter().zip(&x).all(|(z, x)| *z == x / 4.0));
+        // Blocks as large as the matrix, and factors without fill of a matrix that needs none, are exact.
+        let exact = applied(&BlockJacobi::new(&place, &poisson, n).unwrap());
+        let mut back = vec![0.0; n];
+        poisson.multiply(&exact, &mut back);
+        assert!(back.iter().zip(&x).all(|(back, x)| (back - x).abs() < 1e-11));
+        let chain = Csr::from_rows(
+            n,
+            (0..n as u32).map(|i| {
+                let near = [(i.wrapping_sub(1), -1.0), (i, 3.0), (i + 1, -1.0)];
+                near.into_iter().filter(|(j, _)| (*j as usize) < n).collect::<Vec<_>>()
+            }),
+        );
+        for k in
+            [&Ilu0::new(&place, &chain).unwrap() as &Operator<'_, f64>, &Ic0::new(&place, &chain).unwrap()]
+        {
+            chain.multiply(&applied(k), &mut back);
+            assert!(back.iter().zip(&x).all(|(back, x)| (back - x).abs() < 1e-12));
+        }
+        // ILU(0) and IC(0) of a symmetric matrix are one operator, and substitution is the same everywhere.
+        let [ilu, ic] =
+            [applied(&Ilu0::new(&place, &poisson).unwrap()), applied(&Ic0::new(&place, &poisson).unwrap())];
+        assert!(ilu.iter().zip(&ic).all(|(a, b)| (a - b).abs() < 1e-12), "{}", place.label());
+        let mut on_host = Vector::zero(&Place::Host, n).unwrap();
+        let k = Ilu0::new(&Place::Host, &poisson).unwrap();
+        k.apply(&Vector::Host(x.clone()), &mut on_host).unwrap();
+        let on_host = on_host.to_vec().unwrap();
+        assert!(ilu.iter().zip(&on_host).all(|(a, b)| (a - b).abs() < 1e-13), "{}", place.label());
+        // A level that is solved directly is the inverse itself.
+        let direct = applied(&Amg::new(&place, &poisson, &AmgOptions::default()).unwrap());
+        poisson.multiply(&direct, &mut back);
+        assert!(back.iter().zip(&x).all(|(back, x)| (back - x).abs() < 1e-11));
+    }
+}
+
+#[test]
+fn a_cycle_is_symmetric_and_the_same_on_all_devices() {
+    let problem: Problem = "poisson2d:17".parse().unwrap();
+    let poisson = problem.matrix().unwrap();
+    let n = poisson.rows();
+    let options = AmgOptions { coarse_rows: 10, ..Default::default() };
+    let applied = |place: &Place, x: &[f64]| {
+        let k = Amg::new(place, &poisson, &options).unwrap();
+        let mut out = Vector::zero(place, n).unwrap();
+        k.apply(&Vector::from_slice(place, x).unwrap(), &mut out).unwrap();
+        out.to_vec().unwrap()
+    };
+    let x: Vec<f64> = right_side(n);
+    let y: Vec<f64> = (0..n).map(|k| (1.9 * k as f64).cos()).collect();
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let expected = applied(&Place::Host, &x);
+    let (xky, ykx) = (dot(&x, &applied(&Place::Host, &y)), dot(&y, &expected));
+    assert!((xky - ykx).abs() < 1e-11 * xky.abs().max(1.0), "{xky} {ykx}");
+    for place in places() {
+        let found = applied(&place, &x);
+        assert!(found.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-11), "{}", place.label());
+    }
+}
+
+#[test]
+fn complex_systems_are_solved_too() {
+    let Some(folder) = matrices() else { return };
+    let AnyCsr::Complex(gauge) = matrix(&folder, "gauge32") else { panic!("complex") };
+    for place in places() {
+        let a = Matrix::new(&place, gauge.clone()).unwrap();
+        let b = Vector::from_slice(&place, &right_side(gauge.rows())).unwrap();
+        let ic = Ic0::new(&place, &gauge).unwrap();
+        let amg = Amg::new(&place, &gauge, &AmgOptions { coarse_rows: 100, ..Default::default() }).unwrap();
+        for k in [&ic as &Operator<'_, Complex64>, &amg] {
+            let (_, info) = solve("cg", &a, Some(k), &b).unwrap();
+            assert!(info.iterations < 40, "{}: {}", place.label(), info.iterations);
+        }
+    }
+}
+
+#[test]
+fn what_has_no_preconditioner_says_why() {
+    let place = Place::Host;
+    let rows = |rows: [[f64; 3]; 3]| {
+        Csr::from_rows(
+            3,
+            rows.map(|row| (0..3_u32).zip(row).filter(|(_, value)| *value != 0.0).collect::<Vec<_>>()),
+        )
+    };
+    let hollow = rows([[1.0, 2.0, 0.0], [2.0, 0.0, 1.0], [0.0, 1.0, 1.0]]);
+    assert_eq!(Jacobi::new(&place, &hollow).err(), Some(PreconditionError::ZeroDiagonal { row: 2 }));
+    let error = Ilu0::new(&place, &hollow).err();
+    assert_eq!(error, Some(PreconditionError::ZeroPivot { row: 2, structurally: true }));
+    let singular = rows([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]);
+    let error = Ilu0::new(&place, &singular).err();
+    assert_eq!(error, Some(PreconditionError::ZeroPivot { row: 2, structurally: false }));
+    let error = BlockJacobi::new(&place, &singular, 2).err();
+    assert_eq!(error, Some(PreconditionError::SingularBlock { first: 1, last: 2 }));
+    let error = Ic0::new(&place, &rows([[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]])).err();
+    assert!(matches!(error, Some(PreconditionError::NotPositive { row: 2, .. })), "{error:?}");
+    let oblong = sample(4, 3, false).to_csr().unwrap();
+    assert_eq!(
+        Jacobi::new(&place, &oblong).err(),
+        Some(PreconditionError::NotSquare { rows: 4, columns: 3 })
+    );
+    let modes = AmgOptions { near_null_space: Some(vec![1.0; 7]), ..Default::default() };
+    let error = Amg::new(&place, &singular, &modes).err();
+    assert_eq!(error, Some(PreconditionError::NearNullSpace { wanted: 3, found: 7 }));
+}
+
+#[test]
+fn model_problems_are_those_of_their_names() {
+    for (text, rows) in [
+        ("poisson2d:7", 49),
+        ("poisson3d:3", 27),
+        ("poisson3d:2x3x5", 30),
+        ("convection2d:9,0.5", 81),
+        ("random:40,5,3", 40),
+        ("elasticity3d:2", 54),
+    ] {
+        let problem: Problem = text.parse().unwrap();
+        assert_eq!((problem.to_string().as_str(), problem.rows()), (text, rows));
+        let matrix = problem.matrix().unwrap();
+        assert_eq!((matrix.rows(), matrix.columns()), (rows, rows));
+        let asymmetry = matrix.asymmetry().unwrap().difference;
+        assert_eq!(asymmetry < 1e-15, problem.is_positive_definite(), "{text}: {asymmetry}");
+        assert_eq!(matrix, problem.matrix().unwrap());
+    }
+    for text in [
+        "",
+        "poisson2d",
+        "poisson2d:0",
+        "poisson3d:2x3",
+        "convection2d:9",
+        "convection2d:9,-1",
+        "laplace:3",
+        "random:4,2",
+        "poisson3d:3000",
+    ] {
+        let error = text.parse::<Problem>().unwrap_err().to_string();
+        assert!(error.contains("elasticity3d:N"), "{error}");
+    }
+    // Rigid motions strain nothing: rows that do not touch the held face give zero.
+    let problem: Problem = "elasticity3d:3".parse().unwrap();
+    let (matrix, motions) = (problem.matrix().unwrap(), problem.near_null_space().unwrap());
+    for mode in 0..6 {
+        let x: Vec<f64> = (0..matrix.rows()).map(|row| motions[6 * row + mode]).collect();
+        let mut y = vec![0.0; matrix.rows()];
+        matrix.multiply(&x, &mut y);
+        assert!(y[3 * 16..].iter().all(|y| y.abs() < 1e-12), "mode {mode}");
+    }
+    let Some(folder) = matrices() else { return };
+    let expected = real_matrix(&folder, "convection40");
+    let made = "convection2d:40,0.01".parse::<Problem>().unwrap().matrix().unwrap();
+    let differs = |row: usize| {
+        made.row(row).zip(expected.row(row)).any(|(a, b)| a.0 != b.0 || (a.1 - b.1).abs() > 1e-11)
+    };
+    assert!(made.entries() == expected.entries() && !(0..1600).any(differs));
+}

@@ -1,0 +1,176 @@
+//! Systems with sparse matrices: which method is chosen, and what is refused.
+
+mod matrices;
+
+use lattice_linalg::sparse::market::AnyCsr;
+use lattice_linalg::sparse::solve::{FoundSymmetry, Kind, Method, SolveError, SolveOptions, Solved, solve};
+use lattice_linalg::sparse::{Csr, Format, Place, Problem};
+use lattice_solvers::{Look, Stopping};
+use matrices::{matrices, matrix, places, real_matrix, sample, vector};
+use num_complex::Complex64;
+
+fn made(problem: &str) -> Csr<f64> {
+    problem.parse::<Problem>().unwrap().matrix().unwrap()
+}
+
+fn options(tolerance: f64) -> SolveOptions<f64> {
+    SolveOptions { stopping: Stopping { tolerance, ..Default::default() }, ..Default::default() }
+}
+
+fn solved(matrix: &Csr<f64>, options: &SolveOptions<f64>) -> Result<Solved<f64>, SolveError> {
+    let b: Vec<f64> = vector(matrix.rows(), false).into_iter().map(|b| b.re).collect();
+    solve(&Place::Host, matrix.clone(), &b, options, None)
+}
+
+/// A matrix of three rows.
+fn small(rows: [[f64; 3]; 3]) -> Csr<f64> {
+    Csr::from_rows(
+        3,
+        rows.map(|row| (0..3_u32).zip(row).filter(|(_, value)| *value != 0.0).collect::<Vec<_>>()),
+    )
+}
+
+#[test]
+fn the_matrix_decides_on_method_and_preconditioner() {
+    for (problem, method, kind) in [
+        ("poisson2d:20", Method::Cg, Kind::Ic0),
+        ("poisson2d:80", Method::Cg, Kind::Amg),
+        ("convection2d:20,0.01", Method::Bicgstab, Kind::Ilu0),
+        ("random:300,6,1", Method::Bicgstab, Kind::Ilu0),
+    ] {
+        let matrix = made(problem);
+        let found = solved(&matrix, &options(1e-10)).unwrap();
+        let best = &found.attempts[found.best];
+        assert_eq!((best.method, best.preconditioner.kind), (method, kind), "{problem}");
+        assert!(found.converged && found.true_residual <= 1e-10 && found.backward_error < 1e-9, "{problem}");
+        assert!(found.warnings.is_empty() && found.attempts.len() == 1, "{:?}", found.warnings);
+        assert_eq!(best.history.len(), best.iterations + 1);
+    }
+    // Indefinite: a shift moves eigenvalues below zero.
+    let shifted =
+        made("poisson2d:9").map(|row, column, value| if row == column { value - 3.9 } else { value });
+    let found = solved(&shifted, &options(1e-8)).unwrap();
+    assert_eq!((found.symmetry, found.attempts[0].method), (FoundSymmetry::Hermitian, Method::Minres));
+    assert!(found.converged);
+}
+
+#[test]
+fn every_method_and_preconditioner_solves_on_every_place() {
+    let (definite, general) = (made("poisson2d:11"), made("convection2d:11,0.1"));
+    let kinds = [
+        Kind::None,
+        Kind::Jacobi,
+        Kind::BlockJacobi(Some(5)),
+        Kind::BlockJacobi(None),
+        Kind::Ilu0,
+        Kind::Ic0,
+        Kind::Amg,
+    ];
+    for place in places().into_iter().take(2) {
+        for method in Method::ALL {
+            let matrix = if method.needs_hermitian() { &definite } else { &general };
+            for kind in kinds {
+                let unfit = kind == Kind::Ic0 && !method.needs_hermitian();
+                if unfit || (kind != Kind::None && !method.takes_preconditioner()) {
+                    continue;
+                }
+                let chosen =
+                    SolveOptions { method: Some(method), preconditioner: Some(kind), ..options(1e-9) };
+                let b: Vec<f64> = vector(matrix.rows(), false).into_iter().map(|b| b.re).collect();
+                let found = solve(&place, matrix.clone(), &b, &chosen, None).unwrap();
+                let what = format!("{}, {}, {kind}: {}", place.label(), method.name(), found.true_residual);
+                assert!(found.converged && found.attempts.len() == 1, "{what}");
+                assert_eq!(method.name().parse(), Ok(method));
+                assert_eq!(kind.to_string().parse(), Ok(kind));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_method_that_gives_up_hands_over() {
+    let Some(folder) = matrices() else { return };
+    // A leading part is positive definite, the matrix is not: CG meets a negative curvature.
+    let mut rows: Vec<Vec<(u32, f64)>> = (0..300_u32).map(|i| vec![(i, 1.0 + f64::from(i))]).collect();
+    rows[250] = vec![(250, 1.0), (251, 2.0)];
+    rows[251] = vec![(250, 2.0), (251, 1.0)];
+    let sly = Csr::from_rows(300, rows);
+    let chosen = SolveOptions { preconditioner: Some(Kind::None), ..options(1e-8) };
+    let found = solved(&sly, &chosen).unwrap();
+    assert_eq!(found.symmetry, FoundSymmetry::PositiveDefinite);
+    assert!(found.converged && found.attempts.len() > 1, "{:?}", found.attempts.len());
+    assert!(found.warnings[0].starts_with("cg gave up: breakdown: (p, Ap)"), "{:?}", found.warnings);
+    // A skew-symmetric matrix has neither method's Hermitian part.
+    let skew = real_matrix(&folder, "skew500");
+    let found = solved(&skew, &options(1e-8)).unwrap();
+    assert_eq!((found.symmetry, found.attempts[0].method), (FoundSymmetry::SkewHermitian, Method::Cgne));
+    assert!(found.converged, "{}", found.true_residual);
+}
+
+#[test]
+fn without_convergence_there_is_the_best_iterate() {
+    let matrix = made("poisson2d:30");
+    let stopping = Stopping { tolerance: 1e-10, max_iterations: 5, ..Default::default() };
+    let chosen = SolveOptions {
+        method: Some(Method::Cg),
+        preconditioner: Some(Kind::Jacobi),
+        stopping,
+        ..Default::default()
+    };
+    let found = solved(&matrix, &chosen).unwrap();
+    assert!(!found.converged && found.true_residual < 1.0 && found.attempts[0].failure.is_some());
+    let mut looks = 0;
+    let mut watch = |_: Method, look: &Look| {
+        looks += 1;
+        look.iterations < 3
+    };
+    let b = vec![1.0; matrix.rows()];
+    let found = solve(&Place::Host, matrix, &b, &options(1e-10), Some(&mut watch)).unwrap();
+    assert!(!found.converged && found.attempts.len() == 1 && looks > 1);
+}
+
+#[test]
+fn systems_without_a_solution_are_refused() {
+    let chosen = options(1e-10);
+    let oblong = sample(4, 3, false).to_csr().unwrap().cast::<f64>();
+    let refused = |matrix: &Csr<f64>, options: &SolveOptions<f64>| solved(matrix, options).unwrap_err();
+    assert_eq!(refused(&oblong, &chosen), SolveError::NotSquare { rows: 4, columns: 3 });
+    let empty_row = small([[1.0, 0.0, 2.0], [0.0, 0.0, 0.0], [0.0, 1.0, 1.0]]);
+    assert_eq!(refused(&empty_row, &chosen), SolveError::Empty { what: "row", number: 2 });
+    assert_eq!(refused(&empty_row.transposed(), &chosen), SolveError::Empty { what: "column", number: 2 });
+    let skew = small([[0.0, 1.0, 2.0], [-1.0, 0.0, 3.0], [-2.0, -3.0, 0.0]]);
+    assert_eq!(refused(&skew, &chosen), SolveError::OddSkew { rows: 3 });
+    let general = small([[4.0, 1.0, 0.0], [0.0, 4.0, 2.5], [0.0, 1.0, 4.0]]);
+    let cg = SolveOptions { method: Some(Method::Cg), ..chosen.clone() };
+    let error = refused(&general, &cg);
+    assert!(matches!(error, SolveError::NotHermitian { row: 2, column: 3, difference: 1.5, .. }), "{error}");
+    let minres =
+        SolveOptions { method: Some(Method::Minres), preconditioner: Some(Kind::Jacobi), ..chosen.clone() };
+    let symmetric = small([[4.0, 1.0, 0.0], [1.0, 4.0, 1.0], [0.0, 1.0, 4.0]]);
+    assert_eq!(refused(&symmetric, &minres), SolveError::NoPreconditioner { method: Method::Minres });
+    let blocks = SolveOptions { format: Some(Format::Blocks(2)), ..chosen.clone() };
+    assert!(refused(&symmetric, &blocks).to_string().starts_with("blocks of 2 do not divide a 3×3 matrix"));
+    let hollow = small([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 4.0]]);
+    let jacobi =
+        SolveOptions { method: Some(Method::Gcr), preconditioner: Some(Kind::Jacobi), ..chosen.clone() };
+    assert!(refused(&hollow, &jacobi).to_string().contains("the diagonal entry of row 1 is zero"));
+    let error = solve(&Place::Host, symmetric.clone(), &[1.0; 2], &chosen, None).unwrap_err();
+    assert_eq!(error, SolveError::RightSide { wanted: 3, found: 2 });
+    let nan = solve(&Place::Host, symmetric.clone(), &[1.0, f64::NAN, 1.0], &chosen, None);
+    assert!(matches!(nan, Err(SolveError::Source(_))));
+    let zero = solve(&Place::Host, symmetric, &[0.0; 3], &chosen, None).unwrap();
+    assert_eq!((zero.x, zero.converged), (vec![0.0; 3], true));
+    assert!(zero.warnings[0].contains("right-hand side is zero"));
+}
+
+#[test]
+fn a_complex_system_is_solved_on_every_place() {
+    let Some(folder) = matrices() else { return };
+    let AnyCsr::Complex(gauge) = matrix(&folder, "gauge32") else { panic!("complex") };
+    let b = vector(gauge.rows(), true);
+    for place in places() {
+        let found = solve::<Complex64>(&place, gauge.clone(), &b, &SolveOptions::default(), None).unwrap();
+        assert!(found.converged && found.symmetry == FoundSymmetry::PositiveDefinite, "{}", place.label());
+        assert!((found.x[0] - Complex64::new(0.6742847163697469, 0.9607098915845038)).norm() < 1e-8);
+    }
+}
