@@ -1,6 +1,6 @@
 //! The kernels of fused updates on one device.
 
-use super::CHEBYSHEV_STEP;
+use super::chebyshev::CHEBYSHEV_STEP;
 use super::kernel_text::{kernel_text, parameters};
 use crate::error::BlasResult;
 use crate::host::level1::Arithmetic;

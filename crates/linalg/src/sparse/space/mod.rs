@@ -1,7 +1,10 @@
 //! The vector space of vectors at a place: what a Krylov solver needs of them.
 
+mod chebyshev;
 mod kernel_text;
 mod kernels;
+
+pub(super) use chebyshev::CHEBYSHEV_STEP;
 
 use super::place::Place;
 use super::vector::Vector;
@@ -11,14 +14,10 @@ use kernels::Kernels;
 use lattice_compute::scalar::Element;
 use lattice_compute::{Buffer, Device, DeviceKind, Number};
 use lattice_solvers::VectorSpace;
-use lattice_solvers::update::{self, Formula, FusedUpdate};
+use lattice_solvers::update::{self, Formula};
 use num_complex::Complex64;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// A step of Chebyshev's iteration: solution, residual and the next direction.
-pub(super) const CHEBYSHEV_STEP: FusedUpdate<2, 1, 3, 0> =
-    FusedUpdate::new("chebyshev_step", "x = x + a p; r = r - a q; p = r + b p");
 
 /// The space of vectors of one length at one place.
 ///

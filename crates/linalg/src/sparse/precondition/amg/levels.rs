@@ -1,7 +1,7 @@
 //! The levels of a matrix, on the host.
 
-use super::AmgOptions;
 use super::aggregates::Graph;
+use super::options::AmgOptions;
 use super::spectrum::radius;
 use super::tentative::prolongator;
 use crate::host::level1::Arithmetic;

@@ -1,0 +1,31 @@
+//! Options of multigrid.
+
+/// Options of [`Amg`](super::Amg).
+#[derive(Clone, Debug, PartialEq)]
+pub struct AmgOptions<T> {
+    /// Unknowns of a point, which share an aggregate. Default 1.
+    pub block: usize,
+    /// Vectors that the matrix makes small, with the same number of values for each row.
+    ///
+    /// Row after row. Default `None`: a constant for each unknown of a point.
+    pub near_null_space: Option<Vec<T>>,
+    /// Strength θ of a connection that counts on the finest level.
+    ///
+    /// Points i and j are connected if |aᵢⱼ|² ≥ θ² |aᵢᵢ aⱼⱼ|. It is halved from level to level. Default
+    /// `None`: 0.08, and 0 with several unknowns of a point.
+    pub strength: Option<f64>,
+    /// Degree of Chebyshev's polynomial that smooths before and after each correction. Default 3.
+    pub degree: usize,
+    /// The part of the spectrum that is smoothed reaches down to the largest eigenvalue over this.
+    ///
+    /// Default 20.
+    pub ratio: f64,
+    /// Rows of a level that is solved directly. Default 500.
+    pub coarse_rows: usize,
+}
+
+impl<T> Default for AmgOptions<T> {
+    fn default() -> Self {
+        Self { block: 1, near_null_space: None, strength: None, degree: 3, ratio: 20.0, coarse_rows: 500 }
+    }
+}
