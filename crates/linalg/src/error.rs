@@ -157,7 +157,7 @@ pub enum BlasError {
         operation: &'static str,
         /// The operand, with its transposition.
         operand: String,
-        /// `rows`, `columns` or `elements`.
+        /// `rows`, `columns`, `elements` or `matrices`.
         extent: &'static str,
         /// Wanted number.
         wanted: usize,

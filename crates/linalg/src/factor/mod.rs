@@ -13,8 +13,11 @@
 //! `cl/lu.cl`, their twins in [`host::cholesky`](crate::host::cholesky) and
 //! [`host::lu`](crate::host::lu).
 //!
+//! Many small matrices are factorised at once by [`batch`].
+//!
 //! Pivots are counted from 0: row i was exchanged with row `pivots[i]`, in this order.
 
+pub mod batch;
 mod cholesky;
 mod condition;
 mod info;
