@@ -1,6 +1,6 @@
 # make demo     generate a configuration, solve on it, print the pion correlator
 # make test     format, lints, unit, integration and documentation tests; installs an OpenCL device and MPI if there is none
-# make check    make test, tests with every combination of kernels, the kernels under Oclgrind, tests under MPI, and the test programs of the reference BLAS
+# make check    make test, tests with every combination of kernels, the kernels under Oclgrind, tests under MPI, the Python package, and the test programs of the reference BLAS
 # make blas-testers    those programs alone
 # make book     the book of docs/, as web pages in target/book
 # make bench    criterion benchmarks on the devices present
@@ -29,6 +29,7 @@ check: test blas-testers
 	CARGO="$(CARGO)" scripts/test-ranks.sh
 	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet --lib solve::tests
 	scripts/check-kernels.sh
+	scripts/test-python.sh
 
 blas-testers:
 	scripts/blas-testers.sh

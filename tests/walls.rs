@@ -8,13 +8,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The crates, by the folders of their sources.
-const CRATES: [&str; 6] = [
+const CRATES: [&str; 7] = [
     "crates/mpi/src",
     "crates/compute/src",
     "crates/linalg/src",
     "solvers/src",
     "src",
     "crates/cr-solve/src",
+    "crates/python/src",
 ];
 
 /// The floors of the root crate, lowest first: modules, or files apart from theirs. Imports point down, or stay in their module.

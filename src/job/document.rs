@@ -2,6 +2,7 @@
 
 use super::action::Action;
 use super::configuration::Configuration;
+use super::flavour::Flavour;
 use super::hadrons::HadronTable;
 use super::invalid::Invalid;
 use super::label::Label;
@@ -12,8 +13,8 @@ use super::outputs::{Devices, Outputs};
 use super::solver::Solver;
 use super::sources::{LabelledSource, SmearingEntry, SourceEntry, labelled};
 use super::task::Task;
-use crate::hadron::Column;
-use crate::operator::System;
+use crate::hadron::{Column, Source};
+use crate::operator::{Coupling, System};
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
@@ -213,6 +214,19 @@ impl Job {
         }
         job.devices.device.get_or_insert_with(|| OneOrMore::One("auto".to_owned()));
         job
+    }
+
+    /// Returns the equation of a propagator in words, for files that hold its solutions.
+    pub fn equation_words(&self, coupling: Coupling, flavour: Option<Flavour>, source: &Source) -> String {
+        let flavour = flavour.filter(|_| self.action.flavour.is_some());
+        let flavour = flavour.map_or_else(String::new, |flavour| format!(", flavour {flavour}"));
+        format!(
+            "M x = b, {}{flavour}, kappa {:?}, {} form, boundary {}, source {source}",
+            self.action.operator_words(),
+            coupling.kappa(),
+            self.action.normalisation(),
+            self.action.boundary()
+        )
     }
 
     /// Returns the direction that a job with one observable measures along.

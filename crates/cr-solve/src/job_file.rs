@@ -81,6 +81,24 @@ impl From<JobFileError> for Failure {
     }
 }
 
+/// Reads the job of a file.
+///
+/// # Errors
+/// As [`JobFile::read`].
+pub fn of_file(path: &Path) -> Result<Job, Failure> {
+    Ok(JobFile::read(path, &[], &Ranks::default())?.job)
+}
+
+/// Reads a job from TOML.
+///
+/// # Errors
+/// As [`JobFile::read`], without a file's.
+pub fn of_text(text: &str) -> Result<Job, Failure> {
+    let file = JobFile::parse(Path::new("the job's text"), text, &[])?;
+    file.check().map_err(|invalid| file.refused(invalid))?;
+    Ok(file.job)
+}
+
 /// A job, and the place of everything in it.
 #[derive(Debug)]
 pub struct JobFile {

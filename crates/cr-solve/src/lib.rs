@@ -307,7 +307,10 @@ fn parse(arguments: &[OsString]) -> Result<Program, clap::Error> {
     Program::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
 
-fn run(arguments: impl IntoIterator<Item = OsString>) -> Status {
+/// Runs the program with these arguments, the first of which is its name.
+///
+/// [`main`] and the Python package call it.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Status {
     let launcher = Launcher::of_this_process();
     let is_first = launcher.as_ref().is_none_or(|launcher| launcher.rank == 0);
     let arguments = arguments::tell_colours_apart(arguments::join_extents(arguments));

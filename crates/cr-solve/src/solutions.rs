@@ -6,7 +6,7 @@ use lattice_cl::hadron::Column;
 use lattice_cl::host::Spinor;
 use lattice_cl::io::{self, PropagatorWriter};
 use lattice_cl::job::{Problem, SolveOutcome, Task};
-use lattice_cl::operator::{Coupling, Dirac};
+use lattice_cl::operator::Dirac;
 use lattice_cl::scalar::Precision;
 use std::path::PathBuf;
 
@@ -89,18 +89,9 @@ impl<'a> Solutions<'a> {
 /// Returns the description of a solution for its file.
 fn about(problem: &Problem, solve: &SolveOutcome) -> String {
     let job = problem.job();
-    let (dirac, source): (&Dirac<f64>, _) = problem.propagator(solve.label.propagator());
-    let coupling: Coupling = dirac.coupling();
-    let flavour = problem.flavour(solve.label.propagator()).filter(|_| job.action.flavour.is_some());
-    let flavour = flavour.map_or_else(String::new, |flavour| format!(", flavour {flavour}"));
-    let equation = format!(
-        "M x = b, {}{flavour}, kappa {:?}, {} form, boundary {}, source {}",
-        job.action.operator_words(),
-        coupling.kappa(),
-        job.action.normalisation(),
-        job.action.boundary(),
-        source.source
-    );
+    let number = solve.label.propagator();
+    let (dirac, source): (&Dirac<f64>, _) = problem.propagator(number);
+    let equation = job.equation_words(dirac.coupling(), problem.flavour(number), &source.source);
     match job.command {
         Task::Invert => {
             let residual = solve.info.residual.true_residual;

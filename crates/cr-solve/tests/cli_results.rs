@@ -5,7 +5,12 @@ mod common;
 use assert_cmd::cargo::cargo_bin_cmd;
 use common::sample;
 use lattice_cl::Precision;
-use lattice_cl::io::{Format, WriteOptions, read_results, write_gauge, write_results};
+use lattice_cl::device::Team;
+use lattice_cl::host::Spinor;
+use lattice_cl::io::{Format, WriteOptions, read_propagator, read_results, write_gauge, write_results};
+use lattice_cl::job::{
+    Action, CallbackError, Callbacks, Configuration, Job, Method, Problem, SolveOutcome, SourceEntry, Task,
+};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -64,6 +69,50 @@ fn a_result_is_kept_done_again_and_told_from_others() {
     write_results(folder.path().join("none.h5"), &serde_json::json!({ "a": 1 })).unwrap();
     assert_eq!(run(&folder, "reproduce none.h5").0, 3);
     assert_eq!(run(&folder, "reproduce a.ildg").0, 3);
+}
+
+/// The tests of the Python package compare it with the program.
+#[test]
+fn the_program_a_job_file_and_the_library_give_the_same_bits() {
+    /// Keeps the solutions.
+    struct Keep(Vec<Vec<Spinor<f64>>>);
+
+    impl Callbacks for Keep {
+        fn solved(&mut self, _: &SolveOutcome, x: &[Spinor<f64>]) -> Result<(), CallbackError> {
+            self.0.push(x.to_vec());
+            Ok(())
+        }
+    }
+
+    let folder = folder_with_configuration();
+    let options = "--kappa 0.09 --csw 1.1 --source wall:1 --smear-source gaussian:1.2,3 --tol 1e-11";
+    json(&folder, &format!("spectrum a.ildg {options} --device host --output line.lime --json"));
+    let file = "command = \"spectrum\"\nconfiguration.file = \"a.ildg\"\naction = { kappa = 0.09, csw = 1.1 }\n\
+                sources = { source = \"wall:1\", smear-source = \"gaussian:1.2,3\" }\nsolver.tol = 1e-11\n\
+                outputs.output = \"file.lime\"\n";
+    std::fs::write(folder.path().join("job.toml"), file).unwrap();
+    json(&folder, "run job.toml --device host --json");
+
+    let source = SourceEntry {
+        source: "wall:1".parse().unwrap(),
+        smear_source: "gaussian:1.2,3".parse().ok(),
+        ..Default::default()
+    };
+    let job = Job {
+        command: Task::Spectrum,
+        configuration: Configuration::file(folder.path().join("a.ildg")),
+        action: Action { csw: Some(1.1), ..Action::kappa(0.09) },
+        sources: Some(source),
+        solver: Method { tol: Some(1e-11), ..Default::default() },
+        ..Default::default()
+    };
+    let mut kept = Keep(Vec::new());
+    let outcome = Problem::open(&job, &Team::host()).unwrap().run(&mut kept).unwrap();
+    assert!(outcome.converged() && kept.0.len() == 12);
+    for name in ["line.lime", "file.lime"] {
+        let records = read_propagator(folder.path().join(name)).unwrap().records;
+        assert!(records.iter().map(|record| &record.field).eq(&kept.0), "{name}");
+    }
 }
 
 #[test]

@@ -270,6 +270,15 @@ pub enum BlasError {
         rows: usize,
     },
 
+    /// The watch over a product ended it.
+    #[error("the product was ended with {written} of {elements} elements of C written")]
+    Interrupted {
+        /// Elements of C that are written.
+        written: usize,
+        /// All elements of C.
+        elements: usize,
+    },
+
     /// The device failed, or does not take the kernels.
     #[error(transparent)]
     Device(#[from] DeviceError),

@@ -103,6 +103,12 @@ pub struct SplitParams {
     pub memory: Option<u64>,
 }
 
+/// A watch over a product: a function of the elements of C that are written so far.
+///
+/// The product ends early when the function returns `false`. It is called by one thread.
+#[derive(Clone, Copy)]
+pub struct SplitWatch<'a>(pub &'a dyn Fn(usize) -> bool);
+
 impl SplitParams {
     fn of_member(&self, member: usize) -> GemmParams {
         let tuning = self.tunings.get(member).copied().flatten();
@@ -182,6 +188,27 @@ pub fn gemm<T: Arithmetic>(
     a: HostRef<'_, T>,
     b: HostRef<'_, T>,
     beta: impl Scalar<T>,
+    c: HostMut<'_, T>,
+) -> BlasResult<SplitReport> {
+    gemm_watched(team, params, SplitWatch(&|_| true), [op_a, op_b], alpha, a, b, beta, c)
+}
+
+/// Computes a product like [`gemm`], with a watch over its progress.
+///
+/// A product by the host alone is not watched.
+///
+/// # Errors
+/// The errors of [`gemm`], and [`BlasError::Interrupted`].
+#[allow(clippy::too_many_arguments)]
+pub fn gemm_watched<T: Arithmetic>(
+    team: &Team,
+    params: &SplitParams,
+    watch: SplitWatch<'_>,
+    [op_a, op_b]: [Op; 2],
+    alpha: impl Scalar<T>,
+    a: HostRef<'_, T>,
+    b: HostRef<'_, T>,
+    beta: impl Scalar<T>,
     mut c: HostMut<'_, T>,
 ) -> BlasResult<SplitReport> {
     let start = Instant::now();
@@ -204,7 +231,7 @@ pub fn gemm<T: Arithmetic>(
     }
     if n > m {
         let (a, b, c) = (a.transposed(), b.transposed(), c.transposed());
-        let report = gemm(team, params, op_b, op_a, alpha, b, a, beta, c)?;
+        let report = gemm_watched(team, params, watch, [op_b, op_a], alpha, b, a, beta, c)?;
         return Ok(SplitReport { by_columns: true, ..report });
     }
 
@@ -223,6 +250,7 @@ pub fn gemm<T: Arithmetic>(
     let shared = SharedPieces::new(planned.iter().filter(|&&rows| rows > 0).count());
 
     let written = AtomicUsize::new(0);
+    let mut interrupted = false;
     let (pieces_in, pieces) = mpsc::channel::<Piece<T>>();
     let results: Vec<BlasResult<Share>> = std::thread::scope(|scope| {
         let mut backs = Vec::new();
@@ -242,6 +270,10 @@ pub fn gemm<T: Arithmetic>(
         let (c, written) = (&c.shared(), &written);
         copiers().in_place_scope(|copies| {
             for Piece { member, rows, columns, first, elements, pinned } in pieces {
+                if !interrupted && !(watch.0)(written.load(Ordering::Relaxed)) {
+                    interrupted = true;
+                    schedule.abandon();
+                }
                 let back = backs[member].clone();
                 copies.spawn(move |_| {
                     if let Ok(part) = c.layout().submatrix(rows, columns) {
@@ -266,6 +298,9 @@ pub fn gemm<T: Arithmetic>(
                 return Err(BlasError::Unfinished { device, member, written, elements, source });
             }
         }
+    }
+    if interrupted {
+        return Err(BlasError::Interrupted { written: written.into_inner(), elements: m * n });
     }
     Ok(SplitReport { by_columns: false, shares, wall: start.elapsed() })
 }

@@ -1,0 +1,317 @@
+"""The library's types."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar, final
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from .progress import Progress
+from .report import Report
+from .source import Source
+
+__version__: str
+
+_Devices = Team | str | Sequence[str] | None
+_Progress = bool | Callable[[Progress], object] | None
+_Path = str | os.PathLike[str]
+_Four = tuple[int, int, int, int]
+_Dirac = TypeVar("_Dirac", bound=Dirac)
+
+@final
+class Device:
+    """A device: one that was found, or one of a team, which is open."""
+
+    @property
+    def label(self) -> str:
+        """The name for `devices=`: `0.0 NAME`."""
+    @property
+    def name(self) -> str: ...
+    @property
+    def platform(self) -> str: ...
+    @property
+    def vendor(self) -> str: ...
+    @property
+    def driver_version(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def memory_bytes(self) -> int: ...
+    @property
+    def compute_units(self) -> int: ...
+    @property
+    def has_double(self) -> bool: ...
+    def array(self, numbers: ArrayLike) -> Array:
+        """Copy an array of one or two axes to the device; integers become double."""
+    def finish(self) -> None:
+        """Wait until the device has done everything."""
+
+@final
+class Team:
+    """Open devices that work together; without one the host works."""
+
+    def __new__(cls, devices: _Devices = None) -> Team:
+        """Open `"auto"` (the best device), `"all"`, `"host"`, or devices by number or part of a name."""
+    @property
+    def labels(self) -> list[str]:
+        """The names of the devices, `host` without one."""
+    def finish(self) -> None:
+        """Wait until every device has done everything."""
+    def __len__(self) -> int: ...
+    def __getitem__(self, number: int, /) -> Device: ...
+    def __iter__(self) -> Iterator[Device]: ...
+
+@final
+class Array:
+    """An array of one or two axes in the memory of a device. It never changes."""
+
+    @property
+    def shape(self) -> list[int]: ...
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+    @property
+    def device(self) -> str: ...
+    def numpy(self) -> NDArray[Any]:
+        """Copy the array to the host."""
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]: ...
+    def __matmul__(self, other: Array, /) -> Array: ...
+    def __add__(self, other: Array, /) -> Array: ...
+    def __sub__(self, other: Array, /) -> Array: ...
+    def __mul__(self, factor: complex, /) -> Array: ...
+    def __rmul__(self, factor: complex, /) -> Array: ...
+    def __neg__(self) -> Array: ...
+    def __len__(self) -> int: ...
+
+@final
+class Gauge:
+    """A gauge configuration: four links in SU(3) at each site, without signs of a boundary."""
+
+    def __new__(cls, links: ArrayLike) -> Gauge:
+        """Take links of an array with the axes t, z, y, x, direction, row, column."""
+    @staticmethod
+    def unit(dims: Sequence[int]) -> Gauge:
+        """Make unit links on a lattice of extents (x, y, z, t)."""
+    @property
+    def dims(self) -> _Four:
+        """The extents (x, y, z, t)."""
+    @property
+    def precision(self) -> str: ...
+    @property
+    def plaquette(self) -> float:
+        """The mean of Re tr / 3 over all plaquettes."""
+    @property
+    def plaquettes(self) -> tuple[float, float]:
+        """The mean over plaquettes in space, and that over plaquettes with time."""
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """Where the links come from, how they were verified, and what was done to them."""
+    def polyakov_loop(self) -> complex:
+        """The mean of tr / 3 of the Polyakov loops."""
+    def energy_and_charge(self) -> tuple[float, float]:
+        """The energy density and the topological charge of the clover field strength."""
+    def stout(
+        self, *, rho: float, steps: int = 1, directions: str = "xyzt", devices: _Devices = None
+    ) -> Gauge:
+        """Smear by stout steps, on the host or on devices."""
+    def ape(
+        self, *, alpha: float, steps: int = 1, directions: str = "xyzt", projection: str = "trace"
+    ) -> Gauge:
+        """Smear by APE steps."""
+    def hyp(
+        self,
+        *,
+        alphas: Sequence[float] = ...,
+        steps: int = 1,
+        directions: str = "xyzt",
+        projection: str = "trace",
+    ) -> Gauge:
+        """Smear by HYP steps."""
+    def numpy(self) -> NDArray[np.complex128]:
+        """Copy the links: axes t, z, y, x, direction, row, column."""
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]: ...
+    def save(self, path: _Path, format: str = "ildg") -> None:
+        """Write the links to a file."""
+    def _repr_html_(self) -> str: ...
+
+class Dirac:
+    """A Dirac operator on the devices of a team."""
+
+    def __new__(
+        cls: type[_Dirac],
+        gauge: Gauge,
+        *,
+        kappa: float | None = None,
+        mass: float | None = None,
+        csw: float | None = None,
+        mu: float | None = None,
+        flavour: str | None = None,
+        boundary: str = "antiperiodic",
+        theta: str | None = None,
+        anisotropy: float | None = None,
+        nu: float | None = None,
+        devices: _Devices = None,
+    ) -> _Dirac: ...
+    @property
+    def kappa(self) -> float: ...
+    @property
+    def mass(self) -> float:
+        """The bare mass."""
+    @property
+    def dims(self) -> _Four:
+        """The extents (x, y, z, t)."""
+    @property
+    def devices(self) -> list[str]:
+        """The names of the devices."""
+    def apply(self, psi: ArrayLike, *, adjoint: bool = False) -> NDArray[np.complex128]:
+        """Return M ψ, or M† ψ: axes t, z, y, x, spin, colour."""
+    def propagator(
+        self, source: Source | str, *, progress: _Progress = None, **options: float | str | None
+    ) -> Propagator:
+        """Solve for the twelve columns of a source.
+
+        Options are the keys of `[solver]` in a job: `tol`, `solver`, `system`, `preconditioning`, `precision`, `max_iterations`,
+        `multigrid_levels`, `multigrid_vectors`, `multigrid_block`.
+        """
+    def solve(
+        self,
+        source: Source | str,
+        *,
+        spin: int,
+        colour: int,
+        progress: _Progress = None,
+        **options: float | str | None,
+    ) -> tuple[NDArray[np.complex128], Report]:
+        """Solve for one spin and colour of a source."""
+
+@final
+class Propagator:
+    """A quark propagator: the solutions for all twelve spins and colours of a source."""
+
+    def __new__(
+        cls,
+        numbers: ArrayLike,
+        *,
+        origin: Sequence[int] = ...,
+        antiperiodic: bool = True,
+        devices: _Devices = None,
+    ) -> Propagator:
+        """Take solutions: axes t, z, y, x, spin, colour, spin and colour of the source."""
+    @property
+    def dims(self) -> _Four:
+        """The extents (x, y, z, t)."""
+    @property
+    def origin(self) -> _Four:
+        """The site (x, y, z, t) that distances are counted from."""
+    @property
+    def equation(self) -> str:
+        """The equation that was solved, in words."""
+    @property
+    def report(self) -> Report:
+        """How the solves went."""
+    @property
+    def job(self) -> dict[str, Any] | None:
+        """The job with all defaults, as a job file says it."""
+    def numpy(self) -> NDArray[np.complex128]:
+        """Copy the solutions: axes t, z, y, x, spin, colour, spin and colour of the source."""
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]: ...
+    def column(self, spin: int, colour: int) -> NDArray[np.complex128]:
+        """Copy the solution for one spin and colour of the source."""
+    def correlator(self, observable: str = "pion", *, along: str = "t") -> NDArray[np.float64]:
+        """Sum an observable over slices along a direction: C(0), C(1), … from the source."""
+    def save(self, path: _Path, format: str | None = None, *, precision: str = "double") -> None:
+        """Write the solutions: `scidac`, `lalibe-hdf5`, `pyquda-hdf5` or `npy`; by default what the ending tells."""
+    def _repr_html_(self) -> str: ...
+
+@final
+class Correlators:
+    """Correlators of hadrons over the distance in t, by name and momentum."""
+
+    @property
+    def names(self) -> list[str]: ...
+    @property
+    def momenta(self) -> list[tuple[int, int, int]]:
+        """The momenta n of p = 2πn/L."""
+    def keys(self) -> list[tuple[str, int, int, int]]:
+        """All keys: name, n_x, n_y, n_z."""
+    def __getitem__(self, key: str | tuple[str, int, int, int], /) -> NDArray[np.complex128]: ...
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[tuple[str, int, int, int]]: ...
+    def __contains__(self, key: object, /) -> bool: ...
+    def meson(self, source: int, sink: int, momentum: Sequence[int] = ...) -> NDArray[np.complex128]:
+        """Return the correlator of two of the sixteen matrices, with Chroma's sign."""
+    def baryon(
+        self, name: str, projector: str = "+", momentum: Sequence[int] = ...
+    ) -> NDArray[np.complex128]:
+        """Return the correlator of a baryon by its full name: `nucleon_Cg5NR_up`."""
+    def save(self, path: _Path) -> None:
+        """Write all correlators, as HDF5 if the name ends in .h5 or .hdf5, else as JSON."""
+    def _repr_html_(self) -> str: ...
+
+@final
+class Outcome:
+    """The results of a job."""
+
+    @property
+    def job(self) -> dict[str, Any]:
+        """The job with all defaults."""
+    @property
+    def propagators(self) -> list[Propagator]:
+        """The propagators of `spectrum`, one for each mass, flavour and source, sources fastest."""
+    @property
+    def solutions(self) -> list[NDArray[np.complex128]]:
+        """The solutions of `invert`."""
+    @property
+    def report(self) -> Report:
+        """How the solves went."""
+
+def devices() -> list[Device]:
+    """List the devices that this machine has."""
+
+def nrm2(x: Array) -> float:
+    """Return ‖x‖."""
+
+def dot(x: Array, y: Array) -> Any:
+    """Return Σ xᵢ yᵢ."""
+
+def vdot(x: Array, y: Array) -> Any:
+    """Return Σ conj(xᵢ) yᵢ."""
+
+def gemm(
+    a: NDArray[Any], b: NDArray[Any], team: _Devices, progress: _Progress
+) -> tuple[NDArray[Any], bool, float, list[tuple[str, float, int, int, float]]]: ...
+def read_gauge(
+    path: _Path,
+    *,
+    dims: Sequence[int] | None = None,
+    format: str | None = None,
+    ignore_checksum: bool = False,
+) -> Gauge:
+    """Read and verify a gauge configuration of any format."""
+
+def read_propagator(
+    path: _Path,
+    *,
+    origin: Sequence[int] = ...,
+    antiperiodic: bool = True,
+    devices: _Devices = None,
+) -> Propagator:
+    """Read a propagator of twelve columns from a file of any format."""
+
+def smear_sink(propagator: Propagator, gauge: Gauge, smearing: str) -> Propagator: ...
+def hadrons(
+    propagator: Propagator,
+    names: Sequence[str],
+    *,
+    upto: int,
+    momenta: Sequence[Sequence[int]] | None,
+    averaged: bool,
+    antiquark: Propagator | None,
+) -> Correlators: ...
+def run_job(
+    job: Mapping[str, Any] | _Path, *, devices: _Devices = None, progress: _Progress = None
+) -> Outcome:
+    """Do a job: a file, the text of one (TOML), or a dictionary of the same structure."""
+
+def run_program(arguments: Sequence[str]) -> int: ...
+def wait_for_work(seconds: float) -> bool: ...

@@ -1,0 +1,126 @@
+//! A job that is run for Python, with its solutions in memory.
+
+use super::numbers::of_spinors;
+use super::report::report;
+use super::work::{Exchange, News};
+use lattice_cl::geometry::Dims;
+use lattice_cl::hadron::QuarkPropagator;
+use lattice_cl::host::Spinor;
+use lattice_cl::job::{
+    CallbackError, Callbacks, JobError, Label, Outcome, Problem, Progress, SolveOutcome, Task,
+};
+use lattice_solvers::Wish;
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// The outcome of a job, with its solutions.
+pub struct Collected {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// The extents of the lattice.
+    pub dims: Dims,
+    /// The propagators of `spectrum`, whole if all solves converged.
+    pub propagators: Vec<QuarkPropagator>,
+    /// The solutions of `invert`.
+    pub solutions: Vec<Vec<Spinor<f64>>>,
+    /// The best iterate of the solve that gave up.
+    best: Option<Vec<Spinor<f64>>>,
+}
+
+/// Runs a job.
+///
+/// # Errors
+/// Those of [`Problem::run`]. A solve that gave up is no error here: see
+/// [`Collected::expect_converged`].
+pub fn run(problem: &Problem, exchange: &Exchange) -> Result<Collected, JobError> {
+    let job = problem.job();
+    let solves = if job.solves_at_once() { problem.propagators_wanted() } else { problem.labels().len() };
+    let mut collector = Collector {
+        problem,
+        exchange,
+        solves,
+        done: 0,
+        propagators: Vec::new(),
+        solutions: Vec::new(),
+        best: None,
+    };
+    let outcome = problem.run(&mut collector)?;
+    let Collector { propagators, solutions, best, .. } = collector;
+    Ok(Collected { outcome, dims: problem.dims(), propagators, solutions, best })
+}
+
+impl Collected {
+    /// Checks that every solve found its solution.
+    ///
+    /// # Errors
+    /// `NotConverged` with the best iterate of the one that did not.
+    pub fn expect_converged(&self, py: Python<'_>, devices: Vec<String>) -> PyResult<()> {
+        let Some(failed) = self.outcome.failed() else { return Ok(()) };
+        let SolveOutcome { label, info, failure, attempts, .. } = failed;
+        let reason = match &attempts[..] {
+            [] => failure.as_ref().map(ToString::to_string).unwrap_or_default(),
+            attempts => attempts.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
+        };
+        let fields = PyDict::new(py);
+        fields.set_item("label", label.as_str())?;
+        fields.set_item("reason", reason)?;
+        fields.set_item("iterations", info.iterations)?;
+        fields.set_item("residual", info.residual.true_residual)?;
+        fields.set_item("history", PyArray1::from_slice(py, &info.history))?;
+        let best = self.best.as_ref().map(|best| of_spinors(py, best, self.dims)).transpose()?;
+        fields.set_item("best", best)?;
+        fields.set_item("report", report(py, &self.outcome, devices)?)?;
+        let class = py.import("lattice_cl.errors")?.getattr("NotConverged")?;
+        Err(PyErr::from_value(class.call((), Some(&fields))?))
+    }
+}
+
+/// Keeps the solutions, tells the progress, and asks whether to stop.
+struct Collector<'a> {
+    problem: &'a Problem,
+    exchange: &'a Exchange,
+    solves: usize,
+    done: usize,
+    propagators: Vec<QuarkPropagator>,
+    solutions: Vec<Vec<Spinor<f64>>>,
+    best: Option<Vec<Spinor<f64>>>,
+}
+
+impl Callbacks for Collector<'_> {
+    fn progress(&mut self, progress: &Progress<'_>) {
+        let tolerance = self.problem.job().solver.tolerance();
+        let part = (progress.residual.ln() / tolerance.ln()).clamp(0.0, 1.0);
+        self.exchange.tell(News {
+            label: progress.label.to_string(),
+            done: (self.done as f64 + part) / self.solves as f64,
+            iterations: Some(progress.iterations),
+            residual: Some(progress.residual),
+        });
+    }
+
+    fn ended(&mut self, _: &Label) {
+        self.done += 1;
+    }
+
+    fn solved(&mut self, solve: &SolveOutcome, x: &[Spinor<f64>]) -> Result<(), CallbackError> {
+        if solve.failure.is_some() {
+            self.best = Some(x.to_vec());
+            return Ok(());
+        }
+        if self.problem.job().command == Task::Invert {
+            self.solutions.push(x.to_vec());
+            return Ok(());
+        }
+        let number = solve.label.propagator();
+        if self.propagators.len() <= number {
+            self.propagators.push(QuarkPropagator::new(self.problem.dims())?);
+        }
+        self.propagators[number].set_column(solve.label.column(), x);
+        Ok(())
+    }
+
+    fn wish(&mut self) -> Wish {
+        if self.exchange.is_to_stop() { Wish::Stop } else { Wish::GoOn }
+    }
+}

@@ -1,0 +1,210 @@
+//! Devices and teams.
+
+use super::array::Array;
+use super::failure::{Raised, raised};
+use super::work;
+use lattice_cl::device::{self, DeviceInfo, DeviceOptions, Selector};
+use lattice_cl::tuning::TIME_ON_FIRST_USE;
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+use pyo3::types::PyIterator;
+
+/// A device: one that was found, or one of a team, which is open.
+#[pyclass(frozen, module = "lattice_cl")]
+pub struct Device {
+    label: String,
+    info: DeviceInfo,
+    open: Option<device::Device>,
+}
+
+#[pymethods]
+impl Device {
+    /// The name for `devices=`: `0.0 NAME`.
+    #[getter]
+    fn label(&self) -> &str {
+        &self.label
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.info.name
+    }
+
+    #[getter]
+    fn platform(&self) -> &str {
+        &self.info.platform
+    }
+
+    #[getter]
+    fn vendor(&self) -> &str {
+        &self.info.vendor
+    }
+
+    #[getter]
+    fn driver_version(&self) -> &str {
+        &self.info.driver_version
+    }
+
+    #[getter]
+    fn kind(&self) -> String {
+        self.info.kind.to_string()
+    }
+
+    #[getter]
+    fn memory_bytes(&self) -> u64 {
+        self.info.memory_bytes
+    }
+
+    #[getter]
+    fn compute_units(&self) -> usize {
+        self.info.compute_units
+    }
+
+    #[getter]
+    fn has_double(&self) -> bool {
+        self.info.fp64
+    }
+
+    /// Copies an array of numpy to the device.
+    fn array(&self, py: Python<'_>, numbers: &Bound<'_, PyAny>) -> PyResult<Array> {
+        let Some(open) = &self.open else {
+            let message = format!("{} is not open; open it: Team(\"{}\")[0]", self.label, self.index());
+            return Err(raised(py, "InvalidInput", message));
+        };
+        Array::upload(open, numbers)
+    }
+
+    /// Waits until the device has done everything.
+    fn finish(&self, py: Python<'_>) -> PyResult<()> {
+        match &self.open {
+            Some(open) => py.detach(|| open.finish()).map_err(|error| error.raised(py)),
+            None => Ok(()),
+        }
+    }
+
+    fn __repr__(&self) -> String {
+        let gib = self.info.memory_bytes as f64 / f64::from(1 << 30);
+        format!("Device({}, {}, {gib:.1} GiB)", self.label, self.info.kind)
+    }
+}
+
+impl Device {
+    fn of_open(open: &device::Device) -> Self {
+        Self { label: open.label().to_owned(), info: open.info().clone(), open: Some(open.clone()) }
+    }
+
+    fn index(&self) -> &str {
+        self.label.split_whitespace().next().unwrap_or_default()
+    }
+}
+
+/// Lists the devices that this machine has.
+#[pyfunction]
+pub fn devices(py: Python<'_>) -> PyResult<Vec<Device>> {
+    let found = work::run(py, None, |_| device::discover())?;
+    let device =
+        |found: &device::FoundDevice| Device { label: found.label(), info: found.info.clone(), open: None };
+    Ok(found.devices.iter().map(device).collect())
+}
+
+/// Open devices that work together; without one the host works.
+#[pyclass(frozen, module = "lattice_cl")]
+pub struct Team {
+    team: device::Team,
+}
+
+#[pymethods]
+impl Team {
+    #[new]
+    #[pyo3(signature = (devices = None))]
+    fn new(py: Python<'_>, devices: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let wanted = Wanted::of(devices)?;
+        Ok(Self { team: work::run(py, None, move |_| wanted.open())?.map_err(|error| error.raised(py))? })
+    }
+
+    /// The names of the devices, `host` without one.
+    #[getter]
+    fn labels(&self) -> Vec<String> {
+        labels(&self.team)
+    }
+
+    /// Waits until every device has done everything.
+    fn finish(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.team.finish()).map_err(|error| error.raised(py))
+    }
+
+    fn __len__(&self) -> usize {
+        self.team.len()
+    }
+
+    fn __getitem__(&self, py: Python<'_>, number: isize) -> PyResult<Device> {
+        // Why there is none, and what helps.
+        self.team.device().map_err(|error| error.raised(py))?;
+        let count = self.team.len() as isize;
+        let place = if number < 0 { number + count } else { number };
+        match usize::try_from(place).ok().and_then(|place| self.team.devices().get(place)) {
+            Some(open) => Ok(Device::of_open(open)),
+            None => Err(PyIndexError::new_err(format!("device {number} of a team of {count}"))),
+        }
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        let devices: Vec<Device> = self.team.devices().iter().map(Device::of_open).collect();
+        devices.into_pyobject(py)?.try_iter()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Team({})", self.labels().join(", "))
+    }
+}
+
+/// Returns the names of a team's devices, `host` without one.
+pub fn labels(team: &device::Team) -> Vec<String> {
+    if team.is_host() { vec!["host".to_owned()] } else { team.labels() }
+}
+
+/// The devices that a caller wants.
+pub enum Wanted {
+    /// These, which are open.
+    Open(device::Team),
+    /// These, by their names.
+    Named(Vec<Selector>),
+}
+
+impl Wanted {
+    /// Reads `devices=`: a team, a name, or a list of names; the best device by default.
+    ///
+    /// # Errors
+    /// `TypeError` for anything else.
+    pub fn of(devices: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let Some(devices) = devices.filter(|devices| !devices.is_none()) else {
+            return Ok(Self::Named(vec![Selector::Auto]));
+        };
+        if let Ok(team) = devices.cast::<Team>() {
+            return Ok(Self::Open(team.get().team.clone()));
+        }
+        if let Ok(text) = devices.extract::<String>() {
+            return Ok(Self::Named(Selector::list(&text)));
+        }
+        let names: Vec<String> = devices.extract()?;
+        Ok(Self::Named(names.iter().flat_map(|name| Selector::list(name)).collect()))
+    }
+
+    /// Opens the devices like the program does.
+    ///
+    /// # Errors
+    /// Those of [`device::Team::select_with`].
+    pub fn open(self) -> device::Result<device::Team> {
+        match self {
+            Self::Open(team) => Ok(team),
+            Self::Named(selectors) => {
+                let options = DeviceOptions {
+                    tuning: device::TuningMode::SearchOnGpus,
+                    search_time: Some(TIME_ON_FIRST_USE),
+                    ..DeviceOptions::default()
+                };
+                device::Team::select_with(selectors, &options)
+            }
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! Dirac operators, and solving with them.
+
+use super::collector::{self, Collected};
+use super::devices::{Wanted, labels};
+use super::failure::{Raised, invalid, parsed};
+use super::gauge::Gauge;
+use super::numbers::{of_spinors, spinors};
+use super::propagator::{Origin, Propagator};
+use super::report::report;
+use super::work;
+use lattice_cl::device::Team;
+use lattice_cl::field::GaugeField;
+use lattice_cl::host::GaugeConfiguration;
+use lattice_cl::job::{self, Action, Flavour, Job, JobError, Method, OneOrMore, Problem, SourceEntry, Task};
+use lattice_cl::operator::{self, Coupling};
+use lattice_cl::sync::lock;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::{Arc, Mutex};
+
+/// A Dirac operator on the devices of a team.
+#[pyclass(frozen, subclass, module = "lattice_cl")]
+pub struct Dirac {
+    held: Arc<Held>,
+    /// What was done to the links, in words.
+    links_words: String,
+}
+
+/// What an operator keeps on its devices.
+struct Held {
+    configuration: Arc<GaugeConfiguration>,
+    links: GaugeField<f64>,
+    coupling: Coupling,
+    /// The operator for [`Dirac::apply`]. It keeps the blocks of a clover term alive for the others.
+    dirac: Mutex<operator::Dirac<f64>>,
+    action: Action,
+    team: Team,
+}
+
+#[pymethods]
+impl Dirac {
+    #[new]
+    #[pyo3(signature = (
+        gauge, *, kappa = None, mass = None, csw = None, mu = None, flavour = None, boundary = "antiperiodic", theta = None,
+        anisotropy = None, nu = None, devices = None
+    ))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        py: Python<'_>,
+        gauge: &Bound<'_, Gauge>,
+        kappa: Option<f64>,
+        mass: Option<f64>,
+        csw: Option<f64>,
+        mu: Option<f64>,
+        flavour: Option<&str>,
+        boundary: &str,
+        theta: Option<&str>,
+        anisotropy: Option<f64>,
+        nu: Option<f64>,
+        devices: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let flavour = flavour.map(|flavour| parsed(py, flavour)).transpose()?;
+        if flavour == Some(Flavour::Both) {
+            return Err(invalid(py, "an operator is of one flavour: up or down"));
+        }
+        let action = Action {
+            kappa: kappa.map(OneOrMore::One),
+            mass: mass.map(OneOrMore::One),
+            csw,
+            mu,
+            flavour,
+            boundary: parsed(py, boundary)?,
+            theta: theta.map(|theta| parsed(py, theta)).transpose()?,
+            anisotropy,
+            nu,
+            ..Action::default()
+        };
+        let wanted = Wanted::of(devices)?;
+        let configuration = Arc::clone(&gauge.get().links);
+        let made = work::run(py, None, move |_| {
+            let job = Job { command: Task::Spectrum, action, ..Job::default() };
+            job.check()?;
+            let team = wanted.open().map_err(lattice_cl::geometry::LatticeError::from)?;
+            let links = job::links_of(&job, &configuration, &team)?;
+            let quark = job.action.quarks()?.remove(0);
+            let dirac = operator::Dirac::new(&links, quark.coupling, quark.site_term)?;
+            let (coupling, dirac) = (quark.coupling, Mutex::new(dirac));
+            Ok::<_, JobError>(Held { configuration, links, coupling, dirac, action: job.action, team })
+        })?;
+        let held = Arc::new(made.map_err(|error| error.raised(py))?);
+        Ok(Self { held, links_words: gauge.get().smearing_words() })
+    }
+
+    /// κ of the operator.
+    #[getter]
+    fn kappa(&self) -> f64 {
+        self.held.coupling.kappa()
+    }
+
+    /// The bare mass of the operator, 1/(2κ) − 4 on an isotropic lattice.
+    #[getter]
+    fn mass(&self) -> f64 {
+        self.held.coupling.mass()
+    }
+
+    /// The extents (x, y, z, t).
+    #[getter]
+    fn dims(&self) -> (usize, usize, usize, usize) {
+        let [x, y, z, t] = self.held.configuration.dims().extents();
+        (x, y, z, t)
+    }
+
+    /// The names of the devices.
+    #[getter]
+    fn devices(&self) -> Vec<String> {
+        labels(&self.held.team)
+    }
+
+    /// Returns M ψ, or M† ψ, of an array with the axes t, z, y, x, spin, colour.
+    #[pyo3(signature = (psi, *, adjoint = false))]
+    fn apply(&self, py: Python<'_>, psi: &Bound<'_, PyAny>, adjoint: bool) -> PyResult<Py<PyAny>> {
+        let (held, dims) = (Arc::clone(&self.held), self.held.configuration.dims());
+        let psi = spinors(psi, dims)?;
+        let image = work::run(py, None, move |_| {
+            let dirac = lock(&held.dirac);
+            let lattice = dirac.lattice();
+            let (psi, mut image) = (lattice.spinor_from_host::<f64>(&psi)?, lattice.spinor::<f64>()?);
+            match adjoint {
+                true => dirac.adjoint()?.apply(&psi, &mut image)?,
+                false => dirac.apply(&psi, &mut image)?,
+            }
+            Ok::<_, lattice_cl::geometry::LatticeError>(image.to_host()?)
+        })?;
+        of_spinors(py, &image.map_err(|error| error.raised(py))?, dims)
+    }
+
+    /// Solves for the twelve columns of a source.
+    #[pyo3(signature = (source, *, progress = None, **options))]
+    fn propagator(
+        &self,
+        py: Python<'_>,
+        source: &Bound<'_, PyAny>,
+        progress: Option<&Bound<'_, PyAny>>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Propagator> {
+        let (source, smearing_links) = source_of(source)?;
+        let job = Job {
+            command: Task::Spectrum,
+            action: self.held.action.clone(),
+            sources: Some(source),
+            solver: method(py, options)?,
+            ..Job::default()
+        };
+        let collected = self.solved(py, &job, smearing_links, progress)?;
+        collected.expect_converged(py, labels(&self.held.team))?;
+        self.whole(py, &job, collected)
+    }
+
+    /// Solves for one spin and colour of a source.
+    #[pyo3(signature = (source, *, spin, colour, progress = None, **options))]
+    fn solve(
+        &self,
+        py: Python<'_>,
+        source: &Bound<'_, PyAny>,
+        spin: u64,
+        colour: u64,
+        progress: Option<&Bound<'_, PyAny>>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<(Py<PyAny>, Py<PyAny>)> {
+        let (source, smearing_links) = source_of(source)?;
+        let job = Job {
+            command: Task::Invert,
+            action: self.held.action.clone(),
+            sources: Some(SourceEntry { spin: Some(spin), colour: Some(colour), ..source }),
+            solver: method(py, options)?,
+            ..Job::default()
+        };
+        let Collected { outcome, dims, solutions, .. } = {
+            let collected = self.solved(py, &job, smearing_links, progress)?;
+            collected.expect_converged(py, labels(&self.held.team))?;
+            collected
+        };
+        let x = solutions.first().map_or(&[][..], Vec::as_slice);
+        Ok((of_spinors(py, x, dims)?, report(py, &outcome, labels(&self.held.team))?))
+    }
+
+    fn __repr__(&self) -> String {
+        let Held { configuration, action, coupling, .. } = &*self.held;
+        let smeared = match self.links_words.as_str() {
+            "" => String::new(),
+            words => format!(", links {words}"),
+        };
+        format!(
+            "{}, kappa {:?}, {}{smeared}, on {}",
+            action.operator_words(),
+            coupling.kappa(),
+            configuration.dims(),
+            labels(&self.held.team).join(", ")
+        )
+    }
+}
+
+impl Dirac {
+    /// Runs a job of this operator.
+    fn solved(
+        &self,
+        py: Python<'_>,
+        job: &Job,
+        smearing_links: Option<Arc<GaugeConfiguration>>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Collected> {
+        let (held, job) = (Arc::clone(&self.held), job.clone());
+        let links = smearing_links.unwrap_or_else(|| Arc::clone(&held.configuration));
+        let collected = work::run(py, progress, move |exchange| {
+            let problem = Problem::of_links(&job, &held.links)?.with_configuration(&links)?;
+            collector::run(&problem, exchange)
+        })?;
+        collected.map_err(|error| error.raised(py))
+    }
+
+    fn whole(&self, py: Python<'_>, job: &Job, collected: Collected) -> PyResult<Propagator> {
+        let Collected { outcome, mut propagators, .. } = collected;
+        let report = report(py, &outcome, labels(&self.held.team))?;
+        let propagator = propagators.swap_remove(0);
+        let origin = Origin::of_job(job, self.held.coupling, &outcome.propagators[0], &self.links_words);
+        Ok(Propagator::new(propagator, origin, self.held.team.clone(), report))
+    }
+}
+
+/// Reads a source: its text, or an object with `text`, `smearing` and `smearing_links`.
+fn source_of(source: &Bound<'_, PyAny>) -> PyResult<(SourceEntry, Option<Arc<GaugeConfiguration>>)> {
+    let py = source.py();
+    if let Ok(text) = source.extract::<String>() {
+        return Ok((SourceEntry { source: parsed(py, &text)?, ..SourceEntry::default() }, None));
+    }
+    let text: String = source.getattr("text")?.extract()?;
+    let smearing: Option<String> = source.getattr("smearing")?.extract()?;
+    let links = source.getattr("smearing_links")?;
+    let links = match links.is_none() {
+        true => None,
+        false => Some(Arc::clone(&links.cast::<Gauge>()?.get().links)),
+    };
+    let smear_source = smearing.map(|text| parsed(py, &text)).transpose()?;
+    Ok((SourceEntry { source: parsed(py, &text)?, smear_source, ..SourceEntry::default() }, links))
+}
+
+/// Reads the keys of `[solver]` in a job, with underscores for the strokes.
+fn method(py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Method> {
+    let Some(options) = options else { return Ok(Method::default()) };
+    let given = PyDict::new(py);
+    for (key, value) in options.iter().filter(|(_, value)| !value.is_none()) {
+        given.set_item(key.extract::<String>()?.replace('_', "-"), value)?;
+    }
+    let text: String = py.import("json")?.call_method1("dumps", (given,))?.extract()?;
+    serde_json::from_str(&text).map_err(|error| invalid(py, error))
+}

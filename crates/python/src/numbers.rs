@@ -1,0 +1,147 @@
+//! Arrays of numpy to fields on the host, and back.
+//!
+//! Axes are (t, z, y, x), then spin and colour of a spinor, direction, row and column of a link.
+
+use super::failure::invalid;
+use lattice_cl::geometry::{Dims, NDIM};
+use lattice_cl::hadron::{Column, QuarkPropagator};
+use lattice_cl::host::{GaugeConfiguration, Links, Matrix3, Spinor};
+use num_complex::Complex64;
+use numpy::{
+    Element, PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods, dtype,
+};
+use pyo3::prelude::*;
+use rayon::prelude::*;
+
+/// Returns the shape of a field: the extents from t to x, then these axes.
+pub fn shape(dims: Dims, axes: &[usize]) -> Vec<usize> {
+    dims.extents().iter().rev().chain(axes).copied().collect()
+}
+
+/// Returns any array as one of these elements in the order of C.
+///
+/// # Errors
+/// What `numpy.ascontiguousarray` raises.
+pub fn contiguous<'py, T: Element>(object: &Bound<'py, PyAny>) -> PyResult<PyReadonlyArrayDyn<'py, T>> {
+    let py = object.py();
+    let array = py.import("numpy")?.call_method1("ascontiguousarray", (object, dtype::<T>(py)))?;
+    Ok(array.cast_into::<PyArrayDyn<T>>()?.readonly())
+}
+
+/// Makes an array of elements in the order of C, without a copy.
+///
+/// # Errors
+/// If the elements do not fill the shape.
+pub fn array<T: Element>(py: Python<'_>, elements: Vec<T>, shape: Vec<usize>) -> PyResult<Py<PyAny>> {
+    Ok(PyArray1::from_vec(py, elements).reshape(shape)?.into_any().unbind())
+}
+
+/// Returns the extents of a field of an array with these last axes.
+///
+/// # Errors
+/// `InvalidInput` if the array has other axes, or no lattice has the extents.
+fn dims_of(py: Python<'_>, found: &[usize], axes: &[usize], names: &str) -> PyResult<Dims> {
+    let wrong = || {
+        let wanted = axes.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+        invalid(
+            py,
+            format!(
+                "the array has the shape {found:?}; a field has (T, Z, Y, X, {wanted}): t, z, y, x, {names}"
+            ),
+        )
+    };
+    let Some((extents, rest)) = found.split_at_checked(NDIM) else { return Err(wrong()) };
+    if rest != axes {
+        return Err(wrong());
+    }
+    Dims::new(std::array::from_fn(|mu| extents[NDIM - 1 - mu])).map_err(|error| invalid(py, error))
+}
+
+/// Reads spinors of a lattice.
+///
+/// # Errors
+/// `InvalidInput` if the array is of another shape.
+pub fn spinors(object: &Bound<'_, PyAny>, dims: Dims) -> PyResult<Vec<Spinor<f64>>> {
+    let (py, array) = (object.py(), contiguous::<Complex64>(object)?);
+    let found = dims_of(py, array.shape(), &[4, 3], "spin, colour")?;
+    if found != dims {
+        return Err(invalid(py, format!("the array is of a {found} lattice, not of {dims}")));
+    }
+    let numbers = array.as_slice()?;
+    Ok(py.detach(|| {
+        let spinor = |numbers: &[Complex64]| Spinor::from_fn(|spin, colour| numbers[3 * spin + colour]);
+        numbers.par_chunks_exact(12).map(spinor).collect()
+    }))
+}
+
+/// Makes an array of the spinors of a lattice.
+pub fn of_spinors(py: Python<'_>, spinors: &[Spinor<f64>], dims: Dims) -> PyResult<Py<PyAny>> {
+    let numbers = py.detach(|| {
+        let mut numbers = vec![Complex64::default(); 12 * spinors.len()];
+        numbers.par_chunks_exact_mut(12).zip(spinors).for_each(|(to, spinor)| {
+            to.copy_from_slice(spinor.0.as_flattened());
+        });
+        numbers
+    });
+    array(py, numbers, shape(dims, &[4, 3]))
+}
+
+/// Reads a propagator: axes of the sink, then spin and colour of the source.
+///
+/// # Errors
+/// `InvalidInput` if the array is of another shape.
+pub fn propagator(object: &Bound<'_, PyAny>) -> PyResult<QuarkPropagator> {
+    let (py, array) = (object.py(), contiguous::<Complex64>(object)?);
+    let names = "spin, colour of the sink, spin, colour of the source";
+    let dims = dims_of(py, array.shape(), &[4, 3, 4, 3], names)?;
+    let numbers = array.as_slice()?;
+    py.detach(|| {
+        let mut propagator = QuarkPropagator::new(dims)?;
+        for (number, column) in Column::all().enumerate() {
+            let spinor = |site: &[Complex64]| Spinor::from_fn(|s, c| site[12 * (3 * s + c) + number]);
+            let field: Vec<_> = numbers.par_chunks_exact(144).map(spinor).collect();
+            propagator.set_column(column, &field);
+        }
+        Ok::<_, lattice_cl::host::NoRoom>(propagator)
+    })
+    .map_err(|error| super::failure::Raised::raised(error, py))
+}
+
+/// Makes an array of a propagator.
+pub fn of_propagator(py: Python<'_>, propagator: &QuarkPropagator) -> PyResult<Py<PyAny>> {
+    let numbers = propagator.sites().as_flattened().as_flattened();
+    let array = PyArray1::from_slice(py, numbers);
+    Ok(array.reshape(shape(propagator.dims(), &[4, 3, 4, 3]))?.into_any().unbind())
+}
+
+/// Returns a column of a propagator.
+pub fn column(propagator: &QuarkPropagator, column: Column) -> Vec<Spinor<f64>> {
+    let number = 3 * column.spin + column.colour;
+    propagator.sites().par_iter().map(|site| Spinor::from_fn(|s, c| site[3 * s + c][number])).collect()
+}
+
+/// Reads links, in double.
+///
+/// # Errors
+/// `InvalidInput` if the array is of another shape.
+pub fn links(object: &Bound<'_, PyAny>) -> PyResult<GaugeConfiguration> {
+    let (py, array) = (object.py(), contiguous::<Complex64>(object)?);
+    let dims = dims_of(py, array.shape(), &[4, 3, 3], "direction, row, column")?;
+    let numbers = array.as_slice()?;
+    let link = |numbers: &[Complex64]| Matrix3::from_fn(|i, j| numbers[3 * i + j]);
+    let links = py.detach(|| numbers.par_chunks_exact(9).map(link).collect());
+    Ok(GaugeConfiguration::new(dims, Links::Double(links)))
+}
+
+/// Makes an array of the links of a configuration, in double.
+pub fn of_links(py: Python<'_>, configuration: &GaugeConfiguration) -> PyResult<Py<PyAny>> {
+    let dims = configuration.dims();
+    let numbers = py.detach(|| {
+        let mut numbers = vec![Complex64::default(); 36 * dims.volume()];
+        numbers.par_chunks_exact_mut(9).enumerate().for_each(|(link, to)| {
+            to.copy_from_slice(configuration.link(link / NDIM, link % NDIM).0.as_flattened());
+        });
+        numbers
+    });
+    array(py, numbers, shape(dims, &[NDIM, 3, 3]))
+}

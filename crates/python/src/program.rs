@@ -1,0 +1,10 @@
+//! The program `cr-solve` as a part of the package.
+
+use pyo3::prelude::*;
+use std::ffi::OsString;
+
+/// Runs the program with these arguments, its name first, and returns its exit status.
+#[pyfunction]
+pub fn run_program(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+    py.detach(|| cr_solve::run(arguments) as u8)
+}
