@@ -6,6 +6,7 @@ from typing import Any, TypeVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
+from typing_extensions import disjoint_base
 
 from .progress import Progress
 from .report import Report
@@ -134,6 +135,7 @@ class Gauge:
         """Write the links to a file."""
     def _repr_html_(self) -> str: ...
 
+@disjoint_base
 class Dirac:
     """A Dirac operator on the devices of a team."""
 
