@@ -3,14 +3,15 @@
 mod common;
 
 use common::{all_combinations, small, team_of, teams};
+use lattice_cl::device::Team;
 use lattice_cl::field::SpinorField;
 use lattice_cl::geometry::{Boundary, Grid, Lattice};
-use lattice_cl::host::random;
+use lattice_cl::host::{Spinor, random};
 use lattice_cl::multigrid::{Block, Multigrid, MultigridParams, SetupError, SetupFileError};
 use lattice_cl::operator::{Dirac, Kappa, SiteTerm};
 use lattice_cl::solve::{
-    Attempt, Auto, AutoParams, AutoSolution, BicgstabParams, CgParams, Preconditioning, SolveParams, Watch,
-    bicgstab, cg,
+    Attempt, Auto, AutoParams, AutoSolution, BicgstabParams, BlockSolution, CgParams, Preconditioning,
+    SolveParams, Watch, bicgstab, cg,
 };
 use lattice_cl::{Dims, GaugeConfiguration};
 use lattice_solvers::{LinearOperator, VectorSpace};
@@ -130,7 +131,12 @@ fn cycles_with_a_clover_term_or_a_twisted_mass_are_nearly_those_without() {
 
 #[test]
 fn blocks_of_odd_shapes_and_three_levels_solve() {
-    let cases: [([usize; 4], MultigridParams, &str); 3] = [
+    let cases: [([usize; 4], MultigridParams, &str); 4] = [
+        (
+            [2, 6, 2, 2],
+            MultigridParams { vectors: Some(2), levels: Some(4), ..few_vectors() },
+            "3 levels, 2 vectors on blocks of 2x3x2x2, 2 vectors on blocks of 1x2x1x1, fewer than 4: no blocks divide 1x1x1x1 sites",
+        ),
         ([6, 4, 2, 10], few_vectors(), "2 levels, 6 vectors on blocks of 3x4x2x5"),
         (
             [6, 6, 2, 6],
@@ -168,6 +174,40 @@ fn a_lattice_without_blocks_is_named() {
     let Err(error) = Multigrid::new(&dirac, few_vectors(), |_| ()) else { panic!("one site is no block") };
     assert!(matches!(error, SetupError::NoBlock { mu: 2, .. }), "{error}");
     assert!(error.to_string().contains("direction z"), "{error}");
+}
+
+/// Columns of very different sizes, among them zero, and one that is solved for alone.
+#[test]
+fn columns_at_once_have_the_solutions_of_one_after_the_other() {
+    for team in [Team::host(), team_of(1), team_of(2)] {
+        let lattice = Lattice::new(&team, Dims::new([4, 2, 4, 8]).unwrap()).unwrap();
+        let configuration = Arc::new(random::weak(lattice.dims(), 0.3, 3));
+        let dirac = dirac(&lattice, &configuration, 0.125, SiteTerm::Scalar);
+        let mut multigrid = Multigrid::new(&dirac, few_vectors(), |_| ()).unwrap();
+        let small = random::spinor_field(lattice.dims(), 4);
+        let small: Vec<_> = small.iter().map(|psi| Spinor::from_fn(|s, c| psi.0[s][c] * 1e-5)).collect();
+        let columns =
+            [source(&lattice), lattice.spinor_from_host(&small).unwrap(), lattice.spinor().unwrap()];
+        let mut b = lattice.spinors(columns.len()).unwrap();
+        columns.iter().enumerate().for_each(|(k, column)| b.copy_column_from(k, column).unwrap());
+        let BlockSolution { x, residuals, info } = multigrid.solve_columns(&dirac, &b, None).unwrap();
+        assert!(residuals.iter().all(|residual| residual.true_residual <= 1e-10), "{residuals:?}");
+        assert_eq!(residuals[2].true_residual, 0.0);
+        let mut one = lattice.spinor().unwrap();
+        for (k, column) in columns[..2].iter().enumerate() {
+            let (alone, of_one) = multigrid.solve(&dirac, column, None).unwrap();
+            x.copy_column_to(k, &mut one).unwrap();
+            let distance = distance(&dirac, &one, &alone);
+            assert!(distance < 1e-8, "column {k}: {distance:e}");
+            // The small one has to fall as far as if it were large.
+            assert!(
+                info.iterations <= 2 * of_one.iterations,
+                "{} and {}",
+                info.iterations,
+                of_one.iterations
+            );
+        }
+    }
 }
 
 #[test]

@@ -19,16 +19,19 @@ static inline place place_of(const layout l, const uint item)
     return place_at(l, 2 * (item % pairs_of_row), row % (FROM_NY * l.sy), plane % (FROM_NZ * l.sz), plane / (FROM_NZ * l.sz));
 }
 
-// One work-item for each of `sites` sites; the first of them has number `start` in `to`.
+// One work-item for each of `sites` sites of each column. The first site has number `start` in `to`,
+// where a column has `stride` reals.
 __kernel void spinors_to_plain(__global const REAL *restrict from, __global REAL *restrict to, const uint4 extents,
-                               const uint start, const uint sites)
+                               const uint start, const uint sites, const uint columns, const uint stride)
 {
     const uint item = get_global_id(0);
-    if (item >= sites)
+    if (item >= sites * columns)
         return;
+    const uint column = item / sites, site = item % sites;
     const layout l = spinor_layout(extents);
-    const place p = place_of(l, item);
-    to += (size_t)(start + item) * 2 * COMPONENTS;
+    const place p = place_of(l, site);
+    from += column * half_field(l);
+    to += (size_t)column * stride + (size_t)(start + site) * 2 * COMPONENTS;
     for (int c = 0; c < COMPONENTS / 2; ++c) {
         const size_t upper = offset_of(l, p, c), lower = offset_of(l, p, c + COMPONENTS / 2);
         for (int part = 0; part < 2; ++part) {
@@ -41,14 +44,16 @@ __kernel void spinors_to_plain(__global const REAL *restrict from, __global REAL
 
 // The reverse.
 __kernel void spinors_from_plain(__global const REAL *restrict from, __global REAL *restrict to, const uint4 extents,
-                                 const uint start, const uint sites)
+                                 const uint start, const uint sites, const uint columns, const uint stride)
 {
     const uint item = get_global_id(0);
-    if (item >= sites)
+    if (item >= sites * columns)
         return;
+    const uint column = item / sites, site = item % sites;
     const layout l = spinor_layout(extents);
-    const place p = place_of(l, item);
-    from += (size_t)(start + item) * 2 * COMPONENTS;
+    const place p = place_of(l, site);
+    from += (size_t)column * stride + (size_t)(start + site) * 2 * COMPONENTS;
+    to += column * half_field(l);
     for (int c = 0; c < COMPONENTS / 2; ++c) {
         const size_t upper = offset_of(l, p, c), lower = offset_of(l, p, c + COMPONENTS / 2);
         for (int part = 0; part < 2; ++part) {

@@ -3,6 +3,9 @@
 // LANES                  complex numbers of a coarse vector with adjacent real parts; imaginary parts follow
 // IN_LANES               LANES of vectors of the finer level
 // FIXED                  1 if near-null vectors and blocks are kept in 16 bits, each group of numbers with a unit
+// SOURCES                right-hand sides, which lie one after the other; a stride is the number of reals of one
+//
+// The sums of a right-hand side have the same order, however many there are.
 //
 // A vector has two numbers, one for each chirality, for each of `half` components of a site. A coarse
 // vector has two numbers for each near-null vector. Zeros fill the numbers of a site up to whole
@@ -84,19 +87,27 @@ static inline size_t fine_at(const size_t number) { return number / IN_LANES * 2
     ((vreal)(plus, minus, plus, minus, plus, minus, plus, minus, plus, minus, plus, minus, plus, minus, plus, minus))
 #endif
 
+#define FOR_EACH_SOURCE _Pragma("unroll") for (uint r = 0; r < SOURCES; ++r)
+
+static inline void set_zero(vcomplex *sums)
+{
+    FOR_EACH_SOURCE sums[r] = splat((double2)(0.0, 0.0));
+}
+
 // coarse = V† fine, summed over the members of each aggregate. Aggregates from number `evens` on go to `odd`.
 // One work-item for each chunk of a coarse site.
 __kernel EXPLICIT_VECTORS void restrict_vector(__global const kept *restrict vectors, __global const float *restrict units,
                                                __global const real *restrict fine, __global const uint *restrict members, __global real *restrict even,
                                                __global real *restrict odd, const uint aggregates, const uint evens,
                                                const uint per_aggregate, const uint half_site, const uint fine_site,
-                                               const uint chunks)
+                                               const uint chunks, const uint fine_stride, const uint coarse_stride)
 {
     const uint item = get_global_id(0);
     if (item >= aggregates * chunks)
         return;
     const uint aggregate = item / chunks, chunk = item % chunks;
-    vcomplex sum = splat((double2)(0.0, 0.0));
+    vcomplex sums[SOURCES];
+    set_zero(sums);
     for (uint k = 0; k < per_aggregate; ++k) {
         const uint member = members[(size_t)aggregate * per_aggregate + k];
         if (member == NO_MEMBER)
@@ -104,25 +115,45 @@ __kernel EXPLICIT_VECTORS void restrict_vector(__global const kept *restrict vec
         const size_t site = member;
         for (uint i = 0; i < half_site; ++i) {
             const real unit = UNIT(site * half_site + i);
-            const vcomplex v = load_kept(vectors, (site * half_site + i) * chunks + chunk);
+            const vcomplex v = conjugate(load_kept(vectors, (site * half_site + i) * chunks + chunk));
             const size_t plus = fine_at(site * fine_site + 2 * i), minus = fine_at(site * fine_site + 2 * i + 1);
-            vcomplex f;
-            f.re = BOTH(chunk, unit * fine[plus], unit * fine[minus]);
-            f.im = BOTH(chunk, unit * fine[plus + IN_LANES], unit * fine[minus + IN_LANES]);
-            sum = multiply_add(sum, conjugate(v), f);
+            FOR_EACH_SOURCE {
+                __global const real *from = fine + (size_t)r * fine_stride;
+                vcomplex f;
+                f.re = BOTH(chunk, unit * from[plus], unit * from[minus]);
+                f.im = BOTH(chunk, unit * from[plus + IN_LANES], unit * from[minus + IN_LANES]);
+                sums[r] = multiply_add(sums[r], v, f);
+            }
         }
     }
-    if (aggregate < evens)
-        store_chunk(even, (size_t)aggregate * chunks + chunk, sum);
-    else
-        store_chunk(odd, (size_t)(aggregate - evens) * chunks + chunk, sum);
+    __global real *to = aggregate < evens ? even : odd;
+    const size_t site = aggregate < evens ? aggregate : aggregate - evens;
+    FOR_EACH_SOURCE store_chunk(to + (size_t)r * coarse_stride, site * chunks + chunk, sums[r]);
 }
+
+#if LANES > 1
+// Adds up the numbers of each chirality.
+static inline void sum_of_chiralities(const vcomplex sum, real *restrict plus, real *restrict minus)
+{
+    real re[LANES], im[LANES];
+    JOIN(vstore, LANES)(sum.re, 0, re);
+    JOIN(vstore, LANES)(sum.im, 0, im);
+    plus[0] = plus[1] = minus[0] = minus[1] = 0;
+    for (int lane = 0; lane < LANES; lane += 2) {
+        plus[0] += re[lane];
+        plus[1] += im[lane];
+        minus[0] += re[lane + 1];
+        minus[1] += im[lane + 1];
+    }
+}
+#endif
 
 // fine = V coarse on the first `sites` sites. One work-item for each component of a site, with both chiralities.
 __kernel EXPLICIT_VECTORS void prolong_vector(__global const kept *restrict vectors, __global const float *restrict units,
                                               __global const real *restrict even, __global const real *restrict odd, __global const uint *restrict aggregate_of,
                                               __global real *restrict fine, const uint sites, const uint evens,
-                                              const uint half_site, const uint fine_site, const uint chunks)
+                                              const uint half_site, const uint fine_site, const uint chunks,
+                                              const uint fine_stride, const uint coarse_stride)
 {
     const uint item = get_global_id(0);
     if (item >= sites * half_site)
@@ -131,54 +162,63 @@ __kernel EXPLICIT_VECTORS void prolong_vector(__global const kept *restrict vect
     const uint aggregate = aggregate_of[site];
     __global const real *coarse = aggregate < evens ? even : odd;
     const size_t first = (size_t)(aggregate < evens ? aggregate : aggregate - evens) * chunks;
+    const size_t at[2] = {fine_at((size_t)site * fine_site + 2 * i), fine_at((size_t)site * fine_site + 2 * i + 1)};
+    const real unit = UNIT(item);
 #if LANES == 1
-    vcomplex sums[2] = {splat((double2)(0.0, 0.0)), splat((double2)(0.0, 0.0))};
-    for (uint chunk = 0; chunk < chunks; chunk += 2)
-        for (uint chirality = 0; chirality < 2; ++chirality)
-            sums[chirality] = multiply_add(sums[chirality], load_kept(vectors, (size_t)item * chunks + chunk + chirality),
-                                           load_chunk(coarse, first + chunk + chirality));
-    const real plus_re = sums[0].re, plus_im = sums[0].im, minus_re = sums[1].re, minus_im = sums[1].im;
+    // A chunk is a number of one chirality.
+    for (uint chirality = 0; chirality < 2; ++chirality) {
+        vcomplex sums[SOURCES];
+        set_zero(sums);
+        for (uint chunk = chirality; chunk < chunks; chunk += 2) {
+            const vcomplex v = load_kept(vectors, (size_t)item * chunks + chunk);
+            FOR_EACH_SOURCE sums[r] = multiply_add(sums[r], v, load_chunk(coarse + (size_t)r * coarse_stride, first + chunk));
+        }
+        FOR_EACH_SOURCE {
+            __global real *to = fine + (size_t)r * fine_stride + at[chirality];
+            to[0] = unit * sums[r].re;
+            to[IN_LANES] = unit * sums[r].im;
+        }
+    }
 #else
-    vcomplex sum = splat((double2)(0.0, 0.0));
-    for (uint chunk = 0; chunk < chunks; ++chunk)
-        sum = multiply_add(sum, load_kept(vectors, (size_t)item * chunks + chunk), load_chunk(coarse, first + chunk));
-    real re[LANES], im[LANES];
-    JOIN(vstore, LANES)(sum.re, 0, re);
-    JOIN(vstore, LANES)(sum.im, 0, im);
-    real plus_re = 0, plus_im = 0, minus_re = 0, minus_im = 0;
-    for (int lane = 0; lane < LANES; lane += 2) {
-        plus_re += re[lane];
-        plus_im += im[lane];
-        minus_re += re[lane + 1];
-        minus_im += im[lane + 1];
+    vcomplex sums[SOURCES];
+    set_zero(sums);
+    for (uint chunk = 0; chunk < chunks; ++chunk) {
+        const vcomplex v = load_kept(vectors, (size_t)item * chunks + chunk);
+        FOR_EACH_SOURCE sums[r] = multiply_add(sums[r], v, load_chunk(coarse + (size_t)r * coarse_stride, first + chunk));
+    }
+    FOR_EACH_SOURCE {
+        real parts[2][2];
+        sum_of_chiralities(sums[r], parts[0], parts[1]);
+        for (uint chirality = 0; chirality < 2; ++chirality) {
+            __global real *to = fine + (size_t)r * fine_stride + at[chirality];
+            to[0] = unit * parts[chirality][0];
+            to[IN_LANES] = unit * parts[chirality][1];
+        }
     }
 #endif
-    const size_t plus = fine_at((size_t)site * fine_site + 2 * i), minus = fine_at((size_t)site * fine_site + 2 * i + 1);
-    const real unit = UNIT(item);
-    fine[plus] = unit * plus_re;
-    fine[plus + IN_LANES] = unit * plus_im;
-    fine[minus] = unit * minus_re;
-    fine[minus + IN_LANES] = unit * minus_im;
 }
 
-// fine = one near-null vector in one chirality, column `column` of V, on the sites whose flag has bit
-// number `bit`, and 0 elsewhere.
+// fine = one near-null vector in one chirality, on the sites whose flag has bit number `bit`, and 0 elsewhere.
+// Right-hand side r gets column `column` + r of V.
 // One work-item for each component of a site, with both chiralities.
 __kernel void take_vector(__global const kept *restrict vectors, __global const float *restrict units,
                           __global const uint *restrict flags, __global real *restrict fine, const uint sites, const uint column, const uint bit,
-                          const uint half_site, const uint fine_site, const uint chunks)
+                          const uint half_site, const uint fine_site, const uint chunks, const uint fine_stride)
 {
     const uint item = get_global_id(0);
     if (item >= sites * half_site)
         return;
     const uint site = item / half_site, i = item % half_site;
-    const size_t from = ((size_t)item * chunks + column / LANES) * 2 * LANES + column % LANES;
     const bool wanted = flags[site] >> bit & 1;
-    for (uint chirality = 0; chirality < 2; ++chirality) {
-        const bool keeps = wanted && column % 2 == chirality;
-        const size_t to = fine_at((size_t)site * fine_site + 2 * i + chirality);
-        fine[to] = keeps ? UNIT(item) * vectors[from] : 0;
-        fine[to + IN_LANES] = keeps ? UNIT(item) * vectors[from + LANES] : 0;
+    for (uint r = 0; r < SOURCES; ++r) {
+        const uint own = column + r;
+        const size_t from = ((size_t)item * chunks + own / LANES) * 2 * LANES + own % LANES;
+        for (uint chirality = 0; chirality < 2; ++chirality) {
+            const bool keeps = wanted && own % 2 == chirality;
+            const size_t to = (size_t)r * fine_stride + fine_at((size_t)site * fine_site + 2 * i + chirality);
+            fine[to] = keeps ? UNIT(item) * vectors[from] : 0;
+            fine[to + IN_LANES] = keeps ? UNIT(item) * vectors[from + LANES] : 0;
+        }
     }
 }
 
@@ -190,13 +230,14 @@ __kernel EXPLICIT_VECTORS void coarse_hop(__global const kept *restrict blocks, 
                                           __global const uint *restrict neighbours, __global const real *restrict in, __global const real *restrict own,
                                           __global real *restrict out, const uint first, const uint sites,
                                           const uint columns, const uint chunks, const uint mask, const real alpha,
-                                          const real beta)
+                                          const real beta, const uint stride)
 {
     const uint item = get_global_id(0);
     if (item >= sites * chunks)
         return;
     const uint site = item / chunks, chunk = item % chunks;
-    vcomplex sum = splat((double2)(0.0, 0.0));
+    vcomplex sums[SOURCES];
+    set_zero(sums);
     for (uint direction = 0; direction < 10; ++direction) {
         if (!(mask >> direction & 1))
             continue;
@@ -205,18 +246,25 @@ __kernel EXPLICIT_VECTORS void coarse_hop(__global const kept *restrict blocks, 
         const uint neighbour = hops ? neighbours[(size_t)(first + site) * 8 + direction] : site;
         __global const real *x = from + (size_t)neighbour * chunks * 2 * LANES;
         const size_t block = ((size_t)(first + site) * 10 + direction) * columns;
-        vcomplex product = splat((double2)(0.0, 0.0));
+        vcomplex products[SOURCES];
+        set_zero(products);
         for (uint column = 0; column < columns; ++column) {
             const uint at = column / LANES * 2 * LANES + column % LANES;
-            vcomplex value;
-            value.re = (vreal)x[at];
-            value.im = (vreal)x[at + LANES];
-            product = multiply_add(product, value, load_kept(blocks, (block + column) * chunks + chunk));
+            const vcomplex a = load_kept(blocks, (block + column) * chunks + chunk);
+            FOR_EACH_SOURCE {
+                vcomplex value;
+                value.re = (vreal)x[(size_t)r * stride + at];
+                value.im = (vreal)x[(size_t)r * stride + at + LANES];
+                products[r] = multiply_add(products[r], value, a);
+            }
         }
-        sum = add_scaled(sum, (vreal)UNIT((size_t)(first + site) * 10 + direction), product);
+        const vreal unit = (vreal)UNIT((size_t)(first + site) * 10 + direction);
+        FOR_EACH_SOURCE sums[r] = add_scaled(sums[r], unit, products[r]);
     }
-    sum = scale_number(sum, (vreal)beta);
-    if (alpha != 0)
-        sum = add_scaled(sum, (vreal)alpha, load_chunk(own, item));
-    store_chunk(out, item, sum);
+    FOR_EACH_SOURCE {
+        vcomplex sum = scale_number(sums[r], (vreal)beta);
+        if (alpha != 0)
+            sum = add_scaled(sum, (vreal)alpha, load_chunk(own + (size_t)r * stride, item));
+        store_chunk(out + (size_t)r * stride, item, sum);
+    }
 }

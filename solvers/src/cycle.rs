@@ -34,6 +34,11 @@ impl<A: LinearOperator> Cycle<A> {
         Ok(Self { smoother, remaining: a.space().zero_vector()? })
     }
 
+    /// Returns the smoother.
+    pub fn smoother(&self) -> &Polynomial {
+        &self.smoother
+    }
+
     /// z ≈ A⁻¹ r and image = A z. Waits for nothing by itself.
     ///
     /// # Errors

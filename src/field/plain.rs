@@ -41,13 +41,18 @@ impl<R: Real> Numbers<R> {
 
 /// Spinors of the even sites, then spinors of the odd sites if there are both.
 ///
-/// Order and basis are those of `cl/multigrid/plain.cl`. Each device has its domain.
+/// Order and basis are those of `cl/multigrid/plain.cl`. Each device has its domain. Columns follow
+/// one after the other.
 pub(crate) mod plain_spinors {
     use super::*;
 
-    /// Zeros for the even sites, or for all.
-    pub(crate) fn zero<R: Real>(lattice: &Lattice, all: bool) -> Result<Numbers<R>, DeviceError> {
-        let reals = |volume: usize| Spinor::<R>::REALS * if all { volume } else { volume / 2 };
+    /// Zeros for the even sites of each column, or for all sites.
+    pub(crate) fn zero<R: Real>(
+        lattice: &Lattice,
+        all: bool,
+        columns: usize,
+    ) -> Result<Numbers<R>, DeviceError> {
+        let reals = |volume: usize| columns * Spinor::<R>::REALS * if all { volume } else { volume / 2 };
         if lattice.team().is_host() {
             return Ok(Numbers::Host(vec![R::zero(); reals(lattice.dims().volume())]));
         }
@@ -57,20 +62,25 @@ pub(crate) mod plain_spinors {
 
     /// The numbers of the field's parity become those of the field.
     pub(crate) fn take<R: Real>(field: &ParityField<R>, numbers: &mut Numbers<R>) -> Result<(), DeviceError> {
-        let parity = field.parity();
+        let (parity, columns) = (field.parity(), field.columns());
         match numbers {
             Numbers::Host(numbers) => {
-                let spinors = field.spinors.on_host();
-                let reals = spinors.len() * Spinor::<R>::REALS;
-                let own = &mut numbers[parity * reals..][..reals];
-                own.par_chunks_mut(Spinor::<R>::REALS).zip(spinors).for_each(|(own, spinor)| {
-                    own.copy_from_slice(bytemuck::cast_slice(&host::multigrid::plain(spinor)));
-                });
+                let sites = field.spinors.on_host().len() / columns;
+                let reals = sites * Spinor::<R>::REALS;
+                let stride = numbers.len() / columns;
+                let of_columns = field.spinors.on_host().chunks(sites);
+                for (own, spinors) in numbers.chunks_mut(stride).zip(of_columns) {
+                    let own = &mut own[parity * reals..][..reals];
+                    own.par_chunks_mut(Spinor::<R>::REALS).zip(spinors).for_each(|(own, spinor)| {
+                        own.copy_from_slice(bytemuck::cast_slice(&host::multigrid::plain(spinor)));
+                    });
+                }
             }
             Numbers::Devices(buffers) => {
                 let shards = field.lattice().shards().iter();
                 for ((shard, own), field) in shards.zip(buffers).zip(field.spinors.on_devices()) {
-                    convert::<R>(shard, "spinors_to_plain", parity, field.into(), own.into())?;
+                    let layout = OfColumns { parity, columns, stride: own.len() / columns };
+                    convert::<R>(shard, "spinors_to_plain", layout, field.into(), own.into())?;
                 }
             }
         }
@@ -79,21 +89,25 @@ pub(crate) mod plain_spinors {
 
     /// The field becomes the numbers of its parity.
     pub(crate) fn put<R: Real>(numbers: &Numbers<R>, field: &mut ParityField<R>) -> Result<(), DeviceError> {
-        let parity = field.parity();
+        let (parity, columns) = (field.parity(), field.columns());
         match numbers {
             Numbers::Host(numbers) => {
-                let spinors = field.spinors.on_host_mut();
-                let reals = spinors.len() * Spinor::<R>::REALS;
-                let own = numbers[parity * reals..][..reals].par_chunks(Spinor::<R>::REALS);
-                spinors.par_iter_mut().zip(own).for_each(|(spinor, own)| {
-                    *spinor = host::multigrid::spinor(bytemuck::cast_slice(own));
-                });
+                let sites = field.spinors.on_host().len() / columns;
+                let reals = sites * Spinor::<R>::REALS;
+                let of_columns = field.spinors.on_host_mut().chunks_mut(sites);
+                for (own, spinors) in numbers.chunks(numbers.len() / columns).zip(of_columns) {
+                    let own = own[parity * reals..][..reals].par_chunks(Spinor::<R>::REALS);
+                    spinors.par_iter_mut().zip(own).for_each(|(spinor, own)| {
+                        *spinor = host::multigrid::spinor(bytemuck::cast_slice(own));
+                    });
+                }
             }
             Numbers::Devices(buffers) => {
                 let lattice = field.lattice().clone();
                 let fields = field.spinors.on_devices_mut();
                 for ((shard, own), field) in lattice.shards().iter().zip(buffers).zip(fields) {
-                    convert::<R>(shard, "spinors_from_plain", parity, own.into(), field.into())?;
+                    let layout = OfColumns { parity, columns, stride: own.len() / columns };
+                    convert::<R>(shard, "spinors_from_plain", layout, own.into(), field.into())?;
                 }
             }
         }
@@ -149,10 +163,17 @@ fn key<R: Real>(shard: &Shard) -> KernelKey {
     FROM.define(key, &shard.layout(R::STORAGE), Shape::SPINOR)
 }
 
+/// The columns of one parity, and how many reals there are from one to the next in plain order.
+struct OfColumns {
+    parity: usize,
+    columns: usize,
+    stride: usize,
+}
+
 fn convert<R: Real>(
     shard: &Shard,
     name: &'static str,
-    parity: usize,
+    OfColumns { parity, columns, stride }: OfColumns,
     from: Argument<'_>,
     to: Argument<'_>,
 ) -> Result<(), DeviceError> {
@@ -162,6 +183,8 @@ fn convert<R: Real>(
         Parameter::value::<[u32; NDIM]>("extents"),
         Parameter::value::<u32>("start"),
         Parameter::value::<u32>("sites"),
+        Parameter::value::<u32>("columns"),
+        Parameter::value::<u32>("stride"),
     ];
     let layout = shard.layout(R::STORAGE);
     let kernel = transfer::kernel(&shard.device, key::<R>(shard), name, &parameters)?;
@@ -172,8 +195,10 @@ fn convert<R: Real>(
         Argument::value(transfer::sub_extents(&layout)),
         Argument::value((parity * sites) as u32),
         Argument::value(sites as u32),
+        Argument::value(columns as u32),
+        Argument::value(stride as u32),
     ];
-    kernel.start(Range::covering(sites, 64), &arguments)
+    kernel.start(Range::covering(sites * columns, 64), &arguments)
 }
 
 /// Returns the numbers of a field as they lie in memory.

@@ -4,13 +4,11 @@ use super::coarse_lattice::CoarseLattice;
 use super::coarse_space::{CoarseSpace, SiteNumbers, WholeVector};
 use super::error::SetupError;
 use super::kept::Kept;
-use super::kernels::{LOCAL_SIZE, kernel};
-use crate::device::{Argument, Buffer, DeviceError, Kernel, Range, Team};
-use crate::field::{
-    NumbersView, SpinorField, SpinorSpace, buffer_of, buffer_of_mut, numbers_of, set_numbers,
-};
+use super::kernels::{Hop, kernel};
+use crate::device::{Buffer, DeviceError, Kernel};
+use crate::field::{SpinorField, SpinorSpace};
 use crate::geometry::{LatticeError, NDIM};
-use crate::host::multigrid::{BLOCKS, CoarseBlocks, coarse_hop};
+use crate::host::multigrid::{BLOCKS, CoarseBlocks};
 use crate::scalar::Real;
 use lattice_solvers::{LinearOperator, VectorSpace, Work};
 use num_complex::{Complex, Complex64};
@@ -24,7 +22,9 @@ pub(super) const WITHIN: usize = 2 * NDIM;
 /// Its inverse.
 const INVERSE: usize = WITHIN + 1;
 
-/// Blocks as they are made: those of the neighbours and that of the site itself, `[site][block][column][row]`.
+/// Blocks as they are made: `[site][block][column][row]`.
+///
+/// The blocks of the neighbours come before that of the site itself.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct RawBlocks<R> {
     /// Numbers of a site.
@@ -41,13 +41,17 @@ impl<R: Real> RawBlocks<R> {
         Self { columns, blocks: vec![Complex::default(); numbers] }
     }
 
-    /// Sets a column of a block of each site, from the numbers of all sites.
+    /// Sets columns of a block of each site, from number `column` on.
+    ///
+    /// `numbers` has the numbers of all sites for one column after the other.
     pub fn set_columns(&mut self, block: usize, column: usize, numbers: &[Complex<R>]) {
-        let n = self.columns;
-        self.blocks
-            .par_chunks_mut(RAW_BLOCKS * n * n)
-            .zip(numbers.par_chunks(n))
-            .for_each(|(site, numbers)| site[(block * n + column) * n..][..n].copy_from_slice(numbers));
+        let (n, sites) = (self.columns, self.blocks.len() / (RAW_BLOCKS * self.columns * self.columns));
+        self.blocks.par_chunks_mut(RAW_BLOCKS * n * n).enumerate().for_each(|(place, site)| {
+            for (k, numbers) in numbers.chunks(sites * n).enumerate() {
+                let own = &mut site[(block * n + column + k) * n..][..n];
+                own.copy_from_slice(&numbers[place * n..][..n]);
+            }
+        });
     }
 
     /// The block of a site, column by column.
@@ -63,93 +67,118 @@ impl<R: Real> RawBlocks<R> {
     }
 }
 
+/// The blocks of an operator on all sites.
 enum Storage<R: Real> {
     Host { blocks: Vec<Complex<R>>, neighbours: Vec<u32> },
-    Device(Box<OnDevice<R>>),
-}
-
-struct OnDevice<R: Real> {
-    blocks: Kept<R>,
-    neighbours: Buffer<u32>,
-    kernel: Kernel,
+    Device { blocks: Kept<R>, neighbours: Buffer<u32> },
 }
 
 /// The system of a coarse level on its first half of sites.
 ///
-/// The blocks of a site are multiplied by the inverse of its own one: M = D (1 + Â). With parities the system is the
-/// Schur complement 1 − Â_eo Â_oe, without them 1 + Â.
+/// The blocks of a site are multiplied by the inverse of its own block: M = D (1 + Â). With
+/// parities the system is the Schur complement 1 − Â_eo Â_oe, without them 1 + Â.
 pub(super) struct CoarseOperator<R: Real> {
     lattice: Arc<CoarseLattice>,
     space: CoarseSpace<R>,
-    storage: Storage<R>,
-    /// On the second half of sites.
+    storage: Arc<Storage<R>>,
+    /// `None` on the host.
+    kernel: Option<Kernel>,
+    /// A vector on the second half of sites.
     between: Mutex<SpinorField<R>>,
 }
 
 impl<R: Real> CoarseOperator<R> {
-    /// The operator with its blocks as they are, of which [`apply_whole`](Self::apply_whole) is known.
-    pub fn raw(place: &Team, lattice: &Arc<CoarseLattice>, raw: &RawBlocks<R>) -> Result<Self, LatticeError> {
+    /// Makes the operator with its blocks as they are, for [`apply_whole`](Self::apply_whole).
+    pub fn raw(
+        space: &CoarseSpace<R>,
+        lattice: &Arc<CoarseLattice>,
+        raw: &RawBlocks<R>,
+    ) -> Result<Self, LatticeError> {
         let n2 = raw.columns * raw.columns;
         let of_site =
             |from: &[Complex<R>], to: &mut [Complex<R>]| to[..RAW_BLOCKS * n2].copy_from_slice(from);
-        Self::new(place, lattice, raw, |from, to| {
+        Self::new(space, lattice, raw, |from, to| {
             of_site(from, to);
             true
         })?
         .ok_or_else(|| unreachable!("nothing is inverted"))
     }
 
-    /// The system of level `level`.
+    /// Makes the system of level `level`.
+    ///
+    /// # Errors
+    /// When a site's own block has no inverse, or a device fails.
     pub fn scaled(
-        place: &Team,
+        space: &CoarseSpace<R>,
         lattice: &Arc<CoarseLattice>,
         raw: &RawBlocks<R>,
         level: usize,
     ) -> Result<Self, SetupError> {
         let n = raw.columns;
-        let made = Self::new(place, lattice, raw, |from, to| scale_site(n, from, to))?;
+        let made = Self::new(space, lattice, raw, |from, to| scale_site(n, from, to))?;
         made.ok_or(SetupError::Singular { level })
     }
 
-    /// With blocks that are made site by site; `None` where a site has none.
+    /// Makes an operator with blocks that `make` makes site by site.
+    ///
+    /// `None` if a site has no blocks.
     fn new(
-        place: &Team,
+        space: &CoarseSpace<R>,
         lattice: &Arc<CoarseLattice>,
         raw: &RawBlocks<R>,
         make: impl Fn(&[Complex<R>], &mut [Complex<R>]) -> bool + Sync,
     ) -> Result<Option<Self>, LatticeError> {
-        let (n, volume) = (raw.columns, lattice.volume());
-        let space = CoarseSpace::new(place, lattice, n)?;
-        let between = Mutex::new(space.space().zero_vector()?);
+        let (n, volume, numbers) = (raw.columns, lattice.volume(), space.numbers);
         let neighbours = lattice.neighbours_within_halves();
         let per_site = BLOCKS * n * n;
         let from = raw.blocks.par_chunks(RAW_BLOCKS * n * n);
-        let storage = if place.is_host() {
+        let storage = if space.place().is_host() {
             let mut blocks = vec![Complex::default(); volume * per_site];
             if !from.zip(blocks.par_chunks_mut(per_site)).map(|(from, to)| make(from, to)).all(|made| made) {
                 return Ok(None);
             }
             Storage::Host { blocks, neighbours }
         } else {
-            let device = place.device()?;
-            let padded = 2 * BLOCKS * n * space.numbers.padded();
+            let device = space.place().device()?;
+            let padded = 2 * BLOCKS * n * numbers.padded();
             let mut blocks = vec![R::zero(); volume * padded];
-            let made = from.zip(blocks.par_chunks_mut(padded)).map(|(from, to)| {
-                let mut scratch = vec![Complex::default(); per_site];
-                let made = make(from, &mut scratch);
-                to.copy_from_slice(&space.numbers.to_memory(&scratch));
-                made
-            });
+            let made = from.zip(blocks.par_chunks_mut(padded)).map_init(
+                || vec![Complex::default(); per_site],
+                |scratch, (from, to)| {
+                    let made = make(from, scratch);
+                    numbers.copy_to_memory(scratch, to);
+                    made
+                },
+            );
             if !made.all(|made| made) {
                 return Ok(None);
             }
-            Storage::Device(Box::new(OnDevice {
-                blocks: Kept::new(device, &blocks, 2 * n * space.numbers.padded())?,
-                neighbours: Buffer::from_slice(device, &neighbours)?,
-                kernel: kernel::<R>(device, "coarse_hop", space.numbers, 1)?,
-            }))
+            let blocks = Kept::new(device, &blocks, 2 * n * numbers.padded())?;
+            Storage::Device { blocks, neighbours: Buffer::from_slice(device, &neighbours)? }
         };
-        Ok(Some(Self { lattice: Arc::clone(lattice), space, storage, between }))
+        Self::of_storage(Arc::clone(lattice), space.clone(), Arc::new(storage)).map(Some)
+    }
+
+    fn of_storage(
+        lattice: Arc<CoarseLattice>,
+        space: CoarseSpace<R>,
+        storage: Arc<Storage<R>>,
+    ) -> Result<Self, LatticeError> {
+        let between = Mutex::new(space.space().zero_vector()?);
+        let kernel = match &*storage {
+            Storage::Host { .. } => None,
+            Storage::Device { .. } => {
+                let device = space.place().device()?;
+                Some(kernel::<R>(device, "coarse_hop", space.numbers, 1, space.sources())?)
+            }
+        };
+        Ok(Self { lattice, space, storage, kernel, between })
+    }
+
+    /// Returns this operator for another number of right-hand sides.
+    pub fn for_sources(&self, sources: usize) -> Result<Self, LatticeError> {
+        let space = self.space.for_sources(sources)?;
+        Self::of_storage(Arc::clone(&self.lattice), space, Arc::clone(&self.storage))
     }
 
     pub fn lattice(&self) -> &Arc<CoarseLattice> {
@@ -164,57 +193,32 @@ impl<R: Real> CoarseOperator<R> {
         self.space.numbers
     }
 
-    /// out = alpha own + beta (the blocks of `mask`) on the sites of a half: the neighbours are in `others`, the sites themselves in `own`.
+    /// out = alpha own + beta (the blocks of `mask`) on the sites of a half.
+    ///
+    /// `others` has the vectors of the neighbours, `own` those of the sites themselves.
     fn hop(
         &self,
         half: usize,
-        [others, own]: [&SpinorField<R>; 2],
+        vectors: [&SpinorField<R>; 2],
         out: &mut SpinorField<R>,
         mask: u32,
-        [alpha, beta]: [f64; 2],
+        factors: [f64; 2],
     ) -> Result<(), DeviceError> {
         let [first, sites] = self.lattice.half(half);
-        let [alpha, beta] = [alpha, beta].map(R::from_f64);
-        let columns = self.space.numbers.columns;
-        match &self.storage {
-            Storage::Host { blocks, neighbours } => {
-                let operator = CoarseBlocks { blocks, neighbours, columns };
-                let result = numbers_of(others, |others| {
-                    numbers_of(own, |own| match (others, own) {
-                        (NumbersView::Host(others), NumbersView::Host(own)) => {
-                            let vectors = [others, own].map(bytemuck::cast_slice);
-                            coarse_hop(operator, vectors, [first, sites], mask, [alpha, beta])
-                        }
-                        _ => unreachable!("vectors of the host are there"),
-                    })
-                });
-                set_numbers(out, bytemuck::cast_slice(&result))
+        let hop = Hop { first, sites, mask, factors: factors.map(R::from_f64) };
+        match (&*self.storage, &self.kernel) {
+            (Storage::Device { blocks, neighbours }, Some(kernel)) => {
+                hop.start(kernel, &self.space, (blocks.arguments(), neighbours), vectors, out)
             }
-            Storage::Device(own_device) => {
-                let OnDevice { blocks, neighbours, kernel } = &**own_device;
-                let chunks = self.space.numbers.chunks();
-                let [blocks, units] = blocks.arguments();
-                let arguments = [
-                    blocks,
-                    units,
-                    Argument::from(neighbours),
-                    Argument::from(buffer_of(others)),
-                    Argument::from(buffer_of(own)),
-                    Argument::from(buffer_of_mut(out)),
-                    Argument::value(first as u32),
-                    Argument::value(sites as u32),
-                    Argument::value(columns as u32),
-                    Argument::value(chunks as u32),
-                    Argument::value(mask),
-                    Argument::value(alpha),
-                    Argument::value(beta),
-                ];
-                kernel.start(Range::covering(sites * chunks, LOCAL_SIZE.min(16)), &arguments)
+            (Storage::Host { blocks, neighbours }, _) => {
+                let operator = CoarseBlocks { blocks, neighbours, columns: self.space.numbers.columns };
+                hop.on_host(operator, &self.space, vectors, out)
             }
+            (Storage::Device { .. }, None) => unreachable!("blocks on a device have a kernel"),
         }
     }
 
-    /// out = M x on all sites, for blocks as they are; or a part of it: that of the blocks of `mask`.
+    /// out = the part of M x that the blocks of `mask` make, for blocks as they are.
     fn apply_blocks(
         &self,
         x: &WholeVector<R>,
@@ -235,7 +239,9 @@ impl<R: Real> CoarseOperator<R> {
         self.apply_blocks(x, out, HOPS | 1 << WITHIN)
     }
 
-    /// out = the part of M x that comes from the neighbours ahead in direction `mu`, for blocks as they are.
+    /// out = the part of M x that comes from the neighbours ahead in direction `mu`.
+    ///
+    /// Blocks are as they are.
     pub fn apply_from_ahead(
         &self,
         x: &WholeVector<R>,
@@ -245,12 +251,16 @@ impl<R: Real> CoarseOperator<R> {
         self.apply_blocks(x, out, 1 << (2 * mu))
     }
 
-    /// The block of each site itself, on the first half: what a residual of the system is one of M x = b by.
+    /// out = D x on the first half, for the blocks D of the sites themselves.
+    ///
+    /// A residual of the system becomes one of M x = b by it.
     pub fn within(&self, x: &SpinorField<R>, out: &mut SpinorField<R>) -> Result<(), DeviceError> {
         self.hop(0, [x, x], out, 1 << WITHIN, [0.0, 1.0])
     }
 
-    /// Makes of the right-hand side c of M x = c that of the system. `turned` becomes D⁻¹ c, which [`solution`](Self::solution) needs.
+    /// Makes the right-hand side of the system from that of M x = c.
+    ///
+    /// `turned` becomes D⁻¹ c, which [`solution`](Self::solution) needs.
     pub fn source(
         &self,
         c: &WholeVector<R>,
@@ -266,13 +276,13 @@ impl<R: Real> CoarseOperator<R> {
         self.hop(0, [turned_odd, &turned.even], source, HOPS, [1.0, -1.0])
     }
 
-    /// The second half of the solution by its first one.
+    /// Completes a solution by its second half, which follows from the first.
     pub fn solution(&self, turned: &WholeVector<R>, x: &mut WholeVector<R>) -> Result<(), DeviceError> {
         let (Some(turned), Some(odd)) = (&turned.odd, &mut x.odd) else { return Ok(()) };
         self.hop(1, [&x.even, turned], odd, HOPS, [1.0, -1.0])
     }
 
-    /// The second half of a vector that is near-null where its first half is so for the system.
+    /// Completes a vector that is near-null for the system by its second half.
     pub fn complete(&self, even: &SpinorField<R>) -> Result<WholeVector<R>, LatticeError> {
         let mut whole = WholeVector::zero(&self.space, &self.lattice)?;
         let turned = WholeVector::zero(&self.space, &self.lattice)?;
@@ -281,14 +291,15 @@ impl<R: Real> CoarseOperator<R> {
         Ok(whole)
     }
 
-    /// Work of a pass over so many blocks of every site.
+    /// Returns the work of a pass over so many blocks of every site.
     fn work_of(&self, blocks: usize, sites: usize) -> Work {
         let n = self.space.numbers.columns as u64;
         let numbers = (blocks * sites) as u64 * n * n;
-        Work { flops: 8 * numbers, bytes: numbers * Kept::<R>::bytes_of_number() }
+        let flops = 8 * numbers * self.space.sources() as u64;
+        Work { flops, bytes: numbers * Kept::<R>::bytes_of_number() }
     }
 
-    /// The work of [`source`](Self::source) and [`solution`](Self::solution) together.
+    /// Returns the work of [`source`](Self::source) and [`solution`](Self::solution) together.
     pub fn work_of_sides(&self) -> Work {
         let mut work = self.work_of(1, self.lattice.volume());
         if self.lattice.has_parities() {
@@ -319,7 +330,9 @@ impl<R: Real> LinearOperator for CoarseOperator<R> {
     }
 }
 
-/// Makes of the blocks of a site those of the system; false where the site's own block has no inverse.
+/// Makes the blocks of the system at a site.
+///
+/// Returns `false` if the site's own block has no inverse.
 fn scale_site<R: Real>(n: usize, from: &[Complex<R>], to: &mut [Complex<R>]) -> bool {
     let n2 = n * n;
     let within = &from[WITHIN * n2..][..n2];
@@ -354,7 +367,9 @@ fn scale_site<R: Real>(n: usize, from: &[Complex<R>], to: &mut [Complex<R>]) -> 
 /// Rows from which elimination is for several threads.
 const MANY_ROWS: usize = 128;
 
-/// The inverse of a matrix that is given column by column, by elimination with pivots in double.
+/// Returns the inverse of a matrix that is given column by column.
+///
+/// Elimination with pivots is in double. `None` if there is no inverse.
 pub(super) fn inverse<R: Real>(n: usize, matrix: &[Complex<R>]) -> Option<Vec<Complex<R>>> {
     // Rows of the transpose are columns: the inverse of the transpose is the transpose of the inverse.
     let mut rows: Vec<Vec<Complex64>> = matrix

@@ -1,16 +1,18 @@
 //! The inverse of the system of a coarsest level, as a matrix.
 
 use super::coarse_operator::{CoarseOperator, inverse};
-use super::coarse_space::SiteNumbers;
+use super::coarse_space::{CoarseSpace, SiteNumbers};
 use super::error::SetupError;
 use super::kept::Kept;
-use super::kernels::{LOCAL_SIZE, kernel};
-use crate::device::{Argument, Buffer, DeviceError, Kernel, Range};
-use crate::field::{NumbersView, SpinorField, buffer_of, buffer_of_mut, numbers_of, set_numbers};
-use crate::host::multigrid::{CoarseBlocks, coarse_hop};
+use super::kernels::{Hop, kernel};
+use crate::device::{Buffer, DeviceError, Kernel};
+use crate::field::SpinorField;
+use crate::geometry::LatticeError;
+use crate::host::multigrid::CoarseBlocks;
 use crate::scalar::Real;
 use lattice_solvers::{LinearOperator, VectorSpace, Work};
 use num_complex::Complex;
+use std::sync::Arc;
 
 /// Most numbers on the first half of a level whose inverse is made.
 pub(super) const MOST_NUMBERS: usize = 1536;
@@ -22,69 +24,72 @@ const NEIGHBOURS: [u32; 8] = [0; 8];
 ///
 /// The matrix is the first block of a coarse operator with a single site, which has all numbers.
 pub(super) struct DenseInverse<R: Real> {
-    /// Numbers of a vector, and the lanes that they lie in.
-    numbers: SiteNumbers,
-    storage: Storage<R>,
+    /// The space of the level, with all of its numbers at one site.
+    space: CoarseSpace<R>,
+    storage: Arc<Storage<R>>,
+    /// `None` on the host.
+    kernel: Option<Kernel>,
 }
 
 enum Storage<R: Real> {
     Host(Vec<Complex<R>>),
-    Device(Box<OnDevice<R>>),
-}
-
-struct OnDevice<R: Real> {
-    matrix: Kept<R>,
-    neighbours: Buffer<u32>,
-    kernel: Kernel,
+    Device { matrix: Kept<R>, neighbours: Buffer<u32> },
 }
 
 impl<R: Real> DenseInverse<R> {
     /// Inverts the system of level `level`.
     ///
     /// # Errors
-    /// When it is singular.
+    /// When the system is singular, or a device fails.
     pub fn new(system: &CoarseOperator<R>, level: usize) -> Result<Self, SetupError> {
         let (site, sites) = (system.numbers(), system.lattice().evens());
         let numbers = sites * site.columns;
-        let space = system.space();
-        let (mut unit, mut image) = (space.zero_vector()?, space.zero_vector()?);
-        let reals = 2 * sites * site.padded();
+        let (space, sources) = (system.coarse_space(), system.coarse_space().sources());
+        let (mut unit, mut image) = (system.space().zero_vector()?, system.space().zero_vector()?);
         let mut matrix = Vec::with_capacity(numbers * numbers);
-        for column in 0..numbers {
-            let mut values = vec![Complex::default(); numbers];
-            values[column] = Complex::new(R::one(), R::zero());
-            set_numbers(&mut unit, &site.to_memory(&values))?;
+        for first in (0..numbers).step_by(sources) {
+            let mut values = vec![Complex::default(); sources * numbers];
+            for source in 0..sources.min(numbers - first) {
+                values[source * numbers + first + source] = Complex::new(R::one(), R::zero());
+            }
+            space.set(&mut unit, &values)?;
             system.apply(&unit, &mut image)?;
-            let memory = numbers_of(&image, |numbers| match numbers {
-                NumbersView::Host(numbers) => Ok(numbers[..reals].to_vec()),
-                NumbersView::Devices(buffers) => buffers[0].slice(..reals)?.to_vec(),
-            })?;
-            matrix.extend(site.of_memory(&memory));
+            matrix.extend(space.to_host(&image, sites)?);
         }
+        matrix.truncate(numbers * numbers);
         let inverse = inverse(numbers, &matrix).ok_or(SetupError::Singular { level })?;
-        let place = system.coarse_space().place();
-        if place.is_host() {
-            return Ok(Self {
-                numbers: SiteNumbers { columns: numbers, lanes: 1 },
-                storage: Storage::Host(inverse),
-            });
-        }
-        let device = place.device()?;
         // Zeros that fill up the chunks of a site do so here.
         let columns = sites * site.padded();
-        let whole = SiteNumbers { columns, lanes: site.lanes };
+        let whole = space.with_numbers(SiteNumbers { columns, lanes: site.lanes });
+        if space.place().is_host() {
+            return Ok(Self::of_storage(whole, Arc::new(Storage::Host(inverse)))?);
+        }
+        let device = space.place().device()?;
         let mut memory = vec![R::zero(); 2 * columns * columns];
         for (column, from) in inverse.chunks(numbers).enumerate() {
             let column = column / site.columns * site.padded() + column % site.columns;
-            memory[2 * columns * column..][..2 * columns].copy_from_slice(&site.to_memory(from));
+            site.copy_to_memory(from, &mut memory[2 * columns * column..][..2 * columns]);
         }
-        let own = OnDevice {
-            // One unit for the only block.
-            matrix: Kept::new(device, &memory, memory.len())?,
-            neighbours: Buffer::from_slice(device, &NEIGHBOURS)?,
-            kernel: kernel::<R>(device, "coarse_hop", whole, 1)?,
+        // One unit for the only block.
+        let matrix = Kept::new(device, &memory, memory.len())?;
+        let storage = Storage::Device { matrix, neighbours: Buffer::from_slice(device, &NEIGHBOURS)? };
+        Ok(Self::of_storage(whole, Arc::new(storage))?)
+    }
+
+    fn of_storage(space: CoarseSpace<R>, storage: Arc<Storage<R>>) -> Result<Self, DeviceError> {
+        let kernel = match &*storage {
+            Storage::Host(_) => None,
+            Storage::Device { .. } => {
+                let device = space.place().device()?;
+                Some(kernel::<R>(device, "coarse_hop", space.numbers, 1, space.sources())?)
+            }
         };
-        Ok(Self { numbers: whole, storage: Storage::Device(Box::new(own)) })
+        Ok(Self { space, storage, kernel })
+    }
+
+    /// Returns this inverse for another number of right-hand sides.
+    pub fn for_sources(&self, sources: usize) -> Result<Self, LatticeError> {
+        Ok(Self::of_storage(self.space.for_sources(sources)?, Arc::clone(&self.storage))?)
     }
 
     /// x = S⁻¹ b
@@ -92,42 +97,20 @@ impl<R: Real> DenseInverse<R> {
     /// # Errors
     /// When a device fails.
     pub fn apply(&self, b: &SpinorField<R>, x: &mut SpinorField<R>) -> Result<Work, DeviceError> {
-        let n = self.numbers.columns;
-        match &self.storage {
-            Storage::Host(matrix) => {
-                let operator = CoarseBlocks { blocks: matrix, neighbours: &NEIGHBOURS, columns: n };
-                let result = numbers_of(b, |b| match b {
-                    NumbersView::Host(b) => {
-                        let b: &[Complex<R>] = bytemuck::cast_slice(&b[..2 * n]);
-                        coarse_hop(operator, [b, b], [0, 1], 1, [R::zero(), R::one()])
-                    }
-                    NumbersView::Devices(_) => unreachable!("vectors of the host are there"),
-                });
-                set_numbers(x, bytemuck::cast_slice(&result))?;
+        let columns = self.space.numbers.columns;
+        let hop = Hop { first: 0, sites: 1, mask: 1, factors: [R::zero(), R::one()] };
+        match (&*self.storage, &self.kernel) {
+            (Storage::Device { matrix, neighbours }, Some(kernel)) => {
+                hop.start(kernel, &self.space, (matrix.arguments(), neighbours), [b, b], x)?;
             }
-            Storage::Device(own) => {
-                let OnDevice { matrix, neighbours, kernel } = &**own;
-                let [matrix, units] = matrix.arguments();
-                let chunks = self.numbers.chunks();
-                let arguments = [
-                    matrix,
-                    units,
-                    Argument::from(neighbours),
-                    Argument::from(buffer_of(b)),
-                    Argument::from(buffer_of(b)),
-                    Argument::from(buffer_of_mut(x)),
-                    Argument::value(0_u32),
-                    Argument::value(1_u32),
-                    Argument::value(n as u32),
-                    Argument::value(chunks as u32),
-                    Argument::value(1_u32),
-                    Argument::value(R::zero()),
-                    Argument::value(R::one()),
-                ];
-                kernel.start(Range::covering(chunks, LOCAL_SIZE.min(16)), &arguments)?;
+            (Storage::Host(matrix), _) => {
+                let operator = CoarseBlocks { blocks: matrix, neighbours: &NEIGHBOURS, columns };
+                hop.on_host(operator, &self.space, [b, b], x)?;
             }
+            (Storage::Device { .. }, None) => unreachable!("a matrix on a device has a kernel"),
         }
-        let numbers = (n * n) as u64;
-        Ok(Work { flops: 8 * numbers, bytes: numbers * Kept::<R>::bytes_of_number() })
+        let numbers = (columns * columns) as u64;
+        let flops = 8 * numbers * self.space.sources() as u64;
+        Ok(Work { flops, bytes: numbers * Kept::<R>::bytes_of_number() })
     }
 }

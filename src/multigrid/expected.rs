@@ -4,7 +4,7 @@ use super::dense::MOST_NUMBERS;
 use super::error::SetupError;
 use super::hierarchy::COARSE_DEGREE;
 use super::params::{Blocking, MultigridParams};
-use super::room::coarsenings;
+use super::room::{Plan, plan};
 use super::setup::COARSE_ITERATIONS;
 use crate::geometry::NDIM;
 use crate::host::Spinor;
@@ -52,7 +52,7 @@ impl MultigridParams {
     /// When there will be no such method: no blocks fit, or there is too little memory.
     pub fn expected_work(&self, dirac: &Dirac<f64>) -> Result<ExpectedWork, SetupError> {
         let lattice = dirac.lattice();
-        let blockings = coarsenings::<f32>(self, lattice)?;
+        let Plan { blockings, .. } = plan::<f32>(self, lattice)?;
         // In double it moves twice as much.
         let bytes = dirac.schur_complement()?.work().bytes / 2;
         Ok(self.expected(lattice.dims().extents(), &blockings, bytes))

@@ -17,10 +17,11 @@ use crate::scalar::Real;
 use lattice_solvers::{LinearOperator, VectorOf, VectorSpace};
 use num_complex::Complex;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// A level with a coarser one below it.
 pub(super) trait Finer<R: Real> {
-    /// Its system on the first half of its sites.
+    /// The system on the first half of the sites, for some number of right-hand sides.
     type System: LinearOperator<Space: VectorSpace<Error = DeviceError, Scalar = Number>>;
 
     fn system(&self) -> &Self::System;
@@ -31,16 +32,21 @@ pub(super) trait Finer<R: Real> {
     /// Its sites, for each device.
     fn parts(&self) -> FinerParts;
 
-    /// Gaussian random numbers on the first half: the same however the lattice is cut.
-    fn random(&self, stream: u32) -> Result<VectorOf<Self::System>, SetupError>;
+    /// Right-hand sides of its vectors.
+    fn sources(&self) -> usize;
 
-    /// Returns the numbers of all sites of a vector that is near-null for M.
+    /// Returns Gaussian random numbers on the first half, by a stream for each right-hand side.
     ///
-    /// `half` is the first half of the vector, which is near-null for the system. The order of the
-    /// numbers does not depend on how the lattice is cut.
-    fn complete(&self, half: &VectorOf<Self::System>) -> Result<Vec<Complex<R>>, SetupError>;
+    /// The numbers do not depend on how the lattice is cut.
+    fn random(&self, first_stream: u32) -> Result<VectorOf<Self::System>, SetupError>;
 
-    /// Room for the numbers of all sites.
+    /// Returns the numbers of all sites of vectors that are near-null for M.
+    ///
+    /// `half` is the first half of the vectors, which is near-null for the system. The order of the
+    /// numbers does not depend on how the lattice is cut.
+    fn complete(&self, half: &VectorOf<Self::System>) -> Result<Vec<Vec<Complex<R>>>, SetupError>;
+
+    /// Returns room for the numbers of all sites and right-hand sides.
     fn whole(&self) -> Result<Numbers<R>, SetupError>;
 
     /// Applies M on all sites, or its part from the neighbours ahead in `ahead`.
@@ -64,8 +70,9 @@ fn gaussian<R: Real>(stream: u32, site: usize, count: usize) -> Vec<Complex<R>> 
     (0..count).map(|_| next()).collect()
 }
 
-/// The finest level.
+/// The finest level, for as many right-hand sides as its operator has.
 pub(super) struct FineLevel<R: Real> {
+    sources: usize,
     dirac: Dirac<R>,
     schur: SchurComplement<R>,
     /// The blocks of the next level.
@@ -83,24 +90,20 @@ struct Room<R: Real> {
 }
 
 impl<R: Real> FineLevel<R> {
-    pub fn new(dirac: Dirac<R>, block: [usize; NDIM]) -> Result<Self, SetupError> {
+    pub fn new(dirac: &Dirac<R>, block: [usize; NDIM], sources: usize) -> Result<Self, SetupError> {
+        let dirac = dirac.for_columns(sources)?;
         let schur = dirac.schur_complement()?;
-        Ok(Self { dirac, schur, block, room: None })
+        Ok(Self { sources, dirac, schur, block, room: None })
     }
 
     fn room(&mut self) -> Result<&mut Room<R>, SetupError> {
         if self.room.is_none() {
             let lattice = self.dirac.lattice();
-            let half = |parity| lattice.parities::<R>(parity, 1);
-            self.room =
-                Some(Room { x: lattice.spinor()?, out: lattice.spinor()?, halves: [half(0)?, half(1)?] });
+            let half = |parity| lattice.parities::<R>(parity, self.sources);
+            let whole = || lattice.spinors(self.sources);
+            self.room = Some(Room { x: whole()?, out: whole()?, halves: [half(0)?, half(1)?] });
         }
         Ok(self.room.as_mut().expect("it was made"))
-    }
-
-    /// Lets go of what only the set-up needs.
-    pub fn settle(self) -> SchurComplement<R> {
-        self.schur
     }
 }
 
@@ -138,33 +141,40 @@ impl<R: Real> Finer<R> for FineLevel<R> {
         FinerParts { own: lattice.shards().iter().map(of_shard).collect(), world }
     }
 
-    fn random(&self, stream: u32) -> Result<ParityField<R>, SetupError> {
+    fn sources(&self) -> usize {
+        self.sources
+    }
+
+    fn random(&self, first_stream: u32) -> Result<ParityField<R>, SetupError> {
         let lattice = self.dirac.lattice();
         let dims = lattice.dims();
         let evens: Vec<usize> = (0..dims.volume()).filter(|&site| dims.parity(site) == 0).collect();
-        let spinor =
-            |&site: &usize| host::multigrid::spinor(&gaussian(stream, site, Spinor::<R>::COMPONENTS));
-        let spinors: Vec<Spinor<R>> = evens.par_iter().map(spinor).collect();
-        Ok(lattice.parity_from_host(0, &spinors)?)
+        let spinor = |k: usize| {
+            let (stream, site) = (first_stream + (k / evens.len()) as u32, evens[k % evens.len()]);
+            host::multigrid::spinor(&gaussian(stream, site, Spinor::<R>::COMPONENTS))
+        };
+        let spinors: Vec<Spinor<R>> = (0..self.sources * evens.len()).into_par_iter().map(spinor).collect();
+        Ok(lattice.parities_from_host(0, self.sources, &spinors)?)
     }
 
-    fn complete(&self, half: &ParityField<R>) -> Result<Vec<Complex<R>>, SetupError> {
+    fn complete(&self, half: &ParityField<R>) -> Result<Vec<Vec<Complex<R>>>, SetupError> {
         let lattice = self.dirac.lattice();
-        let mut whole = lattice.spinor()?;
+        let mut whole = lattice.spinors(self.sources)?;
         // The half nearly solves the equation M x = 0: the other half follows from it.
-        let parts = self.dirac.even_odd_parts(&lattice.spinor()?, SchurSymmetry::Asymmetric)?;
+        let parts = self.dirac.even_odd_parts(&whole, SchurSymmetry::Asymmetric)?;
         parts.solution(half, &mut whole)?;
         let spinors = whole.to_host()?;
-        let mut numbers = vec![Complex::default(); spinors.len() * Spinor::<R>::COMPONENTS];
-        numbers
-            .par_chunks_mut(Spinor::<R>::COMPONENTS)
-            .zip(&spinors)
-            .for_each(|(numbers, spinor)| numbers.copy_from_slice(&host::multigrid::plain(spinor)));
-        Ok(numbers)
+        let numbers = |spinors: &[Spinor<R>]| {
+            let mut numbers = vec![Complex::default(); spinors.len() * Spinor::<R>::COMPONENTS];
+            let of_sites = numbers.par_chunks_mut(Spinor::<R>::COMPONENTS).zip(spinors);
+            of_sites.for_each(|(numbers, spinor)| numbers.copy_from_slice(&host::multigrid::plain(spinor)));
+            numbers
+        };
+        Ok(spinors.chunks(lattice.dims().volume()).map(numbers).collect())
     }
 
     fn whole(&self) -> Result<Numbers<R>, SetupError> {
-        Ok(plain_spinors::zero(self.dirac.lattice(), true)?)
+        Ok(plain_spinors::zero(self.dirac.lattice(), true, self.sources)?)
     }
 
     fn apply(
@@ -193,54 +203,71 @@ impl<R: Real> Finer<R> for FineLevel<R> {
     }
 }
 
-/// A coarse level.
-pub(super) struct CoarseLevel<'a, R: Real> {
-    pub system: &'a CoarseOperator<R>,
-    /// With the blocks as they are.
+/// A coarse level, for as many right-hand sides as its operators have.
+pub(super) struct CoarseLevel<R: Real> {
+    pub system: CoarseOperator<R>,
+    /// The operator with the blocks as they are.
     pub raw: CoarseOperator<R>,
     room: Option<[WholeVector<R>; 2]>,
 }
 
-impl<'a, R: Real> CoarseLevel<'a, R> {
-    pub fn new(system: &'a CoarseOperator<R>, raw: CoarseOperator<R>) -> Self {
+impl<R: Real> CoarseLevel<R> {
+    pub fn new(system: CoarseOperator<R>, raw: CoarseOperator<R>) -> Self {
         Self { system, raw, room: None }
     }
 
-    /// Reals of the sites of a half, and where they begin among those of all.
-    fn stretch(&self, half: usize) -> std::ops::Range<usize> {
+    /// Returns the places of the reals of a half, for each right-hand side.
+    ///
+    /// The first place is among the numbers of all sites, the second in the field of the half.
+    fn stretches(&self, half: usize) -> impl Iterator<Item = [Range<usize>; 2]> + use<R> {
         let [first, sites] = self.system.lattice().half(half);
         let reals = 2 * self.system.numbers().padded();
-        first * reals..(first + sites) * reals
+        let (whole, field) = (self.reals(), self.system.coarse_space().stride());
+        (0..self.sources()).map(move |source| {
+            [source * whole + first * reals, source * field].map(|start| start..start + sites * reals)
+        })
+    }
+
+    /// Returns the number of reals of all sites, of one right-hand side.
+    fn reals(&self) -> usize {
+        self.system.lattice().volume() * 2 * self.system.numbers().padded()
     }
 
     /// The fields of the halves become these numbers.
     fn put(&self, numbers: &Numbers<R>, to: &mut WholeVector<R>) -> Result<(), DeviceError> {
         for (half, field) in [Some(&mut to.even), to.odd.as_mut()].into_iter().flatten().enumerate() {
-            let stretch = self.stretch(half);
             match numbers {
-                Numbers::Host(numbers) => set_numbers(field, &numbers[stretch])?,
+                Numbers::Host(numbers) => {
+                    let mut memory = vec![R::zero(); self.sources() * self.system.coarse_space().stride()];
+                    for [whole, own] in self.stretches(half) {
+                        memory[own].copy_from_slice(&numbers[whole]);
+                    }
+                    set_numbers(field, &memory)?;
+                }
                 Numbers::Devices(buffers) => {
-                    let to = buffer_of_mut(field);
-                    to.slice_mut(..stretch.len())?.copy_from(buffers[0].slice(stretch)?)?;
+                    for [whole, own] in self.stretches(half) {
+                        buffer_of_mut(field).slice_mut(own)?.copy_from(buffers[0].slice(whole)?)?;
+                    }
                 }
             }
         }
         Ok(())
     }
 
-    /// The reverse.
+    /// The reverse of [`put`](Self::put).
     fn take(&self, from: &WholeVector<R>, numbers: &mut Numbers<R>) -> Result<(), DeviceError> {
         for (half, field) in [Some(&from.even), from.odd.as_ref()].into_iter().flatten().enumerate() {
-            let stretch = self.stretch(half);
             numbers_of(field, |own| match (own, &mut *numbers) {
-                (NumbersView::Host(own), Numbers::Host(numbers)) => {
-                    let count = stretch.len();
-                    numbers[stretch].copy_from_slice(&own[..count]);
+                (NumbersView::Host(field), Numbers::Host(numbers)) => {
+                    for [whole, own] in self.stretches(half) {
+                        numbers[whole].copy_from_slice(&field[own]);
+                    }
                     Ok(())
                 }
-                (NumbersView::Devices(own), Numbers::Devices(buffers)) => {
-                    let count = stretch.len();
-                    buffers[0].slice_mut(stretch)?.copy_from(own[0].slice(..count)?)
+                (NumbersView::Devices(field), Numbers::Devices(buffers)) => {
+                    self.stretches(half).try_for_each(|[whole, own]| {
+                        buffers[0].slice_mut(whole)?.copy_from(field[0].slice(own)?)
+                    })
                 }
                 _ => unreachable!("the vectors of a level are in one place"),
             })?;
@@ -249,15 +276,20 @@ impl<'a, R: Real> CoarseLevel<'a, R> {
     }
 }
 
-impl<R: Real> Finer<R> for CoarseLevel<'_, R> {
+impl<R: Real> Finer<R> for CoarseLevel<R> {
     type System = CoarseOperator<R>;
 
     fn system(&self) -> &CoarseOperator<R> {
-        self.system
+        &self.system
     }
 
     fn numbers(&self) -> FinerNumbers {
-        finer_numbers(self.system)
+        let numbers = self.system.numbers();
+        FinerNumbers { half: numbers.columns / 2, padded: numbers.padded(), lanes: numbers.lanes }
+    }
+
+    fn sources(&self) -> usize {
+        self.system.coarse_space().sources()
     }
 
     fn parts(&self) -> FinerParts {
@@ -272,33 +304,31 @@ impl<R: Real> Finer<R> for CoarseLevel<'_, R> {
         FinerParts { own: vec![part], world: None }
     }
 
-    fn random(&self, stream: u32) -> Result<SpinorField<R>, SetupError> {
+    fn random(&self, first_stream: u32) -> Result<SpinorField<R>, SetupError> {
         let (lattice, numbers) = (self.system.lattice(), self.system.numbers());
         let [nx, ny, nz, _] = lattice.extents();
         let site = |place| {
             let [x, y, z, t] = lattice.coordinates(place);
             ((t * nz + z) * ny + y) * nx + x
         };
-        let all: Vec<Complex<R>> =
-            (0..lattice.evens()).flat_map(|place| gaussian(stream, site(place), numbers.columns)).collect();
+        let of_source = |source: usize| {
+            let stream = first_stream + source as u32;
+            (0..lattice.evens()).flat_map(move |place| gaussian(stream, site(place), numbers.columns))
+        };
+        let all: Vec<Complex<R>> = (0..self.sources()).flat_map(of_source).collect();
         let mut field = self.system.space().zero_vector()?;
-        set_numbers(&mut field, &numbers.to_memory(&all))?;
+        self.system.coarse_space().set(&mut field, &all)?;
         Ok(field)
     }
 
-    fn complete(&self, half: &SpinorField<R>) -> Result<Vec<Complex<R>>, SetupError> {
+    fn complete(&self, half: &SpinorField<R>) -> Result<Vec<Vec<Complex<R>>>, SetupError> {
         let whole = self.system.complete(half)?;
-        let mut numbers = self.whole()?;
-        self.take(&whole, &mut numbers)?;
-        let memory = match numbers {
-            Numbers::Host(numbers) => numbers,
-            Numbers::Devices(buffers) => buffers[0].to_vec()?,
-        };
-        Ok(self.system.numbers().of_memory(&memory))
+        let numbers = whole.to_host(self.system.coarse_space(), self.system.lattice())?;
+        Ok(numbers.chunks(numbers.len() / self.sources()).map(<[_]>::to_vec).collect())
     }
 
     fn whole(&self) -> Result<Numbers<R>, SetupError> {
-        let reals = self.system.lattice().volume() * 2 * self.system.numbers().padded();
+        let reals = self.sources() * self.reals();
         Ok(match self.system.coarse_space().place().devices().first() {
             None => Numbers::Host(vec![R::zero(); reals]),
             Some(device) => Numbers::Devices(vec![Buffer::zeroed(device, reals)?]),
@@ -327,10 +357,4 @@ impl<R: Real> Finer<R> for CoarseLevel<'_, R> {
         self.room = Some([field, image]);
         Ok(())
     }
-}
-
-/// How the numbers of a coarse level lie in memory, seen from the level below it.
-pub(super) fn finer_numbers<R: Real>(operator: &CoarseOperator<R>) -> FinerNumbers {
-    let numbers = operator.numbers();
-    FinerNumbers { half: numbers.columns / 2, padded: numbers.padded(), lanes: numbers.lanes }
 }

@@ -11,7 +11,8 @@ use rayon::prelude::*;
 
 /// Computes the blocks of V† M V.
 ///
-/// M is applied to each column of V, first on all sites. Then M is applied on the first slices of
+/// M is applied to columns of V, as many at a time as there are right-hand sides. The number of
+/// columns is a multiple of them. First M is applied on all sites. Then M is applied on the first slices of
 /// blocks in each direction. The last slices of the blocks behind then hold the hops from block to
 /// block.
 ///
@@ -27,18 +28,19 @@ pub(super) fn galerkin<R: Real, F: Finer<R>>(
     let (mut x, mut image) = (finer.whole()?, finer.whole()?);
     let mut restricted = WholeVector::zero(transfer.coarse_space(), lattice)?;
     let directions: Vec<usize> = (0..NDIM).filter(|&mu| lattice.hops(mu)).collect();
-    for column in 0..n {
+    let (space, sources) = (transfer.coarse_space(), transfer.coarse_space().sources());
+    for column in (0..n).step_by(sources) {
         transfer.take(column, EVERY_SITE, &mut x)?;
         finer.apply(&x, &mut image, None)?;
         transfer.restrict(image.view(), Members::All, &mut restricted)?;
-        raw.set_columns(WITHIN, column, &transfer.on_host(&restricted)?);
+        raw.set_columns(WITHIN, column, &restricted.to_host(space, lattice)?);
         for &mu in &directions {
             transfer.take(column, mu as u32, &mut x)?;
             finer.apply(&x, &mut image, Some(mu))?;
             transfer.restrict(image.view(), Members::Last(mu), &mut restricted)?;
-            raw.set_columns(2 * mu, column, &transfer.on_host(&restricted)?);
+            raw.set_columns(2 * mu, column, &restricted.to_host(space, lattice)?);
         }
-        progress(column + 1, n);
+        progress(column + sources, n);
     }
     let behind = |place: usize, mu: usize| {
         // γ5 A† γ5 of the hop from here, at the site behind.

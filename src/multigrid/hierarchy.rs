@@ -3,26 +3,30 @@
 use super::coarse_operator::CoarseOperator;
 use super::coarse_space::WholeVector;
 use super::dense::DenseInverse;
-use super::error::SetupError;
 use super::transfer::{Members, Transfer};
 use crate::device::DeviceError;
 use crate::field::{
     Numbers, NumbersView, ParityField, SpinorField, buffer_of_mut, numbers_of, plain_spinors, set_numbers,
 };
-use crate::operator::SchurComplement;
+use crate::geometry::LatticeError;
+use crate::operator::{Dirac, SchurComplement};
 use crate::scalar::Real;
 use lattice_solvers::{
     CoarseCorrection, CoarseSolve, Cycle, ImagingPreconditioner, LinearOperator, Polynomial, VectorSpace,
     Work,
 };
 
-/// Degree of the polynomial that smooths coarse levels: with it one cycle there does what two or three with half of it do.
+/// Degree of the polynomial that smooths coarse levels.
+///
+/// One cycle with it does what two or three do with half of it.
 pub(super) const COARSE_DEGREE: usize = 8;
 
-/// Steps of the solve of a coarse level with another one below it, and how far its residual falls if there are several.
+/// Steps of the solve of a coarse level with another one below it.
+///
+/// With several steps the second number tells how far the residual falls.
 const CYCLES: (usize, f64) = (1, 0.25);
 
-/// The same of the coarsest level.
+/// Steps and fall of the residual of the coarsest level.
 const COARSEST: (usize, f64) = (24, 0.1);
 
 /// A transfer and the level below it.
@@ -53,7 +57,7 @@ struct Cycles<R: Real> {
     below: Option<Below<R>>,
 }
 
-/// What the way through a coarse level is made of.
+/// The parts of the way through a coarse level.
 pub(super) enum Means<R: Real> {
     /// A smoother, and what is below.
     Cycles(Polynomial, Option<Box<Coarsening<R>>>),
@@ -68,12 +72,14 @@ struct Below<R: Real> {
 }
 
 impl<R: Real> Coarsening<R> {
-    /// With the operator of the coarse level, and how its system is solved.
+    /// With the operator of the coarse level, and the means to solve its system.
+    ///
+    /// All parts have the same number of right-hand sides.
     pub fn new(
         transfer: Transfer<R>,
         operator: CoarseOperator<R>,
         means: Means<R>,
-    ) -> Result<Self, SetupError> {
+    ) -> Result<Self, LatticeError> {
         let zero = || WholeVector::zero(operator.coarse_space(), operator.lattice());
         let (source, solution, turned) = (zero()?, zero()?, zero()?);
         let field = || operator.space().zero_vector();
@@ -94,7 +100,20 @@ impl<R: Real> Coarsening<R> {
         Ok(Self { transfer, solver, source, solution })
     }
 
-    /// The transfers of this level and those below it.
+    /// Returns this coarsening for another number of right-hand sides.
+    fn for_sources(&self, sources: usize) -> Result<Self, LatticeError> {
+        let means = match &self.solver.way {
+            Way::Inverse(inverse) => Means::Inverse(Box::new(inverse.for_sources(sources)?)),
+            Way::Cycles(cycles) => {
+                let below = cycles.below.as_ref().map(|below| below.coarsening.for_sources(sources));
+                Means::Cycles(cycles.cycle.smoother().clone(), below.transpose()?.map(Box::new))
+            }
+        };
+        let operator = self.solver.operator.for_sources(sources)?;
+        Self::new(self.transfer.for_sources(sources)?, operator, means)
+    }
+
+    /// Returns the transfers of this level and those below it.
     fn into_transfers(self) -> Vec<Transfer<R>> {
         let mut transfers = vec![self.transfer];
         if let Way::Cycles(cycles) = self.solver.way
@@ -152,7 +171,8 @@ impl<R: Real> CoarseCorrection<CoarseOperator<R>> for OfCoarse<'_, R> {
         let work = numbers_of(residual, |residual| coarsening.solve(residual))?;
         let Coarsening { transfer, solution, .. } = &**coarsening;
         if self.operator.coarse_space().place().is_host() {
-            let reals = 2 * self.operator.lattice().evens() * self.operator.numbers().padded();
+            let space = self.operator.coarse_space();
+            let reals = space.sources() * space.stride();
             let mut numbers = Numbers::Host(vec![R::zero(); reals]);
             transfer.prolong(solution, &mut numbers)?;
             if let Numbers::Host(numbers) = numbers {
@@ -165,8 +185,11 @@ impl<R: Real> CoarseCorrection<CoarseOperator<R>> for OfCoarse<'_, R> {
     }
 }
 
-/// All levels: a preconditioner of the Schur complement.
+/// All levels, as a preconditioner of the Schur complement.
+///
+/// Vectors have one or more right-hand sides, which go through the levels at once.
 pub(super) struct Hierarchy<R: Real> {
+    dirac: Dirac<R>,
     schur: SchurComplement<R>,
     cycle: Cycle<SchurComplement<R>>,
     fine: OfFine<R>,
@@ -180,17 +203,27 @@ struct OfFine<R: Real> {
 }
 
 impl<R: Real> Hierarchy<R> {
+    /// Makes the hierarchy for so many right-hand sides, whatever number the coarsening has.
     pub fn new(
-        schur: SchurComplement<R>,
+        dirac: &Dirac<R>,
         smoother: Polynomial,
-        coarsening: Coarsening<R>,
-    ) -> Result<Self, SetupError> {
-        let plain = plain_spinors::zero(schur.lattice(), false)?;
+        coarsening: &Coarsening<R>,
+        sources: usize,
+    ) -> Result<Self, LatticeError> {
+        let dirac = dirac.for_columns(sources)?;
+        let schur = dirac.schur_complement()?;
+        let plain = plain_spinors::zero(schur.lattice(), false, sources)?;
         let cycle = Cycle::new(&schur, smoother)?;
-        Ok(Self { schur, cycle, fine: OfFine { coarsening, plain } })
+        let coarsening = coarsening.for_sources(sources)?;
+        Ok(Self { dirac, schur, cycle, fine: OfFine { coarsening, plain } })
     }
 
-    /// The transfers of all levels, finest first; the operators are let go.
+    /// Returns these levels for another number of right-hand sides.
+    pub fn for_columns(&self, sources: usize) -> Result<Self, LatticeError> {
+        Self::new(&self.dirac, self.cycle.smoother().clone(), &self.fine.coarsening, sources)
+    }
+
+    /// Returns the transfers of all levels, finest first; the operators are let go.
     pub fn into_transfers(self) -> Vec<Transfer<R>> {
         self.fine.coarsening.into_transfers()
     }

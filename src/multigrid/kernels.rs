@@ -1,9 +1,14 @@
 //! The kernels between levels, and of coarse operators.
 
-use super::coarse_space::SiteNumbers;
+use super::coarse_space::{CoarseSpace, SiteNumbers};
 use super::kept;
-use crate::device::{Device, DeviceError, Kernel, KernelFamily, KernelKey, Parameter};
+use crate::device::{
+    Argument, Buffer, Device, DeviceError, Kernel, KernelFamily, KernelKey, Parameter, Range,
+};
+use crate::field::{NumbersView, SpinorField, buffer_of, buffer_of_mut, numbers_of, set_numbers};
+use crate::host::multigrid::{CoarseBlocks, coarse_hop};
 use crate::scalar::Real;
+use num_complex::Complex;
 
 const MULTIGRID: KernelFamily = KernelFamily::new(
     "multigrid",
@@ -13,22 +18,24 @@ const MULTIGRID: KernelFamily = KernelFamily::new(
 /// Work-items of a group.
 pub(super) const LOCAL_SIZE: usize = 64;
 
-/// The key of the kernels of a coarse level.
-fn key<R: Real>(coarse: SiteNumbers, fine_lanes: usize) -> KernelKey {
+/// Returns the key of the kernels of a coarse level.
+fn key<R: Real>(coarse: SiteNumbers, fine_lanes: usize, sources: usize) -> KernelKey {
     KernelKey::of_real::<R>(MULTIGRID)
         .lanes(coarse.lanes)
         .define("IN_LANES", fine_lanes)
+        .define("SOURCES", sources)
         .define("FIXED", u8::from(kept::is_fixed::<R>()))
 }
 
-/// The kernel of this name.
+/// Returns the kernel of this name for so many right-hand sides.
 pub(super) fn kernel<R: Real>(
     device: &Device,
     name: &str,
     coarse: SiteNumbers,
     fine_lanes: usize,
+    sources: usize,
 ) -> Result<Kernel, DeviceError> {
-    device.program(&key::<R>(coarse, fine_lanes))?.kernel(name, &parameters::<R>(name))
+    device.program(&key::<R>(coarse, fine_lanes, sources))?.kernel(name, &parameters::<R>(name))
 }
 
 fn parameters<R: Real>(name: &str) -> Vec<Parameter> {
@@ -49,6 +56,8 @@ fn parameters<R: Real>(name: &str) -> Vec<Parameter> {
             count("half_site"),
             count("fine_site"),
             count("chunks"),
+            count("fine_stride"),
+            count("coarse_stride"),
         ],
         "prolong_vector" => vec![
             vectors,
@@ -62,6 +71,8 @@ fn parameters<R: Real>(name: &str) -> Vec<Parameter> {
             count("half_site"),
             count("fine_site"),
             count("chunks"),
+            count("fine_stride"),
+            count("coarse_stride"),
         ],
         "take_vector" => vec![
             vectors,
@@ -74,6 +85,7 @@ fn parameters<R: Real>(name: &str) -> Vec<Parameter> {
             count("half_site"),
             count("fine_site"),
             count("chunks"),
+            count("fine_stride"),
         ],
         _ => vec![
             vectors,
@@ -89,6 +101,83 @@ fn parameters<R: Real>(name: &str) -> Vec<Parameter> {
             count("mask"),
             Parameter::value::<R>("alpha"),
             Parameter::value::<R>("beta"),
+            count("stride"),
         ],
+    }
+}
+
+/// A product of blocks with vectors: alpha own + beta (the blocks of `mask`).
+#[derive(Clone, Copy)]
+pub(super) struct Hop<R> {
+    /// The first site, and how many there are.
+    pub first: usize,
+    pub sites: usize,
+    pub mask: u32,
+    /// alpha and beta
+    pub factors: [R; 2],
+}
+
+impl<R: Real> Hop<R> {
+    /// Starts the product on a device.
+    ///
+    /// `vectors` are those of the neighbours and of the sites themselves.
+    pub fn start(
+        self,
+        kernel: &Kernel,
+        space: &CoarseSpace<R>,
+        ([blocks, units], neighbours): ([Argument<'_>; 2], &Buffer<u32>),
+        [others, own]: [&SpinorField<R>; 2],
+        out: &mut SpinorField<R>,
+    ) -> Result<(), DeviceError> {
+        let Self { first, sites, mask, factors: [alpha, beta] } = self;
+        let SiteNumbers { columns, .. } = space.numbers;
+        let chunks = space.numbers.chunks();
+        let arguments = [
+            blocks,
+            units,
+            Argument::from(neighbours),
+            Argument::from(buffer_of(others)),
+            Argument::from(buffer_of(own)),
+            Argument::from(buffer_of_mut(out)),
+            Argument::value(first as u32),
+            Argument::value(sites as u32),
+            Argument::value(columns as u32),
+            Argument::value(chunks as u32),
+            Argument::value(mask),
+            Argument::value(alpha),
+            Argument::value(beta),
+            Argument::value(space.stride() as u32),
+        ];
+        kernel.start(Range::covering(sites * chunks, LOCAL_SIZE.min(16)), &arguments)
+    }
+
+    /// Computes the product on the host, right-hand side by right-hand side.
+    pub fn on_host(
+        self,
+        operator: CoarseBlocks<'_, R>,
+        space: &CoarseSpace<R>,
+        [others, own]: [&SpinorField<R>; 2],
+        out: &mut SpinorField<R>,
+    ) -> Result<(), DeviceError> {
+        let stride = space.stride();
+        let of_source = |others: &[R], own: &[R]| {
+            let vectors: [&[Complex<R>]; 2] = [others, own].map(bytemuck::cast_slice);
+            let range = [self.first, self.sites];
+            let product = coarse_hop(operator, vectors, range, self.mask, self.factors);
+            let mut reals = bytemuck::cast_slice::<_, R>(&product).to_vec();
+            reals.resize(stride, R::zero());
+            reals
+        };
+        let result: Vec<R> = numbers_of(others, |others| {
+            numbers_of(own, |own| match (others, own) {
+                (NumbersView::Host(others), NumbersView::Host(own)) => others
+                    .chunks(stride)
+                    .zip(own.chunks(stride))
+                    .flat_map(|(others, own)| of_source(others, own))
+                    .collect(),
+                _ => unreachable!("vectors of the host are there"),
+            })
+        });
+        set_numbers(out, &result)
     }
 }

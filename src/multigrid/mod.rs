@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `params` | parameters, and the blocks that suit a lattice |
 //! | `near_null` | near-null vectors |
+//! | `orthonormal` | the same, orthonormal in blocks |
 //! | `transfer` | restriction and prolongation |
 //! | `galerkin` | the blocks of a coarse operator |
 //! | `coarse_operator` | that operator and its Schur complement |
@@ -35,6 +36,7 @@ mod hierarchy;
 mod kept;
 mod kernels;
 mod near_null;
+mod orthonormal;
 mod params;
 mod room;
 mod setup;

@@ -14,25 +14,25 @@ use num_complex::Complex;
 /// Single precision has to tell the vector from zero.
 const GOOD_ENOUGH: f64 = 1e-3;
 
-/// Makes a near-null vector of a vector v, for example a random one.
+/// Makes near-null vectors of vectors v, for example random ones.
 ///
-/// The result is v less the solution of A c = A v after a few iterations. The parts on which the
-/// iteration is slow remain.
-pub(super) fn near_null_vector<R: Real, F: Finer<R>>(
+/// A result is v less the solution of A c = A v after a few iterations. The parts on which the
+/// iteration is slow remain. All columns have the same polynomial of A, which suits their mean.
+pub(super) fn near_null_vectors<R: Real, F: Finer<R>>(
     finer: &F,
-    mut vector: VectorOf<F::System>,
+    mut vectors: VectorOf<F::System>,
     iterations: usize,
-) -> Result<Vec<Complex<R>>, SetupError> {
+) -> Result<Vec<Vec<Complex<R>>>, SetupError> {
     let system = finer.system();
     let mut b = system.space().zero_vector()?;
-    system.apply(&vector, &mut b)?;
+    system.apply(&vectors, &mut b)?;
     let solution = after(system, &b, iterations)?;
     let space = system.space();
-    space.axpy(&space.scalar((-1.0).into()), &solution, &mut vector)?;
-    finer.complete(&vector)
+    space.axpy(&space.scalar((-1.0).into()), &solution, &mut vectors)?;
+    finer.complete(&vectors)
 }
 
-/// A⁻¹ b after so many iterations.
+/// Returns A⁻¹ b after so many iterations.
 fn after<A>(a: &A, b: &VectorOf<A>, iterations: usize) -> Result<VectorOf<A>, DeviceError>
 where
     A: LinearOperator<Space: VectorSpace<Error = DeviceError>>,

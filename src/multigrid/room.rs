@@ -4,14 +4,21 @@ use super::coarse_space::SiteNumbers;
 use super::error::{SetupError, agreed};
 use super::kept::Kept;
 use super::params::{Blocking, MultigridParams, RESTART};
-use crate::device::DeviceKind;
+use crate::device::{DeviceError, DeviceKind};
 use crate::geometry::{Lattice, NDIM};
 use crate::host::multigrid::BLOCKS;
 use crate::host::{Spinor, available_memory};
 use crate::scalar::Real;
 
-/// Fields on all sites that the near-null vectors and the columns of the coarse operator take.
+/// Fields on all sites that near-null vectors take as they are made, for each right-hand side.
+///
+/// The columns of the coarse operator take fewer.
 const FIELDS_OF_SETUP: usize = 8;
+
+/// Most near-null vectors that are made at a time.
+///
+/// Each link and each block is then loaded once for all of them.
+const MOST_AT_ONCE: usize = 8;
 
 /// Bytes that a set-up takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,14 +29,21 @@ pub(super) struct Need {
 }
 
 impl Need {
-    /// The need of these levels, with so many sites on the whole lattice and on the first device.
-    pub fn of<R: Real>(extents: [usize; NDIM], sites_of_device: usize, blockings: &[Blocking]) -> Self {
+    /// Returns the need of these levels, with so many sites on the first device.
+    ///
+    /// `sources` vectors are made at a time.
+    pub fn of<R: Real>(
+        extents: [usize; NDIM],
+        sites_of_device: usize,
+        blockings: &[Blocking],
+        sources: usize,
+    ) -> Self {
         let mut sites = extents.iter().product::<usize>();
         let mut sites_here = sites_of_device;
         let mut components = Spinor::<R>::COMPONENTS;
         let spinor = size_of::<Spinor<R>>();
         // Directions and images are on half of the sites.
-        let mut on_device = sites_here * spinor * (FIELDS_OF_SETUP + RESTART);
+        let mut on_device = sites_here * spinor * (FIELDS_OF_SETUP * sources + RESTART);
         let mut on_host = 0;
         for Blocking { block, vectors } in blockings {
             let columns = 2 * vectors;
@@ -69,30 +83,73 @@ impl Need {
     }
 }
 
-/// The coarsenings of a lattice, finest first, for which there is memory on every rank.
+/// The coarsenings of a lattice, finest first, and the number of vectors that are made at a time.
+pub(super) struct Plan {
+    pub blockings: Vec<Blocking>,
+    pub sources: usize,
+}
+
+/// Returns the coarsenings of a lattice for which there is memory on every rank.
 ///
 /// # Errors
 /// When no blocks fit, and when there is too little memory.
-pub(super) fn coarsenings<R: Real>(
-    params: &MultigridParams,
-    lattice: &Lattice,
-) -> Result<Vec<Blocking>, SetupError> {
-    let found = params.blockings(lattice);
-    let found = found.and_then(|found| expect_room::<R>(lattice, &found).map(|()| found));
-    agreed(lattice.ranks(), found)
+pub(super) fn plan<R: Real>(params: &MultigridParams, lattice: &Lattice) -> Result<Plan, SetupError> {
+    let found = params.blockings(lattice).and_then(|blockings| {
+        let divides = |sources: &usize| blockings.iter().all(|level| level.vectors.is_multiple_of(*sources));
+        let mut result = Ok(1);
+        // More at a time if there is room.
+        for sources in (1..=MOST_AT_ONCE).filter(divides) {
+            let room = expect_room::<R>(lattice, &blockings, sources);
+            if sources == 1 || room.is_ok() {
+                result = room.map(|()| sources);
+            }
+        }
+        result.map(|sources| Plan { blockings, sources })
+    });
+    let Plan { blockings, sources } = agreed(lattice.ranks(), found)?;
+    let sources = match lattice.ranks() {
+        None => sources,
+        Some(world) => {
+            let all = world.gather(&[sources as u8]).map_err(DeviceError::from)?;
+            all.into_iter().min().map_or(sources, usize::from)
+        }
+    };
+    Ok(Plan { blockings, sources })
+}
+
+/// Fields on all sites in single precision that a column takes as cycles solve for it.
+///
+/// The directions and their images come on top. Six fields are in double.
+const FIELDS_OF_COLUMN: usize = 18;
+
+/// Returns how many of `columns` columns take at most half of the memory of each device.
+///
+/// The number is a divisor of `columns`, and equal on all ranks.
+pub(super) fn columns_at_once<R: Real>(lattice: &Lattice, columns: usize) -> usize {
+    let column = |sites: usize| (sites * size_of::<Spinor<R>>() * (FIELDS_OF_COLUMN + RESTART)) as u64;
+    let fits = |columns: usize| match lattice.everywhere() {
+        [] => available_memory()
+            .is_none_or(|available| columns as u64 * column(lattice.dims().volume()) <= available / 2),
+        shards => shards.iter().all(|shard| {
+            columns as u64 * column(shard.domain.volume()) <= shard.device.info().memory_bytes / 2
+        }),
+    };
+    let divides = |count: &usize| columns.is_multiple_of(*count) && fits(*count);
+    (1..=columns).rev().find(divides).unwrap_or(1)
 }
 
 /// Refuses a set-up for which there is too little memory on the host or on the first device.
 ///
 /// # Errors
-/// When there is.
-fn expect_room<R: Real>(lattice: &Lattice, blockings: &[Blocking]) -> Result<(), SetupError> {
+/// When there is too little.
+fn expect_room<R: Real>(lattice: &Lattice, blockings: &[Blocking], sources: usize) -> Result<(), SetupError> {
     let extents = lattice.dims().extents();
     let Some(shard) = lattice.shards().first() else {
-        let Need { on_host, on_device } = Need::of::<R>(extents, lattice.dims().volume(), blockings);
+        let Need { on_host, on_device } = Need::of::<R>(extents, lattice.dims().volume(), blockings, sources);
         return Need { on_host: on_host + on_device, on_device: 0 }.expect(None, available_memory());
     };
-    let (mut need, info) = (Need::of::<R>(extents, shard.domain.volume(), blockings), shard.device.info());
+    let mut need = Need::of::<R>(extents, shard.domain.volume(), blockings, sources);
+    let info = shard.device.info();
     if info.kind == DeviceKind::Cpu {
         need = Need { on_host: need.on_host + need.on_device, on_device: 0 };
     }
@@ -107,7 +164,7 @@ mod tests {
     #[test]
     fn a_set_up_short_of_memory_says_what_it_needs_and_what_there_is() {
         let blockings = [Blocking { block: Block([4; NDIM]), vectors: 24 }];
-        let need = Need::of::<f32>([32, 32, 32, 64], 1 << 21, &blockings);
+        let need = Need::of::<f32>([32, 32, 32, 64], 1 << 21, &blockings, 1);
         // 24 vectors of 12 numbers a site in 16 bits, 18 fields, and 8192 sites with 10 blocks, twice.
         let vectors = (1 << 21) * 12 * 24 * 4;
         assert_eq!(need.on_device, vectors + (1 << 21) * 96 * 18 + 2 * 8192 * 10 * 48 * 48 * 4);

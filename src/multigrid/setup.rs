@@ -1,5 +1,6 @@
 //! Making the levels of a multigrid method.
 
+use super::block::Block;
 use super::coarse_lattice::CoarseLattice;
 use super::coarse_operator::{CoarseOperator, RawBlocks};
 use super::coarse_space::{CoarseSpace, WholeVector};
@@ -8,7 +9,7 @@ use super::error::SetupError;
 use super::finer::{CoarseLevel, FineLevel, Finer};
 use super::galerkin::galerkin;
 use super::hierarchy::{COARSE_DEGREE, Coarsening, Hierarchy, Means};
-use super::near_null::near_null_vector;
+use super::near_null::near_null_vectors;
 use super::params::{Blocking, MultigridParams};
 use super::transfer::{FinerParts, Transfer};
 use crate::device::Team;
@@ -35,15 +36,22 @@ pub struct SetupProgress {
 
 /// The levels of a multigrid method.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LevelsInfo(pub(super) Vec<Blocking>);
+pub struct LevelsInfo {
+    pub(super) blockings: Vec<Blocking>,
+    /// Levels that were asked for, and the extents of the coarsest one, if there are fewer.
+    pub(super) fewer: Option<(usize, Block)>,
+}
 
 impl fmt::Display for LevelsInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} levels", self.0.len() + 1)?;
-        for Blocking { block, vectors } in &self.0 {
+        write!(f, "{} levels", self.blockings.len() + 1)?;
+        for Blocking { block, vectors } in &self.blockings {
             write!(f, ", {vectors} vectors on blocks of {block}")?;
         }
-        Ok(())
+        match &self.fewer {
+            None => Ok(()),
+            Some((wanted, extents)) => write!(f, ", fewer than {wanted}: no blocks divide {extents} sites"),
+        }
     }
 }
 
@@ -73,16 +81,20 @@ pub(super) const COARSE_ITERATIONS: usize = 5;
 
 /// Number of streams of random numbers of each level.
 ///
-/// The last stream below this number is for the residual for which a smoother is made. The others
-/// serve the level's vectors.
+/// The last streams below this number are for the residuals for which a smoother is made. The
+/// others serve the level's vectors.
 const STREAMS_OF_LEVEL: u32 = 1 << 16;
 const SMOOTHER_STREAM: u32 = STREAMS_OF_LEVEL - 1;
 
 /// Makes the levels for an operator, of what is known of each.
+///
+/// `sources` vectors are made at a time. The number divides the vectors of each level. The levels
+/// are for one right-hand side.
 pub(super) fn hierarchy<R: Real>(
-    dirac: Dirac<R>,
+    dirac: &Dirac<R>,
     params: &MultigridParams,
     blockings: &[Blocking],
+    sources: usize,
     known: Vec<Known<R>>,
     mut progress: impl FnMut(SetupProgress),
 ) -> Result<(Hierarchy<R>, Vec<Made<R>>), SetupError> {
@@ -93,17 +105,20 @@ pub(super) fn hierarchy<R: Real>(
         Some(device) => Team::of([device.clone()]),
     };
     let extents = dirac.lattice().dims().extents();
-    let mut fine = FineLevel::new(dirac, blockings[0].block.0)?;
+    let mut fine = FineLevel::new(dirac, blockings[0].block.0, sources)?;
     let smoother = smoother(&fine, 0, params.smoother_degree)?;
-    let mut setup = Setup { place, params, known: known.into(), made: Vec::new(), progress: &mut progress };
+    let mut setup =
+        Setup { place, params, sources, known: known.into(), made: Vec::new(), progress: &mut progress };
     let coarsening = setup.coarsening(&mut fine, 0, extents, blockings, Vec::new())?;
     let made = setup.made;
-    Ok((Hierarchy::new(fine.settle(), smoother, coarsening)?, made))
+    Ok((Hierarchy::new(dirac, smoother, &coarsening, 1)?, made))
 }
 
 struct Setup<'a, R: Real> {
     place: Team,
     params: &'a MultigridParams,
+    /// Right-hand sides of all vectors.
+    sources: usize,
     /// What is known of the levels that are left.
     known: VecDeque<Known<R>>,
     made: Vec<Made<R>>,
@@ -113,7 +128,8 @@ struct Setup<'a, R: Real> {
 impl<R: Real> Setup<'_, R> {
     /// The level below `finer`, and those below that one.
     ///
-    /// Vectors of `finer` that are not known are made of `starts`, and of random ones if there are none.
+    /// Vectors of `finer` that are not known are made of `starts`, and of random ones if there are
+    /// none.
     fn coarsening<F: Finer<R>>(
         &mut self,
         finer: &mut F,
@@ -138,9 +154,9 @@ impl<R: Real> Setup<'_, R> {
         let parts = finer.parts();
         let mut below = Vec::new();
         let transfer = match transfer {
-            Some(transfer) => transfer,
+            Some(transfer) => transfer.for_sources(self.sources)?,
             None => {
-                let space = CoarseSpace::new(&self.place, &lattice, 2 * count)?;
+                let space = CoarseSpace::new(&self.place, &lattice, 2 * count, self.sources)?;
                 let (transfer, orthonormal) = Transfer::new(
                     level,
                     finer.numbers(),
@@ -173,16 +189,16 @@ impl<R: Real> Setup<'_, R> {
         };
         debug_assert_eq!(space.numbers.columns, 2 * count);
         let lattice = transfer.lattice();
-        let system = CoarseOperator::scaled(&self.place, lattice, &blocks, level + 1)?;
+        let system = CoarseOperator::scaled(&space, lattice, &blocks, level + 1)?;
         let means = match deeper {
             [] if lattice.evens() * space.numbers.padded() <= MOST_NUMBERS => {
                 self.made.push(Made { vectors, are_orthonormal, blocks });
                 Means::Inverse(Box::new(DenseInverse::new(&system, level + 1)?))
             }
             _ => {
-                let unscaled = CoarseOperator::raw(&self.place, lattice, &blocks)?;
+                let unscaled = CoarseOperator::raw(&space, lattice, &blocks)?;
                 self.made.push(Made { vectors, are_orthonormal, blocks });
-                let mut coarse = CoarseLevel::new(&system, unscaled);
+                let mut coarse = CoarseLevel::new(system.for_sources(self.sources)?, unscaled);
                 let below = match deeper {
                     [] => None,
                     _ => {
@@ -193,7 +209,7 @@ impl<R: Real> Setup<'_, R> {
                 Means::Cycles(smoother(&coarse, level + 1, COARSE_DEGREE)?, below)
             }
         };
-        Coarsening::new(transfer, system, means)
+        Ok(Coarsening::new(transfer, system, means)?)
     }
 
     /// Makes the near-null vectors of a level.
@@ -206,38 +222,40 @@ impl<R: Real> Setup<'_, R> {
     ) -> Result<Vec<Vec<Complex<R>>>, SetupError> {
         let mut starts = starts.into_iter();
         let mut vectors = Vec::with_capacity(count);
-        for k in 0..count {
-            let stream = level as u32 * STREAMS_OF_LEVEL + k as u32;
+        for first in (0..count).step_by(self.sources) {
+            let stream = level as u32 * STREAMS_OF_LEVEL + first as u32;
             let (start, iterations) = match starts.next() {
                 Some(start) => (start, COARSE_ITERATIONS),
                 None => (finer.random(stream)?, self.params.setup_iterations),
             };
-            vectors.push(near_null_vector(finer, start, iterations)?);
-            (self.progress)(SetupProgress { level, done: k + 1, of: 3 * count });
+            vectors.extend(near_null_vectors(finer, start, iterations)?);
+            (self.progress)(SetupProgress { level, done: vectors.len(), of: 3 * count });
         }
         Ok(vectors)
     }
 }
 
-/// The vectors of a level on the first half of the next coarser one.
+/// Returns the vectors of a level on the first half of the next coarser one.
+///
+/// Each field has as many of them as there are right-hand sides.
 fn starts_below<R: Real>(
     transfer: &Transfer<R>,
     parts: &FinerParts,
     vectors: &[Vec<Complex<R>>],
 ) -> Result<Vec<SpinorField<R>>, SetupError> {
-    let below = |vector: &Vec<_>| {
+    let below = |vectors: &[Vec<_>]| {
         let mut coarse = WholeVector::zero(transfer.coarse_space(), transfer.lattice())?;
-        transfer.restrict_ordered(parts, vector, &mut coarse)?;
+        transfer.restrict_ordered(parts, vectors, &mut coarse)?;
         Ok(coarse.even)
     };
-    vectors.iter().map(below).collect()
+    vectors.chunks(transfer.coarse_space().sources()).map(below).collect()
 }
 
-/// The smoother of a level.
+/// Makes the smoother of a level.
 fn smoother<R: Real, F: Finer<R>>(finer: &F, level: usize, degree: usize) -> Result<Polynomial, SetupError> {
-    let start = finer.random(level as u32 * STREAMS_OF_LEVEL + SMOOTHER_STREAM)?;
+    let start = finer.random(level as u32 * STREAMS_OF_LEVEL + SMOOTHER_STREAM - finer.sources() as u32)?;
     let system = finer.system();
     // A level of few numbers is solved in fewer steps.
-    let degree = degree.min(system.space().dimension());
+    let degree = degree.min(system.space().dimension() / finer.sources());
     Polynomial::of(system, &start, degree)?.ok_or(SetupError::NoSmoother { level })
 }

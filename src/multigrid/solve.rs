@@ -1,18 +1,20 @@
 //! Solving with a multigrid method.
 
+use super::block::Block;
 use super::error::SetupError;
 use super::hierarchy::Hierarchy;
 use super::params::{Blocking, MOST_CYCLES, MultigridParams, REPLACED_AT, RESTART, STAGNATION};
-use super::room::coarsenings;
+use super::room::{self, columns_at_once};
 use super::setup::{self, Known, LevelsInfo, Made, SetupProgress};
 use super::setup_file::{Binding, SetupFileError};
 use crate::field::SpinorField;
+use crate::geometry::{Lattice, NDIM};
 use crate::operator::Dirac;
 use crate::solve::{
-    Auto, AutoSolution, Checkpoints, First, GcrParams, Inner, InvertError, IterationPrecision, Plan,
-    Preconditioning, SolveParams, Watch, solve_preconditioned,
+    Auto, AutoSolution, BlockSolution, Checkpoints, First, GcrParams, Inner, InvertError, IterationPrecision,
+    Plan, Preconditioning, SolveParams, Watch, solve_preconditioned, true_residuals,
 };
-use lattice_solvers::SolverInfo;
+use lattice_solvers::{Residual, SolverInfo};
 use std::path::Path;
 
 /// A multigrid method that stands ready for an operator.
@@ -34,8 +36,12 @@ use std::path::Path;
 /// ```
 pub struct Multigrid {
     params: MultigridParams,
+    /// Extents of the lattice.
+    extents: [usize; NDIM],
     blockings: Vec<Blocking>,
     hierarchy: Hierarchy<f32>,
+    /// The levels for several columns at once, and their number.
+    of_columns: Option<(usize, Hierarchy<f32>)>,
     made: Vec<Made<f32>>,
 }
 
@@ -59,9 +65,11 @@ impl Multigrid {
         known: Vec<Known<f32>>,
         progress: impl FnMut(SetupProgress),
     ) -> Result<Self, SetupError> {
-        let blockings = coarsenings::<f32>(&params, dirac.lattice())?;
-        let (hierarchy, made) = setup::hierarchy(dirac.cast()?, &params, &blockings, known, progress)?;
-        Ok(Self { params, blockings, hierarchy, made })
+        let room::Plan { blockings, sources } = room::plan::<f32>(&params, dirac.lattice())?;
+        let (hierarchy, made) =
+            setup::hierarchy(&dirac.cast()?, &params, &blockings, sources, known, progress)?;
+        let extents = dirac.lattice().dims().extents();
+        Ok(Self { params, extents, blockings, hierarchy, of_columns: None, made })
     }
 
     /// Makes the method for another operator on these links, with the known vectors.
@@ -121,7 +129,13 @@ impl Multigrid {
 
     /// Returns the levels of the method.
     pub fn levels(&self) -> LevelsInfo {
-        LevelsInfo(self.blockings.clone())
+        let blockings = self.blockings.clone();
+        let wanted = self.params.levels.filter(|&wanted| wanted > blockings.len() + 1);
+        let divided = |extents: [usize; NDIM], blocking: &Blocking| {
+            std::array::from_fn(|mu| extents[mu] / blocking.block.0[mu])
+        };
+        let fewer = wanted.map(|wanted| (wanted, Block(blockings.iter().fold(self.extents, divided))));
+        LevelsInfo { blockings, fewer }
     }
 
     /// Returns the parameters of the outer solver, which this method preconditions.
@@ -161,9 +175,43 @@ impl Multigrid {
         outer: SolveParams,
         checkpoints: Option<&mut dyn Checkpoints>,
     ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-        let mut plan = Plan::from(outer);
-        plan.stopping.stagnation_window = STAGNATION;
-        solve_preconditioned(dirac, b, plan, REPLACED_AT, &mut self.hierarchy, checkpoints)
+        solve_preconditioned(dirac, b, plan(outer), REPLACED_AT, &mut self.hierarchy, checkpoints)
+    }
+
+    /// Returns how many of `columns` columns [`solve_columns`](Self::solve_columns) has memory for.
+    ///
+    /// The number is a divisor of `columns`, and equal on all ranks. They shall take half of the memory at most.
+    pub fn columns_at_once(lattice: &Lattice, columns: usize) -> usize {
+        columns_at_once::<f32>(lattice, columns)
+    }
+
+    /// Solves M xⱼ = bⱼ for all columns of `b` at once, from x = 0 or from a kept state.
+    ///
+    /// Every link, near-null vector and block of a coarse operator is loaded once for all columns. The outer
+    /// method has the same coefficients for all of them. The solve stops when every column's ‖bⱼ − M xⱼ‖ / ‖bⱼ‖
+    /// is at most [`MultigridParams::tol`]. The residuals that decide are recomputed in double.
+    ///
+    /// # Errors
+    /// As [`solve`](Self::solve). [`InvertError::NotConverged`] has the best iterates of all columns. No
+    /// more than 200 cycles are tried.
+    pub fn solve_columns(
+        &mut self,
+        dirac: &Dirac<f64>,
+        b: &SpinorField<f64>,
+        checkpoints: Option<&mut dyn Checkpoints>,
+    ) -> Result<BlockSolution, InvertError> {
+        let columns = b.columns();
+        let dirac = dirac.for_columns(columns)?;
+        let hierarchy = match self.of_columns.take() {
+            Some((known, hierarchy)) if known == columns => hierarchy,
+            _ => self.hierarchy.for_columns(columns)?,
+        };
+        let (_, hierarchy) = self.of_columns.insert((columns, hierarchy));
+        let outer = Self::outer(&self.params).with_limit(self.params.max_iterations.min(MOST_CYCLES));
+        let (x, info) = solve_preconditioned(&dirac, b, plan(outer), REPLACED_AT, hierarchy, checkpoints)?;
+        let residual = |true_residual| Residual { true_residual, ..info.residual };
+        let residuals = true_residuals(&dirac, b, &x)?.into_iter().map(residual).collect();
+        Ok(BlockSolution { x, residuals, info })
     }
 
     /// Solves M x = b like [`solve`](Self::solve), and by `auto` if the cycles do not converge.
@@ -185,6 +233,13 @@ impl Multigrid {
             |checkpoints: &mut dyn Checkpoints| self.solve_by(dirac, b, params, Some(checkpoints));
         auto.solve_after(Some(First { params, solve: &mut by_cycles }), dirac, b, watch)
     }
+}
+
+/// Returns the plan of a solve by cycles.
+fn plan(outer: SolveParams) -> Plan {
+    let mut plan = Plan::from(outer);
+    plan.stopping.stagnation_window = STAGNATION;
+    plan
 }
 
 fn binding<'a>(

@@ -5,23 +5,28 @@ use super::coarse_space::{CoarseSpace, SiteNumbers, WholeVector};
 use super::error::{SetupError, agreed};
 use super::kept::Kept;
 use super::kernels::{LOCAL_SIZE, kernel};
+use super::orthonormal::{Orthonormal, orthonormalise, scattered};
 use crate::device::mpi::World;
 use crate::device::{Argument, Buffer, Device, DeviceError, Kernel, Range};
-use crate::field::{Numbers, NumbersView, buffer_of, buffer_of_mut, numbers_of, set_numbers};
-use crate::geometry::NDIM;
+use crate::field::{Numbers, NumbersView, buffer_of, buffer_of_mut};
+use crate::geometry::{LatticeError, NDIM};
 use crate::host::multigrid::{self as twins, NO_MEMBER, NearNull};
 use crate::scalar::Real;
 use lattice_solvers::Work;
-use num_complex::{Complex, Complex64};
+use num_complex::Complex;
 use rayon::prelude::*;
 use std::sync::{Arc, Mutex};
 
-/// The finer sites of one device: an aggregate has all of its own on one.
+/// The finer sites of one device.
+///
+/// All sites of an aggregate are on the same device.
 #[derive(Clone, Debug)]
 pub(super) struct FinerPart {
     /// `None` on the host.
     pub device: Option<Device>,
-    /// The coordinates in the whole finer lattice of each site of this part, in its order: those of the first half before the others.
+    /// The coordinates of each site in the whole finer lattice.
+    ///
+    /// Sites of the first half come before the others.
     pub coordinates: Vec<[usize; NDIM]>,
     /// Their numbers in the order of near-null vectors.
     pub sites: Vec<usize>,
@@ -37,7 +42,9 @@ pub(super) struct FinerParts {
     pub world: Option<Arc<World>>,
 }
 
-/// Where a finer vector's numbers lie: 2 for each of `half` components, `padded` of them a site.
+/// The layout of the numbers of a finer vector.
+///
+/// A site has two numbers for each of `half` components, and `padded` numbers in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FinerNumbers {
     pub half: usize,
@@ -45,7 +52,7 @@ pub(super) struct FinerNumbers {
     pub lanes: usize,
 }
 
-/// Which members of the aggregates are summed over.
+/// The members of aggregates that a restriction sums over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Members {
     /// Those of the first half of sites.
@@ -55,26 +62,50 @@ pub(super) enum Members {
     Last(usize),
 }
 
-/// The bit of the flags that all sites have; that of direction μ is of those in the first slice of their block.
+/// The bit of the flags that all sites have.
+///
+/// Bit μ marks sites in the first slice of their block in direction μ.
 pub(super) const EVERY_SITE: u32 = NDIM as u32;
 
-/// Restriction V† and prolongation V between two levels, for orthonormal near-null vectors in each block and chirality.
+/// Restriction V† and prolongation V between two levels.
+///
+/// The columns of V are near-null vectors, orthonormal in each block and chirality. Vectors of both
+/// levels have as many right-hand sides as the coarse space.
 pub(super) struct Transfer<R: Real> {
     finer: FinerNumbers,
     lattice: Arc<CoarseLattice>,
     space: CoarseSpace<R>,
     parts: Vec<Part<R>>,
-    /// The ranks, if they have other parts, and the places of all of them, in the order of the ranks.
+    /// The ranks that have other parts, and the places of all aggregates in the order of ranks.
     ranks: Option<(Arc<World>, Vec<usize>)>,
 }
 
+/// A part of V on one device, with its kernels for some number of right-hand sides.
 struct Part<R: Real> {
+    columns: Arc<PartOfColumns<R>>,
+    kernels: Option<Kernels<R>>,
+}
+
+/// The part of V on one device.
+struct PartOfColumns<R: Real> {
     sites: usize,
     evens: usize,
     /// The places of its aggregates on the coarse lattice, in ascending order.
     places: Vec<usize>,
     lists: [List; 2 + NDIM],
+    /// Whether other devices or ranks have other parts.
+    several: bool,
     storage: Storage<R>,
+}
+
+struct Kernels<R: Real> {
+    restrict: Kernel,
+    prolong: Kernel,
+    take: Kernel,
+    /// A coarse vector of the aggregates of this part, if there are other parts.
+    ///
+    /// Otherwise a number for kernels that want a second vector.
+    own: Mutex<Buffer<R>>,
 }
 
 /// Members of all aggregates, equally many of each.
@@ -94,11 +125,6 @@ struct OnDevice<R: Real> {
     vectors: Kept<R>,
     aggregate_of: Buffer<u32>,
     flags: Buffer<u32>,
-    restrict: Kernel,
-    prolong: Kernel,
-    take: Kernel,
-    /// A coarse vector of this part's aggregates, where there are others; otherwise a number for kernels that want a second one.
-    own: Mutex<Buffer<R>>,
 }
 
 impl Members {
@@ -112,9 +138,13 @@ impl Members {
 }
 
 impl<R: Real> Transfer<R> {
-    /// With these vectors of a level, `2 half` numbers for each site, which are made orthonormal unless they are.
+    /// Makes the transfer of these vectors of a level.
     ///
-    /// The orthonormal vectors of each part come with it.
+    /// A vector has `2 half` numbers for each site. The vectors are made orthonormal unless they
+    /// are. The orthonormal vectors of each part come with the transfer.
+    ///
+    /// # Errors
+    /// When the vectors are dependent, or a device fails.
     #[allow(clippy::too_many_arguments)]
     pub fn new(
         level: usize,
@@ -131,16 +161,25 @@ impl<R: Real> Transfer<R> {
         let made = own.iter().map(|part| {
             let mut own = scattered(finer.half, space.numbers, vectors, &part.sites);
             let numbers = space.numbers;
-            let part =
-                Part::new(level, finer, part, block, lattice, numbers, &mut own, several, are_orthonormal)?;
-            Ok((part, own))
+            let columns = PartOfColumns::new(
+                level,
+                finer,
+                part,
+                block,
+                lattice,
+                numbers,
+                &mut own,
+                several,
+                are_orthonormal,
+            )?;
+            Ok((Part::new(Arc::new(columns), finer, space)?, own))
         });
         let made = agreed(world.as_ref(), made.collect::<Result<Vec<_>, SetupError>>())?;
         let (parts, orthonormal): (Vec<_>, Vec<_>) = made.into_iter().unzip();
         let ranks = match world {
             None => None,
             Some(world) => {
-                let places = parts.iter().flat_map(|part: &Part<R>| &part.places);
+                let places = parts.iter().flat_map(|part: &Part<R>| &part.columns.places);
                 let own: Vec<u64> = places.map(|&place| place as u64).collect();
                 let all = world.gather_any(bytemuck::cast_slice(&own)).map_err(DeviceError::from)?;
                 let place = |bytes: &[u8]| u64::from_ne_bytes(std::array::from_fn(|k| bytes[k])) as usize;
@@ -152,20 +191,34 @@ impl<R: Real> Transfer<R> {
         Ok((transfer, Orthonormal(orthonormal)))
     }
 
-    /// coarse = V† of numbers in the order of near-null vectors, on all sites.
+    /// Returns this transfer for another number of right-hand sides.
+    pub fn for_sources(&self, sources: usize) -> Result<Self, LatticeError> {
+        let space = self.space.for_sources(sources)?;
+        let part = |part: &Part<R>| Part::new(Arc::clone(&part.columns), self.finer, &space);
+        let parts = self.parts.iter().map(part).collect::<Result<_, _>>()?;
+        let (lattice, ranks) = (Arc::clone(&self.lattice), self.ranks.clone());
+        Ok(Self { finer: self.finer, lattice, space, parts, ranks })
+    }
+
+    /// coarse = V† of vectors in the order of near-null vectors, on all sites.
+    ///
+    /// There is a vector for each right-hand side.
     pub fn restrict_ordered(
         &self,
         parts: &FinerParts,
-        vector: &[Complex<R>],
+        vectors: &[Vec<Complex<R>>],
         coarse: &mut WholeVector<R>,
     ) -> Result<(), DeviceError> {
         let FinerNumbers { half, padded, lanes } = self.finer;
         let site_numbers = SiteNumbers { columns: 2 * half, lanes };
-        debug_assert_eq!(site_numbers.padded(), padded);
-        let numbers_of = |part: &FinerPart| {
-            let of_site = |&site: &usize| vector[2 * half * site..][..2 * half].iter().copied();
-            let own: Vec<_> = part.sites.par_iter().flat_map_iter(of_site).collect();
-            site_numbers.to_memory(&own)
+        debug_assert_eq!((site_numbers.padded(), vectors.len()), (padded, self.space.sources()));
+        let numbers_of = |part: &FinerPart| -> Vec<R> {
+            let of_vector = |vector: &Vec<Complex<R>>| {
+                let of_site = |&site: &usize| vector[2 * half * site..][..2 * half].iter().copied();
+                let own: Vec<_> = part.sites.par_iter().flat_map_iter(of_site).collect();
+                site_numbers.to_memory(&own)
+            };
+            vectors.iter().flat_map(of_vector).collect()
         };
         let numbers = match &parts.own[..] {
             [part @ FinerPart { device: None, .. }] => Numbers::Host(numbers_of(part)),
@@ -184,7 +237,7 @@ impl<R: Real> Transfer<R> {
         &self.lattice
     }
 
-    /// The part that has all sites, if there is one.
+    /// Returns the part that has all sites, if there is one.
     fn only_part(&self) -> Option<&Part<R>> {
         match (&self.parts[..], &self.ranks) {
             ([part], None) => Some(part),
@@ -205,18 +258,20 @@ impl<R: Real> Transfer<R> {
     ) -> Result<(), DeviceError> {
         match (self.only_part(), fine) {
             (Some(part), NumbersView::Host(fine)) => {
-                let list = &part.lists[members.index()];
-                let (near_null, ..) = part.on_host(self);
-                let fine: &[Complex<R>] = bytemuck::cast_slice(fine);
-                let sums = twins::restrict(near_null, fine, &list.members, list.per_aggregate);
-                self.set(coarse, &sums)
+                let list = &part.columns.lists[members.index()];
+                let (near_null, ..) = part.columns.on_host(self);
+                let of_source = |fine: &[R]| {
+                    let fine: &[Complex<R>] = bytemuck::cast_slice(fine);
+                    twins::restrict(near_null, fine, &list.members, list.per_aggregate)
+                };
+                let sums: Vec<_> = fine.chunks(self.stride(fine.len())).flat_map(of_source).collect();
+                coarse.set(&self.space, &self.lattice, &sums)
             }
             (Some(part), NumbersView::Devices([fine])) => {
                 let evens = self.lattice.evens();
-                let own = part.on_device();
                 let WholeVector { even, odd } = coarse;
                 let even = buffer_of_mut(even);
-                let mut scratch = crate::sync::lock(&own.own);
+                let mut scratch = crate::sync::lock(&part.kernels().own);
                 let odd = odd.as_mut().map_or(&mut *scratch, buffer_of_mut);
                 part.start_restriction(self, fine, members, [even, odd], evens)
             }
@@ -224,39 +279,46 @@ impl<R: Real> Transfer<R> {
                 let parts = &self.parts;
                 // All devices are at work before the first is asked.
                 for (part, fine) in parts.iter().zip(fine) {
-                    let own = part.on_device();
-                    let mut unused = Buffer::zeroed(&own.device, 1)?;
-                    let mut sums = crate::sync::lock(&own.own);
-                    part.start_restriction(
-                        self,
-                        fine,
-                        members,
-                        [&mut *sums, &mut unused],
-                        part.places.len(),
-                    )?;
+                    let mut unused = Buffer::zeroed(&part.columns.on_device().device, 1)?;
+                    let mut sums = crate::sync::lock(&part.kernels().own);
+                    let aggregates = part.columns.places.len();
+                    part.start_restriction(self, fine, members, [&mut *sums, &mut unused], aggregates)?;
                 }
-                let columns = self.space.numbers.columns;
+                // Numbers of aggregates, those of all right-hand sides beside each other.
+                let (columns, sources) = (self.space.numbers.columns, self.space.sources());
                 let mut own = Vec::new();
                 for part in parts {
-                    let sums = crate::sync::lock(&part.on_device().own).to_vec()?;
-                    own.extend(self.space.numbers.of_memory(&sums));
+                    let sums = crate::sync::lock(&part.kernels().own).to_vec()?;
+                    let sums = self.space.numbers.of_memory(&sums);
+                    let aggregates = part.columns.places.len();
+                    for aggregate in 0..aggregates {
+                        for source in 0..sources {
+                            own.extend_from_slice(
+                                &sums[(source * aggregates + aggregate) * columns..][..columns],
+                            );
+                        }
+                    }
                 }
-                let own_places = || parts.iter().flat_map(|part| part.places.iter().copied()).collect();
+                let own_places =
+                    || parts.iter().flat_map(|part| part.columns.places.iter().copied()).collect();
                 let (places, sums) = match &self.ranks {
                     None => (own_places(), own),
                     Some((world, places)) => {
-                        let mut sums = vec![Complex::default(); places.len() * columns];
+                        let mut sums = vec![Complex::default(); places.len() * columns * sources];
                         let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut sums);
                         let all = world.gather_any(bytemuck::cast_slice(&own)).map_err(DeviceError::from)?;
                         bytes.copy_from_slice(&all.concat());
                         (places.clone(), sums)
                     }
                 };
-                let mut all = vec![Complex::default(); self.lattice.volume() * columns];
-                for (place, sums) in places.into_iter().zip(sums.chunks(columns)) {
-                    all[place * columns..][..columns].copy_from_slice(sums);
+                let volume = self.lattice.volume();
+                let mut all = vec![Complex::default(); sources * volume * columns];
+                for (place, sums) in places.into_iter().zip(sums.chunks(columns * sources)) {
+                    for (source, sums) in sums.chunks(columns).enumerate() {
+                        all[(source * volume + place) * columns..][..columns].copy_from_slice(sums);
+                    }
                 }
-                self.set(coarse, &all)
+                coarse.set(&self.space, &self.lattice, &all)
             }
             _ => unreachable!("{ONE_PLACE}"),
         }
@@ -267,11 +329,15 @@ impl<R: Real> Transfer<R> {
         let buffers = match fine {
             Numbers::Host(fine) => {
                 let [part] = &self.parts[..] else { unreachable!("{ONE_PLACE}") };
-                let (near_null, aggregate_of, _) = part.on_host(self);
-                let coarse = self.on_host(coarse)?;
-                let numbers = twins::prolong(near_null, &coarse, &aggregate_of[..part.evens]);
-                let reals: &[R] = bytemuck::cast_slice(&numbers);
-                fine[..reals.len()].copy_from_slice(reals);
+                let (near_null, aggregate_of, _) = part.columns.on_host(self);
+                let coarse = coarse.to_host(&self.space, &self.lattice)?;
+                let stride = self.stride(fine.len());
+                let of_source = coarse.chunks(coarse.len() / self.space.sources());
+                for (fine, coarse) in fine.chunks_mut(stride).zip(of_source) {
+                    let numbers = twins::prolong(near_null, coarse, &aggregate_of[..part.columns.evens]);
+                    let reals: &[R] = bytemuck::cast_slice(&numbers);
+                    fine[..reals.len()].copy_from_slice(reals);
+                }
                 return Ok(());
             }
             Numbers::Devices(buffers) => buffers,
@@ -279,7 +345,7 @@ impl<R: Real> Transfer<R> {
         self.prolong_to(coarse, buffers)
     }
 
-    /// As [`prolong`](Self::prolong), to the buffers of each device.
+    /// Prolongs like [`prolong`](Self::prolong), to the buffers of each device.
     pub fn prolong_to(&self, coarse: &WholeVector<R>, fine: &mut [Buffer<R>]) -> Result<(), DeviceError> {
         if let (Some(part), [fine]) = (self.only_part(), &mut *fine) {
             let even = buffer_of(&coarse.even);
@@ -287,25 +353,34 @@ impl<R: Real> Transfer<R> {
             return part.start_prolongation(self, [even, odd], self.lattice.evens(), fine);
         }
         let columns = self.space.numbers.columns;
-        let all = self.on_host(coarse)?;
+        let all = coarse.to_host(&self.space, &self.lattice)?;
         for (part, fine) in self.parts.iter().zip(fine) {
-            let of_place = |place: &usize| &all[place * columns..][..columns];
-            let own: Vec<_> = part.places.iter().flat_map(of_place).copied().collect();
-            let mut buffer = crate::sync::lock(&part.on_device().own);
+            let places = &part.columns.places;
+            let of_source = |all: &[Complex<R>]| -> Vec<Complex<R>> {
+                let of_place = |place: &usize| &all[place * columns..][..columns];
+                places.iter().flat_map(of_place).copied().collect()
+            };
+            let own: Vec<_> = all.chunks(self.lattice.volume() * columns).flat_map(of_source).collect();
+            let mut buffer = crate::sync::lock(&part.kernels().own);
             buffer.write(&self.space.numbers.to_memory(&own))?;
-            part.start_prolongation(self, [&buffer, &buffer], part.places.len(), fine)?;
+            part.start_prolongation(self, [&buffer, &buffer], places.len(), fine)?;
         }
         Ok(())
     }
 
-    /// fine = one column of V on the sites with this flag, and 0 elsewhere; all sites of both halves.
+    /// fine = columns of V on the sites with this flag, and 0 elsewhere.
+    ///
+    /// Right-hand side r gets column `column` + r, on the sites of both halves.
     pub fn take(&self, column: usize, bit: u32, fine: &mut Numbers<R>) -> Result<(), DeviceError> {
         match fine {
             Numbers::Host(fine) => {
                 let [part] = &self.parts[..] else { unreachable!("{ONE_PLACE}") };
-                let (near_null, _, flags) = part.on_host(self);
-                let numbers = twins::take(near_null, flags, column, bit);
-                fine.copy_from_slice(bytemuck::cast_slice(&numbers));
+                let (near_null, _, flags) = part.columns.on_host(self);
+                let stride = self.stride(fine.len());
+                for (source, fine) in fine.chunks_mut(stride).enumerate() {
+                    let numbers = twins::take(near_null, flags, column + source, bit);
+                    fine.copy_from_slice(bytemuck::cast_slice(&numbers));
+                }
             }
             Numbers::Devices(buffers) => {
                 for (part, fine) in self.parts.iter().zip(buffers) {
@@ -316,40 +391,23 @@ impl<R: Real> Transfer<R> {
         Ok(())
     }
 
-    /// The numbers of a coarse vector, in the order of places.
-    pub fn on_host(&self, coarse: &WholeVector<R>) -> Result<Vec<Complex<R>>, DeviceError> {
-        let mut all = Vec::with_capacity(self.lattice.volume() * self.space.numbers.columns);
-        for (half, field) in [Some(&coarse.even), coarse.odd.as_ref()].into_iter().flatten().enumerate() {
-            let [_, sites] = self.lattice.half(half);
-            let reals = sites * 2 * self.space.numbers.padded();
-            let memory = numbers_of(field, |numbers| match numbers {
-                NumbersView::Host(numbers) => Ok(numbers[..reals].to_vec()),
-                NumbersView::Devices(buffers) => buffers[0].slice(..reals)?.to_vec(),
-            })?;
-            all.extend(self.space.numbers.of_memory(&memory));
-        }
-        Ok(all)
+    /// Returns how many of `reals` reals there are from one right-hand side to the next.
+    fn stride(&self, reals: usize) -> usize {
+        reals / self.space.sources()
     }
 
-    /// The reverse.
-    fn set(&self, coarse: &mut WholeVector<R>, numbers: &[Complex<R>]) -> Result<(), DeviceError> {
-        let site = self.space.numbers;
-        let (even, odd) = numbers.split_at(self.lattice.evens() * site.columns);
-        set_numbers(&mut coarse.even, &site.to_memory(even))?;
-        coarse.odd.as_mut().map_or(Ok(()), |field| set_numbers(field, &site.to_memory(odd)))
-    }
-
-    /// The work of a restriction and a prolongation of the first half.
+    /// Returns the work of a restriction and a prolongation of the first half.
     pub fn work(&self) -> Work {
-        let evens: usize = self.parts.iter().map(|part| part.evens).sum();
+        let evens: usize = self.parts.iter().map(|part| part.columns.evens).sum();
         let numbers = 2 * (evens * self.finer.half * self.space.numbers.columns) as u64;
-        Work { flops: 8 * numbers, bytes: numbers * Kept::<R>::bytes_of_number() }
+        let flops = 8 * numbers * self.space.sources() as u64;
+        Work { flops, bytes: numbers * Kept::<R>::bytes_of_number() }
     }
 }
 
 const ONE_PLACE: &str = "the vectors of a level are in one place";
 
-impl<R: Real> Part<R> {
+impl<R: Real> PartOfColumns<R> {
     #[allow(clippy::too_many_arguments)]
     fn new(
         level: usize,
@@ -411,21 +469,15 @@ impl<R: Real> Part<R> {
                         list.on_device = Some(Buffer::from_slice(device, &list.members)?);
                     }
                 }
-                let kernel = |name| kernel::<R>(device, name, numbers, finer.lanes);
-                let room = if several { places.len() * 2 * numbers.padded() } else { 1 };
                 Storage::Device(Box::new(OnDevice {
                     device: device.clone(),
                     vectors: Kept::new(device, own, 2 * numbers.padded())?,
                     aggregate_of: Buffer::from_slice(device, &aggregate_of)?,
                     flags: Buffer::from_slice(device, &flags)?,
-                    restrict: kernel("restrict_vector")?,
-                    prolong: kernel("prolong_vector")?,
-                    take: kernel("take_vector")?,
-                    own: Mutex::new(Buffer::zeroed(device, room)?),
                 }))
             }
         };
-        Ok(Self { sites, evens: part.evens, places, lists, storage })
+        Ok(Self { sites, evens: part.evens, places, lists, several, storage })
     }
 
     fn on_device(&self) -> &OnDevice<R> {
@@ -445,6 +497,42 @@ impl<R: Real> Part<R> {
             Storage::Device(_) => unreachable!("{ONE_PLACE}"),
         }
     }
+}
+
+impl<R: Real> Part<R> {
+    /// With kernels for as many right-hand sides as the space has.
+    fn new(
+        columns: Arc<PartOfColumns<R>>,
+        finer: FinerNumbers,
+        space: &CoarseSpace<R>,
+    ) -> Result<Self, DeviceError> {
+        let kernels = match &columns.storage {
+            Storage::Host { .. } => None,
+            Storage::Device(own) => {
+                let device = &own.device;
+                let kernel = |name| kernel::<R>(device, name, space.numbers, finer.lanes, space.sources());
+                let of_aggregates = columns.places.len() * 2 * space.numbers.padded() * space.sources();
+                let room = if columns.several { of_aggregates } else { 1 };
+                Some(Kernels {
+                    restrict: kernel("restrict_vector")?,
+                    prolong: kernel("prolong_vector")?,
+                    take: kernel("take_vector")?,
+                    own: Mutex::new(Buffer::zeroed(device, room)?),
+                })
+            }
+        };
+        Ok(Self { columns, kernels })
+    }
+
+    fn kernels(&self) -> &Kernels<R> {
+        self.kernels.as_ref().unwrap_or_else(|| unreachable!("{ONE_PLACE}"))
+    }
+
+    /// Returns how many reals there are from one right-hand side of a coarse vector to the next.
+    fn coarse_stride(&self, of: &Transfer<R>) -> Argument<'static> {
+        let of_aggregates = self.columns.places.len() * 2 * of.space.numbers.padded();
+        Argument::value(if self.columns.several { of_aggregates } else { of.space.stride() } as u32)
+    }
 
     fn start_restriction(
         &self,
@@ -454,8 +542,8 @@ impl<R: Real> Part<R> {
         [even, odd]: [&mut Buffer<R>; 2],
         evens: usize,
     ) -> Result<(), DeviceError> {
-        let (own, list) = (self.on_device(), &self.lists[members.index()]);
-        let (aggregates, chunks) = (self.places.len(), of.space.numbers.chunks());
+        let (own, list) = (self.columns.on_device(), &self.columns.lists[members.index()]);
+        let (aggregates, chunks) = (self.columns.places.len(), of.space.numbers.chunks());
         let members = list.on_device.as_ref().unwrap_or_else(|| unreachable!("a list that is asked for"));
         let [vectors, units] = own.vectors.arguments();
         let arguments = [
@@ -471,8 +559,10 @@ impl<R: Real> Part<R> {
             Argument::value(of.finer.half as u32),
             Argument::value(of.finer.padded as u32),
             Argument::value(chunks as u32),
+            Argument::value(of.stride(fine.len()) as u32),
+            self.coarse_stride(of),
         ];
-        own.restrict.start(Range::covering(aggregates * chunks, LOCAL_SIZE.min(16)), &arguments)
+        self.kernels().restrict.start(Range::covering(aggregates * chunks, LOCAL_SIZE.min(16)), &arguments)
     }
 
     fn start_prolongation(
@@ -482,8 +572,9 @@ impl<R: Real> Part<R> {
         evens: usize,
         fine: &mut Buffer<R>,
     ) -> Result<(), DeviceError> {
-        let own = self.on_device();
+        let own = self.columns.on_device();
         let [vectors, units] = own.vectors.arguments();
+        let (evens_of_part, stride) = (self.columns.evens, of.stride(fine.len()));
         let arguments = [
             vectors,
             units,
@@ -491,13 +582,15 @@ impl<R: Real> Part<R> {
             Argument::from(odd),
             Argument::from(&own.aggregate_of),
             Argument::from(fine),
-            Argument::value(self.evens as u32),
+            Argument::value(evens_of_part as u32),
             Argument::value(evens as u32),
             Argument::value(of.finer.half as u32),
             Argument::value(of.finer.padded as u32),
             Argument::value(of.space.numbers.chunks() as u32),
+            Argument::value(stride as u32),
+            self.coarse_stride(of),
         ];
-        own.prolong.start(Range::covering(self.evens * of.finer.half, LOCAL_SIZE), &arguments)
+        self.kernels().prolong.start(Range::covering(evens_of_part * of.finer.half, LOCAL_SIZE), &arguments)
     }
 
     fn start_taking(
@@ -507,21 +600,23 @@ impl<R: Real> Part<R> {
         bit: u32,
         fine: &mut Buffer<R>,
     ) -> Result<(), DeviceError> {
-        let own = self.on_device();
+        let own = self.columns.on_device();
         let [vectors, units] = own.vectors.arguments();
+        let (sites, stride) = (self.columns.sites, of.stride(fine.len()));
         let arguments = [
             vectors,
             units,
             Argument::from(&own.flags),
             Argument::from(fine),
-            Argument::value(self.sites as u32),
+            Argument::value(sites as u32),
             Argument::value(column as u32),
             Argument::value(bit),
             Argument::value(of.finer.half as u32),
             Argument::value(of.finer.padded as u32),
             Argument::value(of.space.numbers.chunks() as u32),
+            Argument::value(stride as u32),
         ];
-        own.take.start(Range::covering(self.sites * of.finer.half, LOCAL_SIZE), &arguments)
+        self.kernels().take.start(Range::covering(sites * of.finer.half, LOCAL_SIZE), &arguments)
     }
 }
 
@@ -533,180 +628,4 @@ fn members_list(of_aggregate: Vec<Vec<u32>>) -> List {
         members
     });
     List { members: padded.collect(), per_aggregate, on_device: None }
-}
-
-/// Orthonormal vectors, with those of a finer component beside each other, for each part.
-pub(super) struct Orthonormal<R>(Vec<Vec<R>>);
-
-impl<R: Real> Orthonormal<R> {
-    /// Replaces the vectors that they were made of.
-    pub fn copy_to(
-        self,
-        half: usize,
-        numbers: SiteNumbers,
-        parts: &[FinerPart],
-        vectors: &mut [Vec<Complex<R>>],
-    ) {
-        let padded = 2 * numbers.padded();
-        for (part, own) in parts.iter().zip(&self.0) {
-            let mut number_of_site = vec![None; vectors.first().map_or(0, Vec::len) / (2 * half)];
-            part.sites.iter().enumerate().for_each(|(k, &site)| number_of_site[site] = Some(k));
-            for (j, vector) in vectors.iter_mut().enumerate() {
-                vector.par_chunks_mut(2 * half).zip(&number_of_site).for_each(|(site, k)| {
-                    let Some(k) = k else { return };
-                    for (component, z) in site.iter_mut().enumerate() {
-                        let row = &own[(k * half + component / 2) * padded..][..padded];
-                        let [re, im] = numbers.at(2 * j + component % 2);
-                        *z = Complex::new(row[re], row[im]);
-                    }
-                });
-            }
-        }
-    }
-}
-
-/// The vectors, with those of a finer component beside each other.
-fn scattered<R: Real>(
-    half: usize,
-    numbers: SiteNumbers,
-    vectors: &[Vec<Complex<R>>],
-    sites: &[usize],
-) -> Vec<R> {
-    let padded = 2 * numbers.padded();
-    let mut own = vec![R::zero(); sites.len() * half * padded];
-    own.par_chunks_mut(padded).enumerate().for_each(|(k, own)| {
-        for (j, vector) in vectors.iter().enumerate() {
-            for chirality in 0..2 {
-                let [re, im] = numbers.at(2 * j + chirality);
-                let z = vector[2 * (sites[k / half] * half + k % half) + chirality];
-                (own[re], own[im]) = (z.re, z.im);
-            }
-        }
-    });
-    own
-}
-
-/// Real and imaginary parts apart, so that loops over them are vectorised.
-#[derive(Clone)]
-struct Planar {
-    re: Vec<f64>,
-    im: Vec<f64>,
-}
-
-impl Planar {
-    fn zero(count: usize) -> Self {
-        Self { re: vec![0.0; count], im: vec![0.0; count] }
-    }
-
-    fn of(numbers: &[Complex64]) -> Self {
-        Self { re: numbers.iter().map(|z| z.re).collect(), im: numbers.iter().map(|z| z.im).collect() }
-    }
-
-    fn numbers(&self) -> Vec<Complex64> {
-        self.re.iter().zip(&self.im).map(|(&re, &im)| Complex64::new(re, im)).collect()
-    }
-
-    /// self = self + z x, from element `from` on, where x begins at its element `at`.
-    fn add(&mut self, from: usize, z: Complex64, x: &Self, at: usize) {
-        let own = self.re[from..].iter_mut().zip(&mut self.im[from..]);
-        for ((re, im), (x, y)) in own.zip(x.re[at..].iter().zip(&x.im[at..])) {
-            *re += z.re * x - z.im * y;
-            *im += z.re * y + z.im * x;
-        }
-    }
-}
-
-/// Makes the vectors orthonormal in each aggregate and chirality, by two Cholesky factorisations of their Gram matrices; false where they are dependent.
-fn orthonormalise<R: Real>(
-    half: usize,
-    numbers: SiteNumbers,
-    vectors: &mut [R],
-    members: &[u32],
-    per_aggregate: usize,
-    aggregate_of: &[u32],
-) -> bool {
-    let count = numbers.columns / 2;
-    let padded = 2 * numbers.padded();
-    let at =
-        |chirality: usize| -> Vec<[usize; 2]> { (0..count).map(|j| numbers.at(2 * j + chirality)).collect() };
-    let places = [at(0), at(1)];
-    let load = |row: &[R], chirality: usize, values: &mut Planar| {
-        let values = values.re.iter_mut().zip(&mut values.im);
-        for ((re, im), &[at_re, at_im]) in values.zip(&places[chirality]) {
-            (*re, *im) = (row[at_re].to_f64(), row[at_im].to_f64());
-        }
-    };
-    for _ in 0..2 {
-        let source = &*vectors;
-        let factors = members.par_chunks(per_aggregate).map(|members| {
-            let mut grams = [vec![Planar::zero(count); count], vec![Planar::zero(count); count]];
-            let mut values = Planar::zero(count);
-            for &site in members {
-                for i in 0..half {
-                    let row = &source[(site as usize * half + i) * padded..][..padded];
-                    for (chirality, gram) in grams.iter_mut().enumerate() {
-                        load(row, chirality, &mut values);
-                        for (l, sums) in gram.iter_mut().enumerate() {
-                            let left = Complex64::new(values.re[l], -values.im[l]);
-                            sums.add(l, left, &values, l);
-                        }
-                    }
-                }
-            }
-            let factor = |gram: &[Planar]| {
-                let gram = gram.iter().flat_map(Planar::numbers).collect();
-                Some(inverse_factor(count, gram)?.chunks(count).map(Planar::of).collect::<Vec<_>>())
-            };
-            Some([factor(&grams[0])?, factor(&grams[1])?])
-        });
-        let Some(factors) = factors.collect::<Option<Vec<_>>>() else { return false };
-        vectors.par_chunks_mut(padded * half).enumerate().for_each(|(site, rows)| {
-            let (mut values, mut sums) = (Planar::zero(count), Planar::zero(count));
-            for row in rows.chunks_mut(padded) {
-                for (chirality, factor) in factors[aggregate_of[site] as usize].iter().enumerate() {
-                    load(row, chirality, &mut values);
-                    sums.re.fill(0.0);
-                    sums.im.fill(0.0);
-                    for (l, factor) in factor.iter().enumerate() {
-                        sums.add(l, Complex64::new(values.re[l], values.im[l]), factor, l);
-                    }
-                    for (j, &[re, im]) in places[chirality].iter().enumerate() {
-                        (row[re], row[im]) = (R::from_f64(sums.re[j]), R::from_f64(sums.im[j]));
-                    }
-                }
-            }
-        });
-    }
-    true
-}
-
-/// The part of a vector's square that must be its own.
-const INDEPENDENT: f64 = 1e-10;
-
-/// R⁻¹ for the Gram matrix R†R, whose upper triangle is given, row by row; `None` where the vectors are dependent.
-fn inverse_factor(n: usize, mut gram: Vec<Complex64>) -> Option<Vec<Complex64>> {
-    for k in 0..n {
-        let whole = gram[k * n + k].re;
-        let own = whole - (0..k).map(|l| gram[l * n + k].norm_sqr()).sum::<f64>();
-        // False for what is not a number.
-        let is_independent = own > INDEPENDENT * whole;
-        if !is_independent {
-            return None;
-        }
-        let root = own.sqrt();
-        gram[k * n + k] = root.into();
-        for j in k + 1..n {
-            let known: Complex64 = (0..k).map(|l| gram[l * n + k].conj() * gram[l * n + j]).sum();
-            gram[k * n + j] = (gram[k * n + j] - known) / root;
-        }
-    }
-    let mut inverse = vec![Complex64::default(); n * n];
-    for j in 0..n {
-        inverse[j * n + j] = 1.0 / gram[j * n + j];
-        for i in (0..j).rev() {
-            let known: Complex64 = (i + 1..=j).map(|l| gram[i * n + l] * inverse[l * n + j]).sum();
-            inverse[i * n + j] = -known / gram[i * n + i];
-        }
-    }
-    Some(inverse)
 }

@@ -13,7 +13,10 @@ use crate::geometry::{Lattice, LatticeError, Shard};
 use crate::host::StencilFactors;
 use crate::scalar::Storage;
 use crate::sync::lock;
-use lattice_solvers::{BlockSpace, Failure, LinearOperator, SquareMatrix, Work, gram_work, subtraction_work};
+use lattice_solvers::update::{NORM2, RESIDUAL};
+use lattice_solvers::{
+    BlockSpace, Failure, LinearOperator, SquareMatrix, VectorSpace, Work, gram_work, subtraction_work,
+};
 use std::sync::{Arc, Mutex};
 
 /// The parity that the Schur complement acts on.
@@ -223,6 +226,11 @@ impl<T: Storage> SchurComplement<T> {
         self.to_odd.apply(&turned, None, between)
     }
 
+    /// Tells whether sums take a pass of their own: hops end with sums of one column alone.
+    fn has_columns(&self) -> bool {
+        self.space.columns() > 1
+    }
+
     fn work_with(&self, ending: Ending) -> Work {
         let mut work = self.to_odd.work();
         work += self.to_odd.work_of(self.outer_factors(), true, ending);
@@ -301,12 +309,20 @@ impl<T: Storage> LinearOperator for SchurComplement<T> {
         against: &ParityField<T>,
         out: &mut ParityField<T>,
     ) -> Result<[Number; 2], DeviceError> {
+        if self.has_columns() {
+            self.apply(psi, out)?;
+            return Ok([self.space.dot(against, out)?, self.space.norm2(out)?]);
+        }
         let mut between = lock(&self.between);
         self.hop_to_odd(psi, &mut between)?;
         self.to_even_with(Ending::Products)?.apply_with_products(&between, Some(psi), out, against)
     }
 
     fn apply_norm2(&self, psi: &ParityField<T>, out: &mut ParityField<T>) -> Result<Number, DeviceError> {
+        if self.has_columns() {
+            self.apply(psi, out)?;
+            return self.space.norm2(out);
+        }
         let mut between = lock(&self.between);
         self.hop_to_odd(psi, &mut between)?;
         self.to_even_with(Ending::Norm2)?.apply_with_norm2(&between, Some(psi), out)
@@ -316,9 +332,14 @@ impl<T: Storage> LinearOperator for SchurComplement<T> {
         &self,
         a: &Number,
         psi: &ParityField<T>,
-        _: &mut ParityField<T>,
+        image: &mut ParityField<T>,
         from: &mut ParityField<T>,
     ) -> Result<Number, DeviceError> {
+        if self.has_columns() {
+            self.apply(psi, image)?;
+            let [norm2] = RESIDUAL.apply(&self.space, [a], [&*image], [from])?;
+            return Ok(norm2);
+        }
         let mut between = lock(&self.between);
         self.hop_to_odd(psi, &mut between)?;
         self.to_even_with(Ending::Subtract)?.subtract(a, &between, Some(psi), from)
@@ -329,14 +350,23 @@ impl<T: Storage> LinearOperator for SchurComplement<T> {
     }
 
     fn work_with_products(&self) -> Work {
+        if self.has_columns() {
+            return work_with(self, |space| Work::pass(space, 12, 3));
+        }
         self.work_with(Ending::Products)
     }
 
     fn work_with_norm2(&self) -> Work {
+        if self.has_columns() {
+            return work_with(self, |space| NORM2.work(space));
+        }
         self.work_with(Ending::Norm2)
     }
 
     fn work_of_subtraction(&self) -> Work {
+        if self.has_columns() {
+            return work_with(self, |space| RESIDUAL.work(space));
+        }
         self.work_with(Ending::Subtract)
     }
 }

@@ -8,7 +8,7 @@ use super::methods;
 use super::params::stopping;
 use super::plan::{Inner, IterationPrecision, Preconditioning};
 use super::precision::with_best;
-use super::sources::{Scaled, without_worse_than_zero};
+use super::sources::{Scaled, largest, without_worse_than_zero};
 use crate::device::DeviceError;
 use crate::field::{ParityField, SpinorField};
 use crate::operator::{BlockDiracOperator, Dirac, InPrecision, Normal};
@@ -335,11 +335,6 @@ impl<A: LinearOperator<Space: BlockSpace>> BlockEquation<'_, A> {
 
 fn relative(gram: &SquareMatrix, b_norms: &[f64]) -> Vec<f64> {
     gram.norms_of_gram().into_iter().zip(b_norms).map(|(norm, b_norm)| norm / b_norm).collect()
-}
-
-/// Returns the largest residual, or NaN if one is NaN.
-fn largest(residuals: &[f64]) -> f64 {
-    residuals.iter().copied().reduce(|a, b| if a.is_nan() || a > b { a } else { b }).unwrap_or(f64::NAN)
 }
 
 fn true_residuals_of(residuals: &[Residual]) -> Vec<f64> {

@@ -6,9 +6,9 @@ use super::iteration::{Iteration, Outcome};
 use super::method_macros::method_functions;
 use super::params::{self, CrParams, Plan, SolveParams, methods};
 use super::precision::{Equation, norm, scale};
-use super::sources::Scaled;
+use super::sources::{Scaled, largest};
 use crate::device::DeviceError;
-use crate::field::{ParityField, SpinorField};
+use crate::field::{ParityField, SpinorField, SpinorSpace};
 use crate::operator::{Dirac, SchurComplement};
 use lattice_solvers::{
     Failure, ImagingPreconditioner, LinearOperator, Residual, SolverError, SolverInfo, VectorSpace, Work,
@@ -98,7 +98,7 @@ fn solve_by(
     by: By<'_>,
     checkpoints: Option<&mut dyn Checkpoints>,
 ) -> Solution {
-    let Some(scaled) = Scaled::of(b, &[norm(dirac.spinor_space(), b)?])?? else {
+    let Some(scaled) = Scaled::of(b, &Norms::new(dirac, b)?.of(b)?)?? else {
         return solve_ordinary(dirac, b, guess, plan, by, checkpoints);
     };
     let guess = guess.map(|guess| scaled.scale(guess)).transpose()?;
@@ -108,8 +108,9 @@ fn solve_by(
             Err(InvertError::NotConverged { failure, best, info }) => (*best, *info, Some(failure)),
             Err(error) => return Err(error),
         };
-    let left = scaled.restore(&mut x, |x| Ok(vec![TrueResidual::of(dirac, &scaled.b)?.at(x)?]))?;
-    if let Some(&true_residual) = left.iter().flatten().next() {
+    let mut residual_of = TrueResidual::of(dirac, &scaled.b)?;
+    let left = scaled.restore(&mut x, |x| residual_of.of_columns(x))?;
+    if let Some(true_residual) = left.as_deref().map(largest) {
         info.residual.true_residual = true_residual;
         if failure.is_none() && true_residual > plan.stopping.tolerance {
             failure = Some(Failure::OutOfRange { true_residual });
@@ -121,23 +122,75 @@ fn solve_by(
     }
 }
 
-/// ‖b − M x‖ / ‖b‖ by its definition, for a source that is not far from 1.
+/// Returns ‖b − M x‖ / ‖b‖ of each column, by its definition.
+pub(crate) fn true_residuals(
+    dirac: &Dirac<f64>,
+    b: &SpinorField<f64>,
+    x: &SpinorField<f64>,
+) -> Result<Vec<f64>, InvertError> {
+    Ok(TrueResidual::of(dirac, b)?.of_columns(x)?)
+}
+
+/// The norms of columns.
+struct Norms {
+    space: SpinorSpace<f64>,
+    /// A column, if there are several.
+    one: Option<SpinorField<f64>>,
+}
+
+impl Norms {
+    /// For fields with as many columns as this one.
+    fn new(dirac: &Dirac<f64>, like: &SpinorField<f64>) -> Result<Self, InvertError> {
+        if like.columns() == 1 {
+            return Ok(Self { space: dirac.spinor_space().clone(), one: None });
+        }
+        let space = dirac.lattice().spinor_space()?;
+        let one = Some(space.scratch_vector()?);
+        Ok(Self { space, one })
+    }
+
+    /// Returns the norm of each column.
+    fn of(&mut self, field: &SpinorField<f64>) -> Result<Vec<f64>, DeviceError> {
+        let Some(one) = &mut self.one else { return Ok(vec![norm(&self.space, field)?]) };
+        let norm_of = |column| {
+            field.copy_column_to(column, one)?;
+            norm(&self.space, one)
+        };
+        (0..field.columns()).map(norm_of).collect()
+    }
+}
+
+/// ‖b − M x‖ / ‖b‖ by its definition, for sources that are not far from 1.
 struct TrueResidual<'a> {
     dirac: &'a Dirac<f64>,
     b: &'a SpinorField<f64>,
+    /// The norm of all columns together.
     b_norm: f64,
+    /// The norms of the columns, 1 for those that are zero.
+    b_norms: Vec<f64>,
+    norms: Norms,
     residual: SpinorField<f64>,
 }
 
 impl<'a> TrueResidual<'a> {
-    fn of(dirac: &'a Dirac<f64>, b: &'a SpinorField<f64>) -> Result<Self, DeviceError> {
+    fn of(dirac: &'a Dirac<f64>, b: &'a SpinorField<f64>) -> Result<Self, InvertError> {
         let space = dirac.spinor_space();
-        Ok(Self { dirac, b, b_norm: scale(space, b)?, residual: space.zero_vector()? })
+        let mut norms = Norms::new(dirac, b)?;
+        let b_norms = norms.of(b)?.into_iter().map(|norm| if norm == 0.0 { 1.0 } else { norm }).collect();
+        let (b_norm, residual) = (scale(space, b)?, space.zero_vector()?);
+        Ok(Self { dirac, b, b_norm, b_norms, norms, residual })
     }
 
-    fn at(&mut self, x: &SpinorField<f64>) -> Result<f64, DeviceError> {
+    /// Returns the residual of each column.
+    fn of_columns(&mut self, x: &SpinorField<f64>) -> Result<Vec<f64>, DeviceError> {
         self.dirac.residual(self.b, x, &mut self.residual)?;
-        Ok(norm(self.dirac.spinor_space(), &self.residual)? / self.b_norm)
+        let norms = self.norms.of(&self.residual)?.into_iter().zip(&self.b_norms);
+        Ok(norms.map(|(norm, b_norm)| norm / b_norm).collect())
+    }
+
+    /// Returns the largest residual of a column.
+    fn at(&mut self, x: &SpinorField<f64>) -> Result<f64, DeviceError> {
+        Ok(largest(&self.of_columns(x)?))
     }
 }
 

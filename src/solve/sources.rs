@@ -84,6 +84,11 @@ pub(crate) fn without_worse_than_zero(
     Ok(residuals)
 }
 
+/// Returns the largest residual, or NaN if one is NaN.
+pub(crate) fn largest(residuals: &[f64]) -> f64 {
+    residuals.iter().copied().reduce(|a, b| if a.is_nan() || a > b { a } else { b }).unwrap_or(f64::NAN)
+}
+
 fn copy_of(fields: &SpinorField<f64>, source: usize) -> Result<SpinorField<f64>, DeviceError> {
     let mut one = SpinorField::zero(fields.lattice(), 1)?;
     fields.copy_column_to(source, &mut one)?;
