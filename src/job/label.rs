@@ -11,6 +11,8 @@ pub struct Label {
     file_name: String,
     propagator: usize,
     columns: Columns,
+    /// Number of columns.
+    count: usize,
 }
 
 /// The columns of a propagator that a solve is for.
@@ -18,7 +20,7 @@ pub struct Label {
 pub enum Columns {
     /// This one.
     One(Column),
-    /// All twelve at once.
+    /// All at once, or as many as there is memory for.
     All,
 }
 
@@ -30,14 +32,14 @@ impl Label {
         let number = if propagator == 0 { String::new() } else { format!("{propagator}.") };
         let text = format!("{quark}{}, {column}", source.label);
         let file_name = format!("{number}{}-{}", column.spin, column.colour);
-        Self { text, file_name, propagator, columns: Columns::One(column) }
+        Self { text, file_name, propagator, columns: Columns::One(column), count: 1 }
     }
 
-    /// Returns the label of all columns at once of the same propagator.
-    pub(super) fn of_all_columns(&self) -> Self {
+    /// Returns the label of `count` columns at once of the same propagator, from this one on.
+    pub(super) fn of_columns(&self, count: usize) -> Self {
         let end = self.column().to_string();
         let text = self.text.strip_suffix(&end).unwrap_or(&self.text).to_owned() + "all sources";
-        Self { text, columns: Columns::All, ..self.clone() }
+        Self { text, columns: Columns::All, count, ..self.clone() }
     }
 
     /// Returns the text: `point 0.0.0.0, spin 1, colour 2`.
@@ -62,6 +64,11 @@ impl Label {
     /// Returns the columns that the solve is for.
     pub fn columns(&self) -> Columns {
         self.columns
+    }
+
+    /// Returns the number of columns that the solve is for.
+    pub fn count(&self) -> usize {
+        self.count
     }
 
     /// Returns the solve's column; the first of all twelve.

@@ -16,7 +16,9 @@ use crate::geometry::{Dims, LatticeError};
 use crate::hadron::{Contraction, HadronMeasurement, Hadrons, QuarkPropagator};
 use crate::host::{NoRoom, Spinor};
 use crate::operator::Dirac;
-use crate::solve::{BlockCgParams, BlockSolution, InvertError, block_cg_with_checkpoints};
+use crate::solve::{
+    Attempt, BlockCgParams, BlockSolution, InvertError, SolveParams, block_cg_with_checkpoints,
+};
 use lattice_solvers::{Failure, SolverInfo};
 use std::time::{Duration, Instant};
 
@@ -52,8 +54,17 @@ impl Problem {
                 Some(measurement) => Some(OneQuark::new(measurement, self.dims())?),
                 None => None,
             };
-            let mut run =
-                Run { problem: self, dirac, flavour, source, prepared, hadrons, solving, callbacks };
+            let mut run = Run {
+                problem: self,
+                dirac,
+                flavour,
+                source,
+                prepared,
+                hadrons,
+                solving,
+                together: None,
+                callbacks,
+            };
             let propagator = match parameters {
                 Parameters::AllAtOnce(params) => run.at_once(&params, labels, &mut outcome, &mut x)?,
                 _ => run.one_after_the_other(number, labels, &mut outcome, &mut x)?,
@@ -131,7 +142,18 @@ struct Run<'a, 'l> {
     /// The solutions that hadrons need.
     hadrons: Option<OneQuark>,
     solving: Solving<'a, 'l>,
+    /// The last solutions that multigrid cycles found for several columns at once.
+    together: Option<Together>,
     callbacks: &'a mut dyn Callbacks,
+}
+
+/// The solutions of columns that were solved at once.
+struct Together {
+    /// The number of the first column.
+    first: usize,
+    solution: BlockSolution,
+    params: SolveParams,
+    elapsed: Duration,
 }
 
 impl Run<'_, '_> {
@@ -145,7 +167,7 @@ impl Run<'_, '_> {
         let mut found = self.nothing_yet();
         let mut contractions = self.contractions();
         for (k, label) in labels.iter().enumerate() {
-            let solve = self.column(label.clone(), outcome, x)?;
+            let solve = self.column(k, labels, outcome, x)?;
             let failure = solve.failure;
             if failure != Some(Failure::Interrupted) {
                 self.callbacks.solved(&solve, x).map_err(JobError::Callback)?;
@@ -166,22 +188,26 @@ impl Run<'_, '_> {
         Ok(found)
     }
 
-    /// Solves for one column, or takes the solution of an earlier run, into `x`.
+    /// Solves for column number `k`, or takes the solution of an earlier run, into `x`.
     fn column(
         &mut self,
-        label: Label,
+        k: usize,
+        labels: &[Label],
         outcome: &mut Outcome,
         x: &mut Vec<Spinor<f64>>,
     ) -> Result<SolveOutcome, JobError> {
-        let team = self.problem.team();
+        let (team, label) = (self.problem.team(), labels[k].clone());
         let found = self.callbacks.found(&label).map_err(JobError::Callback)?;
         if let Some(Found { outcome: found, solution }) = found {
             self.solving.learn(team, &found.attempts);
             *x = solution;
             return Ok(found);
         }
-        let b = self.prepared.fields.field(self.dirac.lattice(), label.column())?;
         self.solving.prepare(team, &mut *self.callbacks)?;
+        if let Some(solve) = self.one_of_several(k, labels, outcome, x)? {
+            return Ok(solve);
+        }
+        let b = self.prepared.fields.field(self.dirac.lattice(), label.column())?;
         self.callbacks.begins(&label);
         let clock = Clock::start(team);
         let mut of_solve = OfSolve { label: &label, callbacks: &mut *self.callbacks };
@@ -196,6 +222,78 @@ impl Run<'_, '_> {
         Ok(SolveOutcome { label, info, failure, attempts, elapsed, found: false })
     }
 
+    /// Solves for column number `k` and those beside it at once, by multigrid cycles.
+    ///
+    /// `None` if columns are solved one after the other. Columns that an earlier run has found are solved for
+    /// again, so that the others have the same bits.
+    fn one_of_several(
+        &mut self,
+        k: usize,
+        labels: &[Label],
+        outcome: &mut Outcome,
+        x: &mut Vec<Spinor<f64>>,
+    ) -> Result<Option<SolveOutcome>, JobError> {
+        let (lattice, team) = (self.dirac.lattice(), self.problem.team());
+        let at_once = self.solving.columns_at_once(self.dirac, labels.len());
+        if at_once < 2 {
+            return Ok(None);
+        }
+        let first = k / at_once * at_once;
+        if self.together.as_ref().is_none_or(|together| together.first != first) {
+            self.together = None;
+            let labels = &labels[first..][..at_once];
+            let b = self.columns(labels)?;
+            let all = labels[0].of_columns(at_once);
+            self.callbacks.begins(&all);
+            let clock = Clock::start(team);
+            let mut of_solve = OfSolve { label: &all, callbacks: &mut *self.callbacks };
+            let solved = self.solving.solve_at_once(self.dirac, &b, &mut of_solve);
+            let elapsed = clock.elapsed(team);
+            self.callbacks.ended(&all);
+            match solved {
+                Ok(solution) => {
+                    // Columns that are solved together count once.
+                    outcome.count(&solution.info);
+                    let params = self.solving.params();
+                    self.together = Some(Together { first, solution, params, elapsed });
+                }
+                Err(InvertError::NotConverged { failure: failure @ Failure::Interrupted, info, .. }) => {
+                    outcome.count(&info);
+                    let (info, failure, attempts) = (*info, Some(failure), Vec::new());
+                    let solve = SolveOutcome { label: all, info, failure, attempts, elapsed, found: false };
+                    return Ok(Some(solve));
+                }
+                // One after the other another method takes over where cycles do not converge.
+                Err(InvertError::NotConverged { info, .. }) => {
+                    outcome.count(&info);
+                    self.solving.one_by_one();
+                    return Ok(None);
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let Some(Together { first, solution, params, elapsed }) = &self.together else { return Ok(None) };
+        let BlockSolution { x: solutions, residuals, info } = solution;
+        let mut column = lattice.spinor()?;
+        solutions.copy_column_to(k - first, &mut column).map_err(InvertError::from)?;
+        copy_to_host(&column, x)?;
+        let info = SolverInfo { residual: residuals[k - first], ..info.clone() };
+        let attempts = vec![Attempt::of_cycles(*params, &info)];
+        let label = labels[k].clone();
+        Ok(Some(SolveOutcome { label, info, failure: None, attempts, elapsed: *elapsed, found: false }))
+    }
+
+    /// Returns the sources of these columns as one field.
+    fn columns(&self, labels: &[Label]) -> Result<SpinorField<f64>, JobError> {
+        let lattice = self.dirac.lattice();
+        let mut b = lattice.spinors(labels.len())?;
+        for (k, label) in labels.iter().enumerate() {
+            let one = self.prepared.fields.field(lattice, label.column())?;
+            b.copy_column_from(k, &one).map_err(InvertError::from)?;
+        }
+        Ok(b)
+    }
+
     /// Solves for all columns at once.
     fn at_once(
         &mut self,
@@ -205,12 +303,8 @@ impl Run<'_, '_> {
         x: &mut Vec<Spinor<f64>>,
     ) -> Result<PropagatorOutcome, JobError> {
         let (lattice, team) = (self.dirac.lattice(), self.problem.team());
-        let mut b = lattice.spinors(labels.len())?;
-        for (k, label) in labels.iter().enumerate() {
-            let one = self.prepared.fields.field(lattice, label.column())?;
-            b.copy_column_from(k, &one).map_err(InvertError::from)?;
-        }
-        let all = labels[0].of_all_columns();
+        let b = self.columns(labels)?;
+        let all = labels[0].of_columns(labels.len());
         self.callbacks.begins(&all);
         let clock = Clock::start(team);
         let mut of_solve = OfSolve { label: &all, callbacks: &mut *self.callbacks };

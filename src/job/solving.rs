@@ -11,8 +11,8 @@ use crate::field::SpinorField;
 use crate::multigrid::{Multigrid, MultigridParams};
 use crate::operator::Dirac;
 use crate::solve::{
-    Attempt, Auto, AutoParams, AutoSolution, BlockCgParams, CgParams, InvertError, SolveParams,
-    solve_with_checkpoints,
+    Attempt, Auto, AutoParams, AutoSolution, BlockCgParams, BlockSolution, CgParams, InvertError,
+    SolveParams, solve_with_checkpoints,
 };
 use lattice_solvers::{Failure, SolverInfo};
 
@@ -27,6 +27,8 @@ pub(super) struct Solving<'a, 'l> {
     multigrid: Option<(&'a mut Levels<'l>, usize)>,
     /// Whether multigrid is weighed, and not what was asked for.
     weighs: bool,
+    /// Whether cycles for several columns at once have not converged.
+    one_by_one: bool,
     params: SolveParams,
 }
 
@@ -60,7 +62,8 @@ impl<'a, 'l> Solving<'a, 'l> {
                 Multigrid::outer(&params)
             }
         };
-        Self { auto, multigrid, weighs: matches!(parameters, Parameters::Auto(..)), params }
+        let weighs = matches!(parameters, Parameters::Auto(..));
+        Self { auto, multigrid, weighs, one_by_one: false, params }
     }
 
     /// Prepares the next solve, before its time begins.
@@ -83,6 +86,40 @@ impl<'a, 'l> Solving<'a, 'l> {
     /// Returns the method, or the last method of an automatic choice.
     pub fn params(&self) -> SolveParams {
         self.params
+    }
+
+    /// Returns how many of `columns` columns are solved at once: a divisor of their number.
+    ///
+    /// Columns are solved at once if multigrid was asked for and is ready.
+    pub fn columns_at_once(&mut self, dirac: &Dirac<f64>, columns: usize) -> usize {
+        let Some((levels, operator)) = self.multigrid.as_mut().filter(|_| !self.weighs && !self.one_by_one)
+        else {
+            return 1;
+        };
+        levels.ready(*operator).map_or(1, |_| Multigrid::columns_at_once(dirac.lattice(), columns))
+    }
+
+    /// Solves M x = b for all columns of b at once, by multigrid cycles.
+    ///
+    /// # Errors
+    /// If cycles do not converge, or a device fails.
+    ///
+    /// # Panics
+    /// If there are no levels for the operator.
+    pub fn solve_at_once(
+        &mut self,
+        dirac: &Dirac<f64>,
+        b: &SpinorField<f64>,
+        callbacks: &mut OfSolve<'_>,
+    ) -> Result<BlockSolution, InvertError> {
+        let (levels, operator) = self.multigrid.as_mut().expect("a multigrid method was asked for");
+        let multigrid = levels.ready(*operator).expect("its levels are ready");
+        multigrid.solve_columns(dirac, b, Some(callbacks))
+    }
+
+    /// Solves for one column after the other from now on.
+    pub fn one_by_one(&mut self) {
+        self.one_by_one = true;
     }
 
     /// Solves M x = b.

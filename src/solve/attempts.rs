@@ -26,6 +26,14 @@ pub struct Attempt {
     pub failure: Option<String>,
 }
 
+impl Attempt {
+    /// Returns the attempt of multigrid cycles that have found a solution.
+    pub(crate) fn of_cycles(params: SolveParams, info: &SolverInfo) -> Self {
+        let SolverInfo { iterations, residual, applications, time, work, .. } = *info;
+        Self { params, multigrid: true, iterations, applications, residual, time, work, failure: None }
+    }
+}
+
 impl fmt::Display for Attempt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { params, iterations, residual, failure, .. } = self;

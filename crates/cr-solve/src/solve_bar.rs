@@ -37,6 +37,8 @@ pub struct SolveBar<'a> {
     tolerance: f64,
     solves: usize,
     done: usize,
+    /// Solves under way: columns that are solved at once.
+    under_way: usize,
     /// Smallest residual of the solve under way.
     smallest: f64,
     /// Beginning of the first solve of this run.
@@ -57,6 +59,7 @@ impl<'a> SolveBar<'a> {
             tolerance,
             solves,
             done: 0,
+            under_way: 1,
             smallest: 1.0,
             begun: None,
             refreshed: None,
@@ -64,8 +67,9 @@ impl<'a> SolveBar<'a> {
         }
     }
 
-    /// Begins the next solve.
-    pub fn begin(&mut self) {
+    /// Begins the next solves, so many at once.
+    pub fn begin(&mut self, solves: usize) {
+        self.under_way = solves;
         self.smallest = 1.0;
         let share = self.share();
         self.begun.get_or_insert_with(|| (Instant::now(), self.team.compile_time(), share));
@@ -74,6 +78,7 @@ impl<'a> SolveBar<'a> {
     /// Counts a solve that is done, in this run or in an earlier one.
     pub fn solved(&mut self) {
         self.done += 1;
+        self.under_way = 1;
         self.smallest = 1.0;
     }
 
@@ -130,7 +135,8 @@ impl<'a> SolveBar<'a> {
 
     /// Returns the share of the job that is done.
     fn share(&self) -> f64 {
-        ((self.done as f64 + share_of_solve(self.smallest, self.tolerance)) / self.solves as f64).min(1.0)
+        let under_way = self.under_way as f64 * share_of_solve(self.smallest, self.tolerance);
+        ((self.done as f64 + under_way) / self.solves as f64).min(1.0)
     }
 
     /// Returns the time for the rest at the rate so far, without compilers.

@@ -365,6 +365,32 @@ fn multigrid_keeps_its_set_up_for_other_masses_and_is_bound_to_its_configuration
     let again = again.says(&["vectors of", "set.mg"]).json();
     assert_eq!(first["correlator"], again["correlator"], "the same bits");
 
+    // A mass of a list has the bits of a job of its own with the same set-up.
+    write_job(
+        &folder,
+        r#"
+command = "spectrum"
+[configuration]
+file = "FIELD"
+[action]
+kappa = [0.1, 0.11]
+[solver]
+solver = "multigrid"
+multigrid-vectors = 4
+multigrid-setup = "set.mg"
+[devices]
+device = "0.0"
+"#,
+    );
+    let list = json(&folder, "run job.toml");
+    let alone = json(&folder, &format!("{} --device 0.0", line.replace("0.11", "0.1")));
+    assert_eq!(list["results"][0]["correlators"], alone["correlators"]);
+    assert!(alone["correlators"].is_array(), "{alone}");
+    // The columns of a propagator are solved for at once.
+    let solves = first["solves"].as_array().unwrap();
+    assert!(solves.iter().all(|solve| solve["iterations"] == solves[0]["iterations"]));
+    assert!(solves.iter().all(|solve| number(&solve["residual"]["true"]) <= 1e-10));
+
     let heavier = "invert FIELD --kappa 0.1 --device host --solver multigrid --multigrid-vectors 4";
     let line = format!("{heavier} --multigrid-setup set.mg --output x.lime");
     run(&folder, &line).expect(0).says(&["vectors of"]);

@@ -390,8 +390,9 @@ impl Callbacks for Session<'_> {
         self.progress.looked(progress);
     }
 
-    fn begins(&mut self, _: &Label) {
-        self.progress.begin();
+    fn begins(&mut self, label: &Label) {
+        // Where solutions are kept, each column counts.
+        self.progress.begin(if self.keeps_solutions { label.count() } else { 1 });
     }
 
     fn found(&mut self, label: &Label) -> Result<Option<Found>, CallbackError> {
