@@ -123,7 +123,9 @@ fn kind(schema: &Value, part: &Value) -> Kind {
     if let Some([one, _]) = part.get("anyOf").and_then(Value::as_array).map(Vec::as_slice) {
         return if kind(schema, one) == Kind::Number { Kind::Numbers } else { Kind::Texts };
     }
-    match part.get("type").and_then(Value::as_str) {
+    // An optional value has the types ["integer", "null"].
+    let stated = part.get("type").map(|stated| stated.get(0).unwrap_or(stated));
+    match stated.and_then(Value::as_str) {
         Some("integer") => Kind::Count,
         Some("number") => Kind::Number,
         Some("boolean") => Kind::Flag,
@@ -151,6 +153,7 @@ mod tests {
             ("source", "label", Kind::Text),
             ("solver", "tol", Kind::Number),
             ("solver", "max-iterations", Kind::Count),
+            ("solver", "multigrid-vectors", Kind::Count),
             ("observable", "along", Kind::Text),
             ("outputs", "every", Kind::Text),
             ("devices", "device", Kind::Texts),
