@@ -33,7 +33,7 @@ pub(super) struct DenseInverse<R: Real> {
 
 enum Storage<R: Real> {
     Host(Vec<Complex<R>>),
-    Device { matrix: Kept<R>, neighbours: Buffer<u32> },
+    Device { matrix: Box<Kept<R>>, neighbours: Buffer<u32> },
 }
 
 impl<R: Real> DenseInverse<R> {
@@ -72,7 +72,10 @@ impl<R: Real> DenseInverse<R> {
         }
         // One unit for the only block.
         let matrix = Kept::new(device, &memory, memory.len())?;
-        let storage = Storage::Device { matrix, neighbours: Buffer::from_slice(device, &NEIGHBOURS)? };
+        let storage = Storage::Device {
+            matrix: Box::new(matrix),
+            neighbours: Buffer::from_slice(device, &NEIGHBOURS)?,
+        };
         Ok(Self::of_storage(whole, Arc::new(storage))?)
     }
 
