@@ -1,4 +1,4 @@
-//! The way of a lattice between its domains.
+//! Transfers of faces and sums between the domains of a lattice.
 
 use super::communicator::Communicator;
 use super::faces::Exchange;
@@ -8,17 +8,17 @@ use crate::device::{DeviceError, Number, Reduction};
 use crate::geometry::{Lattice, Shard};
 use bytemuck::Pod;
 
-/// What carries faces and sums between the domains of a lattice.
+/// The carrier of faces and sums between the domains of a lattice.
 #[derive(Clone)]
 pub(crate) enum Carrier {
-    /// All of them are in this process.
+    /// All domains are in this process.
     Local(Local),
-    /// They are those of several processes.
+    /// The domains are in several processes.
     Ranks(Ranks),
 }
 
 impl Carrier {
-    /// That of a lattice.
+    /// Returns the carrier of a lattice.
     pub fn new(lattice: &Lattice) -> Result<Self, DeviceError> {
         match lattice.ranks() {
             Some(world) => Ranks::new(lattice, world).map(Self::Ranks),

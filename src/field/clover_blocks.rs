@@ -24,10 +24,10 @@ const SLICES: usize = 3;
 /// Reals of the four links of a site.
 const REALS: usize = 18 * NDIM;
 
-/// Stands for no site.
+/// The number that stands for no site.
 const NONE: u32 = u32::MAX;
 
-/// The key of the kernel that makes such blocks, for lattices of all sizes.
+/// Returns the key of the kernel that makes such blocks, for lattices of all sizes.
 pub fn clover_blocks_key<T: Storage>(stored: StoredBlocks) -> KernelKey {
     let shape = Shape::blocks(stored.layout().numbers());
     KernelKey::of_real::<f64>(CLOVER_BLOCKS)
@@ -236,7 +236,7 @@ mod tests {
         Lattice::with_grid(&team, dims, Grid::new(grid).unwrap()).unwrap()
     }
 
-    /// A lattice and how it is cut; simulators take their time.
+    /// Returns a lattice and its grids. Simulators are slow.
     fn cases() -> (Dims, Vec<[usize; NDIM]>) {
         let small = std::env::var_os("LATTICE_CL_TEST_SMALL").is_some_and(|v| !v.is_empty() && v != "0");
         let (extents, cuts) = if small {

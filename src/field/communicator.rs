@@ -1,4 +1,4 @@
-//! How faces and sums travel between the domains of a lattice.
+//! The interface by which faces and sums travel between the domains of a lattice.
 
 use super::faces::Exchange;
 use crate::device::{DeviceError, Number, Reduction};
@@ -6,29 +6,37 @@ use crate::geometry::{Lattice, Shard};
 use bytemuck::Pod;
 use num_complex::Complex64;
 
-/// What knows where the other domains of a lattice are. Everything else knows its own domain alone.
+/// The part of the code that knows where the other domains of a lattice are.
+///
+/// All other code knows its own domain alone.
 pub(crate) trait Communicator {
-    /// Faces for every domain of this process, in the directions that are cut: with so many numbers on each side.
+    /// Makes faces for every domain of this process, in the directions that are cut.
+    ///
+    /// `numbers` gives the count of numbers on each side.
     ///
     /// # Errors
-    /// When there is no memory for them.
+    /// When there is no memory for the faces.
     fn faces<R: Pod>(
         &self,
         lattice: &Lattice,
         numbers: impl Fn(&Shard, usize) -> usize,
     ) -> Result<Exchange<R>, DeviceError>;
 
-    /// Carries the packed faces of each domain to its neighbours: what one sends ahead the next one receives from behind.
+    /// Carries the packed faces of each domain to its neighbours.
     ///
-    /// Kernels that are launched later find there what was received. Before anything is written, all faces have been packed,
-    /// so that no earlier kernel of these queues still reads what was received last.
+    /// A neighbour receives from behind the data that a domain sends ahead.
+    ///
+    /// Kernels that are launched later find the received data. All faces are packed before any data
+    /// is written. So no earlier kernel of these queues still reads the data received last.
     ///
     /// # Errors
     /// When a transfer fails.
     fn exchange<R: Pod>(&self, exchange: &mut Exchange<R>) -> Result<(), DeviceError>;
 
-    /// As [`exchange`](Self::exchange), but the host may have to wait for messages: true if [`finish_exchange`](Self::finish_exchange) is still to be
-    /// called before kernels are launched that read what is received. Others may be launched before.
+    /// Carries faces like [`exchange`](Self::exchange), without waiting for messages.
+    ///
+    /// If the result is `true`, the caller calls [`finish_exchange`](Self::finish_exchange) before
+    /// it launches kernels that read received data. Other kernels may be launched before.
     ///
     /// # Errors
     /// When a transfer fails.
@@ -36,7 +44,7 @@ pub(crate) trait Communicator {
         self.exchange(exchange).map(|()| false)
     }
 
-    /// Ends what [`start_exchange`](Self::start_exchange) has begun.
+    /// Finishes an exchange that [`start_exchange`](Self::start_exchange) has begun.
     ///
     /// # Errors
     /// When a transfer fails.
@@ -44,16 +52,18 @@ pub(crate) trait Communicator {
         Ok(())
     }
 
-    /// The sums of a launch on each device of this process, added over all domains in their order.
+    /// Adds the sums of a launch on each device of this process over all domains.
+    ///
+    /// The sums are added in the order of the domains.
     ///
     /// # Errors
-    /// When numbers cannot be had from elsewhere.
+    /// When other processes do not deliver their sums.
     fn numbers(&self, running: Vec<Reduction>) -> Result<[Number; 2], DeviceError>;
 
-    /// Adds the sums of a launch on each device of this process on the host, over all domains in their order.
+    /// Adds the sums of a launch like [`numbers`](Self::numbers), on the host.
     ///
     /// # Errors
-    /// When numbers cannot be had from elsewhere.
+    /// When other processes do not deliver their sums.
     fn numbers_by_host(&self, running: Vec<Reduction>) -> Result<[Number; 2], DeviceError> {
         for reduction in &running {
             reduction.device().flush_launches()?;
@@ -66,12 +76,17 @@ pub(crate) trait Communicator {
         Ok([Complex64::new(re, im), Complex64::from(real)].map(Number::of_host))
     }
 
-    /// Whether [`numbers`](Self::numbers) stay on the devices, and the host waits for nothing.
+    /// `true` if [`numbers`](Self::numbers) stay on the devices.
+    ///
+    /// The host then waits for nothing.
     fn keeps_numbers(&self) -> bool;
 
-    /// total = the sum over all domains of equally long arrays; `parts` has those of this process, which are added in their order.
+    /// Sets `total` to the sum over all domains of equally long arrays.
+    ///
+    /// `parts` has the arrays of the domains of this process. All arrays are added in the order of
+    /// the domains.
     ///
     /// # Errors
-    /// When numbers cannot be had from elsewhere.
+    /// When other processes do not deliver their arrays.
     fn sum(&self, parts: &[&[f64]], total: &mut [f64]) -> Result<(), DeviceError>;
 }

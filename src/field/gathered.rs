@@ -1,4 +1,4 @@
-//! Fields whose parts are in several processes, brought together on every rank.
+//! Fields that all ranks complete with each other's sites.
 
 use crate::device::DeviceError;
 use crate::geometry::Lattice;
@@ -6,9 +6,9 @@ use crate::host::Spinor;
 use crate::scalar::Real;
 use std::ops::Range;
 
-/// Completes a field of which each rank has the sites of its own domains.
+/// Completes a field, of which each rank has the sites of its own domains.
 ///
-/// It has all sites, or those of one parity.
+/// The field has all sites, or the sites of one parity.
 pub(super) fn complete<R: Real>(
     lattice: &Lattice,
     all_sites: bool,
@@ -48,7 +48,7 @@ pub(super) fn complete<R: Real>(
     Ok(())
 }
 
-/// The least of what the ranks have found, if any has.
+/// Returns the least of the numbers that ranks have found, if any rank has one.
 pub(super) fn least(lattice: &Lattice, own: Option<usize>) -> Result<Option<usize>, DeviceError> {
     let Some(world) = lattice.ranks() else { return Ok(own) };
     let all = world.gather(&own.map_or(u64::MAX, |own| own as u64).to_be_bytes())?;

@@ -37,7 +37,7 @@ pub(crate) struct LinkFormat {
 pub(crate) enum GaugeStorage<T: Storage> {
     /// Whole matrices, `f32` also in half precision.
     ///
-    /// The host's memory is not what limits the twins.
+    /// The host's memory is not the limit of the twins.
     Host(LinkField<T::Real>),
     Devices(SiteField<T>),
 }

@@ -10,12 +10,13 @@ use crate::geometry::{Lattice, Neighbours, Shard};
 use bytemuck::Pod;
 use std::sync::Arc;
 
-/// All domains are on devices of a team in this process.
+/// Domains on devices of a team in this process.
 ///
-/// Where they reach each other's memory, kernels write what they send there. Elsewhere it goes by the host.
+/// If the devices reach each other's memory, kernels write the faces there. Otherwise faces go
+/// through the host.
 #[derive(Clone)]
 pub(crate) struct Local {
-    /// Those of each domain.
+    /// The neighbours of each domain.
     neighbours: Arc<[Neighbours]>,
     reach: Option<Reach>,
 }

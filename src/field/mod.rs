@@ -50,6 +50,8 @@ pub(crate) use spinors::Spinors;
 pub use spinors::{RESTORING_A_FIELD, StoredField};
 pub(crate) use transfer::conversion_key;
 
-/// To be held by tests whose kernels wait for each other: PoCL has a thread for each core, and those of two tests could keep all of them.
+/// Held by tests whose kernels wait for each other.
+///
+/// PoCL has a thread for each core. The kernels of two tests could keep all threads.
 #[cfg(test)]
 pub(crate) static KERNELS_WAIT: std::sync::Mutex<()> = std::sync::Mutex::new(());

@@ -1,4 +1,4 @@
-//! Fields as plain arrays of numbers: what a multigrid method works on.
+//! Fields as plain arrays of numbers, for multigrid methods.
 
 use super::site_field::Sites;
 use super::spinors::Spinors;
@@ -17,13 +17,13 @@ const PLAIN: KernelFamily = KernelFamily::new(
     &[include_str!("../../cl/layout.cl"), include_str!("../../cl/multigrid/plain.cl")],
 );
 
-/// Reals: on the host, or a buffer on each device of a lattice.
+/// Reals on the host, or in a buffer on each device of a lattice.
 pub(crate) enum Numbers<R> {
     Host(Vec<R>),
     Devices(Vec<Buffer<R>>),
 }
 
-/// The numbers of a field, to be read.
+/// The numbers of a field, to read.
 #[derive(Clone, Copy)]
 pub(crate) enum NumbersView<'a, R> {
     Host(&'a [R]),
@@ -46,7 +46,7 @@ impl<R: Real> Numbers<R> {
 pub(crate) mod plain_spinors {
     use super::*;
 
-    /// Zeros for the even sites of each column, or for all sites.
+    /// Makes zeros for the even sites of each column, or for all sites.
     pub(crate) fn zero<R: Real>(
         lattice: &Lattice,
         all: bool,
@@ -60,7 +60,7 @@ pub(crate) mod plain_spinors {
         Ok(Numbers::Devices(lattice.shards().iter().map(of_shard).collect::<Result<_, _>>()?))
     }
 
-    /// The numbers of the field's parity become those of the field.
+    /// Copies a field into the numbers of its parity.
     pub(crate) fn take<R: Real>(field: &ParityField<R>, numbers: &mut Numbers<R>) -> Result<(), DeviceError> {
         let (parity, columns) = (field.parity(), field.columns());
         match numbers {
@@ -87,7 +87,7 @@ pub(crate) mod plain_spinors {
         Ok(())
     }
 
-    /// The field becomes the numbers of its parity.
+    /// Copies the numbers of a field's parity into the field.
     pub(crate) fn put<R: Real>(numbers: &Numbers<R>, field: &mut ParityField<R>) -> Result<(), DeviceError> {
         let (parity, columns) = (field.parity(), field.columns());
         match numbers {
@@ -114,7 +114,7 @@ pub(crate) mod plain_spinors {
         Ok(())
     }
 
-    /// ψ = (1 − γ_μ) ψ / 2
+    /// Computes ψ = (1 − γ_μ) ψ / 2.
     pub(crate) fn project<R: Real>(
         lattice: &Lattice,
         numbers: &mut Numbers<R>,
@@ -220,10 +220,10 @@ pub(crate) fn numbers_of<R: Real, T>(
     then(NumbersView::Host(&reals))
 }
 
-/// The buffer of a field on one device.
+/// Returns the buffer of a field on one device.
 ///
 /// # Panics
-/// When it is on the host.
+/// When the field is on the host.
 pub(crate) fn buffer_of<R: Real>(field: &SpinorField<R>) -> &Buffer<R> {
     &field.spinors.on_devices()[0]
 }

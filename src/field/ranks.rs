@@ -1,7 +1,8 @@
-//! Domains of several processes, which pass faces and sums by messages or through each other's memory.
+//! Domains of several processes.
 //!
-//! Messages go through pinned memory of the host on both sides. Sums are gathered from all ranks and added in the order of the domains: the bits are those
-//! of one process with all domains.
+//! Faces and sums go by messages, or through memory that both processes reach. Messages go through
+//! pinned memory of the host on both sides. Sums are gathered from all ranks and added in the order
+//! of the domains. So the bits are the bits of one process with all domains.
 
 use super::communicator::Communicator;
 use super::faces::{Exchange, Faces, Message, Side, compute_after_arrivals};
@@ -14,17 +15,17 @@ use bytemuck::Pod;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The domains of a lattice are those of several ranks.
+/// The domains of a lattice on several ranks.
 #[derive(Clone)]
 pub(crate) struct Ranks {
     world: Arc<World>,
     placement: Placement,
     /// The domains of this rank.
     own: Arc<[usize]>,
-    /// Those of each of them, by their numbers in the grid.
+    /// The neighbours of each of these domains, by their numbers in the grid.
     neighbours: Arc<[Neighbours]>,
     domains: usize,
-    /// Present where all devices of all ranks reach each other's memory.
+    /// Present if all devices of all ranks reach each other's memory.
     reach: Option<Reach>,
 }
 
@@ -42,12 +43,14 @@ impl Ranks {
         })
     }
 
-    /// Tells messages between two ranks apart: by receiving domain and face.
+    /// Returns the tag of a message, made from the receiving domain and face.
+    ///
+    /// The tag tells messages between two ranks apart.
     fn tag(&self, domain: usize, mu: usize, side: Side) -> usize {
         8 * self.placement.place_in_rank(domain) + 2 * mu + side as usize
     }
 
-    /// Sends what has come from the devices to other ranks, and receives theirs.
+    /// Sends data from the devices to other ranks, and receives their data.
     fn pass<R: Pod>(
         &self,
         domains: &[Vec<Faces<R>>],
@@ -83,7 +86,9 @@ impl Ranks {
         Ok(self.world.exchange(&mut incoming, &outgoing)?)
     }
 
-    /// Equally long arrays of all domains, in their order, from those of each rank.
+    /// Returns equally long arrays of all domains, from the arrays of each rank.
+    ///
+    /// The arrays are in the order of the domains.
     fn of_all_domains(&self, own: &[&[f64]]) -> Result<Vec<Vec<f64>>, DeviceError> {
         let length = own.first().map_or(0, |part| part.len());
         let mine: Vec<u8> =
@@ -100,11 +105,11 @@ impl Ranks {
     }
 }
 
-/// The face of a domain, and a message through it.
+/// A message and the face that it goes through.
 struct Through<M> {
-    /// The place of the domain among those of the rank.
+    /// The place of the domain among the domains of the rank.
     domain: usize,
-    /// The place of the direction among those that are cut.
+    /// The place of the direction among the cut directions.
     direction: usize,
     side: Side,
     elements: Range<usize>,
@@ -139,7 +144,7 @@ impl Communicator for Ranks {
         let me = self.world.rank();
         let reads = std::mem::take(&mut exchange.messages);
         let domains = &mut exchange.domains;
-        // Every face sends and receives, so that the messages that come are as many and as long as those that go.
+        // Every face sends and receives. So received messages are as many and as long as sent ones.
         let (mut within, mut sent, mut received) = (Vec::new(), Vec::new(), Vec::new());
         for Message { domain, direction, side, elements, read } in reads {
             let faces = &mut domains[domain][direction];

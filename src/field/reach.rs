@@ -1,5 +1,6 @@
-//! Faces and sums that kernels write into the memory of other domains, in this process or in others.
+//! Faces and sums that kernels write into the memory of other domains.
 //!
+//! The domains may belong to other processes.
 //! Each face has two buffers, for odd and even epochs. The rules of `lattice_compute`'s module on
 //! peers are kept:
 //!
@@ -21,14 +22,14 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub(super) struct Reach {
     peers: Arc<Peers>,
-    /// Present where kernels wait for each other.
+    /// Present if kernels wait for each other.
     sums: Option<Arc<TeamSums>>,
-    /// The neighbours of each domain, those of other ranks too.
+    /// The neighbours of each domain, also of the domains of other ranks.
     neighbours: Arc<[Neighbours]>,
 }
 
 impl Reach {
-    /// That of a lattice. `None` where devices do not reach each other's memory.
+    /// Returns the domains of a lattice, or `None` if devices reach no other memory.
     ///
     /// Every rank calls this.
     pub fn of(lattice: &Lattice) -> Result<Option<Self>, DeviceError> {
@@ -36,21 +37,22 @@ impl Reach {
         Ok(Some(Self::by(lattice, Arc::clone(peers), lattice.team_sums()?)))
     }
 
-    /// Domains of a lattice that reach each other so.
+    /// Returns the domains of a lattice whose devices reach each other's memory.
     pub fn by(lattice: &Lattice, peers: Arc<Peers>, sums: Option<Arc<TeamSums>>) -> Self {
         let grid = lattice.grid();
         let neighbours = (0..grid.count()).map(|number| Neighbours::of(grid, number)).collect();
         Self { peers, sums, neighbours }
     }
 
-    /// Whether sums stay on the devices.
+    /// `true` if sums stay on the devices.
     pub fn keeps_numbers(&self) -> bool {
         self.sums.is_some()
     }
 
-    /// Adds the sums of a launch on each device of this process, over all domains in their order.
+    /// Adds the sums of a launch on each device of this process over all domains.
     ///
-    /// Gives the launches back where the host has to add them.
+    /// The sums are added in the order of the domains. If the host has to add the sums, the
+    /// launches are returned.
     pub fn add(&self, running: Vec<Reduction>) -> Result<Result<[Number; 2], Vec<Reduction>>, DeviceError> {
         match &self.sums {
             Some(sums) => sums.add(running).map(Ok),

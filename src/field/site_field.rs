@@ -125,7 +125,7 @@ impl<T: Storage> SiteField<T> {
         self.buffers.iter_mut().try_for_each(|buffer| buffer.fill(T::Stored::zeroed()))
     }
 
-    /// One buffer for each device of the lattice.
+    /// Returns one buffer for each device of the lattice.
     pub fn buffers(&self) -> &[Buffer<T::Stored>] {
         &self.buffers
     }
@@ -134,12 +134,12 @@ impl<T: Storage> SiteField<T> {
         &mut self.buffers
     }
 
-    /// Bytes of its storage, that of other ranks too.
+    /// Returns the bytes of the storage, including the storage of other ranks.
     pub fn bytes(&self) -> usize {
         self.bytes_of_domains().sum()
     }
 
-    /// Bytes of the storage of each domain.
+    /// Returns the bytes of the storage of each domain.
     fn bytes_of_domains(&self) -> impl Iterator<Item = usize> {
         let fields = self.columns * self.sites.parities().len();
         let shards = self.lattice.everywhere().iter();
@@ -166,13 +166,13 @@ impl<T: Storage> SiteField<T> {
         self.lattice.check_peers()
     }
 
-    /// The rank that has a domain, if it is another one.
+    /// Returns the rank that has a domain, if it is another rank.
     fn rank_of(&self, domain: usize) -> Option<usize> {
         let rank = self.lattice.placement().rank_of(domain);
         self.lattice.ranks().filter(|world| world.rank() != rank).map(|_| rank)
     }
 
-    /// The reverse; there are as many as the storage has.
+    /// Restores the fields from bytes, as many as the storage has.
     pub fn set_bytes(&mut self, bytes: &[u8]) -> Result<(), DeviceError> {
         let mut rest = bytes;
         let counts: Vec<usize> = self.bytes_of_domains().collect();
@@ -204,7 +204,9 @@ impl<T: Storage> SiteField<T> {
         Ok(())
     }
 
-    /// The reverse: the part of these fields on the sites of `from` becomes `from`.
+    /// Copies `from` into the part of these fields on the sites of `from`.
+    ///
+    /// These fields are on all sites.
     pub fn copy_parity_from(&mut self, from: &Self) -> Result<(), DeviceError> {
         for (k, pieces) in from.pieces_in_all().enumerate() {
             for (in_all, in_own) in pieces {
@@ -228,7 +230,7 @@ impl<T: Storage> SiteField<T> {
         })
     }
 
-    /// The field with number `column` becomes `from`, which is one field.
+    /// Copies `from`, which is one field, into the field number `column`.
     pub fn copy_column_from(&mut self, column: usize, from: &Self) -> Result<(), DeviceError> {
         for (own, from) in self.buffers.iter_mut().zip(&from.buffers) {
             let start = column * from.len();
@@ -237,7 +239,7 @@ impl<T: Storage> SiteField<T> {
         Ok(())
     }
 
-    /// to = the field with number `column`.
+    /// Copies the field number `column` to `to`.
     pub fn copy_column_to(&self, column: usize, to: &mut Self) -> Result<(), DeviceError> {
         for (own, to) in self.buffers.iter().zip(&mut to.buffers) {
             let start = column * to.len();
@@ -289,7 +291,7 @@ mod tests {
         Lattice::with_grid(&Team::of(vec![device; 2]), dims, Grid::new([1, 1, 2, 1]).unwrap()).unwrap()
     }
 
-    /// A number of its own for each column, site and component.
+    /// Returns another number for each column, site and component.
     fn number(column: usize, site: usize, component: usize) -> Complex<f64> {
         let k = (20 * column + component) as f64 + site as f64 / 128.0;
         Complex::new(k, -0.5 * k)
@@ -324,7 +326,7 @@ mod tests {
         field
     }
 
-    /// Some of all the sites and components.
+    /// Returns some of all sites and components.
     fn some(field: &SiteField<f64>) -> impl Iterator<Item = (usize, usize)> {
         let (sites, components) = (field.lattice.dims().volume(), field.shape.components());
         (0..sites * components).step_by(11).map(move |k| (k / components, k % components))

@@ -51,16 +51,16 @@ pub trait Field<T: Storage> {
 ///
 /// The bytes are kept, and restored to a field with the same storage.
 pub trait StoredField {
-    /// The bytes.
+    /// Returns the bytes.
     ///
     /// # Errors
     /// When a device fails.
     fn to_bytes(&self) -> Result<Vec<u8>, DeviceError>;
 
-    /// Takes them back.
+    /// Restores the field from the bytes.
     ///
     /// # Errors
-    /// When there are not as many as the storage has, or a device fails.
+    /// When the number of bytes is not the size of the storage, or a device fails.
     fn set_bytes(&mut self, bytes: &[u8]) -> Result<(), DeviceError>;
 }
 
@@ -98,7 +98,7 @@ impl<T: Storage> Spinors<T> {
         Ok(())
     }
 
-    /// One field that is zero but for one component of one site, which is 1.
+    /// Makes one field that is 1 in one component of one site, and zero elsewhere.
     pub fn point(
         lattice: &Lattice,
         site: [usize; NDIM],
@@ -157,11 +157,11 @@ impl<T: Storage> Spinors<T> {
         self.columns
     }
 
-    /// The data of fields of a lattice whose team is the host.
+    /// Returns the data of fields of a lattice whose team is the host.
     ///
     /// # Panics
-    /// This and the three below when the fields are not there: fields of one lattice are all in one
-    /// place.
+    /// When the fields are not on the host. The three functions below panic likewise. All fields of
+    /// a lattice are in one place.
     pub fn on_host(&self) -> &[Spinor<T::Real>] {
         match &self.storage {
             SpinorStorage::Host(spinors) => spinors,
@@ -176,7 +176,7 @@ impl<T: Storage> Spinors<T> {
         }
     }
 
-    /// One buffer for each device of the lattice.
+    /// Returns one buffer for each device of the lattice.
     pub fn on_devices(&self) -> &[Buffer<T::Stored>] {
         match &self.storage {
             SpinorStorage::Devices(field) => field.buffers(),
@@ -191,7 +191,7 @@ impl<T: Storage> Spinors<T> {
         }
     }
 
-    /// The bytes of the storage, domain by domain; on every rank those of all.
+    /// Returns the bytes of the storage, domain by domain, on every rank for all ranks.
     pub fn to_bytes(&self) -> Result<Vec<u8>, DeviceError> {
         expect_room(self.storage_bytes() as u64)?;
         let mut bytes = Vec::with_capacity(self.storage_bytes());
@@ -204,10 +204,10 @@ impl<T: Storage> Spinors<T> {
         Ok(bytes)
     }
 
-    /// The reverse of [`to_bytes`](Self::to_bytes).
+    /// Restores the fields from the bytes of [`to_bytes`](Self::to_bytes).
     ///
     /// # Errors
-    /// When there are not as many bytes as the storage has, or a device fails.
+    /// When the number of bytes is not the size of the storage, or a device fails.
     pub fn set_bytes(&mut self, bytes: &[u8]) -> Result<(), DeviceError> {
         check_length(RESTORING_A_FIELD, self.storage_bytes(), bytes.len())?;
         match &mut self.storage {
@@ -234,7 +234,7 @@ impl<T: Storage> Spinors<T> {
     pub fn to_host(&self) -> Result<Vec<Spinor<T::Real>>, DeviceError> {
         let count = self.columns * self.sites.of(self.lattice.dims().volume());
         let mut spinors = Vec::new();
-        // By all threads: to touch fresh memory for the first time takes longer than the transfer.
+        // All threads take part: the first touch of fresh memory takes longer than the transfer.
         rayon::iter::repeat_n(Spinor::default(), count).collect_into_vec(&mut spinors);
         self.copy_to_host(&mut spinors)?;
         Ok(spinors)
@@ -292,7 +292,7 @@ impl<T: Storage> Spinors<T> {
     /// These fields are on all sites.
     ///
     /// # Panics
-    /// As [`copy_parity_to`](Self::copy_parity_to).
+    /// The panics of [`copy_parity_to`](Self::copy_parity_to).
     pub fn copy_parity_from(&mut self, from: &Self) -> Result<(), DeviceError> {
         let parity = from.parity_in(self);
         match (&mut self.storage, &from.storage) {
@@ -349,7 +349,7 @@ impl<T: Storage> Spinors<T> {
         assert!(column < self.columns, "column {column} of {}", self.columns);
     }
 
-    /// The parity of these fields, which `all` has too.
+    /// Returns the parity of these fields, which `all` contains too.
     fn parity_in(&self, all: &Self) -> usize {
         self.lattice.expect_same(&all.lattice);
         assert_eq!(self.columns, all.columns, "number of fields");
@@ -374,10 +374,12 @@ impl<T: Storage> Spinors<T> {
         self.convert(None, to)
     }
 
-    /// sum = `other` + these fields, in the precision of `sum`, which is not half.
+    /// Sets `sum` to `other` + these fields.
+    ///
+    /// The precision is that of `sum`, which is not half.
     ///
     /// # Panics
-    /// As [`cast_to`](Self::cast_to).
+    /// The panics of [`cast_to`](Self::cast_to).
     pub fn sum_with<R: Storage>(&self, other: &Spinors<R>, sum: &mut Spinors<R>) -> Result<(), DeviceError> {
         sum.expect_same_kind(other);
         self.convert(Some(other), sum)
@@ -412,7 +414,7 @@ impl<T: Storage> Spinors<T> {
 
 const ONE_PLACE: &str = "fields of one lattice are in one place";
 
-/// The sites of a parity in each of some fields that lie one after the other.
+/// Returns the sites of a parity in consecutive fields.
 fn sites_of(lattice: &Lattice, parity: usize, columns: usize) -> impl IndexedParallelIterator<Item = usize> {
     let dims = lattice.dims();
     let half = dims.volume() / 2;

@@ -18,7 +18,7 @@ const CONVERT: KernelFamily =
 
 /// Numbers that are converted at a time.
 ///
-/// So a configuration is never held a second time as a whole.
+/// A configuration is thus never held a second time as a whole.
 const STAGING_NUMBERS: usize = 1 << 21;
 
 /// Fills a device's part of a field with the sites of `parities`.
@@ -104,10 +104,10 @@ fn write<S: bytemuck::Pod>(buffer: &mut Buffer<S>, offset: usize, numbers: &[S])
 
 /// Components that are stored without a gap for all blocks of a parity.
 struct Stretch {
-    /// The first of the components that it has.
+    /// The first component of the stretch.
     component: usize,
     components: usize,
-    /// Blocks whose numbers are among each other: those of a chunk, or one.
+    /// Blocks with interleaved numbers: the blocks of a chunk, or one block.
     blocks: usize,
     /// Site, component, and offset of the parts of all numbers of these blocks.
     ///
@@ -137,7 +137,7 @@ impl Stretch {
     }
 }
 
-/// All chunks; or the vectors of each kind; with several lanes the groups.
+/// Returns all chunks, the vectors of each kind, or with several lanes the groups.
 fn stretches(layout: &Layout, shape: Shape) -> Vec<Stretch> {
     if let Some(blocks) = layout.chunk() {
         return vec![Stretch::new(layout, shape, 0, shape.components(), blocks)];
@@ -197,7 +197,7 @@ pub fn cast_into<T: Storage, R: Storage>(
     kernel.start(Range::covering(sites, 64), &arguments)
 }
 
-/// The key of the kernel that brings fields of one layout to another.
+/// Returns the key of the kernel that converts fields of one layout to another.
 pub fn conversion_key([from, to]: [&Layout; 2], shape: Shape, add: bool) -> KernelKey {
     let key = KernelKey::of_real::<f64>(CONVERT)
         .define("GROUPS", shape.groups)
@@ -230,7 +230,7 @@ const TO: LayoutMacros =
     LayoutMacros(["TO", "TO_UNITS", "TO_NX", "TO_NY", "TO_NZ", "TO_NT", "TO_PACK", "TO_CHUNK"]);
 
 impl LayoutMacros {
-    /// Defines them.
+    /// Defines the macros.
     pub fn define(&self, key: KernelKey, layout: &Layout, shape: Shape) -> KernelKey {
         let [name, units, numbers @ ..] = self.0;
         let [nx, ny, nz, nt] = layout.cuts();
@@ -243,16 +243,16 @@ impl LayoutMacros {
     }
 }
 
-/// Extents of sub-lattices, as kernels take them.
+/// Returns the extents of sub-lattices, as kernels take them.
 pub fn sub_extents(layout: &Layout) -> [u32; NDIM] {
     layout.sub_extents().map(|extent| extent as u32)
 }
 
-/// The kernels that a device has used here: a solve converts again and again.
+/// The conversion kernels that a device has used. A solve converts again and again.
 #[derive(Default)]
 struct Kernels(Mutex<HashMap<(KernelKey, &'static str), Arc<Kernel>>>);
 
-/// A kernel of a device, made when it is wanted first.
+/// Returns a kernel of a device, made on first use.
 pub fn kernel(
     device: &Device,
     key: KernelKey,

@@ -83,9 +83,10 @@ impl Domain {
         std::array::from_fn(|mu| self.origin[mu] + coordinates[mu])
     }
 
-    /// Returns the rows that hold the domain and the sites beside it, as ranges of lattice sites.
+    /// Returns the rows of the domain and of the sites beside it.
     ///
-    /// Corners belong to the sites beside it. The rows are in ascending order.
+    /// The rows are ranges of lattice sites, in ascending order. Corners belong to the sites beside
+    /// the domain.
     pub fn rows_with_halo(&self) -> Vec<Range<usize>> {
         let along = |mu: usize| -> Vec<usize> {
             let (extent, halo) = (self.dims[mu], usize::from(self.is_cut(mu)));

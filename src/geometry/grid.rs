@@ -13,13 +13,13 @@ use std::str::FromStr;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Grid([usize; NDIM]);
 
-/// Why a lattice cannot be cut over a grid.
+/// The reason why a lattice cannot be cut over a grid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GridError {
     /// The text does not have four numbers, each at least 1.
     #[error("`{0}` is no grid; write the parts in x, y, z, t, each at least 1, for example 1x1x2x2")]
     NotFour(String),
-    /// More parts than a direction has.
+    /// The grid has more parts than a direction allows.
     #[error(
         "the grid {grid} wants {} parts in {}, but a {dims} lattice has at most {most} there{}; \
          cut {} less, or another direction",
@@ -31,12 +31,12 @@ pub enum GridError {
         grid: Grid,
         /// The lattice.
         dims: Dims,
-        /// The direction that has too many.
+        /// The direction with too many parts.
         mu: usize,
         /// The most parts in this direction.
         most: usize,
     },
-    /// Another number of parts than of devices.
+    /// The number of parts is not the number of devices.
     #[error(
         "the grid {grid} is for {} devices, but the team has {devices}; choose a grid whose parts multiply to {devices}, \
          or as many devices as it has parts",
@@ -48,7 +48,7 @@ pub enum GridError {
         /// The devices; the host is one.
         devices: usize,
     },
-    /// Another number of blocks of domains than of ranks.
+    /// The number of blocks of domains is not the number of ranks.
     #[error(
         "the grid of ranks {grid} is for {} ranks, but there {}; start as many with the launcher of MPI, or choose a grid whose parts \
          multiply to {ranks}",
@@ -60,7 +60,7 @@ pub enum GridError {
         /// The ranks.
         ranks: usize,
     },
-    /// A grid of ranks that is no coarser grid of the domains.
+    /// The grid of ranks is no coarser grid of the domains.
     #[error(
         "the grid of ranks {ranks} does not divide the grid {grid} of domains; in each direction the number of domains must be a \
          multiple of that of ranks"
@@ -71,7 +71,7 @@ pub enum GridError {
         /// The grid of ranks.
         ranks: Grid,
     },
-    /// More ranks than the lattice has parts for.
+    /// The lattice cannot be cut into a part for each rank.
     #[error(
         "a {dims} lattice cannot be cut over {ranks} ranks{}; start another number of them",
         among.map_or_else(String::new, |grid| format!(" on the grid {grid}"))
@@ -81,7 +81,7 @@ pub enum GridError {
         dims: Dims,
         /// The ranks.
         ranks: usize,
-        /// Their grid, if one is asked for.
+        /// The grid of ranks, if one is asked for.
         among: Option<Grid>,
     },
 }
@@ -90,22 +90,22 @@ impl Grid {
     /// A single part: the lattice is not cut.
     pub const ONE: Self = Self([1; NDIM]);
 
-    /// A grid of so many parts in x, y, z, t; `None` if there is a zero.
+    /// Makes a grid of this many parts in x, y, z, t; `None` if a number is zero.
     pub fn new(parts: [usize; NDIM]) -> Option<Self> {
         parts.iter().all(|&parts| parts > 0).then_some(Self(parts))
     }
 
-    /// The parts in x, y, z, t.
+    /// Returns the parts in x, y, z, t.
     pub fn parts(&self) -> [usize; NDIM] {
         self.0
     }
 
-    /// The number of domains.
+    /// Returns the number of domains.
     pub fn count(&self) -> usize {
         self.0.iter().fold(1, |count, &parts| count.saturating_mul(parts))
     }
 
-    /// The most parts that a lattice can be cut into in direction `mu`.
+    /// Returns the most parts that a lattice can be cut into in direction `mu`.
     ///
     /// Rows along x are stored by parity, so parts have even extents in x. In the other directions
     /// a part may be one slice.
@@ -169,13 +169,13 @@ impl Grid {
         self.0.iter().zip(finer.0).all(|(&parts, finer)| finer.is_multiple_of(parts))
     }
 
-    /// The least of these is the best grid.
+    /// Returns the key by which grids are compared. The least key is best.
     fn preference(&self, dims: Dims) -> (usize, Reverse<[usize; 3]>) {
         let [_, y, z, t] = self.0;
         (self.surface(dims), Reverse([t, z, y]))
     }
 
-    /// The place of a domain in the grid.
+    /// Returns the coordinates of a domain in the grid.
     pub fn coordinates(&self, number: usize) -> [usize; NDIM] {
         let mut rest = number;
         self.0.map(|parts| {
@@ -185,17 +185,17 @@ impl Grid {
         })
     }
 
-    /// The number of the domain at a place.
+    /// Returns the number of the domain at these coordinates.
     pub fn number(&self, coordinates: [usize; NDIM]) -> usize {
         (0..NDIM).rev().fold(0, |number, mu| number * self.0[mu] + coordinates[mu])
     }
 
     /// Returns the domains of a lattice, in the order of their numbers.
     ///
-    /// Their extents differ as little as possible.
+    /// The extents differ as little as possible.
     ///
     /// # Errors
-    /// As [`check`](Self::check).
+    /// The errors of [`check`](Self::check).
     pub fn domains(&self, dims: Dims) -> Result<Vec<Domain>, GridError> {
         self.check(dims)?;
         let domain = |number| {
@@ -207,7 +207,7 @@ impl Grid {
     }
 }
 
-/// The extent of a part in direction `mu` is a multiple of this.
+/// Returns the number that divides the extent of every part in direction `mu`.
 fn unit(mu: usize) -> usize {
     if mu == 0 { 2 } else { 1 }
 }
@@ -221,7 +221,7 @@ fn part(extent: usize, parts: usize, number: usize, unit: usize) -> (usize, usiz
     (unit * origin, unit * (each + usize::from(number < longer)))
 }
 
-/// All grids of so many parts.
+/// Returns all grids of this many parts.
 fn grids_of(count: usize) -> impl Iterator<Item = Grid> {
     let divisors = |count: usize| (1..=count).filter(move |parts| count.is_multiple_of(*parts));
     divisors(count).flat_map(move |x| {
@@ -294,7 +294,7 @@ mod tests {
         assert_eq!(fine.least_surface_above(dims, 4), Some(grid([1, 1, 1, 4])));
         assert_eq!(fine.least_surface_above(dims, 3), None);
         assert!(grid([1, 1, 2, 2]).divides(fine) && !grid([1, 2, 1, 1]).divides(fine));
-        // One part in y at least is asked for by the ranks.
+        // The ranks require two parts in y.
         let ranks = grid([1, 2, 1, 1]);
         assert_eq!(Grid::least_surface_in(dims, ranks, [4]), Some(grid([1, 2, 1, 2])));
         assert_eq!(Grid::least_surface_in(dims, ranks, [3]), None);
@@ -311,7 +311,7 @@ mod tests {
         assert_eq!(best([8, 8, 8, 8], 0), [1, 1, 1, 1]);
     }
 
-    /// By going through all grids, whatever their count.
+    /// Compares with a search through all grids of any count.
     #[test]
     fn no_possible_grid_is_better() {
         for (extents, devices) in [([4, 6, 2, 10], 6), ([8, 4, 6, 2], 5), ([2, 4, 6, 8], 12)] {

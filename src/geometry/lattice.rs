@@ -20,15 +20,17 @@ struct Inner {
     dims: Dims,
     grid: Grid,
     placement: Placement,
-    /// Those of this process.
+    /// The shards of this process.
     shards: Vec<Shard>,
-    /// All of them, each on a device of this process that is like its own.
+    /// The shards of all processes.
+    ///
+    /// Each shard is on a device of this process that is like its own.
     everywhere: Vec<Shard>,
-    /// Present where the devices of several shards reach each other's memory.
+    /// The devices of the shards, if several reach each other's memory.
     peers: Option<Arc<Peers>>,
-    /// Where they add what each has summed up; made when it is wanted first.
+    /// The memory for sums of all shards, made on first use.
     sums: OnceLock<Arc<TeamSums>>,
-    /// What goes with the lattice, by its type.
+    /// Values that go with the lattice, by their types.
     kept: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
 }
 
@@ -64,7 +66,7 @@ pub enum LatticeError {
         /// Size of the largest real or imaginary part.
         found: f64,
     },
-    /// Links that are not in SU(3) accurately enough to be stored in fewer than 18 reals.
+    /// Links that deviate too much from SU(3) to be stored in fewer than 18 reals.
     #[error(
         "links deviate from SU(3) by {deviation:.1e}, too much to be stored in {reals} reals (limit {limit:.1e}); \
          store all 18, or re-unitarise the configuration (`cr-solve convert --reunitarise`)"
@@ -87,7 +89,9 @@ pub enum LatticeError {
         /// The largest allowed value.
         last: usize,
     },
-    /// What an operator with a clover term does within a site has no inverse: an exceptional configuration, or too large a c_sw.
+    /// A site term without an inverse.
+    ///
+    /// The configuration is exceptional, or c_sw is too large.
     #[error(
         "at site {site:?} the smallest eigenvalue of 1 + κ c_sw T is {eigenvalue:.3e}, and even-odd preconditioning needs \
          positive ones; choose `--preconditioning none`, a smaller c_sw, or smear the links of the clover term"
@@ -107,10 +111,11 @@ pub enum LatticeError {
 }
 
 impl Lattice {
-    /// A lattice on the devices of a team, cut where that makes the least surface ([`Grid::least_surface`]).
+    /// Makes a lattice on the devices of a team.
     ///
-    /// A team with more devices than there can be parts leaves the last ones idle. Over several ranks it is every rank's last ones, and the call
-    /// is one of every rank.
+    /// The lattice is cut over the grid with the least surface ([`Grid::least_surface`]). If a team
+    /// has more devices than there can be parts, the last devices stay idle. With several ranks,
+    /// the last devices of every rank stay idle, and every rank calls this.
     ///
     /// # Errors
     /// When there are more ranks than parts.
@@ -118,20 +123,25 @@ impl Lattice {
         Self::with_grids(team, dims, None, None)
     }
 
-    /// A lattice on the devices of a team, cut over this grid: domain number *k* is on the team's device number *k*.
+    /// Makes a lattice on the devices of a team, cut over this grid.
+    ///
+    /// Domain number *k* is on the team's device number *k*.
     ///
     /// # Errors
-    /// When the lattice cannot be cut like this, or the grid has not as many parts as the team has devices. The host is one.
+    /// When the lattice cannot be cut like this, or the number of parts is not the number of
+    /// devices. The host counts as one device.
     pub fn with_grid(team: &Team, dims: Dims, grid: Grid) -> Result<Self, LatticeError> {
         Self::with_grids(team, dims, Some(grid), None)
     }
 
-    /// A lattice cut over a grid of domains, which are cut over a coarser grid of ranks into equal blocks. `None` is the grid with
-    /// the least surface.
+    /// Makes a lattice cut over a grid of domains and a coarser grid of ranks.
+    ///
+    /// The grid of ranks cuts the grid of domains into equal blocks. `None` is the grid with the
+    /// least surface.
     ///
     /// # Errors
-    /// As [`with_grid`](Self::with_grid), and when the grid of ranks has not as many parts as there are ranks, or does not divide that of
-    /// the domains.
+    /// The errors of [`with_grid`](Self::with_grid). The grid of ranks must have one part for each
+    /// rank, and must divide the grid of domains.
     pub fn with_grids(
         team: &Team,
         dims: Dims,
@@ -199,37 +209,43 @@ impl Lattice {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// The extents.
+    /// Returns the extents.
     pub fn dims(&self) -> Dims {
         self.inner.dims
     }
 
-    /// The parts in each direction; a single one on the host.
+    /// Returns the number of parts in each direction; the host has one part.
     pub fn grid(&self) -> Grid {
         self.inner.grid
     }
 
-    /// The parts that ranks cut it into in each direction; a single one without other ranks.
+    /// Returns the number of parts in each direction that ranks cut the lattice into.
+    ///
+    /// The result is one part without other ranks.
     pub fn ranks_grid(&self) -> Grid {
         self.inner.placement.ranks()
     }
 
-    /// The processes that hold its domains; `None` if this one has all of them.
+    /// Returns the processes that hold the domains.
+    ///
+    /// `None` if this process has all domains.
     pub(crate) fn ranks(&self) -> Option<&Arc<World>> {
         self.team().ranks()
     }
 
-    /// Which rank has which domains.
+    /// Returns the placement of domains on ranks.
     pub(crate) fn placement(&self) -> Placement {
         self.inner.placement
     }
 
-    /// The team that holds the fields.
+    /// Returns the team that holds the fields.
     pub fn team(&self) -> &Team {
         &self.inner.team
     }
 
-    /// Whether two handles are of the same lattice: equal extents, cut alike over the same open devices.
+    /// `true` if two handles are of the same lattice.
+    ///
+    /// Extents, grids and open devices are then equal.
     pub fn is(&self, other: &Lattice) -> bool {
         Arc::ptr_eq(&self.inner, &other.inner)
             || (self.dims() == other.dims()
@@ -238,7 +254,9 @@ impl Lattice {
                 && self.team().devices() == other.team().devices())
     }
 
-    /// Panics unless `other`, the lattice of a field, is this one: its buffers would have other sizes.
+    /// Panics unless `other`, the lattice of a field, is this lattice.
+    ///
+    /// Buffers of other lattices have other sizes.
     pub(crate) fn expect_same(&self, other: &Lattice) {
         assert!(
             self.is(other),
@@ -248,17 +266,18 @@ impl Lattice {
         );
     }
 
-    /// Devices of the team in this process that have no part.
+    /// Returns the number of devices of the team in this process that have no part.
     pub fn idle_devices(&self) -> usize {
         self.team().len() - self.shards().len()
     }
 
-    /// How its fields are stored, in words that are the same where the bytes of a field are.
+    /// Describes how fields are stored. Equal texts mean equal bytes of a field.
     pub fn storage_description(&self) -> String {
         if self.team().is_host() {
             return "on the host".to_owned();
         }
-        // Whole time slices are described as they were when there was no other cut: so kept states of then can be taken back.
+        // Whole time slices are described like before other cuts existed. So old kept states stay
+        // readable.
         let of_slices = self.grid().parts()[..NDIM - 1] == [1; NDIM - 1];
         let shards = self.everywhere().iter().map(|shard| {
             let lanes = [StoragePrecision::Double, StoragePrecision::Single, StoragePrecision::Half]
@@ -271,14 +290,14 @@ impl Lattice {
         format!("on devices, γ_t diagonal{grid}: {}", shards.collect::<Vec<_>>().join(", "))
     }
 
-    /// Extents of the sub-lattice that one lane of the first device walks through, in fields of a precision.
+    /// Returns the extents of the sub-lattice of a lane of the first device.
     ///
-    /// `None` on the host, which has no lanes.
+    /// The extents depend on the precision of the fields. `None` on the host, which has no lanes.
     pub fn lane_extents(&self, precision: StoragePrecision) -> Option<[usize; NDIM]> {
         Some(self.shards().first()?.layout(precision).sub_extents())
     }
 
-    /// The same lattice, whose devices wait for each other as these do.
+    /// Returns this lattice with devices that wait for each other like `peers`.
     #[cfg(test)]
     pub(crate) fn with_peers(&self, peers: Arc<Peers>) -> Self {
         let Inner { team, dims, grid, placement, shards, everywhere, .. } = &*self.inner;
@@ -297,12 +316,12 @@ impl Lattice {
         Self { inner: Arc::new(inner) }
     }
 
-    /// The devices of its shards, if their kernels reach each other's memory.
+    /// Returns the devices of the shards, if their kernels reach each other's memory.
     pub(crate) fn peers(&self) -> Option<&Arc<Peers>> {
         self.inner.peers.as_ref()
     }
 
-    /// Where sums of all shards are added on the devices; `None` where the host has to wait for them.
+    /// Returns the memory in which devices add sums; `None` if the host has to wait.
     ///
     /// Every rank calls this.
     pub(crate) fn team_sums(&self) -> Result<Option<Arc<TeamSums>>, DeviceError> {
@@ -314,25 +333,33 @@ impl Lattice {
         Ok(Some(Arc::clone(self.inner.sums.get_or_init(|| sums))))
     }
 
-    /// The one value of this type that goes with the lattice, made when it is wanted first. It must not hold a lattice.
+    /// Returns the one value of type `V` that goes with the lattice, made on first use.
+    ///
+    /// `V` must not hold a lattice.
     pub(crate) fn kept<V: Default + Send + Sync + 'static>(&self) -> Arc<V> {
         let mut kept = lock(&self.inner.kept);
         let value = kept.entry(TypeId::of::<V>()).or_insert_with(|| Arc::new(V::default()));
         Arc::clone(value).downcast().expect("values are stored under their own type")
     }
 
-    /// Fails if a device waited for another one in vain; what was computed since is worth nothing then.
+    /// Fails if a device waited for another device in vain.
+    ///
+    /// Results since then are worth nothing.
     pub(crate) fn check_peers(&self) -> Result<(), DeviceError> {
         self.peers().map_or(Ok(()), |peers| peers.check())
     }
 
-    /// The parts of the lattice in this process, one for each device that has one; none on the host.
+    /// Returns the parts of the lattice in this process, one for each device in use.
+    ///
+    /// The host has no parts.
     pub(crate) fn shards(&self) -> &[Shard] {
         &self.inner.shards
     }
 
-    /// The parts of the lattice in all processes, in the order of the domains. Those of other ranks are on a device of this process that is like
-    /// their own: they say how fields lie in memory there.
+    /// Returns the parts of the lattice in all processes, in the order of the domains.
+    ///
+    /// A part of another rank is on a device of this process that is like its own. The part tells
+    /// how fields lie in that rank's memory.
     pub(crate) fn everywhere(&self) -> &[Shard] {
         &self.inner.everywhere
     }

@@ -1,4 +1,4 @@
-//! Sites, and where they lie: extents, boundary conditions, devices, memory.
+//! Sites and their places: extents, boundary conditions, devices, memory.
 //!
 //! A [`Lattice`] ties extents to a [`Team`](crate::device::Team). A [`Grid`] cuts the lattice into
 //! boxes, and each device holds one such [`Domain`] of every field. The devices may be those of

@@ -13,30 +13,30 @@ pub(crate) struct Placement {
 }
 
 impl Placement {
-    /// The blocks of this grid of ranks, which divides that of the domains.
+    /// Cuts the domains into blocks by this grid of ranks, which divides their grid.
     pub fn new(grid: Grid, ranks: Grid) -> Self {
         debug_assert!(ranks.divides(grid), "{ranks} {grid}");
         Self { grid, ranks }
     }
 
-    /// The parts that the lattice is cut into by ranks.
+    /// Returns the parts that ranks cut the lattice into.
     pub fn ranks(&self) -> Grid {
         self.ranks
     }
 
-    /// The rank that has a domain.
+    /// Returns the rank that has a domain.
     pub fn rank_of(&self, domain: usize) -> usize {
         let (place, domains, ranks) = (self.grid.coordinates(domain), self.grid.parts(), self.ranks.parts());
         let block: [usize; NDIM] = std::array::from_fn(|mu| place[mu] / (domains[mu] / ranks[mu]));
         self.ranks.number(block)
     }
 
-    /// The domains of a rank, in their order.
+    /// Returns the domains of a rank, in their order.
     pub fn domains_of(&self, rank: usize) -> Vec<usize> {
         (0..self.grid.count()).filter(|&domain| self.rank_of(domain) == rank).collect()
     }
 
-    /// The place of a domain among those of its rank.
+    /// Returns the place of a domain among the domains of its rank.
     pub fn place_in_rank(&self, domain: usize) -> usize {
         let rank = self.rank_of(domain);
         (0..domain).filter(|&other| self.rank_of(other) == rank).count()

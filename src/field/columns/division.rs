@@ -14,7 +14,7 @@ const MOST_IN_SINGLE: usize = 256;
 /// times as large, and a multiple of three and of four.
 const GROUPS_OF_UNIT: usize = 24;
 
-/// Groups for each compute unit with matrix units, and their work-items.
+/// Groups for each compute unit with matrix units, and the work-items of a group.
 ///
 /// Measured in `bench/runs/2026-11-23-h200/block-cg-matrix-units.txt`.
 const MATRIX_GROUPS_OF_UNIT: usize = 8;

@@ -19,7 +19,7 @@ const SUM: KernelFamily = KernelFamily::new("columns_sum", &[include_str!("../..
 /// With one step, most of a GPU would be idle.
 const MANY: usize = 4096;
 
-/// Most sums that the first of these steps makes of them.
+/// Most sums that the first of the two steps makes.
 const MOST_AT_FIRST: usize = 16;
 
 /// Adds up the parts of a Gram matrix on one device and brings it to the host.
@@ -38,11 +38,11 @@ pub(crate) struct GramSums {
 ///
 /// The queue runs in order. So a command may overwrite the numbers that an earlier command reads.
 struct Memory {
-    /// The parts, sums of them, and at last the numbers of the tiles.
+    /// The parts, sums of parts, and at last the numbers of the tiles.
     sums: Vec<Buffer<f64>>,
-    /// Memory on the host for the numbers, while they are not on their way.
+    /// Memory on the host for the numbers, while no transfer uses it.
     on_host: Option<PinnedBuffer<f64>>,
-    /// They on their way, until somebody reads them.
+    /// The transfer of the numbers, until somebody reads them.
     read: Option<Pending<PinnedBuffer<f64>>>,
 }
 
@@ -59,7 +59,7 @@ fn counts(groups: usize) -> Vec<usize> {
 }
 
 impl GramSums {
-    /// For kernels that run in so many groups.
+    /// Makes the sums for kernels that run in `groups` groups.
     pub fn new(device: &Device, columns: usize, tile: usize, groups: usize) -> Result<Self, DeviceError> {
         let local = if device.info().kind == DeviceKind::Cpu { 1 } else { 256 };
         let program = device.program(&KernelKey::of_real::<f64>(SUM).define("LOCAL_SIZE", local))?;
@@ -110,7 +110,9 @@ impl GramSums {
         Ok(())
     }
 
-    /// The matrix that was started last; to be called once for each.
+    /// Reads the matrix that was started last.
+    ///
+    /// The caller calls this once for each matrix.
     pub fn read(&self) -> Result<SquareMatrix, DeviceError> {
         let mut memory = lock(&self.memory);
         let on_host = memory.read.take().expect("a matrix has been started").wait()?;
@@ -146,7 +148,7 @@ pub(crate) enum PendingGram<'a> {
 }
 
 impl PendingGram<'_> {
-    /// Waits for it.
+    /// Waits for the matrix.
     pub fn wait(self) -> Result<SquareMatrix, DeviceError> {
         let (communicator, columns, shards) = match self {
             Self::Known(gram) => return Ok(gram),

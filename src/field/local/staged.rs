@@ -1,10 +1,15 @@
-//! Faces that go by the host: from one device to pinned memory, and from there to the other.
+//! Faces that go through pinned memory of the host.
 //!
-//! A message waits for its kernels on the devices, but the host carries it from the events of one device to those of the other. Events cannot do that: each
-//! device has a context of its own. In a common one NVIDIA's driver lets devices wait for each other that have nothing to do with each other, and
-//! memory may be there on all devices. A user event, which a callback sets, could tie two contexts, but while a command waits for one OpenCL
-//! allows nobody to release memory (OpenCL 1.2, section 5.9). So the host waits, beside the sites that need no message: the stencil is
-//! launched for these between `start` and `finish`.
+//! A message waits for its kernels on the devices. The host carries the message between the events
+//! of two devices. Events alone cannot: each device has a context of its own.
+//!
+//! * In a common context NVIDIA's driver makes unrelated devices wait for each other. Memory may
+//!   then exist on all devices.
+//! * A user event, set by a callback, could tie two contexts. While a command waits for a user
+//!   event, nobody may release memory (OpenCL 1.2, section 5.9).
+//!
+//! So the host waits. Meanwhile the devices compute the sites that need no message: the stencil of
+//! these sites is launched between `start` and `finish`.
 
 use crate::device::{Buffer, DeviceError, Event};
 use crate::field::faces::{Exchange, Face, Faces, Message, Packed, Side, compute_after_arrivals};
@@ -12,7 +17,7 @@ use crate::geometry::{Neighbours, Shard};
 use bytemuck::Pod;
 use std::sync::Arc;
 
-/// With buffers of each device alone.
+/// Makes faces whose buffers belong to one device each.
 pub(in crate::field) fn faces<R: Pod>(
     neighbours: &[Neighbours],
     shards: &[Shard],
@@ -37,7 +42,7 @@ pub(in crate::field) fn faces<R: Pod>(
 
 /// Starts to bring the faces that are being packed to the host.
 pub(in crate::field) fn start<R: Pod>(exchange: &mut Exchange<R>) -> Result<(), DeviceError> {
-    // Those of an application that failed: to let go of them is to wait for them.
+    // Messages of an application that failed. Dropping the messages waits for them.
     exchange.messages.clear();
     let epoch = exchange.epoch;
     for (domain, all) in exchange.domains.iter_mut().enumerate() {
@@ -55,9 +60,12 @@ pub(in crate::field) fn start<R: Pod>(exchange: &mut Exchange<R>) -> Result<(), 
     Ok(())
 }
 
-/// Waits for them and starts to bring them to the neighbours, whose kernels that are launched from now on find them.
+/// Waits for the messages and starts to bring them to the neighbours.
 ///
-/// The host waits for all first: what a domain received last may be written over when the domain has packed again, behind the stencil that read it.
+/// Kernels of the neighbours that are launched from now on find the messages.
+///
+/// The host waits for all messages first. A domain that has packed again has also done the stencil
+/// that read its last received data. So the received data may be overwritten.
 pub(super) fn finish<R: Pod>(
     neighbours: &[Neighbours],
     exchange: &mut Exchange<R>,

@@ -1,4 +1,4 @@
-//! Faces and sums between the domains of a small grid, in every way that there is here.
+//! Tests of faces and sums between the domains of a small grid, in every way.
 
 use super::*;
 use crate::device::{
@@ -10,14 +10,14 @@ use crate::geometry::{Dims, Grid};
 use crate::sync::lock;
 use std::time::Duration;
 
-/// So many devices, all the first one here, in one way.
+/// Makes a team of `count` copies of the first device, with these ways.
 fn team(count: usize, ways: PeerWays) -> Team {
     let found = discover().devices;
     let options = DeviceOptions { peer: Some(ways), ..DeviceOptions::default() };
     Team::of((0..count).map(|_| Device::open(&found[0], &options).unwrap()).collect::<Vec<_>>())
 }
 
-/// Every face carries a number of its own, and finds that of the right neighbour.
+/// Checks that each face receives the number that its neighbour sent.
 fn check_faces(grid: Grid, ways: PeerWays) {
     let dims = Dims::new([4, 4, 4, 4]).unwrap();
     let lattice = Lattice::with_grid(&team(grid.count(), ways), dims, grid).unwrap();
@@ -73,7 +73,7 @@ fn a_face_receives_what_its_neighbour_sent() {
     check_faces(grid([1, 1, 2, 1]), PeerWays::only(PeerWay::HostFlags));
 }
 
-/// A device that waited in vain has no sum, and it is told who waited for whom.
+/// A device that waited in vain has no sum, and the error names both devices.
 #[test]
 fn after_a_wait_in_vain_there_are_no_sums() {
     let _waiting = lock(&KERNELS_WAIT);
@@ -90,7 +90,7 @@ fn after_a_wait_in_vain_there_are_no_sums() {
         let [sum, _] = local.numbers(running.collect()).unwrap();
         sum.value().unwrap()
     };
-    // Nothing was launched for these sums: they are whatever their places hold.
+    // Nothing was launched for these sums: the slots hold any numbers.
     assert!(add().is_finite());
     peers.check().unwrap();
     PeerFlags::new(&peers).unwrap().wait(1, [0], 1).unwrap();
@@ -101,7 +101,7 @@ fn after_a_wait_in_vain_there_are_no_sums() {
         error.to_string().contains(&format!("device {second} waited 0.05 s in vain for {first}")),
         "{error}"
     );
-    // The other one has its sum.
+    // The other device has its sum.
     assert!(add().is_finite());
     PeerFlags::new(&peers).unwrap().wait(0, [1], 1).unwrap();
     assert!(add().is_nan());

@@ -1,4 +1,4 @@
-//! The vector space of spinor fields: what a Krylov solver needs of them.
+//! The vector space of spinor fields, in which Krylov solvers work.
 
 mod columns;
 mod kernel_text;
@@ -59,7 +59,7 @@ impl<T: Storage, F> Clone for SpinorSpace<T, F> {
     }
 }
 
-/// One set for each device; none on the host.
+/// One set of kernels for each device; none on the host.
 struct Kernels {
     shards: Box<[ShardKernels]>,
     /// Kernels between the fields of a vector, made on first use.
@@ -77,7 +77,7 @@ const BYTES_DURING_A_READ: u64 = 80 << 20;
 const BYTES_OF_CORE_DURING_A_READ: u64 = 512 << 10;
 
 impl<T: Storage, F> SpinorSpace<T, F> {
-    /// The vectors of type `F` are this many fields on `sites`.
+    /// Makes the space of vectors that are `columns` fields on `sites`.
     pub(super) fn new(lattice: &Lattice, sites: Sites, columns: usize) -> Result<Self, DeviceError> {
         assert!(columns > 0, "a vector needs a field");
         let parities = columns * sites.parities().len();
@@ -98,7 +98,7 @@ impl<T: Storage, F> SpinorSpace<T, F> {
         })
     }
 
-    /// The lattice that the fields live on.
+    /// Returns the lattice of the fields.
     pub fn lattice(&self) -> &Lattice {
         &self.lattice
     }
@@ -135,12 +135,12 @@ impl<T: Storage, F: Field<T>> SpinorSpace<T, F> {
         self.own_mut(field).on_host_mut()
     }
 
-    /// The arguments of a field that is read, one for each device.
+    /// Returns the arguments of a field that is read, one for each device.
     fn input<'a>(&self, field: &'a F) -> Vec<Argument<'a>> {
         self.own(field).on_devices().iter().map(Argument::from).collect()
     }
 
-    /// The arguments of a field that is written, one for each device.
+    /// Returns the arguments of a field that is written, one for each device.
     fn output<'a>(&self, field: &'a mut F) -> Vec<Argument<'a>> {
         self.own_mut(field).on_devices_mut().iter_mut().map(Argument::from).collect()
     }
@@ -164,8 +164,9 @@ impl<T: Storage, F: Field<T>> VectorSpace for SpinorSpace<T, F> {
     }
 
     fn bytes_during_a_read(&self) -> u64 {
-        // On the host a read costs nothing. Sums that do not stay on the devices are read anyway, but when a solve looks at them, and in mixed precision
-        // replaces its residual, shall not depend on the way that they take.
+        // On the host a read costs nothing. Sums that do not stay on the devices are read anyway.
+        // But looks, and replaced residuals in mixed precision, must not depend on the way of the
+        // sums.
         if self.is_on_host() {
             return 0;
         }
@@ -263,7 +264,7 @@ impl<T: Storage, F: Field<T>> VectorSpace for SpinorSpace<T, F> {
 
     fn read_all(&self, scalars: &[&Number]) -> Result<Vec<Complex64>, DeviceError> {
         let values = Number::values(scalars)?;
-        // A device that waited for another one in vain has no sum.
+        // A device that waited for another device in vain has no sum.
         if values.iter().any(|value| !value.is_finite()) {
             self.lattice.check_peers()?;
         }
@@ -276,25 +277,25 @@ fn real(value: f64) -> Number {
 }
 
 impl Lattice {
-    /// The space of spinor fields on this lattice.
+    /// Returns the space of spinor fields on this lattice.
     pub fn spinor_space<T: Storage>(&self) -> Result<SpinorSpace<T>, LatticeError> {
         self.spinor_block_space(1)
     }
 
-    /// The space of this many columns.
+    /// Returns the space of this many columns.
     ///
     /// # Panics
-    /// This and [`parity_block_space`](Self::parity_block_space) when there is no field.
+    /// When `fields` is zero; [`parity_block_space`](Self::parity_block_space) panics too.
     pub fn spinor_block_space<T: Storage>(&self, fields: usize) -> Result<SpinorSpace<T>, LatticeError> {
         Ok(SpinorSpace::new(self, Sites::All, fields)?)
     }
 
-    /// The space of spinor fields on the sites of `parity` (0 even, 1 odd).
+    /// Returns the space of spinor fields on the sites of `parity` (0 even, 1 odd).
     pub fn parity_space<T: Storage>(&self, parity: usize) -> Result<ParitySpace<T>, LatticeError> {
         self.parity_block_space(parity, 1)
     }
 
-    /// The space of this many columns on the sites of `parity`.
+    /// Returns the space of this many columns on the sites of `parity`.
     pub fn parity_block_space<T: Storage>(
         &self,
         parity: usize,

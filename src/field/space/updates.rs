@@ -10,7 +10,7 @@ use crate::scalar::Storage;
 use lattice_solvers::update::Formula;
 use num_complex::Complex64;
 
-/// Carries out a formula on fields of the host, and gives its sums.
+/// Computes a formula on fields of the host, and returns its sums.
 pub(super) fn on_host<T: Storage>(
     formula: &Formula,
     factors: &[&Number],
@@ -26,9 +26,9 @@ pub(super) fn on_host<T: Storage>(
     Ok(product.into_iter().chain(norm2).map(Number::from).collect())
 }
 
-/// Carries out a formula on the fields of each device.
+/// Computes a formula on the fields of each device.
 ///
-/// Sums of several domains are added in their order, once all devices have been started.
+/// Sums of several domains are added in the order of the domains, after all devices were started.
 pub(super) fn on_devices<T: Storage>(
     communicator: &Carrier,
     shards: &[ShardKernels],
