@@ -173,7 +173,8 @@ fn updates_on_the_host_have_the_bits_of_plain_operations() {
 /// What kernels make of sums on their device has the bits of what the host makes of the same sums.
 #[test]
 fn a_number_is_the_same_on_the_host_and_on_devices() {
-    let dims = Dims::new([2; 4]).unwrap();
+    // Two, three and four ranks divide it.
+    let dims = Dims::new([2, 2, 4, 12]).unwrap();
     let ones = vec![Spinor::from_fn(|_, _| Complex64::from(1.0)); dims.volume()];
     // Neither short nor of one size.
     let sum = |k: u32| Complex64::from_polar(f64::from(k).exp2() / 3.0, 0.7 * f64::from(k * k) + 0.1);

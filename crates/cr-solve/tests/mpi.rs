@@ -213,19 +213,19 @@ fn ranks_of_one_machine_reach_the_memory_of_each_other() {
     let folder = tempfile::tempdir().unwrap();
     let all = launchers_and_abis();
     let lines = [
-        ("host", 2, 1, "invert FIELD --kappa 0.12 --solver cg --precision double"),
-        ("host-flags", 2, 1, "invert FIELD --kappa 0.12 --solver cg --precision double"),
-        ("host-flags", 4, 1, "invert FIELD --kappa 0.12 --csw 1 --solver bicgstab --grid 1x1x2x2"),
-        ("host", 2, 2, "spectrum FIELD --kappa 0.12 --csw 1 --mu 0.1 --grid 1x1x2x2 --ranks-grid 1x1x1x2"),
-        ("host,host-flags", 3, 1, "spectrum FIELD --kappa 0.11 --solver block-cg --precision mixed-half"),
+        ("host", 2, 1, "invert FIELD --kappa 0.12 --solver cg --precision double", ""),
+        ("host-flags", 2, 1, "invert FIELD --kappa 0.12 --solver cg --precision double", ""),
+        ("host-flags", 4, 1, "invert FIELD --kappa 0.12 --csw 1 --solver bicgstab --grid 1x1x2x2", ""),
+        ("host", 2, 2, "spectrum FIELD --kappa 0.12 --csw 1 --mu 0.1 --grid 1x1x2x2", "--ranks-grid 1x1x1x2"),
+        ("host,host-flags", 3, 1, "spectrum FIELD --kappa 0.11 --solver block-cg --precision mixed-half", ""),
     ];
     let few = if all_combinations() { lines.len() } else { 2 };
-    for (k, (ways, count, devices, line)) in lines.into_iter().take(few).enumerate() {
+    for (k, (ways, count, devices, line, of_ranks)) in lines.into_iter().take(few).enumerate() {
         let Some(mpi) = all.get(k % all.len().max(1)) else { continue };
         let line = format!("{line} --json --force");
         let of_team = team(&folder, count * devices, &format!("{line} --output team.lime"));
         let device = vec![DEVICE; count * devices].join(",");
-        let line = format!("{line} --output ranks.lime --device {device} -v");
+        let line = format!("{line} {of_ranks} --output ranks.lime --device {device} -v");
         let mut command = command_of_ranks(mpi, &folder, count, &line);
         command.env("LATTICE_CL_PEER", ways);
         let found = output_of(command);
