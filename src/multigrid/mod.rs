@@ -15,6 +15,7 @@
 //! | `dense` | the inverse of the system of a small coarsest level |
 //! | `expected` | the work of a method that is not made yet |
 //! | `finer` | what a level must be able to do to have a coarser one |
+//! | `finer_sites` | the sites that a transfer restricts from |
 //! | `room` | the memory that a set-up takes |
 //! | `setup` | all of this, level by level |
 //! | `setup_file` | its near-null vectors in a file |
@@ -31,6 +32,7 @@ mod dense;
 mod error;
 mod expected;
 mod finer;
+mod finer_sites;
 mod galerkin;
 mod hierarchy;
 mod kept;

@@ -1,7 +1,7 @@
 //! Near-null vectors that are orthonormal in each block and chirality.
 
 use super::coarse_space::SiteNumbers;
-use super::transfer::FinerPart;
+use super::finer_sites::FinerPart;
 use crate::scalar::Real;
 use num_complex::{Complex, Complex64};
 use rayon::prelude::*;

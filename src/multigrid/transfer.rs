@@ -3,6 +3,7 @@
 use super::coarse_lattice::CoarseLattice;
 use super::coarse_space::{CoarseSpace, SiteNumbers, WholeVector};
 use super::error::{SetupError, agreed};
+use super::finer_sites::{FinerNumbers, FinerPart, FinerParts};
 use super::kept::Kept;
 use super::kernels::{LOCAL_SIZE, kernel};
 use super::orthonormal::{Orthonormal, orthonormalise, scattered};
@@ -16,41 +17,6 @@ use lattice_solvers::Work;
 use num_complex::Complex;
 use rayon::prelude::*;
 use std::sync::{Arc, Mutex};
-
-/// The finer sites of one device.
-///
-/// All sites of an aggregate are on the same device.
-#[derive(Clone, Debug)]
-pub(super) struct FinerPart {
-    /// `None` on the host.
-    pub device: Option<Device>,
-    /// The coordinates of each site in the whole finer lattice.
-    ///
-    /// Sites of the first half come before the others.
-    pub coordinates: Vec<[usize; NDIM]>,
-    /// Their numbers in the order of near-null vectors.
-    pub sites: Vec<usize>,
-    /// Sites of the first half.
-    pub evens: usize,
-}
-
-/// The finer sites of this process.
-#[derive(Clone)]
-pub(super) struct FinerParts {
-    pub own: Vec<FinerPart>,
-    /// The ranks, if they have other parts.
-    pub world: Option<Arc<World>>,
-}
-
-/// The layout of the numbers of a finer vector.
-///
-/// A site has two numbers for each of `half` components, and `padded` numbers in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct FinerNumbers {
-    pub half: usize,
-    pub padded: usize,
-    pub lanes: usize,
-}
 
 /// The members of aggregates that a restriction sums over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,41 @@
+//! The sites that a transfer restricts from, and the layout of their numbers.
+
+use crate::device::Device;
+use crate::device::mpi::World;
+use crate::geometry::NDIM;
+use std::sync::Arc;
+
+/// The finer sites of one device.
+///
+/// All sites of an aggregate are on the same device.
+#[derive(Clone, Debug)]
+pub(super) struct FinerPart {
+    /// `None` on the host.
+    pub device: Option<Device>,
+    /// The coordinates of each site in the whole finer lattice.
+    ///
+    /// Sites of the first half come before the others.
+    pub coordinates: Vec<[usize; NDIM]>,
+    /// Their numbers in the order of near-null vectors.
+    pub sites: Vec<usize>,
+    /// Sites of the first half.
+    pub evens: usize,
+}
+
+/// The finer sites of this process.
+#[derive(Clone)]
+pub(super) struct FinerParts {
+    pub own: Vec<FinerPart>,
+    /// The ranks, if they have other parts.
+    pub world: Option<Arc<World>>,
+}
+
+/// The layout of the numbers of a finer vector.
+///
+/// A site has two numbers for each of `half` components, and `padded` numbers in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FinerNumbers {
+    pub half: usize,
+    pub padded: usize,
+    pub lanes: usize,
+}
