@@ -84,7 +84,7 @@ impl From<JobFileError> for Failure {
 /// Reads the job of a file.
 ///
 /// # Errors
-/// As [`JobFile::read`].
+/// The errors of [`JobFile::read`].
 pub fn of_file(path: &Path) -> Result<Job, Failure> {
     Ok(JobFile::read(path, &[], &Ranks::default())?.job)
 }
@@ -92,7 +92,7 @@ pub fn of_file(path: &Path) -> Result<Job, Failure> {
 /// Reads a job from TOML.
 ///
 /// # Errors
-/// As [`JobFile::read`], without a file's.
+/// Errors like those of [`JobFile::read`], but none of reading a file.
 pub fn of_text(text: &str) -> Result<Job, Failure> {
     let file = JobFile::parse(Path::new("the job's text"), text, &[])?;
     file.check().map_err(|invalid| file.refused(invalid))?;
