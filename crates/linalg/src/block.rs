@@ -74,13 +74,13 @@ impl<'a> Block<'a> {
         MatrixLayout::dense(self.order, self.rows, self.columns)
     }
 
-    /// Returns elements, and the distances of [`steps`](Self::steps), as kernels take them.
+    /// Returns elements and the distances of [`steps`](Self::steps) as arguments.
     pub fn arguments(&self) -> [Argument<'a>; 3] {
         let [down, across] = self.steps();
         [self.elements, Argument::value(down as u64), Argument::value(across as u64)]
     }
 
-    /// Returns the block with its neighbouring elements along columns: itself or its transpose.
+    /// Returns the block, or its transpose, in column-major order.
     pub fn along_columns(self) -> Self {
         if self.order == Order::ColumnMajor { self } else { self.transposed() }
     }

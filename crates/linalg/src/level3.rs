@@ -373,7 +373,9 @@ struct Blocks {
     count: usize,
 }
 
-/// Both factors of an update as they enter the product, of as many rows as C and as many columns.
+/// Both factors of an update as they enter the product.
+///
+/// They have as many rows as C, and as many columns.
 #[derive(Clone, Copy)]
 struct Factors<'a> {
     left: (Block<'a>, bool),

@@ -1,6 +1,6 @@
-//! How an operand enters a product.
+//! The operation on an operand as it enters a product.
 
-/// How an operand enters a product.
+/// The operation on an operand as it enters a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Op {
     /// Unchanged.

@@ -17,10 +17,11 @@ pub(super) enum Which {
     Adjoint,
 }
 
-/// Returns a lower bound of ‖A⁻¹‖₁ for a matrix with `n` rows, seldom below a third of it.
+/// Returns a lower bound of ‖A⁻¹‖₁, which is seldom below a third of it.
 ///
-/// `solve` replaces its vector b by the solution x of A x = b or Aᴴ x = b. Source: N. J. Higham, ACM
-/// Trans. Math. Softw. 14, 381 (1988), with the last test vector of LAPACK's `xLACN2`.
+/// The matrix has `n` rows. `solve` replaces its vector b by the solution x of A x = b or Aᴴ x = b.
+/// Source: N. J. Higham, ACM Trans. Math. Softw. 14, 381 (1988), with the last test vector of
+/// LAPACK's `xLACN2`.
 pub(super) fn inverse_norm1(
     n: usize,
     mut solve: impl FnMut(Which, &mut [C64]) -> BlasResult<()>,

@@ -1,4 +1,6 @@
-//! Factorisations of dense matrices on one device, with the names and the contract of LAPACK.
+//! Factorisations of dense matrices on one device, after LAPACK.
+//!
+//! Names and contract are those of LAPACK.
 //!
 //! | matrix | factors | solution | inverse | both in one | owner |
 //! |---|---|---|---|---|---|
@@ -6,8 +8,8 @@
 //! | square | [`getrf`] | [`getrs`] | [`getri`] | [`gesv`] | [`Lu`] |
 //!
 //! Functions with LAPACK's names work in place on views of matrices. They return when the work is
-//! enqueued. Factorisations return an [`Info`], which is read when it is waited for. The owners keep
-//! a copy of the factors and solve as often as needed.
+//! enqueued. Factorisations return an [`Info`], which is read when it is waited for. The owners
+//! keep a copy of the factors and solve as often as needed.
 //!
 //! Nearly all of the work is done by products. The kernels beside them are in `cl/cholesky.cl` and
 //! `cl/lu.cl`, their twins in [`host::cholesky`](crate::host::cholesky) and
@@ -65,7 +67,9 @@ fn check_right_side<T: Element>(
 struct ColumnSums(Buffer<f64>);
 
 impl ColumnSums {
-    /// Starts the sums; of a Hermitian matrix by its triangle, `Some(true)` for the lower.
+    /// Starts the sums.
+    ///
+    /// `triangle` is given for a Hermitian matrix: `Some(true)` for the lower one.
     fn start<T: Element>(a: MatRef<'_, T>, triangle: Option<bool>) -> BlasResult<Self> {
         let columns = if a.rows() == 0 { 0 } else { a.columns() };
         let mut sums = Buffer::uninitialised(a.device(), columns)?;

@@ -133,9 +133,9 @@ pub fn gemm_with<T: Element>(
     start(&device, params, Problem::new("gemm", ops, alpha, a, b, beta, c)?)
 }
 
-/// Starts C = α A B + β C for blocks that fit together, each factor conjugated or not.
+/// Starts C = α A B + β C for blocks that fit together.
 ///
-/// C must have no element in common with A or B.
+/// Each factor is conjugated or not. C must have no element in common with A or B.
 pub(super) fn multiply_blocks<T: Element>(
     device: &Device,
     alpha: impl Scalar<T>,

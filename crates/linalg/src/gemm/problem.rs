@@ -166,9 +166,9 @@ impl<'a, T: Element> Problem<'a, T> {
         })
     }
 
-    /// Makes C = α A B + β C of blocks that fit together, each factor conjugated or not.
+    /// Makes C = α A B + β C of blocks that fit together.
     ///
-    /// C must have no element in common with A or B.
+    /// Each factor is conjugated or not. C must have no element in common with A or B.
     pub fn of_blocks(alpha: Scale<T>, factors: [(Block<'a>, bool); 2], beta: Scale<T>, c: Block<'a>) -> Self {
         let [(left, _), (right, _)] = factors;
         debug_assert_eq!([left.rows, left.columns, right.columns], [c.rows, right.rows, c.columns]);

@@ -1,12 +1,14 @@
-//! Cholesky's factorisation on the host, the twin of [`factor::potrf`](crate::factor::potrf).
+//! Cholesky's factorisation on the host.
+//!
+//! The twin of [`factor::potrf`](crate::factor::potrf).
 
 use super::level1::Arithmetic;
 use lattice_compute::scalar::Real;
 use num_complex::Complex;
 
-/// Computes the lower L of A = L Lᴴ in the place of the lower triangle of A, by the definition.
+/// Computes the lower L of A = L Lᴴ in the place of A, by the definition.
 ///
-/// `a` has `n` columns of `n` elements. The other triangle and imaginary parts on the diagonal are
+/// `a` has `n` columns of `n` elements. The upper triangle and imaginary parts on the diagonal are
 /// not read. Returns 0, or the order of the first leading minor that is not positive. Then the
 /// columns before it are those of L.
 ///

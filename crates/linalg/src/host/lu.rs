@@ -1,13 +1,15 @@
-//! Factorisation with partial pivoting on the host, the twin of [`factor::getrf`](crate::factor::getrf).
+//! LU factorisation with partial pivoting on the host.
+//!
+//! The twin of [`factor::getrf`](crate::factor::getrf).
 
 use super::level1::{Arithmetic, iamax};
 use std::ops::Div;
 
-/// Computes P A = L U in the place of A, column by column. Returns the pivots and LAPACK's `info`.
+/// Computes P A = L U in the place of A, column by column.
 ///
-/// `a` has columns of `rows` elements. Row i is exchanged with row `pivots[i]`. The pivot has the
-/// largest |Re| + |Im|, and is the first of equal ones. The number is 0, or that of the first pivot
-/// that is exactly zero, counted from 1.
+/// Returns the pivots and LAPACK's `info`. `a` has columns of `rows` elements. Row i is exchanged
+/// with row `pivots[i]`. The pivot has the largest |Re| + |Im|, and is the first of equal ones.
+/// `info` is 0, or the number of the first pivot that is exactly zero, counted from 1.
 ///
 /// # Panics
 /// If `a` does not consist of whole columns.

@@ -34,7 +34,7 @@ pub enum ColumnsError {
     Content {
         /// The file.
         file: PathBuf,
-        /// What is wrong, and what to do.
+        /// The problem, and what to do.
         problem: String,
     },
 }
@@ -42,9 +42,9 @@ pub enum ColumnsError {
 /// First bytes of files of NumPy.
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// Reads real vectors from a Matrix Market file, or from an array of NumPy in double precision.
+/// Reads real vectors from a Matrix Market file or a NumPy array.
 ///
-/// An array of NumPy has one dimension or two, in either order.
+/// An array of NumPy has double precision, and one dimension or two, in either order.
 ///
 /// # Errors
 /// [`ColumnsError`].

@@ -19,7 +19,7 @@ pub struct Entry<T> {
 /// The entry on the other side of the diagonal that an entry stands for as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mirror {
-    /// There is none.
+    /// No entry.
     None,
     /// The same value.
     Symmetric,

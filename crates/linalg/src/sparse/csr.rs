@@ -147,7 +147,9 @@ impl<T: Arithmetic> Csr<T> {
         turned
     }
 
-    /// Returns the matrix with each value replaced by a function of its row, column and value.
+    /// Returns the matrix with other values.
+    ///
+    /// `map` computes each value from its row, its column and the old value.
     pub fn map<U: Element>(&self, map: impl Fn(usize, usize, T) -> U + Sync) -> Csr<U> {
         let rows = (0..self.rows()).into_par_iter();
         let values =
@@ -210,9 +212,10 @@ impl<T: Arithmetic> Csr<T> {
         product
     }
 
-    /// Returns the largest |a_ij − conj(a_ji)| with its place, or `None` if the matrix is not square.
+    /// Returns the largest |a_ij − conj(a_ji)| with its place.
     ///
-    /// The matrix is Hermitian, or symmetric if it is real, if the difference is zero.
+    /// `None` if the matrix is not square. The matrix is Hermitian, or symmetric if it is real, if
+    /// the difference is zero.
     pub fn asymmetry(&self) -> Option<Asymmetry> {
         let none = Asymmetry { difference: 0.0, row: 0, column: 0 };
         (self.rows() == self.columns).then(|| {

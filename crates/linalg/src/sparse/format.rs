@@ -34,10 +34,11 @@ const MOST_DIAGONALS: usize = 256;
 pub(super) const WINDOW: usize = 1024;
 
 impl Format {
-    /// Returns the formats that this matrix can have, with their bytes, in the order of choice.
+    /// Returns the formats that this matrix can have, with their bytes.
     ///
-    /// Blocks need a size that divides rows and columns, and no more than half as many values again.
-    /// Diagonals must be at most 256. `height` is the number of rows of a slice.
+    /// They are listed in the order of choice. Blocks need a size that divides rows and columns,
+    /// and no more than half as many values again. Diagonals must be at most 256. `height` is the
+    /// number of rows of a slice.
     pub fn candidates<T: Arithmetic>(matrix: &Csr<T>, height: usize) -> Vec<(Self, u64)> {
         let (rows, entries, value) = (matrix.rows() as u64, matrix.entries() as u64, size_of::<T>() as u64);
         let mut found = Vec::new();
@@ -119,7 +120,9 @@ pub(super) fn diagonals<T: Arithmetic>(matrix: &Csr<T>) -> Option<Vec<i64>> {
     Some(offsets.into_iter().collect())
 }
 
-/// Returns the number of blocks with entries, or `None` if the size does not divide the matrix.
+/// Returns the number of blocks with entries.
+///
+/// `None` if the size does not divide the matrix.
 fn count_blocks<T: Arithmetic>(matrix: &Csr<T>, block: usize) -> Option<u64> {
     if !matrix.rows().is_multiple_of(block) || !matrix.columns().is_multiple_of(block) {
         return None;
@@ -149,7 +152,9 @@ pub fn natural_block<T: Arithmetic>(matrix: &Csr<T>) -> usize {
     BLOCKS.rev().find(is_natural).unwrap_or(1)
 }
 
-/// Returns the row of each slot: rows of descending length in windows, `None` behind the last.
+/// Returns the row of each slot, or `None` behind the last row.
+///
+/// Rows are sorted by descending length in windows.
 pub(super) fn slot_rows<T: Arithmetic>(matrix: &Csr<T>, height: usize) -> Vec<Option<usize>> {
     let mut rows: Vec<Option<usize>> = (0..matrix.rows()).map(Some).collect();
     for window in rows.chunks_mut(WINDOW) {

@@ -25,7 +25,7 @@ pub(super) struct Kernels<T> {
     element: PhantomData<fn() -> T>,
 }
 
-/// How work is cut into work-groups.
+/// The division of work into work-groups.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cut {
     /// Work-items of a group.
@@ -49,7 +49,9 @@ impl Cut {
         Self { local, groups: None, slice: 32, rows_of_item: [1, 1] }
     }
 
-    /// Returns the range of so many results, each by `team` work-items, and the results of an item.
+    /// Returns the range for so many results, and the results of a work-item.
+    ///
+    /// `team` work-items compute each result.
     pub fn range(&self, results: usize, team: usize) -> (Range, u64) {
         match self.groups {
             None => (Range::covering(results * team, self.local), 1),
@@ -61,7 +63,9 @@ impl Cut {
         }
     }
 
-    /// Returns how many work-items share a row of so many entries on average: a power of two.
+    /// Returns the number of work-items that share a row, a power of two.
+    ///
+    /// A row has `mean` entries on average.
     pub fn team(&self, mean: usize) -> usize {
         // Each has a few entries, or the sum over the team takes longer than its terms.
         (mean / 4).clamp(1, self.local.min(32)).next_power_of_two().min(self.local)

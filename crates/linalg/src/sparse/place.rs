@@ -1,8 +1,8 @@
-//! Where vectors and matrices lie.
+//! Places of vectors and matrices.
 
 use lattice_compute::{Device, Team};
 
-/// Where a vector or a matrix lies, and where operations with it run.
+/// The memory of a vector or a matrix, and the processor of its operations.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Place {
     /// The host's memory and processor.

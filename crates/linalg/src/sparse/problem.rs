@@ -24,7 +24,9 @@ pub enum Problem {
         /// The diffusion ε.
         epsilon: f64,
     },
-    /// Entries at random columns, with a diagonal that is larger than the rest of its row.
+    /// Entries at random columns.
+    ///
+    /// The diagonal is larger than the sum of the other entries of its row.
     Random {
         /// Rows and columns.
         rows: usize,
@@ -46,12 +48,12 @@ const MOST_ROWS: usize = u32::MAX as usize - 1;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}; there are {}", Problem::FORMS)]
 pub struct NoProblem {
-    /// What is wrong.
+    /// The problem.
     problem: String,
 }
 
 impl Problem {
-    /// How texts of problems look.
+    /// The notations of problems.
     pub const FORMS: &'static str = "poisson2d:N, poisson3d:N or poisson3d:NxNxN, convection2d:N,EPSILON, random:N,PER_ROW,SEED, elasticity3d:N";
 
     /// Tells whether a text begins like a problem, `name:`, with the name of one.

@@ -27,9 +27,9 @@ use super::op::Op;
 use lattice_compute::scalar::{Element, Factor, Scalar};
 use lattice_compute::{Device, Event};
 
-/// Starts X = α op(A)⁻¹ B, or with [`Side::Right`] X = α B op(A)⁻¹, in the place of B.
+/// Starts X = α op(A)⁻¹ B, or X = α B op(A)⁻¹, in the place of B.
 ///
-/// A is triangular. With α = 0, neither A nor B is read.
+/// [`Side::Right`] selects the second one. A is triangular. With α = 0, neither A nor B is read.
 ///
 /// # Errors
 /// [`BlasError::NotSquare`](crate::BlasError::NotSquare),

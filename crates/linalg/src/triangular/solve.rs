@@ -43,7 +43,9 @@ impl<'a> Triangular<'a> {
         (tri, if side == Side::Right { b.transposed() } else { b })
     }
 
-    /// Returns both halves of a range at a multiple of `edge`, in the order in which they are solved.
+    /// Returns both halves of a range, in the order in which they are solved.
+    ///
+    /// They meet at a multiple of `edge`.
     fn halves(&self, range: Range<usize>, edge: usize) -> [Range<usize>; 2] {
         let middle = range.start + (range.len() / 2).next_multiple_of(edge);
         let (first, second) = (range.start..middle, middle..range.end);
@@ -65,7 +67,9 @@ pub(crate) struct Inverses<'a> {
 }
 
 impl<'a> Inverses<'a> {
-    /// Returns the memory for the inverses of a matrix with `n` rows, and the rows of each.
+    /// Returns the memory for the inverses of a matrix, and the rows of each.
+    ///
+    /// The matrix has `n` rows.
     pub fn room<T: Element>(device: &Device, n: usize) -> Result<(Scratch<T>, usize)> {
         let edge = Kernels::<T>::of(device)?.shape().edge;
         Ok((device.scratch(n.div_ceil(edge) * edge * edge)?, edge))
@@ -114,7 +118,7 @@ pub(crate) fn solve_with<T: Element>(
     if b.rows == 0 || b.columns == 0 {
         return Ok(());
     }
-    // What is left of B is worked on in a copy, so that every product goes to where X belongs.
+    // The remaining B is updated in a copy, so that every product goes to where X belongs.
     let mut rest = device.scratch::<T>(b.rows * b.columns)?;
     let rest = Block::at(rest.output(), &b.dense_layout());
     events.push(Kernels::<T>::of(device)?.copy_scaled(alpha, b, rest)?);
@@ -189,7 +193,9 @@ pub(crate) fn multiply<T: Element>(
     add_beside(device, tri, alpha, old, b, 0..n, edge, events)
 }
 
-/// Starts B = B + α A₂₁ X₁ for the parts of A beside the diagonal blocks of these rows.
+/// Starts B = B + α A₂₁ X₁ for a range of rows.
+///
+/// The product takes the parts of A beside the diagonal blocks.
 #[allow(clippy::too_many_arguments)]
 fn add_beside<T: Element>(
     device: &Device,

@@ -35,7 +35,9 @@ impl<'a> Many<'a> {
 
 /// The kernels for elements of type `T`.
 pub(super) struct Kernels<T> {
-    /// Kernels of factorisations, with the most rows that they take, which is the size of a group.
+    /// Kernels of factorisations, each with the most rows that it takes.
+    ///
+    /// The most rows are also the size of a work-group.
     potrf: Vec<(usize, Kernel)>,
     potrs: Kernel,
     element: PhantomData<T>,
@@ -75,7 +77,9 @@ impl<T: Element> Kernels<T> {
         self.potrf.last().map_or(0, |&(edge, _)| edge)
     }
 
-    /// Starts the factorisation of lower triangles of at most [`most_rows`](Self::most_rows) rows.
+    /// Starts the factorisation of lower triangles.
+    ///
+    /// They have at most [`most_rows`](Self::most_rows) rows.
     pub fn potrf(&self, a: Many<'_>, info: Argument<'_>) -> Result<Event> {
         let n = a.first.rows;
         let (edge, kernel) = &self.potrf[self.potrf.partition_point(|&(edge, _)| edge < n)];

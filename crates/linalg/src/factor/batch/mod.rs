@@ -53,11 +53,11 @@ pub fn potrf<T: Element>(triangle: Triangle, a: MatMut<'_, T>) -> BlasResult<Bat
     Ok(BatchInfo::new(Completion::of(vec![event]), words))
 }
 
-/// Starts X = A⁻¹ B in the place of each B, with the factors that [`potrf`] has made.
+/// Starts X = A⁻¹ B in the place of each B, with the factors of [`potrf`].
 ///
 /// # Errors
-/// [`BlasError::NotSquare`]; [`BlasError::Shape`] if rows or numbers of matrices differ, or for more
-/// rows than [`MOST_ROWS`]; [`BlasError::OtherDevice`]: nothing is started then.
+/// [`BlasError::NotSquare`]; [`BlasError::Shape`] if rows or numbers of matrices differ, or for
+/// more rows than [`MOST_ROWS`]; [`BlasError::OtherDevice`]: nothing is started then.
 /// [`BlasError::Device`] if a driver does not take the kernels or the device fails.
 pub fn potrs<T: Element>(
     triangle: Triangle,
@@ -93,10 +93,10 @@ pub fn potrs<T: Element>(
     Ok(Completion::of(vec![kernels.potrs(T::IS_COMPLEX && triangle == Triangle::Upper, l, b)?]))
 }
 
-/// Starts the solution of A X = B for each Hermitian, positive definite A of a batch.
+/// Starts the solution of A X = B for each A of a batch.
 ///
-/// Each A is overwritten by its factor, as [`potrf`] does it, and B by X. Where the `info` of a
-/// matrix is not 0, its X is undefined.
+/// Each A is Hermitian and positive definite. It is overwritten by its factor, like in
+/// [`potrf`], and B by X. If the `info` of a matrix is not 0, its X is undefined.
 ///
 /// # Errors
 /// The errors of [`potrf`] and [`potrs`].
@@ -110,7 +110,9 @@ pub fn posv<T: Element>(triangle: Triangle, mut a: MatMut<'_, T>, b: MatMut<'_, 
     Ok(info)
 }
 
-/// Returns the matrix whose lower triangle is named: an upper one is the lower one of Aᵀ.
+/// Returns the matrix with the named triangle as its lower one.
+///
+/// The upper triangle of A is the lower one of Aᵀ.
 fn lower(triangle: Triangle, matrix: Block<'_>) -> Block<'_> {
     if triangle == Triangle::Lower { matrix } else { matrix.transposed() }
 }

@@ -40,9 +40,10 @@ impl<T: Element> Kernels<T> {
         Ok(Self { shape, block: program.kernel("cholesky_block", &block)?, element: PhantomData })
     }
 
-    /// Starts the factorisation of a block of at most `edge` rows, and the inverse of its factor.
+    /// Starts the factorisation of a block, and the inverse of its factor.
     ///
-    /// `first` is the number of the block's first row in the whole matrix.
+    /// The block has at most `edge` rows. `first` is the number of its first row in the whole
+    /// matrix.
     pub fn block(
         &self,
         a: Block<'_>,

@@ -24,19 +24,19 @@ use lattice_compute::scalar::{Element, Scalar};
 use lattice_compute::{Argument, Device, Event};
 use std::ops::Range;
 
-/// Starts A = L Lᴴ of a lower triangle, or A = Uᴴ U of an upper one, in the triangle's place.
+/// Starts A = L Lᴴ of a lower triangle, or A = Uᴴ U of an upper one, in place.
 ///
 /// The other triangle is neither read nor written. Imaginary parts on the diagonal are not read and
-/// become zero. If the leading minor of order k is not positive, the [`Info`] is k. Then the leading
-/// k − 1 rows and columns are factorised, and all others are undefined. A NaN on the diagonal is not
-/// positive.
+/// become zero. If the leading minor of order k is not positive, the [`Info`] is k. Then the
+/// leading k − 1 rows and columns are factorised, and all others are undefined. A NaN on the
+/// diagonal is not positive.
 ///
 /// # Errors
 /// [`BlasError::NotSquare`](crate::BlasError::NotSquare),
 /// [`BlasError::SingleMatrix`](crate::BlasError::SingleMatrix),
-/// [`BlasError::Shape`](crate::BlasError::Shape) for more than 2³² − 2 rows: nothing is started then.
-/// [`BlasError::Device`](crate::BlasError::Device) if a driver does not take the kernels, memory is
-/// short or the device fails.
+/// [`BlasError::Shape`](crate::BlasError::Shape) for more than 2³² − 2 rows: nothing is started
+/// then. [`BlasError::Device`](crate::BlasError::Device) if a driver does not take the kernels,
+/// memory is short or the device fails.
 pub fn potrf<T: Element>(triangle: Triangle, a: MatMut<'_, T>) -> BlasResult<Info> {
     check_square("potrf", "A", a.rows(), a.columns())?;
     check_single("potrf", a.count())?;
@@ -64,7 +64,9 @@ struct Factorisation<'a> {
 }
 
 impl Factorisation<'_> {
-    /// Starts the factorisation of these rows and columns, to which nothing is to be added.
+    /// Starts the factorisation of a range of rows and columns.
+    ///
+    /// The products with earlier columns have been subtracted from it already.
     fn columns<T: Element>(&self, range: Range<usize>, events: &mut Vec<Event>) -> BlasResult<()> {
         let Self { device, matrix, inverses, info } = *self;
         if range.is_empty() {
@@ -98,7 +100,7 @@ impl Factorisation<'_> {
     }
 }
 
-/// Starts X = A⁻¹ B in the place of B, with the factor that [`potrf`] has made of A.
+/// Starts X = A⁻¹ B in the place of B, with the factor of A from [`potrf`].
 ///
 /// # Errors
 /// The errors of [`trsm`].
@@ -116,7 +118,7 @@ pub fn potrs<T: Element>(
     Ok(Completion::of(events))
 }
 
-/// Starts the inverse of A in the triangle of the factor that [`potrf`] has made of A.
+/// Starts the inverse of A in the place of its factor from [`potrf`].
 ///
 /// The other triangle is neither read nor written. The operation takes scratch memory for two
 /// matrices.

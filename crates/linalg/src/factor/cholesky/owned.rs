@@ -45,7 +45,9 @@ pub struct Cholesky<T> {
 }
 
 impl<T: Element> Cholesky<T> {
-    /// Copies a triangle of A, of which the other triangle is not read, and starts its factorisation.
+    /// Copies a triangle of A, and starts its factorisation.
+    ///
+    /// The other triangle is not read.
     ///
     /// # Errors
     /// The errors of [`potrf`].
@@ -169,9 +171,9 @@ impl<T: Element> Cholesky<T> {
         Ok(diagonal.into_iter().map(|d| 2.0 * d.re.ln()).sum())
     }
 
-    /// Returns an estimate of the condition number ‖A‖₁ ‖A⁻¹‖₁, seldom below a third of it.
+    /// Returns an estimate of the condition number ‖A‖₁ ‖A⁻¹‖₁.
     ///
-    /// The function waits for a few solutions.
+    /// The estimate is seldom below a third of it. The function waits for a few solutions.
     ///
     /// # Errors
     /// The errors of [`check`](Self::check).

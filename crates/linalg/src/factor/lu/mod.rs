@@ -117,7 +117,9 @@ impl Factorisation<'_> {
     }
 }
 
-/// Starts X = op(A)⁻¹ B in the place of B, with the factors and pivots that [`getrf`] has made of A.
+/// Starts X = op(A)⁻¹ B in the place of B, with A from [`getrf`].
+///
+/// `factors` and `pivots` are the results of [`getrf`].
 ///
 /// # Errors
 /// [`BlasError::NotSquare`](crate::BlasError::NotSquare),

@@ -51,7 +51,9 @@ pub struct Lu<T> {
 /// The determinant is `phase` times the exponential of `log_size`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Determinant {
-    /// The sign of real determinants, a number of size 1 for complex ones; 0 for singular matrices.
+    /// The sign of a real determinant, or the phase of a complex one.
+    ///
+    /// A phase has size 1. Singular matrices have 0.
     pub phase: Complex<f64>,
     /// The logarithm of the size; −∞ for singular matrices.
     pub log_size: f64,
@@ -204,9 +206,9 @@ impl<T: Element> Lu<T> {
         Ok(determinant)
     }
 
-    /// Returns an estimate of the condition number ‖A‖₁ ‖A⁻¹‖₁, seldom below a third of it.
+    /// Returns an estimate of the condition number ‖A‖₁ ‖A⁻¹‖₁.
     ///
-    /// The function waits for a few solutions.
+    /// The estimate is seldom below a third of it. The function waits for a few solutions.
     ///
     /// # Errors
     /// The errors of [`check`](Self::check).

@@ -17,7 +17,7 @@ struct Piece<T> {
     entries: Vec<Entry<T>>,
     /// Lines of the piece.
     lines: usize,
-    /// What is wrong behind the entries.
+    /// The problem behind the entries.
     ///
     /// The line counts from the beginning of the piece, from 0.
     wrong: Option<Wrong>,
@@ -104,7 +104,7 @@ fn piece<T: Arithmetic>(header: &Header, text: &[u8]) -> Piece<T> {
     piece
 }
 
-/// What was expected and what was found.
+/// The expected text and the text that was found.
 type Mismatch = (String, String);
 
 /// Parses a line. In an array, row and column are 0 at first.

@@ -1,4 +1,4 @@
-//! What is wrong with a file.
+//! Errors of files.
 
 use lattice_compute::NoRoom;
 use std::path::{Path, PathBuf};
@@ -22,9 +22,9 @@ pub enum MarketError {
         file: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What should stand there.
+        /// The expected text.
         wanted: String,
-        /// What is wrong with what does.
+        /// The text that was found, and its problem.
         found: String,
     },
     /// The file as a whole is not as its first lines say.
@@ -32,7 +32,7 @@ pub enum MarketError {
     Whole {
         /// The file.
         file: PathBuf,
-        /// What is wrong, and what to do.
+        /// The problem, and what to do.
         problem: String,
     },
     /// Memory is short.

@@ -4,7 +4,7 @@ use super::error::Wrong;
 use super::line::{Lines, shown};
 use crate::sparse::coo::Mirror;
 
-/// How a file lists its numbers.
+/// The format of a file's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// Row, column and value of each entry.
@@ -60,14 +60,14 @@ impl Symmetry {
     }
 }
 
-/// What the first lines of a file say.
+/// The content of a file's first lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// How the numbers are listed.
+    /// The format of the numbers.
     pub layout: Layout,
-    /// What numbers they are.
+    /// The kind of the numbers.
     pub field: Field,
-    /// Which entries are left out.
+    /// The symmetry, which tells the entries that are left out.
     pub symmetry: Symmetry,
     /// Number of rows.
     pub rows: usize,

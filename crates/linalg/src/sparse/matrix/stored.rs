@@ -6,7 +6,9 @@ use crate::sparse::csr::Csr;
 use crate::sparse::format::{Format, block_columns, diagonals, slot_rows};
 use std::sync::Arc;
 
-/// The arrays of a matrix. The functions of [`sparse`](crate::host::sparse) say what they hold.
+/// The arrays of a matrix.
+///
+/// The functions of [`sparse`](crate::host::sparse) describe their contents.
 pub(super) enum Stored<T> {
     Csr(Arc<Csr<T>>),
     Sell(Sell<T>),

@@ -3,9 +3,10 @@
 use crate::host::level1::Arithmetic;
 use crate::sparse::arithmetic::{real, reciprocal, size};
 
-/// Returns the inverse of a matrix of `n` rows, row after row, or `None` if it is singular.
+/// Returns the inverse of a matrix, or `None` if it is singular.
 ///
-/// Gauss-Jordan elimination with the largest pivot of each column.
+/// The matrix has `n` rows, row after row. The method is Gauss-Jordan elimination with the largest
+/// pivot of each column.
 pub(super) fn inverse<T: Arithmetic>(n: usize, matrix: &[T]) -> Option<Vec<T>> {
     let mut left: Vec<Vec<T>> = matrix.chunks(n.max(1)).map(<[T]>::to_vec).collect();
     let mut right: Vec<Vec<T>> =

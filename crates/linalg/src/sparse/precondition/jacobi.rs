@@ -45,10 +45,13 @@ pub(super) fn diagonal_matrix<T: Arithmetic>(place: &Place, diagonal: &[T]) -> B
 pub struct BlockJacobi<T>(Matrix<T>);
 
 impl<T: Arithmetic> BlockJacobi<T> {
-    /// Makes the inverses of blocks of `size` rows at a place. The last block may be smaller.
+    /// Computes the inverses of blocks of `size` rows at a place.
+    ///
+    /// The last block may be smaller.
     ///
     /// # Errors
-    /// [`PreconditionError::SingularBlock`]; [`PreconditionError::NotSquare`]; errors of the device.
+    /// [`PreconditionError::SingularBlock`]; [`PreconditionError::NotSquare`]; errors of the
+    /// device.
     pub fn new(place: &Place, matrix: &Csr<T>, size: usize) -> Result<Self, PreconditionError> {
         expect_square(matrix)?;
         let (rows, size) = (matrix.rows(), size.max(1));

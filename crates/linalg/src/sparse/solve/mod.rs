@@ -28,7 +28,9 @@ use std::time::Instant;
 /// Rows from which multigrid is chosen for a positive definite matrix.
 const ROWS_OF_MULTIGRID: usize = 5000;
 
-/// Watches a solve: called at every look at the residual, with the method. `false` ends the solve.
+/// A function that watches a solve.
+///
+/// Every look at the residual calls it with the method. `false` ends the solve.
 pub type Watch<'a> = &'a mut (dyn FnMut(Method, &Look) -> bool + 'a);
 
 /// Solves A x = b at a place.
@@ -157,7 +159,7 @@ fn methods_for(symmetry: FoundSymmetry) -> Vec<Method> {
 /// A preconditioner, if there is one, and what it is.
 type Made<T> = (Option<made::Operator<T>>, PreconditionerInfo);
 
-/// Makes the preconditioner that was asked for, or the first one that the matrix has.
+/// Makes the given preconditioner, or the first one that the matrix has.
 fn precondition<T: Arithmetic>(
     a: &Matrix<T>,
     method: Method,

@@ -1,4 +1,4 @@
-//! What a solve is asked for.
+//! Options of a solve.
 
 use crate::sparse::format::Format;
 use crate::sparse::precondition::AmgOptions;
@@ -6,7 +6,7 @@ use lattice_solvers::Stopping;
 use std::fmt;
 use std::str::FromStr;
 
-/// How A x = b is solved.
+/// The method that solves A x = b.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// Conjugate Gradient, for positive definite matrices.
@@ -68,7 +68,9 @@ pub enum Kind {
     None,
     /// The inverse of the diagonal.
     Jacobi,
-    /// Inverses of blocks of so many rows; `None` for those that the matrix consists of.
+    /// Inverses of blocks of so many rows.
+    ///
+    /// `None` takes the blocks that the matrix consists of.
     BlockJacobi(Option<usize>),
     /// Incomplete LU factorisation without fill.
     Ilu0,

@@ -1,4 +1,4 @@
-//! What a solve has found.
+//! Results of a solve.
 
 use super::options::{Kind, Method};
 use crate::error::BlasError;
@@ -16,19 +16,21 @@ pub struct Solved<T> {
     pub attempts: Vec<Attempt>,
     /// The number of the attempt that `x` is of.
     pub best: usize,
-    /// ‖b − A x‖ / ‖b‖, computed on the host from the numbers of the matrix. For b = 0, ‖A x‖.
+    /// ‖b − A x‖ / ‖b‖, or ‖A x‖ for b = 0.
+    ///
+    /// The host computes it from the numbers of the matrix.
     pub true_residual: f64,
     /// ‖b − A x‖ / (‖A‖ ‖x‖ + ‖b‖), for the largest components.
     pub backward_error: f64,
-    /// Whether the true residual meets the tolerance.
+    /// `true` if the true residual meets the tolerance.
     pub converged: bool,
     /// Format of the matrix in memory.
     pub format: Format,
     /// Bytes of the matrix in memory.
     pub bytes: u64,
-    /// What was found about the matrix.
+    /// The symmetry found in the matrix.
     pub symmetry: FoundSymmetry,
-    /// What the user should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
     /// Seconds for bringing matrix and vectors to the device.
     pub transfer_seconds: f64,
@@ -122,7 +124,7 @@ pub enum SolveError {
     Empty {
         /// `row` or `column`.
         what: &'static str,
-        /// Which.
+        /// The number of the row or column.
         number: usize,
     },
     /// A skew-symmetric matrix of odd order.

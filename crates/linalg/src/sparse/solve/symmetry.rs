@@ -1,4 +1,4 @@
-//! What the entries of a matrix say about it.
+//! Properties of a matrix that its entries tell.
 
 use super::outcome::{FoundSymmetry, SolveError};
 use crate::host::level1::Arithmetic;
@@ -12,7 +12,7 @@ const ROUNDING: f64 = 1e-14;
 /// Rows of the leading part that is factorised.
 const SAMPLE: usize = 200;
 
-/// Returns the symmetry of a square matrix, and where it differs most from its adjoint.
+/// Returns the symmetry of a square matrix, and its largest asymmetry.
 pub(super) fn found<T: Arithmetic>(matrix: &Csr<T>) -> (FoundSymmetry, Asymmetry) {
     let none = Asymmetry { difference: 0.0, row: 0, column: 0 };
     let asymmetry = matrix.asymmetry().unwrap_or(none);
@@ -36,7 +36,9 @@ fn is_skew<T: Arithmetic>(matrix: &Csr<T>, rounding: f64) -> bool {
     (0..matrix.rows()).all(of_row)
 }
 
-/// Tells whether the diagonal is positive and the leading rows have a Cholesky factorisation.
+/// Tells whether the matrix may be positive definite.
+///
+/// The diagonal must be positive, and the leading rows must have a Cholesky factorisation.
 fn may_be_positive<T: Arithmetic>(matrix: &Csr<T>) -> bool {
     let diagonal = matrix.diagonal();
     if !diagonal.iter().all(|value| value.to_complex().re > 0.0) {

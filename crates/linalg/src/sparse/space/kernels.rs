@@ -119,7 +119,9 @@ impl<T: Arithmetic> Kernels<T> {
         Ok(reduction.numbers().into_iter().take(formula.sums()).collect())
     }
 
-    /// Returns the kernel of a formula. One that is not listed is compiled at its first use.
+    /// Returns the kernel of a formula.
+    ///
+    /// A formula that is not listed is compiled at its first use.
     fn kernel(&self, device: &Device, formula: &Formula) -> Result<Arc<Kernel>> {
         let mut kernels = lock(&self.kernels);
         if let Some((_, kernel)) = kernels.iter().find(|(text, _)| *text == formula.text()) {

@@ -111,7 +111,9 @@ fn smoothed<T: Arithmetic>(matrix: &Csr<T>, diagonal: &[T], tentative: &Csr<T>, 
     Csr::from_rows(tentative.columns(), (0..matrix.rows()).map(row))
 }
 
-/// Puts a one on the diagonal of empty rows, which belong to near-null vectors that depend on others.
+/// Puts a one on the diagonal of empty rows.
+///
+/// Empty rows belong to near-null vectors that depend on others.
 fn with_diagonal<T: Arithmetic>(matrix: &Csr<T>) -> Csr<T> {
     let row = |row: usize| -> Vec<(u32, T)> {
         if size(matrix.at(row, row)) == 0.0 && matrix.row(row).all(|(_, value)| size(value) == 0.0) {

@@ -142,7 +142,9 @@ impl<T: Arithmetic> Amg<T> {
         self.scale.bytes() + self.coarsest.inverse.bytes() + self.levels.iter().map(of_level).sum::<u64>()
     }
 
-    /// Carries out a cycle from level `k` on: the residual of its vectors becomes the solution.
+    /// Carries out a cycle from level `k` on.
+    ///
+    /// The cycle turns the residual of the level's vectors into the solution.
     fn cycle(&self, k: usize) -> BlasResult<()> {
         let Some(level) = self.levels.get(k) else {
             let [r, x] = &mut *self.coarsest.work.borrow_mut();
@@ -214,7 +216,9 @@ impl<T: Arithmetic> Coarsest<T> {
     }
 }
 
-/// Returns the steps of Chebyshev's iteration on eigenvalues from `radius` / `ratio` to `radius`.
+/// Returns the steps of Chebyshev's iteration.
+///
+/// The iteration suits eigenvalues from `radius` / `ratio` to `radius`.
 ///
 /// Source: Y. Saad, *Iterative Methods for Sparse Linear Systems*, 2nd ed., algorithm 12.1. Its
 /// direction dₖ is cₖ pₖ here, so that pₖ₊₁ = r + βₖ pₖ.

@@ -5,18 +5,21 @@
 pub struct AmgOptions<T> {
     /// Unknowns of a point, which share an aggregate. Default 1.
     pub block: usize,
-    /// Vectors that the matrix makes small, with the same number of values for each row.
+    /// Vectors that the matrix makes small.
     ///
-    /// Row after row. Default `None`: a constant for each unknown of a point.
+    /// Each row has the same number of values, row after row. Default `None`: a constant for each
+    /// unknown of a point.
     pub near_null_space: Option<Vec<T>>,
     /// Strength θ of a connection that counts on the finest level.
     ///
     /// Points i and j are connected if |aᵢⱼ|² ≥ θ² |aᵢᵢ aⱼⱼ|. It is halved from level to level. Default
     /// `None`: 0.08, and 0 with several unknowns of a point.
     pub strength: Option<f64>,
-    /// Degree of Chebyshev's polynomial that smooths before and after each correction. Default 3.
+    /// Degree of the Chebyshev polynomial of the smoother. Default 3.
+    ///
+    /// The smoother runs before and after each correction.
     pub degree: usize,
-    /// The part of the spectrum that is smoothed reaches down to the largest eigenvalue over this.
+    /// The largest eigenvalue over the smallest one that is smoothed.
     ///
     /// Default 20.
     pub ratio: f64,

@@ -7,7 +7,9 @@ use lattice_compute::philox::Philox;
 use num_complex::Complex64;
 use rayon::prelude::*;
 
-/// Steps of Lanczos' method. The largest eigenvalue is known to a few per cent then.
+/// Number of steps of Lanczos' method.
+///
+/// After them the largest eigenvalue is known to a few per cent.
 const STEPS: usize = 12;
 
 /// Returns an estimate of the largest |λ| of D⁻¹A, and a bound for smoothers.

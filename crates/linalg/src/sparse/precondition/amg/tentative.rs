@@ -1,4 +1,6 @@
-//! The tentative prolongator: near-null vectors, cut into aggregates and made orthonormal.
+//! The tentative prolongator.
+//!
+//! Near-null vectors are cut into aggregates and made orthonormal.
 
 use super::aggregates::Aggregates;
 use crate::host::level1::Arithmetic;
@@ -9,7 +11,7 @@ use rayon::prelude::*;
 /// Share of a column below which it depends on those before it.
 const DEPENDENT: f64 = 1e-10;
 
-/// Makes T with B = T B', from the near-null vectors B of a level. Returns T and B'.
+/// Computes T and B' with B = T B', from the near-null vectors B of a level.
 ///
 /// B has `modes` values for each row, row after row. Columns of an aggregate that depend on others
 /// are zero.
