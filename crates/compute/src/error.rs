@@ -203,7 +203,7 @@ pub enum DeviceError {
         waiter: String,
         /// The one that it waited for.
         awaited: String,
-        /// How long it waits at most.
+        /// The longest time that it waits.
         seconds: f64,
     },
 

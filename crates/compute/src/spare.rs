@@ -9,7 +9,7 @@ use std::sync::Mutex;
 /// The share of a device's memory that is spare at most: one part in so many.
 const MOST_SPARE: u64 = 8;
 
-/// The share of a device's memory that buffers and spare memory have together at most, in percent.
+/// Largest share of a device's memory for buffers and spare memory, in percent.
 const MOST_USED: u64 = 85;
 
 /// Pieces of memory of kind `M` that nobody uses, and the bytes that are in use.
@@ -119,7 +119,7 @@ mod tests {
         assert!(spare.give_back("field", 900, MEMORY).is_empty());
         assert!(spare.grow(5800, MEMORY).is_empty());
         assert_eq!(spare.grow(200, MEMORY), [("field", 900)]);
-        // What has been released does not count any more.
+        // Released memory does not count any more.
         spare.shrink(5800);
         assert!(spare.give_back("field", 200, MEMORY).is_empty());
         assert!(spare.grow(5800, MEMORY).is_empty());

@@ -1,4 +1,4 @@
-//! How fast a device is: its memory, its arithmetic, and a team.
+//! Speed of a device's memory and arithmetic, and of a team.
 
 mod access;
 mod arithmetic;

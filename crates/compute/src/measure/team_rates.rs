@@ -1,4 +1,6 @@
-//! The rates of the devices of a team: alone, at the same time, and between each other.
+//! Rates of the devices of a team.
+//!
+//! They are measured alone, at the same time, and between two devices.
 
 use super::bandwidth::triad_bandwidth;
 use crate::error::Result;

@@ -13,16 +13,18 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(crate) struct Ranks {
     pub world: Arc<World>,
-    /// Of all devices, rank by rank.
+    /// The labels of all devices, rank by rank.
     pub labels: Arc<[String]>,
-    /// How devices reach the memory of other ranks, and what hands it over.
+    /// The way to the memory of other ranks, and the post that hands it over.
     ///
     /// `None` if everything goes by messages.
     pub reach: Option<(PeerWay, Arc<Post>)>,
 }
 
 impl Ranks {
-    /// Of ranks that have these devices, one call on each.
+    /// Compares the devices of all ranks.
+    ///
+    /// Every rank calls this once, with its own devices.
     pub fn of(world: &Arc<World>, devices: &[Device]) -> Result<Self> {
         let described: Vec<String> = devices.iter().map(|device| description(device.info())).collect();
         let all = texts(world, &described)?;
@@ -41,14 +43,14 @@ impl Ranks {
     }
 }
 
-/// What decides how fields lie in memory, and what kernels do.
+/// Returns the properties that decide the memory layout of fields and the kernels.
 fn description(info: &DeviceInfo) -> String {
     let [float, double] = [info.native_vector_width_float, info.native_vector_width_double];
     let DeviceInfo { kind, name, platform, compute_units, .. } = info;
     format!("{kind} {name} ({platform}) of {compute_units} units, vectors of {float} and {double}")
 }
 
-/// The texts of each rank.
+/// Returns the texts of each rank.
 fn texts(world: &World, own: &[String]) -> Result<Vec<Vec<String>>> {
     let all = world.gather_any(own.join("\n").as_bytes())?;
     let lines = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).lines().map(str::to_owned).collect();

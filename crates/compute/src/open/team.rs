@@ -56,7 +56,7 @@ impl Team {
     /// Opens devices like [`Team::select`], with options for opening them.
     ///
     /// # Errors
-    /// As [`Team::select`].
+    /// The errors of [`Team::select`].
     pub fn select_with(
         selectors: impl IntoIterator<Item = Selector>,
         options: &DeviceOptions,
@@ -74,7 +74,7 @@ impl Team {
     /// gives each process one of the best devices that are alike.
     ///
     /// # Errors
-    /// As [`Team::select`].
+    /// The errors of [`Team::select`].
     pub fn select_share(
         selectors: impl IntoIterator<Item = Selector>,
         options: &DeviceOptions,

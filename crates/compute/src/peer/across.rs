@@ -1,4 +1,4 @@
-//! The way in which devices of several ranks reach each other's memory: all ranks try it together.
+//! The trial of ways between devices of several ranks, by all ranks together.
 
 use super::cuda;
 use super::handover::Elsewhere;
@@ -14,16 +14,17 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a kernel of the trial waits for another rank at most.
+/// Longest time that a kernel of the trial waits for another rank.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Rounds of question and answer between two devices.
 const ROUNDS: u32 = 10;
 
-/// The best way that all devices of all ranks allow, and that works between every two of them.
+/// Returns the best way that works between the devices of all ranks.
 ///
-/// Every rank calls this. The result is the same on all ranks: `None` where ranks are on several
-/// machines, or where no way works.
+/// All devices must allow it, and the trial must succeed between every two of them. Every rank
+/// calls this, and gets the same result. `None` if ranks are on several machines, or if no way
+/// works.
 pub(super) fn way_between_ranks(
     team: &Team,
     world: &Arc<World>,
@@ -53,7 +54,7 @@ pub(super) fn way_between_ranks(
     Ok(None)
 }
 
-/// Whether the devices of this rank may be tried in a way.
+/// Tells whether the devices of this rank may be tried in a way.
 fn is_allowed(team: &Team, world: &World, way: PeerWay) -> bool {
     let devices = team.devices();
     let fits = |device: &Device| {
@@ -64,7 +65,9 @@ fn is_allowed(team: &Team, world: &World, way: PeerWay) -> bool {
     devices.len() * world.size() <= FLAGS && devices.iter().all(fits) && !(0..devices.len()).any(is_twice)
 }
 
-/// A trial of one way. Every rank does the same steps, and after each step all ranks agree on how it went.
+/// A trial of one way.
+///
+/// Every rank takes the same steps. After each step all ranks exchange its result.
 struct Trial<'a> {
     world: &'a World,
     peers: Peers,
@@ -74,7 +77,7 @@ struct Trial<'a> {
 }
 
 impl<'a> Trial<'a> {
-    /// Tries a way. Returns what does not work.
+    /// Tries a way, and returns the reason if it does not work.
     fn run(way: PeerWay, elsewhere: Elsewhere, team: &'a Team) -> Result<Option<String>, MpiError> {
         let world = Arc::clone(elsewhere.post.world());
         let identities = || team.devices().iter().map(cuda::identity).collect::<Result<Vec<_>, _>>();
@@ -123,7 +126,7 @@ impl<'a> Trial<'a> {
         Ok((trial, failed))
     }
 
-    /// Passes words from each device to each other one, then questions and answers by flags.
+    /// Passes words between every two devices, then questions and answers by flags.
     fn steps(&mut self) -> Result<Option<String>, MpiError> {
         let words = |error: crate::DeviceError| error.to_string();
         for writer in 0..self.peers.count() {
@@ -157,7 +160,9 @@ impl<'a> Trial<'a> {
         Ok(None)
     }
 
-    /// Writes words into the memory of every device, if the writer is a device of this rank.
+    /// Writes words into the memory of every device.
+    ///
+    /// Does nothing if the writer is a device of another rank.
     fn write_all(&mut self, writer: usize) -> Result<()> {
         let Some(place) = self.peers.place(writer) else { return Ok(()) };
         for (owner, memory) in self.memory.iter_mut().enumerate() {
@@ -169,7 +174,9 @@ impl<'a> Trial<'a> {
         self.peers.devices()[place].finish()
     }
 
-    /// Reads what a device has written, in the memory of every device, by each device of this rank.
+    /// Reads and checks the words that a device has written.
+    ///
+    /// Each device of this rank reads them in the memory of every device.
     fn check_all(&self, writer: usize) -> Result<Result<(), String>> {
         for (place, device) in self.peers.devices().iter().enumerate() {
             for (owner, memory) in self.memory.iter().enumerate() {
@@ -187,14 +194,18 @@ impl<'a> Trial<'a> {
         Ok(Ok(()))
     }
 
-    /// Makes the memory of a device zero, if the device is one of this rank.
+    /// Makes the memory of a device zero.
+    ///
+    /// Does nothing if the device belongs to another rank.
     fn zero(&mut self, owner: usize) -> Result<()> {
         let Some(place) = self.peers.place(owner) else { return Ok(()) };
         self.memory[owner][place].fill(0)?;
         self.peers.devices()[place].finish()
     }
 
-    /// Rounds of question and answer between two devices, by flags in the memory of the first.
+    /// Runs rounds of question and answer between two devices.
+    ///
+    /// The flags are in the memory of the first device.
     fn ping(&self, pair: [usize; 2], rounds: u32) -> Result<Result<(), String>> {
         let mut marks = Vec::new();
         for (k, number) in pair.into_iter().enumerate() {
@@ -220,12 +231,12 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// Another number for each pair of devices.
+/// Returns a different number for each pair of devices.
 fn seed(writer: usize, owner: usize) -> u32 {
     0x5eed_0001 ^ ((writer as u32) << 8 | owner as u32).wrapping_mul(0x9e37_79b9)
 }
 
-/// Tells all ranks how a step went on this one. Returns the first failure of any rank.
+/// Tells all ranks the result of a step, and returns the first failure.
 fn agree(world: &World, own: Result<(), String>) -> Result<Option<String>, MpiError> {
     let told = own.err().unwrap_or_default();
     let all = world.gather_any(told.as_bytes())?;

@@ -140,12 +140,13 @@ impl PeerFlags {
         )
     }
 
-    /// Delays later commands of device `on` until these devices have raised their flags.
+    /// Delays later commands of device `on` until these devices raise their flags.
     ///
     /// The flags must have been enqueued and flushed.
     ///
     /// # Errors
-    /// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl). [`Peers::check`] reports a wait in vain.
+    /// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl). [`Peers::check`] reports a wait in
+    /// vain.
     pub fn wait(&self, on: usize, for_devices: impl IntoIterator<Item = usize>, epoch: u32) -> Result<()> {
         let which = for_devices.into_iter().fold(0_u32, |which, device| which | 1 << device);
         let place = self.place(on);

@@ -15,13 +15,13 @@ pub(super) struct Elsewhere {
     pub ranks: Arc<[usize]>,
 }
 
-/// Allocates zeroed bytes of the first user, and makes them memory of each user of this rank.
+/// Allocates zeroed bytes of the first user, and shares them with all users.
 ///
 /// Users are numbers of devices; `device` gives those of this rank. The ranks of all users call
-/// this, in one order. Every user's memory is the same bytes.
+/// this, in one order. Every user of this rank gets memory with the same bytes.
 ///
 /// # Errors
-/// Why there is no memory. Ranks that wait for it are told so.
+/// The reason if there is no memory. Ranks that wait for it are told so.
 pub(super) fn shared(
     way: PeerWay,
     elsewhere: &Elsewhere,

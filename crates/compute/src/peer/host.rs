@@ -24,7 +24,7 @@ struct Allocation {
     users: Vec<Arc<Core>>,
 }
 
-/// Where memory comes from, and goes back to.
+/// The origin of memory, which gets it back.
 enum Origin {
     /// The allocator of this process.
     Process(Layout),

@@ -1,43 +1,61 @@
-//! Memory of one device that kernels of others read and write.
+//! Memory of one device that kernels of other devices read and write.
 //!
-//! [`Peers::of`] tries the ways that there are between the devices of a team, and believes one only when bytes have gone both ways.
-//! Where none works, what devices tell each other goes through the host, by [`PinnedBuffer`](crate::PinnedBuffer)s.
+//! [`Peers::of`] tries the ways that exist between the devices of a team. A way counts only after
+//! bytes have gone in both directions. If no way works, devices exchange data through the host, by
+//! [`PinnedBuffer`](crate::PinnedBuffer)s.
 //!
-//! What must hold, so that nobody waits for ever and nothing is overwritten too early:
+//! These rules ensure that nobody waits for ever and that nothing is overwritten too early:
 //!
-//! 1. A flag is raised only behind the writes that it speaks of, in the same queue.
-//! 2. What a kernel waits for is enqueued and flushed before the host can wait for that kernel, and all devices have it in one order. There are two kinds
-//!    of kernels that wait:
-//!    * A *follower* waits for kernels that were enqueued and flushed before it: a stencil for what its neighbours packed.
-//!    * Kernels that *meet* wait for each other: those that add the sums of a launch, one on each device.
+//! 1. A flag is raised behind the writes that it announces, in the same queue.
+//! 2. A kernel waits for other kernels. They are enqueued and flushed before the host may wait for
+//!    that kernel. All devices have them in one order. Two kinds of kernels wait:
+//!    * A *follower* waits for kernels that were enqueued and flushed before it. For example, a
+//!      stencil waits for the packing kernels of its neighbours.
+//!    * Kernels that *meet* wait for each other. They add the sums of a launch, one on each device.
 //!
-//!    Packing kernels and those that meet are enqueued on all devices by one thread under [`Peers::in_order`]. So these groups are in one
-//!    order, the same in every queue. Take the first group that is not done. Whatever is ahead of its kernels in their queues waits at most for earlier groups, which
-//!    are done: a follower came into the queue behind the group that it follows, and ahead of this one. So all kernels of the group come to run, whatever else
-//!    the host enqueues or waits for. The host itself waits inside of such a group only for what a first launch compiles; kernels that
-//!    meet have been launched before, alone (`TeamSums::new`), and those that pack wait for nothing.
-//! 3. Everything is there twice, for odd and for even epochs. Who writes for epoch e + 2 has waited for epoch e + 1 of every device that
-//!    reads it, and each of them raised that flag behind its reading of epoch e. So there must be no device that is written to but does not
-//!    write itself: whoever gets something in an epoch gives something to the same device in that epoch.
-//!    * Faces: in queue k a stencil of epoch e reads ahead of the packing for e + 1, which raises the flag. A lattice is a torus: neighbours are mutual.
-//!    * Sums: the kernel that meets in epoch e has read all boxes when it ends, ahead of the one that sends for e + 1.
-//!    * A flag is behind by one epoch at most when it is raised, so that numbers may run over.
-//! 4. No wait is without an end. One in vain leaves a mark on its device, later ones end at once, and sums of it are no numbers.
-//!    [`Peers::check`] tells who waited for whom.
-//! 5. Where many work-groups wait in one kernel, those that they wait for are on another processor, which they cannot keep busy
-//!    ([`PeerWay::waits_beside_work`](crate::PeerWay::waits_beside_work)). Elsewhere a kernel of one work-group waits, ahead of them.
-//! 6. A device does not share its processor with one that it waits for, where kernels wait: see [`PeerWay::HostFlags`](crate::PeerWay). Kernels of n devices
-//!    that meet need n threads of a processor, as n − 1 may wait for the last one.
+//!    One thread enqueues packing kernels and kernels that meet on all devices, under
+//!    [`Peers::in_order`]. So these groups of kernels have one order, the same in every queue.
+//!    Take the first group that is not done. The commands ahead of its kernels wait at most for
+//!    earlier groups, which are done. A follower is in the queue behind the group that it follows,
+//!    and ahead of this group. So all kernels of the group come to run, whatever else the host
+//!    enqueues or waits for. Inside such a group the host waits only for the compilation at a first
+//!    launch. Kernels that meet have been launched before, alone (`TeamSums::new`). Packing kernels
+//!    wait for nothing.
+//! 3. Everything exists twice, for odd and for even epochs. The writer of epoch e + 2 has waited for
+//!    epoch e + 1 of every device that reads its data. Each reader raised that flag behind its
+//!    reading of epoch e. So every device that is written to in an epoch must write to the same
+//!    device in that epoch.
+//!    * Faces: in each queue the stencil of epoch e reads ahead of the packing for e + 1, which
+//!      raises the flag. A lattice is a torus, so neighbours are mutual.
+//!    * Sums: the kernel that meets in epoch e has read all boxes when it ends. The kernel that sends
+//!      for e + 1 comes behind it.
+//!    * A flag is at most one epoch behind when it is raised, so its number may overflow.
+//! 4. Every wait has an end. A wait in vain leaves a mark on its device. Later waits end at once, and
+//!    their sums are NaN. [`Peers::check`] tells who waited for whom.
+//! 5. Many work-groups wait in one kernel only if the kernels that they wait for run on another
+//!    processor, which the waiting cannot keep busy
+//!    ([`PeerWay::waits_beside_work`](crate::PeerWay::waits_beside_work)). Otherwise a kernel of one
+//!    work-group waits ahead of them.
+//! 6. If kernels wait, a device does not share its processor with a device that it waits for: see
+//!    [`PeerWay::HostFlags`](crate::PeerWay). Kernels of n devices that meet need n threads of a
+//!    processor, because n − 1 of them may wait for the last one.
 //!
 //! Devices of several ranks keep the same rules, if all ranks are on one machine:
 //!
-//! * A rank hands its memory to others as a file descriptor (`handover`), by the [`Post`](lattice_mpi::Post) of `crates/mpi`. All ranks go through one list of allocations
-//!   in one order. Epochs, flags and mailboxes are those of a team in one process; a device's number is that of its domain.
-//! * Each host enqueues for its own devices. All ranks run the same program, so the groups of rule 2 are in one order in every queue. A host that has not
-//!   enqueued its part of a group waits at most for its own queue, where earlier groups are ahead, or for other ranks in a call of MPI that all make before this group.
-//! * All ranks meet ([`Peers::all_are_here`]) behind the making of flags and mailboxes, which write flags themselves. Without flags they meet in each exchange of faces.
-//! * Patience is longer, because one rank alone writes files. The launcher ends all ranks when one is gone.
-//! * `across` tries each way by all ranks together when the team is made (`Team::across`), with the kernels of `probe`.
+//! * A rank hands its memory to others as a file descriptor (`handover`), by the
+//!   [`Post`](lattice_mpi::Post) of `crates/mpi`. All ranks go through one list of allocations in one
+//!   order. Epochs, flags and mailboxes are like those of a team in one process. A device's number is
+//!   that of its domain.
+//! * Each host enqueues for its own devices. All ranks run the same program, so the groups of rule 2
+//!   are in one order in every queue. A host may not have enqueued its part of a group yet. Then it
+//!   waits for its own queue, where earlier groups are ahead, or for other ranks in a call of MPI
+//!   that all ranks make before this group.
+//! * All ranks meet ([`Peers::all_are_here`]) after flags and mailboxes are made, because making them
+//!   writes flags. Without flags, ranks meet in each exchange of faces.
+//! * Patience is longer, because one rank alone writes files. The launcher ends all ranks when one is
+//!   gone.
+//! * All ranks together try each way when the team is made (`Team::across`, in `across`), with the
+//!   kernels of `probe`.
 //!
 //! Tests have flags come late or never, by a `Fault`.
 

@@ -45,7 +45,9 @@ pub struct Peers {
     marks: Vec<Buffer<u32>>,
     /// Faults for tests.
     faults: Option<Faults>,
-    /// A lock, held while a thread launches kernels of all devices that wait for each other.
+    /// The lock of a thread that launches kernels of all devices.
+    ///
+    /// The kernels wait for each other.
     order: Mutex<()>,
 }
 

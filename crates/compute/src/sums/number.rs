@@ -1,4 +1,6 @@
-//! Numbers that stay on a device, from a kernel that sums to a kernel that multiplies.
+//! Numbers that stay on a device.
+//!
+//! One kernel computes them as sums, the next one multiplies by them.
 
 use crate::error::{DeviceError, Result};
 use crate::kernel::{Argument, Parameter};

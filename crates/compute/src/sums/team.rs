@@ -10,16 +10,21 @@ use crate::sync::lock;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-/// Doubles of a slot, which a box of a mailbox has as well.
+/// Number of doubles in a slot, and in a box of a mailbox.
 const SLOT_DOUBLES: usize = 4;
 
-/// Mailboxes in the memory of each device, into which the others send their sums. All add them in one order, so all know the same bits.
+/// Sums over a team by mailboxes in the memory of each device.
 ///
-/// A mailbox has a box for each device in each of two epochs. Every device sends to every other one in each epoch, and adds before it
-/// sends in the next, so nothing is written over before it was read.
+/// Each device sends its sums to the mailboxes of the others. All devices add in one order, so all
+/// have the same bits.
 ///
-/// One launch of a device sends its sums, waits for those of the others, and adds. So launches of one sum wait for each other, and no
-/// others of the team may come between them: see [`Peers::in_order`].
+/// A mailbox has a box for each device in each of two epochs. In each epoch every device sends to
+/// every other one. It adds before it sends in the next epoch. So nothing is overwritten before it
+/// was read.
+///
+/// One launch of a device sends its sums, waits for the sums of the others, and adds. So the
+/// launches of one sum wait for each other. No other launches of the team may come between them:
+/// see [`Peers::in_order`].
 pub struct TeamSums {
     peers: Arc<Peers>,
     kernels: Vec<Arc<PeerKernels>>,
@@ -34,10 +39,12 @@ struct State {
 }
 
 impl TeamSums {
-    /// Mailboxes for devices whose kernels wait for each other. Every rank calls this.
+    /// Makes mailboxes for devices whose kernels wait for each other.
+    ///
+    /// Every rank calls this.
     ///
     /// # Errors
-    /// [`DeviceError::PeerMemory`](crate::DeviceError::PeerMemory); those of compiling.
+    /// [`DeviceError::PeerMemory`](crate::DeviceError::PeerMemory), and the errors of compilation.
     pub fn new(peers: &Arc<Peers>) -> Result<Self> {
         let count = peers.count();
         let boxes = (0..count).map(|owner| peers.memory_of(owner, 2 * count * SLOT_DOUBLES));
@@ -46,7 +53,7 @@ impl TeamSums {
         let sums = Self { peers: Arc::clone(peers), kernels, state: Mutex::new(state) };
         // The host waits for a first launch, which then must not wait for other devices.
         sums.launch_alone()?;
-        // It has written flags of its own, which others raise from now on.
+        // The launch has written flags of its own, which others raise from now on.
         peers.all_are_here()?;
         Ok(sums)
     }
@@ -57,7 +64,7 @@ impl TeamSums {
         for (place, (&by, device)) in self.peers.numbers().iter().zip(self.peers.devices()).enumerate() {
             let own = device.slot()?;
             let mut send = state.send_arguments(&own, [by, place], [by, by], 0);
-            // Of one device, which is the first.
+            // A team of one device, which is the first.
             (send[6], send[7]) = (Argument::value(0_u32), Argument::value(1_u32));
             self.kernels[place].send.start(Range::groups(1, 1), &send)?;
             let [_, slot] = own.arguments();
@@ -72,17 +79,20 @@ impl TeamSums {
         Ok(())
     }
 
-    /// Adds the sums of a launch on each device, in the order of their numbers. Nobody waits on the host.
+    /// Adds the sums of a launch on each device, in the order of device numbers.
     ///
-    /// Every rank gives the launches of its own devices, and gets the sum of all.
+    /// The host does not wait. Every rank gives the launches of its own devices, and gets the sum
+    /// of all.
     ///
-    /// A device that waits in vain has no number as the sum; [`Peers::check`] tells for whom it waited.
+    /// The sum is NaN on a device that waits in vain. [`Peers::check`] tells which device it waited
+    /// for.
     ///
     /// # Errors
-    /// [`DeviceError::TooManySums`](crate::DeviceError::TooManySums); [`DeviceError::OpenCl`](crate::DeviceError::OpenCl).
+    /// [`DeviceError::TooManySums`](crate::DeviceError::TooManySums);
+    /// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl).
     ///
     /// # Panics
-    /// When there is not one launch on each device of this process, in their order.
+    /// Unless there is one launch on each device of this process, in their order.
     pub fn add(&self, running: Vec<Reduction>) -> Result<[Number; 2]> {
         let devices = self.peers.devices();
         assert!(running.iter().map(Reduction::device).eq(devices), "a launch on each device");
@@ -121,7 +131,10 @@ impl TeamSums {
 }
 
 impl State {
-    /// What a kernel of a device takes, given by number and place, that sends the sums of a slot to these devices, and tells them this epoch.
+    /// Returns the arguments of a kernel that sends sums to two devices.
+    ///
+    /// The kernel runs on the device with number `by` at `place`. It sends the sums of a slot to
+    /// the devices `at`, and tells them this epoch.
     fn send_arguments<'a>(
         &'a self,
         own: &'a Slot,
