@@ -10,8 +10,8 @@
 //! numbers are appended to that file instead.
 //!
 //! A call copies its operands to the device and its result back. The library is for tests and makes
-//! nothing faster. The ABI has no way to return an error of a device: such a call ends the process
-//! with a message.
+//! nothing faster. The ABI has no way to return an error of a device. A call that fails ends the
+//! process with a message.
 
 mod arguments;
 mod c;

@@ -31,7 +31,7 @@ pub struct Collected {
 /// Runs a job.
 ///
 /// # Errors
-/// Those of [`Problem::run`]. A solve that gave up is no error here: see
+/// The errors of [`Problem::run`]. A solve that gave up is no error here: see
 /// [`Collected::expect_converged`].
 pub fn run(problem: &Problem, exchange: &Exchange) -> Result<Collected, JobError> {
     let job = problem.job();

@@ -172,7 +172,9 @@ pub enum Wanted {
 }
 
 impl Wanted {
-    /// Reads `devices=`: a team, a name, or a list of names; the best device by default.
+    /// Reads `devices=`: a team, a name, or a list of names.
+    ///
+    /// The default is the best device.
     ///
     /// # Errors
     /// `TypeError` for anything else.
@@ -193,7 +195,7 @@ impl Wanted {
     /// Opens the devices like the program does.
     ///
     /// # Errors
-    /// Those of [`device::Team::select_with`].
+    /// The errors of [`device::Team::select_with`].
     pub fn open(self) -> device::Result<device::Team> {
         match self {
             Self::Open(team) => Ok(team),

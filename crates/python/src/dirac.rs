@@ -22,16 +22,18 @@ use std::sync::{Arc, Mutex};
 #[pyclass(frozen, subclass, module = "lattice_cl")]
 pub struct Dirac {
     held: Arc<Held>,
-    /// What was done to the links, in words.
+    /// The changes made to the links, in words.
     links_words: String,
 }
 
-/// What an operator keeps on its devices.
+/// The parts of an operator on its devices.
 struct Held {
     configuration: Arc<GaugeConfiguration>,
     links: GaugeField<f64>,
     coupling: Coupling,
-    /// The operator for [`Dirac::apply`]. It keeps the blocks of a clover term alive for the others.
+    /// The operator for [`Dirac::apply`].
+    ///
+    /// It keeps the blocks of a clover term alive for the others.
     dirac: Mutex<operator::Dirac<f64>>,
     action: Action,
     team: Team,
@@ -227,7 +229,9 @@ impl Dirac {
     }
 }
 
-/// Reads a source: its text, or an object with `text`, `smearing` and `smearing_links`.
+/// Reads a source.
+///
+/// The source is a text, or an object with `text`, `smearing` and `smearing_links`.
 fn source_of(source: &Bound<'_, PyAny>) -> PyResult<(SourceEntry, Option<Arc<GaugeConfiguration>>)> {
     let py = source.py();
     if let Ok(text) = source.extract::<String>() {

@@ -17,14 +17,16 @@ use rayon::prelude::*;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-/// A gauge configuration: four links in SU(3) at each site, without signs of a boundary.
+/// A gauge configuration: four links in SU(3) at each site.
+///
+/// The links have no signs of a boundary.
 #[pyclass(frozen, module = "lattice_cl")]
 pub struct Gauge {
     /// The links.
     pub links: Arc<GaugeConfiguration>,
-    /// Where the links come from and how they were verified: names and values.
+    /// The origin of the links and their verification: names and values.
     facts: Vec<(String, String)>,
-    /// What was done to the links.
+    /// The changes made to the links.
     history: Vec<String>,
     plaquette: OnceLock<Plaquette>,
 }
@@ -161,7 +163,7 @@ impl Gauge {
         written.map_err(|error| error.raised(py))
     }
 
-    /// Where the links come from, how they were verified, and what was done to them.
+    /// The origin of the links, their verification, and the changes made to them.
     #[getter]
     fn facts(&self) -> Vec<(String, String)> {
         let lattice = ("lattice".to_owned(), format!("{}, {}", self.links.dims(), self.links.precision()));

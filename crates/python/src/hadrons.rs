@@ -15,10 +15,12 @@ use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// How a named hadron is made of the correlators of its set.
+/// The way from the correlators of a set to a named hadron.
 #[derive(Clone, Copy)]
 enum Channel {
-    /// The mean of mesons with the same matrix at source and sink, with the sign of ⟨O(x) Ō(0)⟩.
+    /// The mean of mesons with the same matrix at source and sink.
+    ///
+    /// Its sign is that of ⟨O(x) Ō(0)⟩.
     Mesons(&'static [usize]),
     /// The mean of baryons.
     Baryons(HadronSet, &'static [&'static str], &'static str),
@@ -26,7 +28,7 @@ enum Channel {
 
 const DELTA: &[&str] = &["delta_Cgx", "delta_Cgy", "delta_Cgz"];
 
-/// The named hadrons. Those whose names end in `-` have the other parity.
+/// The named hadrons. Names that end in `-` have the other parity.
 const CHANNELS: &[(&str, Channel)] = &[
     ("pion", Channel::Mesons(&[15])),
     ("pion_4", Channel::Mesons(&[7])),
@@ -84,7 +86,7 @@ pub struct Correlators {
     names: Vec<(String, Channel)>,
     momenta: Vec<Momentum>,
     hadrons: Hadrons,
-    /// What they are of.
+    /// A description of the correlators.
     about: Value,
 }
 

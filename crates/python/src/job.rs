@@ -33,7 +33,9 @@ impl Outcome {
         Ok(py.import("json")?.call_method1("loads", (&self.job,))?.unbind())
     }
 
-    /// The propagators of `spectrum`, one for each mass, flavour and source, sources fastest.
+    /// The propagators of `spectrum`, one for each mass, flavour and source.
+    ///
+    /// Sources run fastest.
     #[getter]
     fn propagators(&self, py: Python<'_>) -> Vec<Py<Propagator>> {
         self.propagators.iter().map(|propagator| propagator.clone_ref(py)).collect()
@@ -45,7 +47,7 @@ impl Outcome {
         self.solutions.iter().map(|solution| solution.clone_ref(py)).collect()
     }
 
-    /// How the solves went.
+    /// Reports of the solves.
     #[getter]
     fn report(&self, py: Python<'_>) -> Py<PyAny> {
         self.report.clone_ref(py)

@@ -17,7 +17,7 @@
 //! | `job` | whole jobs |
 //! | `program` | the program `cr-solve` |
 //!
-//! What needs no speed is written in Python, in the folder `python`.
+//! Code that needs no speed is written in Python, in the folder `python`.
 
 mod array;
 mod collector;

@@ -21,7 +21,7 @@ pub fn shape(dims: Dims, axes: &[usize]) -> Vec<usize> {
 /// Returns any array as one of these elements in the order of C.
 ///
 /// # Errors
-/// What `numpy.ascontiguousarray` raises.
+/// The exceptions of `numpy.ascontiguousarray`.
 pub fn contiguous<'py, T: Element>(object: &Bound<'py, PyAny>) -> PyResult<PyReadonlyArrayDyn<'py, T>> {
     let py = object.py();
     let array = py.import("numpy")?.call_method1("ascontiguousarray", (object, dtype::<T>(py)))?;

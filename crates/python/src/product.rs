@@ -16,10 +16,15 @@ use std::time::Duration;
 /// Rows that the host computes between two looks at the wish to stop.
 const ROWS: usize = 64;
 
-/// A device's share: its name, rate, planned rows, rows, and seconds until it was done.
+/// A device's share of a product.
+///
+/// The fields are name, rate, planned rows, rows, and seconds until the device was done.
 type Share = (String, f64, usize, usize, f64);
 
-/// A product, and how it was computed: whether columns were shared, seconds, and the shares.
+/// A product, and how it was computed.
+///
+/// The fields are the matrix, a flag, the seconds, and the shares. The flag tells whether columns
+/// were shared.
 type Product = (Py<PyAny>, bool, f64, Vec<Share>);
 
 /// Multiplies two matrices of one type, each contiguous in either order.

@@ -3,7 +3,9 @@
 use pyo3::prelude::*;
 use std::ffi::OsString;
 
-/// Runs the program with these arguments, its name first, and returns its exit status.
+/// Runs the program with these arguments, and returns its exit status.
+///
+/// The first argument is the program's name.
 #[pyfunction]
 pub fn run_program(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| cr_solve::run(arguments) as u8)

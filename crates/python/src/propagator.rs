@@ -20,18 +20,18 @@ use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What a propagator is of.
+/// The origin of a propagator.
 #[derive(Clone)]
 pub struct Origin {
     /// The site that distances and phases are counted from.
     pub site: [usize; NDIM],
-    /// Whether quarks are antiperiodic in t.
+    /// `true` if quarks are antiperiodic in t.
     pub antiperiodic: bool,
     /// The equation, in words for files.
     pub equation: String,
     /// The job as JSON, if a job of this process made it.
     pub job: Option<String>,
-    /// What was done to the solutions.
+    /// The changes made to the solutions.
     pub sinks: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ impl Origin {
 pub struct Propagator {
     /// The solutions.
     pub quark: Arc<QuarkPropagator>,
-    /// What they are of.
+    /// The origin of the solutions.
     pub origin: Origin,
     /// The devices that made it.
     pub team: Team,
@@ -63,7 +63,9 @@ pub struct Propagator {
 
 #[pymethods]
 impl Propagator {
-    /// Takes solutions of an array: axes of the sink, then spin and colour of the source.
+    /// Makes a propagator from an array of solutions.
+    ///
+    /// Its axes are the axes of the sink, then spin and colour of the source.
     #[new]
     #[pyo3(signature = (numbers, *, origin = [0; NDIM], antiperiodic = true, devices = None))]
     fn of_array(
@@ -102,20 +104,24 @@ impl Propagator {
         &self.origin.equation
     }
 
-    /// How the solves went.
+    /// Reports of the solves.
     #[getter]
     fn report(&self, py: Python<'_>) -> Py<PyAny> {
         self.report.clone_ref(py)
     }
 
-    /// The job with all defaults, as a job file says it; `None` if none made the propagator.
+    /// The job with all defaults, like in a job file.
+    ///
+    /// `None` if no job made the propagator.
     #[getter]
     fn job(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         let Some(job) = &self.origin.job else { return Ok(None) };
         Ok(Some(py.import("json")?.call_method1("loads", (job,))?.unbind()))
     }
 
-    /// Copies the solutions: axes t, z, y, x, spin, colour, spin and colour of the source.
+    /// Copies the solutions into an array.
+    ///
+    /// Its axes are t, z, y, x, spin, colour, spin and colour of the source.
     fn numpy(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         of_propagator(py, &self.quark)
     }

@@ -1,4 +1,4 @@
-//! How solves went, as the classes of `lattice_cl/report.py`.
+//! Reports of solves, as the classes of `lattice_cl/report.py`.
 
 use lattice_cl::job::{Outcome, SolveOutcome};
 use numpy::PyArray1;

@@ -29,7 +29,7 @@ static PROCESS: AtomicU32 = AtomicU32::new(0);
 /// The progress of work.
 #[derive(Clone, Debug, PartialEq)]
 pub struct News {
-    /// What is being done.
+    /// The work in progress.
     pub label: String,
     /// The part that is done, 0 to 1.
     pub done: f64,
@@ -119,7 +119,7 @@ pub fn run<T: Send + 'static>(
 /// Does work with borrowed data. After Ctrl-C it waits for the end of the work.
 ///
 /// # Errors
-/// As [`run`].
+/// The errors of [`run`].
 pub fn run_borrowing<T: Send>(
     py: Python<'_>,
     progress: Option<&Bound<'_, PyAny>>,
@@ -134,7 +134,9 @@ pub fn run_borrowing<T: Send>(
     })
 }
 
-/// Waits for a result. After an exception the work has the time `grace` to end; `None` for any.
+/// Waits for a result.
+///
+/// After an exception the work has the time `grace` to end, or any time for `None`.
 fn attend<T: Send>(
     py: Python<'_>,
     follower: &Follower<'_>,
@@ -165,7 +167,7 @@ fn attend<T: Send>(
     ended.map_or_else(|panic| resume_unwind(panic), Ok)
 }
 
-/// What progress is told to.
+/// The receiver of progress.
 struct Follower<'py> {
     callable: Option<Bound<'py, PyAny>>,
     progress: Option<Bound<'py, PyAny>>,
@@ -202,7 +204,9 @@ impl<'py> Follower<'py> {
     }
 }
 
-/// Refuses to work in a process that was forked after the first work: its threads are missing.
+/// Refuses to work in a process that was forked after the first work.
+///
+/// Such a process lacks the threads.
 fn expect_own_process() -> PyResult<()> {
     let own = std::process::id();
     match PROCESS.compare_exchange(0, own, Ordering::SeqCst, Ordering::SeqCst) {
