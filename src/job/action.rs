@@ -187,7 +187,9 @@ impl Action {
         self.fat_links.map_or(Ok(()), |FatLinks(params)| params.check()).map_err(Invalid::FatLinks)
     }
 
-    /// Returns the links of the operator: those of a configuration, smeared if the action says so.
+    /// Returns the links of the operator.
+    ///
+    /// They are the links of a configuration, smeared if the action says so.
     ///
     /// # Errors
     /// If links cannot be smeared.

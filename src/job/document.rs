@@ -216,7 +216,9 @@ impl Job {
         job
     }
 
-    /// Returns the equation of a propagator in words, for files that hold its solutions.
+    /// Returns the equation of a propagator in words.
+    ///
+    /// Files with its solutions hold these words.
     pub fn equation_words(&self, coupling: Coupling, flavour: Option<Flavour>, source: &Source) -> String {
         let flavour = flavour.filter(|_| self.action.flavour.is_some());
         let flavour = flavour.map_or_else(String::new, |flavour| format!(", flavour {flavour}"));
@@ -264,7 +266,9 @@ mod tests {
         assert_eq!(back, job);
     }
 
-    /// The keys of a source, a smearing that it names, and the texts of the command line are the same job.
+    /// A source means the same in every notation.
+    ///
+    /// The notations are its keys, a smearing that it names, and the text of the command line.
     #[test]
     fn a_source_is_said_in_the_same_way_everywhere() {
         let shell = r#""smear-source": "gaussian:2,10", "smear-links": "stout:0.1,3""#;

@@ -35,7 +35,9 @@ impl Label {
         Self { text, file_name, propagator, columns: Columns::One(column), count: 1 }
     }
 
-    /// Returns the label of `count` columns at once of the same propagator, from this one on.
+    /// Returns the label of `count` columns that are solved at once.
+    ///
+    /// The columns belong to one propagator, from this one on.
     pub(super) fn of_columns(&self, count: usize) -> Self {
         let end = self.column().to_string();
         let text = self.text.strip_suffix(&end).unwrap_or(&self.text).to_owned() + "all sources";

@@ -231,7 +231,7 @@ impl Method {
     }
 }
 
-/// Whether a multigrid method iterates in this precision.
+/// Tells whether a multigrid method iterates in this precision.
 fn is_of_multigrid(wanted: WantedPrecision) -> bool {
     let mixed = WantedPrecision::This(IterationPrecision::Mixed(Inner::Single));
     wanted == WantedPrecision::Mixed || wanted == mixed

@@ -66,7 +66,7 @@ impl<'a> Levels<'a> {
         self.choices[number].as_ref()
     }
 
-    /// Whether the file is there, as the first rank sees it.
+    /// Tells whether the first rank sees the file.
     fn has_file(&self) -> bool {
         let Some((path, _)) = self.file else { return false };
         let here = path.exists();

@@ -1,4 +1,4 @@
-//! Whether an automatic choice goes on by multigrid.
+//! The choice between multigrid and other methods.
 
 use crate::multigrid::ExpectedWork;
 use serde::Serialize;
@@ -33,7 +33,9 @@ pub(super) enum SetUp {
     Ready,
 }
 
-/// The part of the work that multigrid may take at most, so that an expectation may be wrong.
+/// Largest ratio of the work by multigrid to the work without it.
+///
+/// The rest is a margin for wrong expectations.
 const WORTH_IT: f64 = 0.8;
 
 impl MultigridChoice {

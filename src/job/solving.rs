@@ -25,9 +25,9 @@ pub(super) struct Solving<'a, 'l> {
     auto: Option<Auto>,
     /// The levels, and the number of the operator.
     multigrid: Option<(&'a mut Levels<'l>, usize)>,
-    /// Whether multigrid is weighed, and not what was asked for.
+    /// `true` if multigrid is weighed, and was not asked for.
     weighs: bool,
-    /// Whether cycles for several columns at once have not converged.
+    /// `true` if cycles for several columns at once have not converged.
     one_by_one: bool,
     params: SolveParams,
 }
@@ -88,7 +88,7 @@ impl<'a, 'l> Solving<'a, 'l> {
         self.params
     }
 
-    /// Returns how many of `columns` columns are solved at once: a divisor of their number.
+    /// Returns the number of columns that are solved at once, a divisor of `columns`.
     ///
     /// Columns are solved at once if multigrid was asked for and is ready.
     pub fn columns_at_once(&mut self, dirac: &Dirac<f64>, columns: usize) -> usize {

@@ -81,7 +81,7 @@ pub struct SmearingEntry {
     pub links: Option<LinkSmearing>,
 }
 
-/// How a source and the solutions for it are smeared.
+/// The smearing of a source and its solutions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SourceSmearing {
     /// The smearing of the source.

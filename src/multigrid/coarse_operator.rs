@@ -1,4 +1,6 @@
-//! The operator of a coarse level: a matrix with a block for each site and each of its neighbours.
+//! The operator of a coarse level.
+//!
+//! A matrix with a block for each site and each of its neighbours.
 
 use super::coarse_lattice::CoarseLattice;
 use super::coarse_space::{CoarseSpace, SiteNumbers, WholeVector};
@@ -88,7 +90,9 @@ pub(super) struct CoarseOperator<R: Real> {
 }
 
 impl<R: Real> CoarseOperator<R> {
-    /// Makes the operator with its blocks as they are, for [`apply_whole`](Self::apply_whole).
+    /// Makes the operator with its blocks unscaled.
+    ///
+    /// [`apply_whole`](Self::apply_whole) applies it.
     pub fn raw(
         space: &CoarseSpace<R>,
         lattice: &Arc<CoarseLattice>,
@@ -299,7 +303,9 @@ impl<R: Real> CoarseOperator<R> {
         Work { flops, bytes: numbers * Kept::<R>::bytes_of_number() }
     }
 
-    /// Returns the work of [`source`](Self::source) and [`solution`](Self::solution) together.
+    /// Returns the work of computing source and solution of the Schur system.
+    ///
+    /// The sum of [`source`](Self::source) and [`solution`](Self::solution).
     pub fn work_of_sides(&self) -> Work {
         let mut work = self.work_of(1, self.lattice.volume());
         if self.lattice.has_parities() {

@@ -9,7 +9,7 @@ use crate::scalar::Real;
 use lattice_solvers::VectorSpace;
 use num_complex::Complex;
 
-/// How the numbers of a coarse site lie in memory.
+/// The memory layout of the numbers of a coarse site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SiteNumbers {
     /// Numbers of a site: two for each near-null vector.
@@ -43,7 +43,9 @@ impl SiteNumbers {
         memory
     }
 
-    /// Writes the numbers of [`to_memory`](Self::to_memory) into memory, which has zeros.
+    /// Writes numbers in the order of [`to_memory`](Self::to_memory) into memory.
+    ///
+    /// The memory has zeros before.
     pub fn copy_to_memory<R: Real>(self, numbers: &[Complex<R>], memory: &mut [R]) {
         for (site, own) in numbers.chunks(self.columns).zip(memory.chunks_mut(2 * self.padded())) {
             for (site, own) in site.chunks(self.lanes).zip(own.chunks_mut(2 * self.lanes)) {
@@ -140,7 +142,9 @@ impl<R: Real> CoarseSpace<R> {
         set_numbers(field, &memory)
     }
 
-    /// Returns the numbers of the first `sites` sites, right-hand sides one after the other.
+    /// Returns the numbers of the first `sites` sites.
+    ///
+    /// Right-hand sides come one after the other.
     pub fn to_host(&self, field: &SpinorField<R>, sites: usize) -> Result<Vec<Complex<R>>, DeviceError> {
         let (reals, stride) = (2 * sites * self.numbers.padded(), self.stride());
         let wanted = (self.sources - 1) * stride + reals;
@@ -180,7 +184,9 @@ impl<R: Real> WholeVector<R> {
         std::iter::once(&self.even).chain(&self.odd)
     }
 
-    /// Returns the numbers of all sites in the order of places, right-hand sides one after the other.
+    /// Returns the numbers of all sites in the order of places.
+    ///
+    /// Right-hand sides come one after the other.
     pub fn to_host(
         &self,
         space: &CoarseSpace<R>,

@@ -58,11 +58,13 @@ impl MultigridParams {
         Ok(self.expected(lattice.dims().extents(), &blockings, bytes))
     }
 
-    /// Returns the work expected on a lattice, where an application moves so many bytes.
+    /// Returns the work expected on a lattice.
+    ///
+    /// An application of the fine operator moves so many bytes.
     fn expected(&self, extents: [usize; NDIM], blockings: &[Blocking], bytes: u64) -> ExpectedWork {
         let mut sites = extents.iter().product::<usize>() as f64;
         let mut components = Spinor::<f32>::COMPONENTS as f64;
-        // Of an application to all sites of the level, and of its vector on all sites.
+        // Bytes of an application to all sites of the level, and of a vector on all sites.
         let mut application = bytes as f64;
         let mut vector = sites * size_of::<Spinor<f32>>() as f64;
         let mut cycle = 0.0;

@@ -26,7 +26,7 @@ pub(super) trait Finer<R: Real> {
 
     fn system(&self) -> &Self::System;
 
-    /// How its numbers lie in memory.
+    /// Returns the memory layout of its numbers.
     fn numbers(&self) -> FinerNumbers;
 
     /// Its sites, for each device.
@@ -35,9 +35,10 @@ pub(super) trait Finer<R: Real> {
     /// Right-hand sides of its vectors.
     fn sources(&self) -> usize;
 
-    /// Returns Gaussian random numbers on the first half, by a stream for each right-hand side.
+    /// Returns Gaussian random numbers on the first half of the sites.
     ///
-    /// The numbers do not depend on how the lattice is cut.
+    /// Each right-hand side has a stream of its own. The numbers do not depend on how the lattice
+    /// is cut.
     fn random(&self, first_stream: u32) -> Result<VectorOf<Self::System>, SetupError>;
 
     /// Returns the numbers of all sites of vectors that are near-null for M.

@@ -45,7 +45,7 @@ struct CoarseSolver<R: Real> {
     source: SpinorField<R>,
 }
 
-/// How the system of a coarse level is solved.
+/// The solver of a coarse level's system.
 enum Way<R: Real> {
     Cycles(Box<Cycles<R>>),
     Inverse(Box<DenseInverse<R>>),
@@ -124,7 +124,9 @@ impl<R: Real> Coarsening<R> {
         transfers
     }
 
-    /// Solves the coarse equation for a residual of the finer level, on the first half of its sites.
+    /// Solves the coarse equation for a residual of the finer level.
+    ///
+    /// The residual is on the first half of the finer level's sites.
     fn solve(&mut self, residual: NumbersView<'_, R>) -> Result<Work, DeviceError> {
         self.transfer.restrict(residual, Members::Evens, &mut self.source)?;
         let mut work = self.transfer.work();
@@ -203,7 +205,9 @@ struct OfFine<R: Real> {
 }
 
 impl<R: Real> Hierarchy<R> {
-    /// Makes the hierarchy for so many right-hand sides, whatever number the coarsening has.
+    /// Makes the hierarchy for `sources` right-hand sides.
+    ///
+    /// The coarsening may have another number.
     pub fn new(
         dirac: &Dirac<R>,
         smoother: Polynomial,

@@ -1,12 +1,17 @@
-//! Numbers that are read again and again: near-null vectors and the blocks of coarse operators.
+//! Numbers that are read in every cycle.
+//!
+//! They are near-null vectors and the blocks of coarse operators.
 
 use crate::device::{Argument, Buffer, Device, DeviceError, Parameter};
 use crate::scalar::{Precision, Real};
 use rayon::prelude::*;
 
-/// Numbers on a device. In single precision they are kept in 16 bits, each group of them with a unit: cycles are as many, and read half as much.
+/// Numbers on a device.
+///
+/// Numbers in single precision are stored in 16 bits, with a unit for each group. Cycles read half
+/// as many bytes then, and their number does not grow.
 pub(super) enum Kept<R: Real> {
-    /// As they are; kernels take units nevertheless.
+    /// Unchanged numbers. Kernels take units nevertheless.
     Whole(Buffer<R>, Buffer<f32>),
     Fixed(Buffer<i16>, Buffer<f32>),
 }
@@ -14,19 +19,19 @@ pub(super) enum Kept<R: Real> {
 /// The largest number, in units.
 const LARGEST: f32 = 32767.0;
 
-/// Whether numbers of this precision are kept in 16 bits.
+/// Tells whether numbers of this precision are kept in 16 bits.
 pub(super) fn is_fixed<R: Real>() -> bool {
     R::PRECISION == Precision::Single
 }
 
-/// How a kernel declares the numbers and their units.
+/// Returns a kernel's declaration of the numbers and their units.
 pub(super) fn parameters<R: Real>(name: &'static str) -> [Parameter; 2] {
     let numbers = if is_fixed::<R>() { Parameter::input::<i16>(name) } else { Parameter::input::<R>(name) };
     [numbers, Parameter::input::<f32>("units")]
 }
 
 impl<R: Real> Kept<R> {
-    /// These numbers, of which so many have a unit in common.
+    /// Keeps these numbers. `group` numbers share a unit.
     pub fn new(device: &Device, numbers: &[R], group: usize) -> Result<Self, DeviceError> {
         if !is_fixed::<R>() {
             return Ok(Self::Whole(

@@ -1,24 +1,27 @@
 //! An adaptive multigrid method for Dirac operators.
 //!
-//! Near-null vectors of M span, block by block and each chirality for itself, the space of a coarse operator V† M V
-//! (J. Brannick, R. C. Brower, M. A. Clark, J. C. Osborn and C. Rebbi, Phys. Rev. Lett. 100 (2008) 041601; A. Frommer, K. Kahl, S. Krieg, B. Leder and
-//! M. Rottmann, SIAM J. Sci. Comput. 36 (2014) A1581). What this space cannot see a smoother removes.
+//! Near-null vectors of M span the space of a coarse operator V† M V, block by block and each
+//! chirality for itself. A smoother removes the parts that this space cannot represent.
 //!
-//! | file | what is there |
+//! Sources: J. Brannick, R. C. Brower, M. A. Clark, J. C. Osborn and C. Rebbi, Phys. Rev. Lett. 100
+//! (2008) 041601; A. Frommer, K. Kahl, S. Krieg, B. Leder and M. Rottmann, SIAM J. Sci. Comput. 36
+//! (2014) A1581.
+//!
+//! | file | content |
 //! |---|---|
 //! | `params` | parameters, and the blocks that suit a lattice |
 //! | `near_null` | near-null vectors |
-//! | `orthonormal` | the same, orthonormal in blocks |
+//! | `orthonormal` | near-null vectors, orthonormal in blocks |
 //! | `transfer` | restriction and prolongation |
 //! | `galerkin` | the blocks of a coarse operator |
-//! | `coarse_operator` | that operator and its Schur complement |
+//! | `coarse_operator` | a coarse operator and its Schur complement |
 //! | `dense` | the inverse of the system of a small coarsest level |
-//! | `expected` | the work of a method that is not made yet |
-//! | `finer` | what a level must be able to do to have a coarser one |
+//! | `expected` | the work expected of a method before its set-up |
+//! | `finer` | the operations that a level needs to have a coarser one |
 //! | `finer_sites` | the sites that a transfer restricts from |
 //! | `room` | the memory that a set-up takes |
-//! | `setup` | all of this, level by level |
-//! | `setup_file` | its near-null vectors in a file |
+//! | `setup` | the set-up, level by level |
+//! | `setup_file` | the near-null vectors of a set-up in a file |
 //! | `hierarchy` | the way of a residual through the levels |
 //! | `solve` | [`Multigrid`], which solves |
 //!

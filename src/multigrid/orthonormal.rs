@@ -6,7 +6,9 @@ use crate::scalar::Real;
 use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
 
-/// Orthonormal vectors for each part, with those of a finer component beside each other.
+/// Orthonormal vectors for each part.
+///
+/// The numbers of one component of the finer level are neighbours.
 pub(super) struct Orthonormal<R>(pub(super) Vec<Vec<R>>);
 
 impl<R: Real> Orthonormal<R> {

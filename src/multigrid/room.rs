@@ -10,9 +10,9 @@ use crate::host::multigrid::BLOCKS;
 use crate::host::{Spinor, available_memory};
 use crate::scalar::Real;
 
-/// Fields on all sites that near-null vectors take as they are made, for each right-hand side.
+/// Fields on all sites that the making of near-null vectors takes.
 ///
-/// The columns of the coarse operator take fewer.
+/// The number holds for each right-hand side. The columns of the coarse operator take fewer.
 const FIELDS_OF_SETUP: usize = 8;
 
 /// Most near-null vectors that are made at a time.
@@ -83,7 +83,9 @@ impl Need {
     }
 }
 
-/// The coarsenings of a lattice, finest first, and the number of vectors that are made at a time.
+/// The coarsenings of a lattice, and the number of vectors made at a time.
+///
+/// The finest coarsening comes first.
 pub(super) struct Plan {
     pub blockings: Vec<Blocking>,
     pub sources: usize,
@@ -117,12 +119,12 @@ pub(super) fn plan<R: Real>(params: &MultigridParams, lattice: &Lattice) -> Resu
     Ok(Plan { blockings, sources })
 }
 
-/// Fields on all sites in single precision that a column takes as cycles solve for it.
+/// Fields on all sites in single precision that a column takes in a solve.
 ///
 /// The directions and their images come on top. Six fields are in double.
 const FIELDS_OF_COLUMN: usize = 18;
 
-/// Returns how many of `columns` columns take at most half of the memory of each device.
+/// Returns the number of columns that take at most half of each device's memory.
 ///
 /// The number is a divisor of `columns`, and equal on all ranks.
 pub(super) fn columns_at_once<R: Real>(lattice: &Lattice, columns: usize) -> usize {
@@ -138,10 +140,10 @@ pub(super) fn columns_at_once<R: Real>(lattice: &Lattice, columns: usize) -> usi
     (1..=columns).rev().find(divides).unwrap_or(1)
 }
 
-/// Refuses a set-up for which there is too little memory on the host or on the first device.
+/// Refuses a set-up for which there is too little memory.
 ///
 /// # Errors
-/// When there is too little.
+/// If the host or the first device has too little.
 fn expect_room<R: Real>(lattice: &Lattice, blockings: &[Blocking], sources: usize) -> Result<(), SetupError> {
     let extents = lattice.dims().extents();
     let Some(shard) = lattice.shards().first() else {

@@ -24,7 +24,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
-/// How far a set-up has come.
+/// The progress of a set-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SetupProgress {
     /// The level whose vectors are made, 0 for the finest.
@@ -39,7 +39,9 @@ pub struct SetupProgress {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LevelsInfo {
     pub(super) blockings: Vec<Blocking>,
-    /// Levels that were asked for, and the extents of the coarsest one, if there are fewer.
+    /// The wanted number of levels, if there are fewer.
+    ///
+    /// The extents are those of the coarsest level.
     pub(super) fewer: Option<(usize, Block)>,
 }
 
@@ -56,7 +58,7 @@ impl fmt::Display for LevelsInfo {
     }
 }
 
-/// What a set-up makes of a level with a coarser one below it.
+/// The results of a set-up for a level with a coarser one below it.
 ///
 /// A set-up takes most of its time for the vectors, which serve operators with other masses.
 pub(super) struct Made<R> {
@@ -68,7 +70,7 @@ pub(super) struct Made<R> {
     pub blocks: RawBlocks<R>,
 }
 
-/// What is known of a level before its set-up.
+/// The parts of a level that are known before its set-up.
 pub(super) struct Known<R: Real> {
     pub vectors: Vec<Vec<Complex<R>>>,
     pub are_orthonormal: bool,
@@ -77,7 +79,9 @@ pub(super) struct Known<R: Real> {
     pub blocks: Option<RawBlocks<R>>,
 }
 
-/// Iterations that make a near-null vector of a coarse level of one of the finer level.
+/// Number of iterations for a near-null vector of a coarse level.
+///
+/// They start from a near-null vector of the finer level.
 pub(super) const COARSE_ITERATIONS: usize = 5;
 
 /// Number of streams of random numbers of each level.
@@ -120,7 +124,7 @@ struct Setup<'a, R: Real> {
     params: &'a MultigridParams,
     /// Right-hand sides of all vectors.
     sources: usize,
-    /// What is known of the levels that are left.
+    /// The known parts of the levels that are left.
     known: VecDeque<Known<R>>,
     made: Vec<Made<R>>,
     progress: &'a mut dyn FnMut(SetupProgress),

@@ -1,4 +1,4 @@
-//! A set-up in a file: near-null vectors, and the coarse operators that were made of them.
+//! A set-up in a file: near-null vectors and the coarse operators made of them.
 //!
 //! The vectors serve other jobs on the same configuration, the coarse operators those with the same
 //! fine operator.
@@ -52,7 +52,7 @@ struct About {
     links: String,
     setup_iterations: usize,
     levels: Vec<Blocking>,
-    /// Whether the vectors are orthonormal within blocks.
+    /// `true` if the vectors are orthonormal within blocks.
     orthonormal: bool,
     /// The operator whose coarse operators are behind the vectors.
     operator: String,
@@ -120,10 +120,11 @@ impl Binding<'_> {
         Ok(writer.finish()?)
     }
 
-    /// Takes a kept set-up back, with coarse operators if they are those of this operator.
+    /// Reads a kept set-up, with coarse operators if they belong to this operator.
     ///
     /// # Errors
-    /// When the file cannot be read or believed, or is of another configuration, lattice or levels.
+    /// If the file cannot be read or believed, or if it belongs to another configuration, lattice
+    /// or levels.
     pub fn read(&self, path: &Path) -> Result<Vec<Known<f32>>, SetupFileError> {
         let file = read_checkpoint(path)?;
         let of_another_kind = || SetupFileError::OfAnotherKind { path: path.to_owned() };

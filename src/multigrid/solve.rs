@@ -77,7 +77,7 @@ impl Multigrid {
     /// This is for masses nearby.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     pub fn for_operator(
         self,
         dirac: &Dirac<f64>,
@@ -111,8 +111,8 @@ impl Multigrid {
     /// to this operator, its coarse operators come from the file too.
     ///
     /// # Errors
-    /// As [`new`](Self::new). The inner error says that the file cannot be read or believed, or
-    /// belongs to other links or parameters.
+    /// The errors of [`new`](Self::new). The inner error says that the file cannot be read or
+    /// believed, or belongs to other links or parameters.
     pub fn read(
         path: &Path,
         dirac: &Dirac<f64>,
@@ -157,7 +157,7 @@ impl Multigrid {
     /// The solve starts from x = 0, or from the state that `checkpoints` has.
     ///
     /// # Errors
-    /// As [`gcr`](crate::solve::gcr).
+    /// The errors of [`gcr`](crate::solve::gcr).
     pub fn solve(
         &mut self,
         dirac: &Dirac<f64>,
@@ -178,22 +178,24 @@ impl Multigrid {
         solve_preconditioned(dirac, b, plan(outer), REPLACED_AT, &mut self.hierarchy, checkpoints)
     }
 
-    /// Returns how many of `columns` columns [`solve_columns`](Self::solve_columns) has memory for.
+    /// Returns the number of columns that can be solved at once.
     ///
-    /// The number is a divisor of `columns`, and equal on all ranks. They shall take half of the memory at most.
+    /// [`solve_columns`](Self::solve_columns) has memory for so many. The number is a divisor
+    /// of `columns`, and equal on all ranks. The columns take at most half of the memory.
     pub fn columns_at_once(lattice: &Lattice, columns: usize) -> usize {
         columns_at_once::<f32>(lattice, columns)
     }
 
-    /// Solves M xⱼ = bⱼ for all columns of `b` at once, from x = 0 or from a kept state.
+    /// Solves M xⱼ = bⱼ for all columns of `b` at once.
     ///
-    /// Every link, near-null vector and block of a coarse operator is loaded once for all columns. The outer
-    /// method has the same coefficients for all of them. The solve stops when every column's ‖bⱼ − M xⱼ‖ / ‖bⱼ‖
-    /// is at most [`MultigridParams::tol`]. The residuals that decide are recomputed in double.
+    /// The solve starts from x = 0 or from a kept state. Every link, near-null vector and block of
+    /// a coarse operator is loaded once for all columns. The outer method has the same coefficients
+    /// for all columns. The solve stops when every column's ‖bⱼ − M xⱼ‖ / ‖bⱼ‖ is at most
+    /// [`MultigridParams::tol`]. The residuals that decide are recomputed in double.
     ///
     /// # Errors
-    /// As [`solve`](Self::solve). [`InvertError::NotConverged`] has the best iterates of all columns. No
-    /// more than 200 cycles are tried.
+    /// The errors of [`solve`](Self::solve). [`InvertError::NotConverged`] has the best iterates of
+    /// all columns. No more than 200 cycles are tried.
     pub fn solve_columns(
         &mut self,
         dirac: &Dirac<f64>,
@@ -214,13 +216,13 @@ impl Multigrid {
         Ok(BlockSolution { x, residuals, info })
     }
 
-    /// Solves M x = b like [`solve`](Self::solve), and by `auto` if the cycles do not converge.
+    /// Solves M x = b by cycles, and by `auto` if they do not converge.
     ///
-    /// The cycles do not converge if they stagnate, or if 200 are not enough. The methods of `auto`
-    /// then go on from the best iterate.
+    /// The cycles are those of [`solve`](Self::solve). They do not converge if they stagnate, or if
+    /// 200 are not enough. The methods of `auto` then go on from the best iterate.
     ///
     /// # Errors
-    /// As [`Auto::solve`].
+    /// The errors of [`Auto::solve`].
     pub fn solve_or(
         &mut self,
         auto: &mut Auto,

@@ -61,7 +61,9 @@ fn numbers<R: Real>(count: usize, from: usize) -> Vec<Complex<R>> {
     (0..count).map(|k| number(from + k)).collect()
 }
 
-/// A level's vectors, transfer and coarse operator. The transfer takes all sites for those of the first half, so that it shows the whole of V.
+/// Returns a level's transfer and coarse operator.
+///
+/// The transfer treats all sites as the first half, so that it shows the whole of V.
 fn coarsened<R: Real, F: Finer<R>>(
     finer: &mut F,
     place: &Team,
@@ -104,7 +106,7 @@ fn on_host<R: Real>(transfer: &Transfer<R>, vector: &WholeVector<R>) -> Vec<Comp
     vector.to_host(transfer.coarse_space(), transfer.lattice()).unwrap()
 }
 
-/// How many numbers a coarse vector has, those of all right-hand sides.
+/// Counts the numbers of a coarse vector, with all right-hand sides.
 fn count<R: Real>(transfer: &Transfer<R>) -> usize {
     let space = transfer.coarse_space();
     space.sources() * transfer.lattice().volume() * space.numbers.columns
@@ -206,7 +208,7 @@ fn coarse_operators_are_those_of_galerkin_on_every_operator_and_level() {
     }
 }
 
-/// What kernels and twins make of the same numbers.
+/// Expects equal results of kernels and twins from equal numbers.
 fn expect_twins<R: Real>(bound: f64) {
     let lattices = lattices();
     let results = lattices.iter().map(|lattice| {

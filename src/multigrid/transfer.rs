@@ -21,10 +21,10 @@ use std::sync::{Arc, Mutex};
 /// The members of aggregates that a restriction sums over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Members {
-    /// Those of the first half of sites.
+    /// Members on the first half of the sites.
     Evens,
     All,
-    /// Those in the last slice of their block in a direction.
+    /// Members in the last slice of their block in a direction.
     Last(usize),
 }
 
@@ -42,7 +42,9 @@ pub(super) struct Transfer<R: Real> {
     lattice: Arc<CoarseLattice>,
     space: CoarseSpace<R>,
     parts: Vec<Part<R>>,
-    /// The ranks that have other parts, and the places of all aggregates in the order of ranks.
+    /// The ranks that have other parts, and the places of all aggregates.
+    ///
+    /// The places are in the order of ranks.
     ranks: Option<(Arc<World>, Vec<usize>)>,
 }
 
@@ -59,7 +61,7 @@ struct PartOfColumns<R: Real> {
     /// The places of its aggregates on the coarse lattice, in ascending order.
     places: Vec<usize>,
     lists: [List; 2 + NDIM],
-    /// Whether other devices or ranks have other parts.
+    /// `true` if other devices or ranks have other parts.
     several: bool,
     storage: Storage<R>,
 }
@@ -357,7 +359,9 @@ impl<R: Real> Transfer<R> {
         Ok(())
     }
 
-    /// Returns how many of `reals` reals there are from one right-hand side to the next.
+    /// Returns the number of reals from one right-hand side to the next.
+    ///
+    /// All right-hand sides together have `reals` reals.
     fn stride(&self, reals: usize) -> usize {
         reals / self.space.sources()
     }
@@ -494,7 +498,9 @@ impl<R: Real> Part<R> {
         self.kernels.as_ref().unwrap_or_else(|| unreachable!("{ONE_PLACE}"))
     }
 
-    /// Returns how many reals there are from one right-hand side of a coarse vector to the next.
+    /// Returns the number of reals from one right-hand side to the next.
+    ///
+    /// The right-hand sides are those of a coarse vector.
     fn coarse_stride(&self, of: &Transfer<R>) -> Argument<'static> {
         let of_aggregates = self.columns.places.len() * 2 * of.space.numbers.padded();
         Argument::value(if self.columns.several { of_aggregates } else { of.space.stride() } as u32)
