@@ -1,4 +1,6 @@
-//! `cr-solve analyse`: correlators of several configurations, averaged, with jackknife errors.
+//! `cr-solve analyse`: averages of correlators over configurations.
+//!
+//! The errors are those of the jackknife.
 
 use super::arguments::{Overwriting, path_text};
 use super::failure::{Failure, Status};
@@ -31,7 +33,7 @@ pub struct Arguments {
     overwriting: Overwriting,
 }
 
-/// How a mass follows from a correlator.
+/// The formula for the mass of a correlator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 enum MassForm {
@@ -64,7 +66,9 @@ struct Estimate {
 /// The average of a correlator over configurations.
 #[derive(Serialize)]
 struct Averaged {
-    /// What tells the correlator from others: observable, mass, source, momentum.
+    /// The properties that tell the correlator from others.
+    ///
+    /// They are observable, mass, source and momentum.
     name: String,
     configurations: usize,
     correlator: Vec<Estimate>,
@@ -161,15 +165,15 @@ const TELLING: [&str; 18] = [
     "part",
 ];
 
-/// Collects the correlators of a result by their names. `outer` are telling values of the objects around.
+/// Collects the correlators of a result by their names.
 ///
-/// An object has a correlator if it has a list of numbers under `correlator` or `values`. Of complex
-/// numbers the real part is taken.
+/// An object has a correlator if it has a list of numbers under `correlator` or `values`. `outer`
+/// are the telling values of the objects around. Only the real parts of complex numbers are taken.
 fn collect(value: &Value, outer: &[String], found: &mut BTreeMap<String, Vec<f64>>) {
     match value {
         Value::Array(values) => values.iter().for_each(|value| collect(value, outer, found)),
         Value::Object(entries) => {
-            // What stands beside the list of all results is the first of them once more.
+            // The entries beside the list of all results repeat the first result.
             if let Some(Value::Array(results)) = entries.get("results") {
                 let others = entries.get("mixed").into_iter();
                 results.iter().chain(others).for_each(|result| collect(result, &[], found));

@@ -17,10 +17,12 @@ const OF_THE_RUN: [&str; 10] = [
     "attempts",
 ];
 
-/// Keys of numbers that follow the rounding of the devices, and agree on one kind alone.
+/// Keys of numbers that follow the rounding of the devices.
+///
+/// They agree on one kind of device alone.
 const OF_THE_ROUNDING: [&str; 5] = ["iterations", "residual", "history", "method", "true_residual"];
 
-/// How far two results agree.
+/// The agreement of two results.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Comparison {
     /// Numbers that were compared.

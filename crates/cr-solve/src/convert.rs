@@ -1,4 +1,6 @@
-//! `cr-solve convert`: a gauge configuration or a propagator in another format or precision.
+//! `cr-solve convert`: another format or precision for a file.
+//!
+//! The file holds a gauge configuration or a propagator.
 
 use super::arguments::{
     DESCRIPTION, Input, LOGICAL_FILE_NAME, Output, Overwriting, Precision, help_on_format, path_text,

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 pub enum Status {
     /// All is well.
     Fine = 0,
-    /// It ran but failed: no convergence, a mismatch of a checksum or a plaquette.
+    /// The command ran but failed: no convergence, or a mismatch.
     Failed = 1,
     /// The command line asks for something that makes no sense.
     Usage = 2,

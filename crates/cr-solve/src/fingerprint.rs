@@ -1,7 +1,8 @@
-//! The BLAKE3 sum of the links of a configuration, which several processes may compute together.
+//! The BLAKE3 sum of the links of a configuration.
 //!
-//! BLAKE3 is a tree. Its leaves are chunks of 1024 bytes, and shares of processes end where chunks
-//! do. Each process computes the largest subtrees of its share, and all put them together.
+//! Several processes may compute it together. BLAKE3 is a tree. Its leaves are chunks of 1024
+//! bytes, and shares of processes end where chunks do. Each process computes the largest subtrees
+//! of its share, and all put them together.
 
 use blake3::hazmat::{ChainingValue, HasherExt, Mode};
 use blake3::hazmat::{left_subtree_len, merge_subtrees_non_root, merge_subtrees_root};
@@ -86,7 +87,9 @@ fn within(inner: &Range<usize>, outer: &Range<usize>) -> bool {
     outer.start <= inner.start && inner.end <= outer.end
 }
 
-/// Whether a subtree is not cut any more: it is in one share, or is a leaf.
+/// Tells whether a subtree is not cut any more.
+///
+/// Such a subtree is in one share, or is a leaf.
 fn is_one(subtree: &Range<usize>, shares: &[Range<usize>]) -> bool {
     subtree.len() <= CHUNK_LEN || shares.iter().any(|share| within(subtree, share))
 }

@@ -24,7 +24,7 @@ pub struct Head<'a> {
     pub csw: Option<f64>,
     pub clover_r: f64,
     pub clover_t: f64,
-    /// One on an isotropic lattice.
+    /// ξ0, which is 1 on an isotropic lattice.
     pub anisotropy: f64,
     pub nu: f64,
     /// The smearing of the operator's links, absent for the links of the file.
@@ -64,7 +64,9 @@ pub struct Equation {
     /// The operator of down has −mu.
     pub flavour: Option<Flavour>,
     pub source: String,
-    /// Why an automatic choice went on by multigrid, or did not, if there were solves left.
+    /// The reason of an automatic choice for or against multigrid.
+    ///
+    /// `None` if no solves were left.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub multigrid_choice: Option<MultigridChoice>,
     /// The smearing of the source, absent without one.

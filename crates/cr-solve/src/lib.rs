@@ -146,7 +146,7 @@ impl Common {
         }
     }
 
-    /// How devices are opened.
+    /// Returns the options with which devices are opened.
     pub fn device_options(&self, profiling: Profiling) -> DeviceOptions {
         let cache = self.cache();
         // A search is not worth its time if its result cannot be kept.

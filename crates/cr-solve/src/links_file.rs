@@ -11,7 +11,7 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
 
-/// How the file is written.
+/// Options of writing the file.
 #[derive(Debug, clap::Args)]
 pub struct Destination {
     #[arg(long, help = help_on_format())]

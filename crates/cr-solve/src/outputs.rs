@@ -21,7 +21,9 @@ pub fn check_plot(plot: Option<&Path>) -> Result<(), Failure> {
     Err(Failure::usage(message).hint(format!("write --plot {}", path.with_extension("svg").display())))
 }
 
-/// Checks that the format of `--output`, which the name tells, holds what the job finds.
+/// Checks that the format of `--output` can hold the solutions of the job.
+///
+/// The name tells the format.
 ///
 /// # Errors
 /// When a single solution is to go to a format that holds all twelve.

@@ -1,4 +1,4 @@
-//! What `invert`, `spectrum` and `run` do with a job.
+//! The work of `invert`, `spectrum` and `run` on a job.
 
 use super::Common;
 use super::arguments::{Input, Overwriting};
@@ -38,20 +38,22 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-/// The critical κ at β = 0 (N. Kawamoto, Nucl. Phys. B190 (1981) 617); it falls to 1/8 as β grows.
+/// The critical κ at β = 0. It falls to 1/8 as β grows.
+///
+/// Source: N. Kawamoto, Nucl. Phys. B190 (1981) 617.
 const LARGEST_CRITICAL_KAPPA: f64 = 0.25;
 
 /// A job that was done, or ended early.
 pub struct Performed<'a> {
     /// The job on its devices.
     pub problem: &'a Problem,
-    /// What tells the configuration from others.
+    /// The properties that tell the configuration from others.
     pub configuration: &'a Configuration,
-    /// Where results come from.
+    /// The origin of the results.
     pub provenance: &'a Provenance,
-    /// What was found.
+    /// The results.
     pub outcome: &'a Outcome,
-    /// Of each solution of `invert`.
+    /// ‖x‖² of each solution of `invert`.
     pub norms2: &'a [f64],
     /// Files of plots.
     pub plots: Vec<PathBuf>,
@@ -63,7 +65,7 @@ pub struct Performed<'a> {
     pub earlier: Duration,
 }
 
-/// How a command shows what was done.
+/// The way in which a command shows its results.
 pub trait Show {
     /// Draws the plots.
     ///
@@ -78,10 +80,13 @@ pub trait Show {
     fn show(&self, performed: &Performed<'_>, report: &Report) -> Result<(), Failure>;
 }
 
-/// Solves, reports, writes. What cannot be written is found out before the first solve.
+/// Solves, reports and writes.
+///
+/// Files that cannot be written are found before the first solve.
 ///
 /// # Errors
-/// When the job, a file or a device is at fault, and when a solve does not converge; what was found before is written all the same.
+/// When the job, a file or a device is at fault, and when a solve does not converge. Earlier
+/// results are written all the same.
 pub fn perform(job: &Job, show: &dyn Show, common: &Common, report: &Report) -> Result<Status, Failure> {
     job.check()?;
     let file = job.configuration.file.as_deref().ok_or(Invalid::NoConfiguration)?;
@@ -264,7 +269,9 @@ fn set_up(job: &Job, common: &Common, recorder: &Recorder, report: &Report) -> R
     Ok(SetUp { problem, configuration, provenance: Provenance::new(&team, started), seconds })
 }
 
-/// Whether all devices together are expected to be faster than one, where nobody named them.
+/// Reports whether all devices together are expected to be faster than one.
+///
+/// The user has not named any device.
 fn tell_expectation(job: &Job, lattice: &Lattice, report: &Report) -> Result<(), Failure> {
     let expected = Expectation::measure(lattice, StoragePrecision::Double, job.configuration.links)?;
     match expected {
@@ -311,7 +318,9 @@ fn warn_of_idle_devices(lattice: &Lattice, report: &Report) {
     }
 }
 
-/// The trace of a job. That of a single solve ends with the method, before the solution is copied.
+/// The trace of a job.
+///
+/// The trace of a single solve ends with the method, before the solution is copied.
 struct Tracing<'a> {
     trace: &'a Trace,
     recorder: &'a Recorder,

@@ -158,7 +158,7 @@ pub fn correlator(path: &Path, title: &str, values: &[f64], effective_mass: &[f6
     correlator_with_errors(path, title, values, effective_mass, &[])
 }
 
-/// Draws a correlator like [`correlator`], with a bar for the error of each effective mass.
+/// Draws a correlator like [`correlator`], with errors of the effective masses.
 ///
 /// # Errors
 /// Fails like [`correlator`].

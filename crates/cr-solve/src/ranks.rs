@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-/// How long a rank that failed waits for the others before it ends them.
+/// The time that a failed rank gives the others before it ends them.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The ranks of this job.
@@ -30,7 +30,7 @@ pub fn leave_the_word_to_the_first(launcher: Option<&Launcher>) {
     }
 }
 
-/// How ranks tell each other of the parts of a file.
+/// The exchange of messages about the parts of a file.
 struct ByMessages(Arc<World>);
 
 impl Together for ByMessages {

@@ -47,19 +47,19 @@ pub struct Report {
     additions: Mutex<BTreeMap<&'static str, Value>>,
     /// Files that the next result is written to.
     results: Mutex<Vec<PathBuf>>,
-    /// What becomes of the next result.
+    /// The treatment of the next result.
     keeping: Mutex<Keeping>,
 }
 
-/// What becomes of a result.
+/// The treatment of a result.
 #[derive(Debug, Default)]
 enum Keeping {
-    /// It is printed.
+    /// The result is printed.
     #[default]
     No,
-    /// It is to be kept for a comparison.
+    /// The result is to be kept for a comparison.
     Wanted,
-    /// It was kept.
+    /// The result was kept.
     Kept(Value),
 }
 

@@ -309,7 +309,9 @@ struct Product {
     tune: TuneProduct,
 }
 
-/// Returns the products in every requested element type, arithmetic and pair of ops.
+/// Returns the requested products.
+///
+/// There is one for each element type, arithmetic and pair of ops.
 fn products(arguments: &Arguments) -> Vec<Product> {
     let elements: [(&str, &str, TuneProduct); 4] = [
         ("single", "real", tune_gemm::<f32>),

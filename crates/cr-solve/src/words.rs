@@ -18,8 +18,8 @@ pub fn coupling_text(kappa: f64, mass: f64) -> String {
 
 /// Returns the name of the method that found a solution.
 ///
-/// For an automatic choice it is the method that was chosen. Where cycles of a multigrid method
-/// gave up, it is the method that went on.
+/// For an automatic choice it is the method that was chosen. If cycles of a multigrid method gave
+/// up, it is the method that went on.
 pub fn method_text(solver: Solver, params: &SolveParams) -> String {
     match (solver, params) {
         // Neither solves by GCR otherwise.

@@ -23,7 +23,7 @@ const WARM_UP_TIME: Duration = Duration::from_millis(10);
 /// Samples below which time does not end a row.
 const FEWEST_SAMPLES: usize = 3;
 
-/// How every benchmark measures, and where its result goes.
+/// Options of measurements and results that all benchmarks have.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Measuring and reporting")]
 pub struct How {
@@ -100,7 +100,7 @@ impl<'a> Session<'a> {
         self.team.is_host().then(why)
     }
 
-    /// These devices, for a benchmark that needs one at least.
+    /// Returns the devices, for a benchmark that needs one at least.
     ///
     /// # Errors
     /// If there are none, and the host alone is meant.
@@ -191,7 +191,9 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Takes samples like [`Session::samples`], with times on the device from the calls.
+    /// Takes samples like [`Session::samples`], with times on the device.
+    ///
+    /// `call` returns the times.
     ///
     /// # Errors
     /// All errors of `call`.
@@ -287,7 +289,7 @@ fn devices_of_ranks(world: &World, own: &[MeasuredDevice]) -> Result<Vec<Measure
     Ok(measured.collect())
 }
 
-/// Why a command that needs an OpenCL device does not run on a team without any.
+/// Returns the reason why a command that needs an OpenCL device does not run.
 pub fn no_device(team: &Team, command: &str) -> Failure {
     match team.absence() {
         Some(absence) => {

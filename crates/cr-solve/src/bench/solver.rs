@@ -174,9 +174,9 @@ impl Limits {
 
 /// Checks and times solves on each device, and on the team if there are several.
 ///
-/// With `--quick` the team is left out, because its kernels are others. Of several ranks each solves
-/// on its first device alone, unless `--quick` is given, and then all solve together. The rows of
-/// one device are those of the first rank.
+/// With `--quick` the team is left out, because its kernels are others. Under several ranks each
+/// rank solves on its first device alone. With `--quick` all ranks solve together instead. The rows
+/// of one device are those of the first rank.
 ///
 /// # Errors
 /// When a device fails, or a solve reports another residual than its solution has.

@@ -104,8 +104,8 @@ const CHECKED_SITES: usize = 500;
 
 /// Checks and times the kernels on each device, then on all devices together.
 ///
-/// `--quick` and `--search` leave out all devices together. Of several ranks each measures its
-/// first device alone, unless `--quick` is given. Then all share one lattice. The rows of one
+/// `--quick` and `--search` leave out all devices together. Under several ranks each rank measures
+/// its first device alone, unless `--quick` is given. Then all share one lattice. The rows of one
 /// device are those of the first rank.
 ///
 /// # Errors

@@ -391,7 +391,7 @@ impl Callbacks for Session<'_> {
     }
 
     fn begins(&mut self, label: &Label) {
-        // Where solutions are kept, each column counts.
+        // Each column counts if solutions are kept.
         self.progress.begin(if self.keeps_solutions { label.count() } else { 1 });
     }
 

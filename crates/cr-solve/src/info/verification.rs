@@ -1,9 +1,9 @@
-//! What `info` could verify about a file, and what it could not.
+//! The checks of a file by `info`.
 
 use crate::report::Table;
 use serde::Serialize;
 
-/// What was verified, and what could not be, in words.
+/// The facts that were verified, and those that could not be, in words.
 #[derive(Debug, Default, Serialize)]
 pub struct Verification {
     pub verified: Vec<String>,
