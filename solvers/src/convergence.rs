@@ -70,13 +70,13 @@ const RATE_WINDOW: usize = 16;
 /// fast.
 const SHORT_WAY: usize = 4;
 
-/// How often a replaced residual may fail to be smaller than the last one.
+/// The number of replaced residuals that may fail to be smaller than the last.
 const FUTILE_REPLACEMENTS: usize = 3;
 
 /// The result of a solve.
 pub(crate) type Outcome<A> = Result<Solution<VectorOf<A>>, ErrorIn<A>>;
 
-/// Why a solve with an operator failed.
+/// The reason why a solve with an operator failed.
 type ErrorIn<A> = SolverError<VectorOf<A>, ErrorOf<A>>;
 
 /// A solve in progress: its history, its counters, and the decision when to stop.
@@ -126,7 +126,7 @@ pub(crate) struct Beginning<A: LinearOperator> {
     pub verdict: Option<Verdict>,
 }
 
-/// How a solve goes on after a look.
+/// The next step of a solve after a look.
 pub(crate) enum Step<S> {
     Continue,
     /// x and r were replaced, and this is the new (r, r).
@@ -134,7 +134,7 @@ pub(crate) enum Step<S> {
     Done(Verdict),
 }
 
-/// How a solve ends.
+/// The end of a solve.
 pub(crate) enum Verdict {
     Converged,
     GaveUp(Failure),

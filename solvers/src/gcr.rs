@@ -65,7 +65,7 @@ pub trait ImagingPreconditioner<A: LinearOperator> {
         image: &mut VectorOf<A>,
     ) -> Result<Work, ErrorOf<A>>;
 
-    /// How often A is applied meanwhile.
+    /// Returns the number of applications of A meanwhile.
     fn applications(&self) -> usize;
 }
 
@@ -138,7 +138,7 @@ where
 /// A smoother that leaves a residual is such a preconditioner. A is not applied for its direction.
 ///
 /// # Errors
-/// As [`gcr`].
+/// The errors of [`gcr`].
 pub fn gcr_with_images<'p, 'c, A>(
     a: &A,
     b: &VectorOf<A>,

@@ -31,10 +31,10 @@ impl Default for PreconditionedCgOptions {
     }
 }
 
-/// Solves A x = b for a Hermitian positive definite A by preconditioned Conjugate Gradient.
+/// Solves A x = b by preconditioned Conjugate Gradient.
 ///
-/// Source: Y. Saad, *Iterative Methods for Sparse Linear Systems*, 2nd ed., algorithm 9.1. K ≈ A⁻¹
-/// is Hermitian and positive definite.
+/// A is Hermitian and positive definite. Source: Y. Saad, *Iterative Methods for Sparse Linear
+/// Systems*, 2nd ed., algorithm 9.1. K ≈ A⁻¹ is Hermitian and positive definite.
 ///
 /// ```text
 /// α = (r, z) / (p, Ap),   x = x + α p,   r = r − α Ap,   z = K r

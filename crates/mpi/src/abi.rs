@@ -8,7 +8,7 @@ use std::ffi::c_int;
 /// A communicator, a type or a request of any library.
 pub type Handle = usize;
 
-/// How a library names its predefined objects.
+/// The names that a library gives its predefined objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Abi {
     /// The ABI of chapter 20 of MPI 5.0.

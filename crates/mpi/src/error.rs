@@ -2,7 +2,7 @@
 
 use crate::launcher::LIBRARY_VARIABLE;
 
-/// Why processes do not find each other, or no longer understand each other.
+/// The reason why processes cannot communicate.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MpiError {
@@ -17,7 +17,7 @@ pub enum MpiError {
         launcher: String,
         /// Number of processes.
         size: usize,
-        /// Why each library that was tried could not be opened.
+        /// The reasons why the libraries that were tried could not be opened.
         tried: Vec<String>,
     },
     /// The library is not that of the launcher: each process would be a job of its own.

@@ -1,4 +1,4 @@
-//! Who started this process as one of several.
+//! The launcher that started this process as one of several.
 
 use std::env;
 use std::fmt;
@@ -8,12 +8,12 @@ use std::fmt;
 /// It is a path, or a name that the system's loader knows.
 pub const LIBRARY_VARIABLE: &str = "LATTICE_CL_MPI";
 
-/// Whose launcher it is: which library fits is known from it.
+/// The family of a launcher, which tells the library that fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// Open MPI.
     OpenMpi,
-    /// MPICH and what is made of it: those of Intel, Cray, and MVAPICH.
+    /// MPICH and its descendants: Intel MPI, Cray MPICH and MVAPICH.
     Mpich,
     /// A resource manager, which starts processes of any library.
     Manager,
@@ -22,17 +22,17 @@ pub enum Family {
 /// The launcher of this process, which is one of several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launcher {
-    /// Whose it is.
+    /// Its family.
     pub family: Family,
     /// The number of processes.
     pub size: usize,
     /// The number of this one.
     pub rank: usize,
-    /// The variable that said so.
+    /// The variable that told these numbers.
     variable: &'static str,
 }
 
-/// What each launcher sets: the number of processes, and that of this one.
+/// The variables of each launcher: number of processes, and number of this one.
 ///
 /// A launcher within a job of a resource manager comes before it.
 const VARIABLES: [(Family, &str, &str); 5] = [
@@ -50,7 +50,7 @@ impl Launcher {
         Self::by(|name| env::var(name).ok())
     }
 
-    /// By what these variables say.
+    /// Finds the launcher by the values of variables.
     fn by(value: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let number = |name: &str| value(name)?.trim().parse::<usize>().ok();
         let found = VARIABLES

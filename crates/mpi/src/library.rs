@@ -56,9 +56,9 @@ functions! {
 pub struct Library {
     pub functions: Functions,
     pub constants: Constants,
-    /// What it says that it is, and its file.
+    /// Its name by its own account, and its file.
     pub name: String,
-    /// Whether it knows how the launcher speaks to processes.
+    /// `true` if it knows the launcher's protocol.
     ///
     /// If not, its initialisation would end the process.
     pub understands: bool,

@@ -24,10 +24,12 @@ use std::time::{Duration, Instant};
 /// Bytes of a name, and of a secret.
 const KEY: usize = 16;
 
-/// How long a rank waits for a descriptor of another one.
+/// The longest time that a rank waits for a descriptor of another one.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// How long it waits for the first one, which tells whether descriptors arrive at all.
+/// The longest time that a rank waits for the first descriptor.
+///
+/// The first one tells whether descriptors arrive at all.
 const FIRST_PATIENCE: Duration = Duration::from_secs(10);
 
 /// A descriptor that has arrived, or the news that there is none.
@@ -43,7 +45,7 @@ pub struct Post {
     socket: UnixDatagram,
     /// The name and the secret of each rank.
     keys: Vec<[[u8; KEY]; 2]>,
-    /// What has arrived from ranks that were not asked for yet.
+    /// Parcels from ranks that were not asked for them yet.
     arrived: Mutex<Vec<Parcel>>,
 }
 
@@ -54,10 +56,10 @@ impl fmt::Debug for Post {
 }
 
 impl Post {
-    /// Opens a socket on each rank, and hands a descriptor to each other rank as a trial.
+    /// Opens a socket on each rank, and hands a descriptor to each other rank.
     ///
-    /// Every rank calls this. The result is `None` on all ranks if they are on several machines, or
-    /// if a descriptor has not arrived.
+    /// The descriptor is a trial. Every rank calls this. The result is `None` on all ranks if they
+    /// are on several machines, or if a descriptor has not arrived.
     ///
     /// # Errors
     /// [`MpiError::Failed`].
@@ -93,7 +95,9 @@ impl Post {
         Ok(())
     }
 
-    /// Sends a descriptor to another rank with a number about it, or the news that there is none.
+    /// Sends a descriptor to another rank, with a number about it.
+    ///
+    /// Without `content` it sends the news that there is no descriptor.
     ///
     /// # Errors
     /// When the socket of that rank is gone, or is full for two minutes.

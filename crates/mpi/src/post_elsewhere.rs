@@ -1,4 +1,4 @@
-//! What stands for `post` on systems without abstract sockets.
+//! The replacement of `post` on systems without abstract sockets.
 
 use crate::error::MpiError;
 use crate::world::World;

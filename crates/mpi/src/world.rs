@@ -23,7 +23,7 @@ const QUICK_LOOKS: u32 = 200;
 /// Others may need its core. Before that it only gives up its turn.
 const PATIENT_LOOKS: u32 = 5000;
 
-/// How long it sleeps then.
+/// The length of its sleep.
 const SLEEP: Duration = Duration::from_micros(20);
 
 /// The status of a Rust program that panicked.
@@ -218,7 +218,7 @@ impl World {
     /// Gathers like [`gather`](Self::gather), with any number of bytes from each rank.
     ///
     /// # Errors
-    /// As [`gather`](Self::gather).
+    /// The errors of [`gather`](Self::gather).
     pub fn gather_any(&self, mine: &[u8]) -> Result<Vec<Vec<u8>>, MpiError> {
         let lengths = self.gather(&(mine.len() as u64).to_le_bytes())?;
         let lengths: Vec<usize> = lengths.chunks_exact(8).map(|bytes| number(bytes) as usize).collect();
@@ -333,10 +333,11 @@ impl World {
         }
     }
 
-    /// Tells all ranks with which status this one ends, and waits for their ends.
+    /// Tells all ranks the status of this one, and waits until all have ended.
     ///
-    /// Gives the statuses of all, in the order of the ranks. `None` if they have not come within `patience`: then they are still at something else, and only [`abort`](Self::abort) ends them.
-    /// Nothing may be called after it but `abort`.
+    /// Returns the statuses of all, in the order of the ranks. `None` if they have not come within
+    /// `patience`. Then they are still at work, and only [`abort`](Self::abort) ends them. Nothing
+    /// may be called after it but `abort`.
     pub fn end(&self, status: u8, patience: Option<Duration>) -> Option<Vec<u8>> {
         let _turn = self.lock();
         let deadline = patience.map(|patience| Instant::now() + patience);
