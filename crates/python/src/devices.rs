@@ -165,9 +165,9 @@ pub fn labels(team: &device::Team) -> Vec<String> {
 
 /// The devices that a caller wants.
 pub enum Wanted {
-    /// These, which are open.
+    /// Open devices.
     Open(device::Team),
-    /// These, by their names.
+    /// Devices by their names.
     Named(Vec<Selector>),
 }
 
