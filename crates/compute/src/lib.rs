@@ -1,24 +1,27 @@
-//! OpenCL devices behind safe types, their numbers, and the search for the fastest variant of a kernel.
+//! OpenCL devices behind safe types, and the search for fast kernel variants.
 //!
 //! ```text
 //! discover()  →  Team  →  Device  →  Program  →  Kernel::launch(Range, &[Argument])  →  Event
 //!                           └──→  Buffer<T> · views · PinnedBuffer<T> · Pending<…> · Reduction
 //! ```
 //!
-//! Its folders are floors, lowest first; imports point down:
-//! `select` → `queue` → `kernel` → `open` → `memory` → `peer` → `sums` → `measure`; [`tuning`] stands above.
+//! Its folders are floors, lowest first. Imports point down: `select` → `queue` → `kernel` → `open`
+//! → `memory` → `peer` → `sums` → `measure`. [`tuning`] stands above.
 //!
-//! * A [`Team`] is an ordered list of open [`Device`]s; the empty team is the host.
-//! * A [`Device`] has a context, an in-order compute queue and an in-order copy queue of its own. Everything runs
-//!   on the compute queue in the order of the calls, except the transfers of [`PinnedBuffer`], which run beside
-//!   it on the copy queue and are ordered by [`Event`]s, and what is done to memory before it is used.
-//! * A [`Program`] is built from a [`KernelKey`] and cached in memory and on disk. A [`Kernel`] is made with its
-//!   declaration, a list of [`Parameter`]s, which is checked against the compiled kernel at once; each launch
-//!   is checked against the declaration.
-//! * A [`Recorder`] that devices are opened with writes down every command, for traces; without one that costs nothing.
+//! * A [`Team`] is an ordered list of open [`Device`]s. The empty team is the host.
+//! * A [`Device`] has a context, an in-order compute queue and an in-order copy queue of its own.
+//!   Everything runs on the compute queue in the order of the calls, with two exceptions. Transfers
+//!   of [`PinnedBuffer`] run beside it on the copy queue, ordered by [`Event`]s. The host may
+//!   zero new memory before its first use.
+//! * A [`Program`] is built from a [`KernelKey`], and cached in memory and on disk.
+//! * A [`Kernel`] is made with its declaration, a list of [`Parameter`]s. The declaration is
+//!   checked against the compiled kernel at once. Each launch is checked against the declaration.
+//! * Devices can be opened with a [`Recorder`]. It writes down every command, for traces. Without a
+//!   recorder this costs nothing.
 //! * Every failure is a [`DeviceError`].
 //!
-//! *Architecture invariant:* no other crate of the workspace names `opencl3`. Its callers write no `unsafe`.
+//! *Architecture invariant:* no other crate of the workspace names `opencl3`. Its callers write no
+//! `unsafe`.
 
 #![allow(unsafe_code)]
 #![deny(clippy::undocumented_unsafe_blocks)]

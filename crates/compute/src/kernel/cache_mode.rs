@@ -20,13 +20,13 @@ pub enum CacheMode {
     /// keeps the programs that it compiles, so its programs are left to it.
     #[default]
     User,
-    /// This directory.
+    /// A directory of one's own.
     ///
     /// Drivers are asked for the binary of every program. PoCL then compiles all kernels of a
     /// program once more, for work-groups of any size. This compilation may take many times as
     /// long.
     Directory(PathBuf),
-    /// This file for the kernel variants, and nothing for programs.
+    /// A file for the kernel variants, and nothing for programs.
     TuningFile(PathBuf),
     /// No place: every program is compiled anew.
     Off,

@@ -41,8 +41,8 @@ struct Pool {
 
 /// Memory for the sums of one launch, on one device or at one place of several.
 ///
-/// Dropping the slot frees it. Commands of a device run in order, so a slot can serve the next launch
-/// as soon as the last command that uses it has been enqueued.
+/// Dropping the slot frees it. Commands of a device run in order. So the next launch can use a slot
+/// as soon as the last command with it has been enqueued.
 pub(super) struct Slot {
     /// The slot on each device.
     places: Vec<SlotOnDevice>,

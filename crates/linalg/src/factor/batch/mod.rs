@@ -22,9 +22,9 @@ use lattice_compute::scalar::Element;
 
 /// Starts A = L Lᴴ or A = Uᴴ U of each matrix, in the triangle's place.
 ///
-/// The contract is that of [`factor::potrf`](super::potrf()), with an `info` for each matrix. If the
-/// leading minor of order k is not positive, what follows the first k − 1 columns of L, or rows of U,
-/// is left as it was.
+/// The contract is that of [`factor::potrf`](super::potrf()), with an `info` for each matrix. If
+/// the leading minor of order k is not positive, the first k − 1 columns of L, or rows of U, are
+/// computed. The rest of the triangle is left as it was.
 ///
 /// # Errors
 /// [`BlasError::NotSquare`]; [`BlasError::Shape`] for more rows than [`MOST_ROWS`], or than the

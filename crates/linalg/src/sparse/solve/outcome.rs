@@ -53,7 +53,7 @@ pub struct Attempt {
     pub history: Vec<f64>,
     /// Seconds of the method.
     pub seconds: f64,
-    /// Why the method gave up; `None` if it did not.
+    /// The reason why the method gave up; `None` if it did not.
     pub failure: Option<Failure>,
 }
 
