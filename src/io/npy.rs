@@ -1,8 +1,11 @@
 //! NPY: an array of NumPy in a file.
 //!
-//! A file is the bytes `\\x93NUMPY`, a version of two bytes, the length of the header (16 bits in
-//! version 1, 32 bits later), the header, and the numbers. The header is a dictionary of Python with
-//! the keys `descr`, `fortran_order` and `shape`.
+//! A file has these parts:
+//! * the bytes `\x93NUMPY`;
+//! * a version of two bytes;
+//! * the length of the header, 16 bits in version 1 and 32 bits later;
+//! * the header, a dictionary of Python with the keys `descr`, `fortran_order` and `shape`;
+//! * the numbers.
 
 use super::error::{Error, ErrorKind};
 use super::input::{Input, quoted};

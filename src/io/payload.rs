@@ -13,10 +13,14 @@ use rayon::prelude::*;
 /// A function that is called with the bytes done, and the bytes in all.
 pub type Progress<'a> = Option<&'a (dyn Fn(u64, u64) + Sync)>;
 
-/// A function that fills a buffer with the bytes of a field from some byte of the field on.
+/// A function that fills a buffer with the bytes of a field.
+///
+/// The bytes begin at a given byte of the field.
 pub(super) type Fill<'a> = dyn FnMut(&mut Input, u64, &mut [u8]) -> Result<(), Error> + Send + 'a;
 
-/// Returns the function for a field that lies in one piece from `byte` of the file on.
+/// Returns the function for a field in one piece.
+///
+/// The field begins at `byte` of the file.
 pub(super) fn contiguous(byte: u64) -> impl FnMut(&mut Input, u64, &mut [u8]) -> Result<(), Error> + Send {
     move |input, at, buffer| {
         input.seek(byte + at)?;
@@ -101,7 +105,9 @@ impl Payload<'_> {
         Ok(values)
     }
 
-    /// Hands on the field chunk by chunk, each with its first site, and returns the sums.
+    /// Hands on the field chunk by chunk, and returns the sums.
+    ///
+    /// Each chunk comes with its first site.
     pub(super) fn stream(
         &self,
         input: &mut Input,
@@ -160,9 +166,10 @@ impl Payload<'_> {
             .reduce(|| Method::NOTHING, |a, b| self.combine(a, b))
     }
 
-    /// Reads the part of a field that begins at `byte`, and the sums of the bytes of its share.
+    /// Reads the part of a field that begins at `byte`.
     ///
-    /// The values of present sites follow one another.
+    /// Returns the values and the sums of the bytes of its share. The values of present sites
+    /// follow one another.
     pub(super) fn read_part<V: Copy + Default + Send + Sync>(
         &self,
         input: &mut Input,
@@ -202,7 +209,7 @@ impl Payload<'_> {
                     .reduce(|| Method::NOTHING, |a, b| self.combine(a, b));
                 sums = self.combine(sums, chunk);
                 done += sites;
-                // As much of the whole as of the part.
+                // Progress of the whole is taken to be that of the part.
                 self.report((done as u64 * self.sites as u64 / part.sites() as u64) as usize);
             }
         }

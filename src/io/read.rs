@@ -94,9 +94,10 @@ pub fn holds_propagator(path: impl AsRef<Path>) -> Result<bool, Error> {
     Ok(propagators::File::recognise(&mut input)?.is_some())
 }
 
-/// Reads a configuration, or a part of it if there are several processes that find nothing wrong.
+/// Reads a configuration, or a part of it for one of several processes.
 ///
-/// If one of them does, each reads all. So all tell the same, as one process would.
+/// If one of the processes finds something wrong, each reads all. So all report the same problem,
+/// like one process.
 fn inspect_configuration(input: &mut Input, options: &ReadOptions) -> Result<Inspection, Error> {
     let Some(parts) = options.parts else { return inspect_links(input, options) };
     let found = inspect_links(input, options);

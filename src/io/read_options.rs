@@ -34,7 +34,7 @@ pub struct ReadOptions<'a> {
     ///
     /// The caller has time to prepare something. The file may still turn out to be invalid.
     pub extents: Option<&'a dyn Fn(Dims)>,
-    /// What each of several processes reads of the links. `None` reads all.
+    /// The parts of the links that several processes read. `None` reads all.
     pub parts: Option<Parts<'a>>,
 }
 

@@ -19,7 +19,9 @@ const DOCUMENT: &str = "document";
 /// Most bytes of a file of results.
 const LARGEST: u64 = 1 << 30;
 
-/// Tells whether results under this name are written as HDF5: it ends in `.h5` or `.hdf5`.
+/// Tells whether results under this name are written as HDF5.
+///
+/// Such a name ends in `.h5` or `.hdf5`.
 pub fn is_hdf5_name(path: &Path) -> bool {
     path.extension()
         .is_some_and(|ending| ["h5", "hdf5"].iter().any(|known| ending.eq_ignore_ascii_case(known)))
@@ -131,9 +133,9 @@ fn put<'v>(
     Ok(())
 }
 
-/// Returns the extents and the numbers of nested lists that are alike; `None` for other values.
+/// Returns the extents and the numbers of nested lists of equal lengths.
 ///
-/// An empty list is none: HDF5 knows no extents of zero here.
+/// `None` for other values, and for an empty list: HDF5 knows no extents of zero here.
 fn numbers(value: &Value) -> Option<(Vec<u64>, Vec<f64>)> {
     let Value::Array(values) = value else { return None };
     let (mut inner, mut all) = (None, Vec::new());

@@ -15,7 +15,7 @@ pub const UNITARITY_LIMIT: f64 = 1e-4;
 
 /// Refuses infinities and NaN, and names the first of them.
 ///
-/// Of a part of a configuration the name is not that of the link.
+/// In a part of a configuration the name is not that of the link.
 pub(super) fn check_finite(config: &GaugeConfiguration) -> Result<(), ErrorKind> {
     fn first<T: Real>(links: &[Matrix3<T>]) -> Option<usize> {
         let finite =

@@ -122,7 +122,9 @@ fn number(line: &[u8]) -> Option<f64> {
     line.parse().ok()
 }
 
-/// Reads all numbers of the file into the links of a lattice. They must be as many as it takes.
+/// Reads all numbers of the file into the links of a lattice.
+///
+/// The file must have as many numbers as the lattice takes.
 fn links(input: &mut Input, dims: Dims, options: &ReadOptions) -> Result<Vec<Matrix3<f64>>, Error> {
     let wanted = NDIM * dims.volume() * REALS;
     let bytes = (wanted * size_of::<f64>()) as u64;

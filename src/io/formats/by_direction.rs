@@ -18,7 +18,7 @@ use crate::scalar::Precision;
 /// Complex numbers of a link.
 const ENTRIES: usize = 9;
 
-/// What no file of these formats holds.
+/// Features that no file of these formats has.
 pub(super) const CANNOT_HOLD: &[Feature] = &[Feature::BigEndian, Feature::TwoRows, Feature::LogicalFileName];
 
 /// The storage of the links.
@@ -42,9 +42,10 @@ impl ByDirection {
         }
     }
 
-    /// Reads all links, and the sums of each direction. `fills` has a function for each direction.
+    /// Reads all links, and the sums of each direction.
     ///
-    /// The caller has made sure that the file holds so many bytes.
+    /// `fills` has a function for each direction. The caller has made sure that the file holds so
+    /// many bytes.
     pub(super) fn read(
         &self,
         input: &mut Input,

@@ -45,14 +45,17 @@ impl GaugeFormat for OpenQcd {
 
 const ORDER: Order = Order { format: Format::OpenQcd, extents: |[t, x, y, z]| [x, y, z, t], links };
 
-/// The payload of a lattice: a record for each odd point, with the eight links around it.
+/// The payload of a lattice.
+///
+/// It has a record for each odd point, with the eight links around it.
 fn payload<'a>(sites: usize, progress: Progress<'a>) -> Payload<'a> {
     Payload { sites: sites / 2, site_bytes: 2 * SITE as usize, method: None, progress }
 }
 
-/// Reads one time slice after the other, so that little more than the links is in memory.
+/// Reads one time slice after the other.
 ///
-/// The points of a slice have all its links in space, and the links in time on both of its sides.
+/// So little more than the links is in memory. The points of a slice have all its links in space,
+/// and the links in time on both of its sides.
 fn links(input: &mut Input, dims: Dims, options: &ReadOptions) -> Result<Vec<Matrix3<f64>>, Error> {
     let all = payload(dims.volume(), None);
     input.expect("the links", HEADER, all.bytes())?;
@@ -97,7 +100,7 @@ fn links(input: &mut Input, dims: Dims, options: &ReadOptions) -> Result<Vec<Mat
 
 /// Returns the number of an odd point among the odd points of the file.
 ///
-/// Of two neighbours in z, one is odd.
+/// One of two neighbours in z is odd.
 fn place(dims: Dims, site: usize) -> usize {
     let [x, y, z, t] = dims.coordinates(site);
     (((t * dims[0] + x) * dims[1] + y) * dims[2] + z) / 2

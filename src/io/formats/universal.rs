@@ -112,11 +112,13 @@ fn check(input: &mut Input, configuration: &GaugeConfiguration) -> Result<Header
     Ok(HeaderCheck { quantity, stored, computed, tolerance, ok })
 }
 
-/// What no file of these formats holds.
+/// Features that no file of these formats has.
 pub(super) const CANNOT_HOLD: &[Feature] =
     &[Feature::SinglePrecision, Feature::BigEndian, Feature::TwoRows, Feature::LogicalFileName];
 
-/// Writes the header of a configuration, with the extents in the order of the format.
+/// Writes the header of a configuration.
+///
+/// The extents are in the order of the format.
 pub(super) fn write_header(
     output: &mut Output,
     configuration: &GaugeConfiguration,

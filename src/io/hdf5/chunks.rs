@@ -22,7 +22,9 @@ pub(super) struct Chunks {
     filters: Vec<Filter>,
     /// The chunks by their numbers, the last extent fastest.
     places: HashMap<u64, Place>,
-    /// Chunks whose filters are undone: those of the band of the slowest extent that is being read.
+    /// Decoded chunks.
+    ///
+    /// They belong to the band of the slowest extent that is being read.
     whole: HashMap<u64, Vec<u8>>,
     band: u64,
 }
@@ -37,7 +39,9 @@ struct Place {
 }
 
 impl Chunks {
-    /// Reads the places of all chunks. `rest` are the properties of the layout behind its class.
+    /// Reads the places of all chunks.
+    ///
+    /// `rest` are the properties of the layout behind its class.
     pub(super) fn read(
         input: &mut Input,
         object: u64,
@@ -173,7 +177,9 @@ impl Chunks {
         }
     }
 
-    /// Fills a buffer with the bytes of whole elements, from byte `at` of the dataset on.
+    /// Fills a buffer with the bytes of whole elements.
+    ///
+    /// They begin at byte `at` of the dataset.
     pub(super) fn fill(&mut self, input: &mut Input, at: u64, buffer: &mut [u8]) -> Result<(), Error> {
         let (mut done, mut first) = (0, at / self.element);
         while done < buffer.len() {
@@ -198,7 +204,9 @@ impl Chunks {
         Ok(())
     }
 
-    /// Finds the chunk of an element, its place there, and how many elements follow each other from it on.
+    /// Finds the chunk of an element, and its place there.
+    ///
+    /// The last number counts the consecutive elements from this one on.
     fn run(&self, element: u64) -> (u64, u64, u64) {
         let (mut number, mut inside) = (0, 0);
         let mut coordinates = vec![0; self.space.len()];

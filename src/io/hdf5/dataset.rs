@@ -55,7 +55,9 @@ impl Dataset {
         Ok(Self { space, numbers, layout })
     }
 
-    /// Returns all extents, the slowest first: those of the dataset, then those of an element.
+    /// Returns all extents, the slowest first.
+    ///
+    /// The extents of the dataset come before the extents of an element.
     pub(in crate::io) fn shape(&self) -> Vec<u64> {
         [&self.space[..], &self.numbers.shape].concat()
     }

@@ -17,7 +17,9 @@ pub(super) const SMALLEST_NODE: u64 = 24;
 /// Most levels of the tree of a group.
 const MOST_LEVELS: u8 = 8;
 
-/// Returns the names in a group with the addresses of their objects; nothing for a dataset.
+/// Returns the names in a group with the addresses of their objects.
+///
+/// A dataset has none.
 pub(super) fn links(input: &mut Input, object: &Object) -> Result<Vec<(String, u64)>, Error> {
     let mut links = Vec::new();
     for message in object.messages.iter().filter(|message| message.kind == LINK) {

@@ -132,7 +132,9 @@ impl Object {
     }
 }
 
-/// Returns the data of a message that stands in another object. `reference` tells where.
+/// Returns the data of a message that stands in another object.
+///
+/// `reference` names the object.
 pub(super) fn shared(input: &mut Input, byte: u64, reference: &[u8], kind: u16) -> Result<Vec<u8>, Error> {
     let mut bytes = Bytes(reference);
     let mut address = || -> Result<u64, String> {

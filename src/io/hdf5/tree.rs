@@ -16,7 +16,9 @@ const DEEPEST: usize = 16;
 
 /// The objects of a file.
 pub(in crate::io) struct File {
-    /// The objects with their paths, groups before what is in them. The path of the root is empty.
+    /// The objects with their paths.
+    ///
+    /// A group comes before its content. The path of the root is empty.
     objects: Vec<(String, Object)>,
 }
 
@@ -73,7 +75,9 @@ impl File {
         found
     }
 
-    /// Lists the datasets for a message, with their shapes or the reason why they are not read.
+    /// Lists the datasets for a message.
+    ///
+    /// Each has its shape, or the reason why it is not read.
     pub(in crate::io) fn described(&self, input: &mut Input) -> Vec<String> {
         let datasets = self.objects.iter().filter(|(_, object)| object.is_dataset());
         let mut described = Vec::new();

@@ -7,7 +7,7 @@ use crate::scalar::Precision;
 pub(in crate::io) enum Element {
     /// A real number.
     Real(Precision),
-    /// A complex number: a compound of the reals `r` and `i`, as NumPy and h5py know it.
+    /// A complex number, like in NumPy and h5py: a compound of the reals `r` and `i`.
     Complex(Precision),
     /// A whole number of 64 bits with a sign.
     Integer,

@@ -11,7 +11,9 @@ use std::collections::BTreeMap;
 /// Bytes of the superblock.
 const SUPERBLOCK: u64 = 96;
 
-/// The rank of the trees of groups, as in the library. A node has up to twice as many children.
+/// The rank of the trees of groups, like in the library.
+///
+/// A node has up to twice as many children.
 const TREE_RANK: u64 = 16;
 
 /// The least rank of the leaves of groups, as in the library.
@@ -204,7 +206,9 @@ impl<'a> Writer<'a> {
         Ok(place)
     }
 
-    /// Writes the names of a group and where they lead. Returns the places of the tree and the heap.
+    /// Writes the names of a group and the addresses of their objects.
+    ///
+    /// Returns the places of the tree and the heap.
     fn links(&mut self, links: &[(&str, u64)], leaf_rank: usize) -> Result<[u64; 2], Error> {
         self.align()?;
         // The first name is empty: the tree's first key.
@@ -241,14 +245,16 @@ impl<'a> Writer<'a> {
         for word in [UNDEFINED, UNDEFINED, 0, leaf.unwrap_or_default(), last] {
             tree.extend(word.to_le_bytes());
         }
-        // As many keys and children as the rank allows.
+        // The tree has room for all keys and children that the rank allows.
         tree.resize((24 + 8 * (4 * TREE_RANK + 1)) as usize, 0);
         Ok([self.append(&tree)?, heap])
     }
 }
 
 impl Node {
-    /// Collects the texts for the heap, in the order in which [`Writer::object`] takes them.
+    /// Collects the texts for the heap.
+    ///
+    /// Their order is that in which [`Writer::object`] takes them.
     fn collect_texts<'t>(&'t self, texts: &mut Vec<&'t str>) {
         for (_, value) in &self.attributes {
             if let Attribute::Text(text) = value {

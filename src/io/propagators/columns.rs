@@ -46,9 +46,10 @@ impl Layout {
         Spinor::<f64>::REALS * self.precision.bytes()
     }
 
-    /// Reads one column or all of them, each into a field of its own, and the sums of the bytes.
+    /// Reads one column or all of them, and the sums of the bytes.
     ///
-    /// Besides the fields only chunks of the file are in memory.
+    /// Each column gets a field of its own. Besides the fields only chunks of the file are in
+    /// memory.
     pub(super) fn read(
         self,
         input: &mut Input,

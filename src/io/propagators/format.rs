@@ -8,7 +8,9 @@ use std::str::FromStr;
 /// A format of propagators. All are read and written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum PropagatorFormat {
-    /// SciDAC (LIME): a record for each solution; Chroma's record for all twelve is read too.
+    /// SciDAC (LIME): a record for each solution.
+    ///
+    /// Chroma's record for all twelve is read too.
     #[default]
     SciDac,
     /// HDF5 as Chroma and lalibe write it: an array of matrices in spin and colour.

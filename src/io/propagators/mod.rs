@@ -148,7 +148,9 @@ impl File {
         Ok(Packed::recognise(input)?.map(Self::Packed))
     }
 
-    /// Takes a file that was not recognised for what it begins like, to say what it lacks.
+    /// Takes a file that was not recognised for the format of its first bytes.
+    ///
+    /// The error then tells what the file lacks.
     fn expected(input: &mut Input) -> Result<Self, Error> {
         match Packed::arrays(input)? {
             Some(arrays) => {

@@ -183,7 +183,9 @@ fn start(input: &mut Input) -> Result<Vec<u8>, Error> {
     input.bytes("the beginning of the file", 0, length)
 }
 
-/// Writes a propagator in a format that holds all columns. `numbers` writes the numbers with their sums.
+/// Writes a propagator in a format that holds all columns.
+///
+/// `numbers` writes the numbers with their sums.
 pub(super) fn write(
     output: &mut Output,
     format: PropagatorFormat,

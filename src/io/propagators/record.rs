@@ -27,7 +27,9 @@ pub struct PropagatorRecord {
     pub field: Vec<Spinor<f64>>,
 }
 
-/// Makes the records of fields that were read together, in the order of their sources.
+/// Makes the records of fields that were read together.
+///
+/// They are in the order of their sources.
 pub(super) fn records(
     sources: impl IntoIterator<Item = (usize, usize)>,
     fields: Vec<Vec<Spinor<f64>>>,
@@ -44,7 +46,9 @@ pub(super) fn records(
     sources.into_iter().zip(fields).map(record).collect()
 }
 
-/// Refuses solutions with infinities or NaN, and checksums that disagree unless they may.
+/// Refuses solutions with infinities or NaN, and checksums that disagree.
+///
+/// Options may allow such checksums.
 pub(super) fn verify(
     input: &Input,
     dims: Dims,

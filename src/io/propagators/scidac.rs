@@ -138,7 +138,9 @@ pub(super) fn for_each_solution(
     Ok(dims)
 }
 
-/// Returns the places of twelve spinors that say nothing of their sources; none for other files.
+/// Returns the places of twelve spinors that say nothing of their sources.
+///
+/// Other files have none.
 fn twelve_without_sources(input: &mut Input, file: &LimeFile) -> Result<Vec<usize>, Error> {
     let mut places = Vec::new();
     for data in file.scidac_data() {
