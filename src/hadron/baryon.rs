@@ -1,9 +1,9 @@
-//! Correlators of baryons: octet and decuplet, both parities, components of the spin.
+//! Correlators of baryons: octet and decuplet, parities, components of the spin.
 //!
-//! The formulas follow from Wick's theorem with two equal quarks. They have a diquark
-//! D\[A, B\]^{k′k}_{αβ} = Σ ε_ijk ε_i′j′k′ A^{ii′}_{ρα} B^{jj′}_{ρβ}. Unprimed colours and the spin ρ
-//! belong to the sink. A propagator S and a projector T close the diquark in two ways:
-//! tt = tr(T S^{kk′}) tr(D^{k′k}) and xt = tr(T S^{kk′} D^{k′k}).
+//! The formulas follow from Wick's theorem with two equal quarks. They have a diquark D\[A,
+//! B\]^{k′k}_{αβ} = Σ ε_ijk ε_i′j′k′ A^{ii′}_{ρα} B^{jj′}_{ρβ}. Unprimed colours and the spin ρ
+//! belong to the sink. A propagator S and a projector T close the diquark in two ways: tt = tr(T
+//! S^{kk′}) tr(D^{k′k}) and xt = tr(T S^{kk′} D^{k′k}).
 
 use super::momenta::{Momenta, Momentum, Phases, Slices};
 use super::quark::{QuarkPropagator, SitePropagator};
@@ -13,18 +13,22 @@ use num_complex::Complex64;
 use serde::{Deserialize, Serialize};
 use std::array::from_fn;
 
-/// How quarks are contracted to a baryon.
+/// The contraction of quarks to a baryon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BaryonForm {
     /// (q₁ Γ q₂) q₂: proton with q₁ = d and q₂ = u, Σ⁺ with s and u, Ξ⁰ with u and s.
     Octet,
     /// Λ of the octet with a strange quark q₁ and two quarks q₂ of equal mass.
     LambdaOctet,
-    /// One quark q₁ and two quarks q₂: Δ and Ω with equal ones, Σ* with s and u, Ξ* with u and s.
+    /// One quark q₁ and two quarks q₂.
+    ///
+    /// Δ and Ω have equal quarks. Σ* has q₁ = s and q₂ = u, Ξ* has u and s.
     Decuplet,
 }
 
-/// A baryon's operator: the form, the projector T of its open spin, and Γ of its diquark.
+/// A baryon's operator.
+///
+/// It has a form, the projector T of its open spin, and Γ of its diquark.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BaryonOperator {
     /// The contraction.
@@ -38,7 +42,9 @@ pub struct BaryonOperator {
 /// The correlator of a baryon.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BaryonCorrelator {
-    /// The hadron, the matrix of its diquark and the component of its spin: `nucleon_Cg5NR_up`.
+    /// The hadron, the matrix of its diquark and the component of its spin.
+    ///
+    /// For example `nucleon_Cg5NR_up`.
     pub name: String,
     /// The parity that T = ½(1 ± γ4) projects on: `+` or `-`.
     pub projector: String,
@@ -147,9 +153,10 @@ impl BaryonOperator {
         terms.sum()
     }
 
-    /// Returns the correlators C(p, t) = Σ_x e^{ip·(x−x₀)} of the contraction, t from the source.
+    /// Returns the correlators C(p, t) = Σ_x e^{ip·(x−x₀)} of the contraction.
     ///
-    /// There is one for each momentum. No sign of the boundary is applied.
+    /// There is one for each momentum. t counts from the source. No sign of the boundary is
+    /// applied.
     ///
     /// # Panics
     /// If the propagators are of different lattices.
@@ -204,7 +211,9 @@ pub fn spin_projector(is_up: bool) -> SpinTensor {
     half(Complex64::new(0.0, if is_up { -1.0 } else { 1.0 }), SpinTensor::gamma(3))
 }
 
-/// Returns C γ∓ with γ∓ = ½(±γ2 + iγ1), which raises (upper sign) or lowers the spin along z.
+/// Returns C γ∓ with γ∓ = ½(±γ2 + iγ1).
+///
+/// The upper sign raises the spin along z, the lower sign lowers it.
 pub fn vector_diquark(raises: bool) -> SpinTensor {
     let sign = Complex64::from(if raises { 0.5 } else { -0.5 });
     let i = Complex64::new(0.0, 0.5);
@@ -238,7 +247,9 @@ fn both_parities(row: impl Fn(bool) -> Vec<(&'static str, SpinTensor, SpinTensor
     of(true).chain(of(false)).collect()
 }
 
-/// Returns the operators of the octet. NR is ½(1 ± γ4) beside Γ, the non-relativistic form.
+/// Returns the operators of the octet.
+///
+/// NR stands for ½(1 ± γ4) beside Γ, the non-relativistic form.
 pub fn octet_operators() -> Vec<NamedOperator> {
     let cg5 = SpinTensor::gamma(5);
     both_parities(|is_positive| {
@@ -271,7 +282,9 @@ pub fn decuplet_operators() -> Vec<NamedOperator> {
     })
 }
 
-/// Returns the correlators of a baryon on the host, for each of its operators and each momentum.
+/// Returns the correlators of a baryon on the host.
+///
+/// There is one for each of its operators and each momentum.
 ///
 /// # Panics
 /// If the propagators are of different lattices.
@@ -294,7 +307,9 @@ pub fn baryons(
     of_slices(name, operators, &slices, momenta)
 }
 
-/// Returns the correlators from sums of the contractions, a number for each operator.
+/// Returns the correlators from sums of the contractions.
+///
+/// The sums have a number for each operator.
 pub(super) fn of_slices(
     name: &str,
     operators: &[NamedOperator],

@@ -1,4 +1,6 @@
-//! Correlators of currents: conserved vector current to ρ, local axial current to π.
+//! Correlators of currents.
+//!
+//! The conserved vector current goes to ρ, the local axial current to π.
 
 use super::momenta::{Momenta, Phases};
 use super::quark::{QuarkPropagator, SitePropagator};
@@ -53,10 +55,11 @@ fn summed(quark: &QuarkPropagator, origin: [usize; NDIM], of_site: impl Fn(usize
     slices.number(0, 0).into_iter().map(|z| z.re).collect()
 }
 
-/// Returns the conserved vector currents of x, y and z with ρ at the source, on the host.
+/// Returns the conserved vector currents of x, y and z with ρ at the source.
 ///
-/// They are Σ_x Re tr\[A†(x) (γ_k − 1) U_k(x) S(x+k) γ_k\] with A = γ5 S γ5. The terms of Chroma with
-/// A(x+k) are the same, because γ5 anticommutes with γ_k. The links have the phases of the boundary.
+/// The host computes Σ_x Re tr\[A†(x) (γ_k − 1) U_k(x) S(x+k) γ_k\] with A = γ5 S γ5. The terms of
+/// Chroma with A(x+k) are the same, because γ5 anticommutes with γ_k. The links have the phases of
+/// the boundary.
 ///
 /// # Panics
 /// If links and propagator are of different lattices.

@@ -85,7 +85,7 @@ pub struct Hadrons {
     pub currents: Vec<CurrentCorrelator>,
 }
 
-/// What is measured, and from where.
+/// The observables of a measurement, and its origin.
 #[derive(Clone, Debug)]
 pub struct HadronMeasurement {
     /// The team whose first device contracts hadrons; without devices the host does.
@@ -132,8 +132,9 @@ impl HadronMeasurement {
         Ok(all)
     }
 
-    /// Measures the hadrons of one quark. The conserved current wants links with the phases of the
-    /// boundary.
+    /// Measures the hadrons of one quark.
+    ///
+    /// The conserved current needs links with the phases of the boundary.
     ///
     /// # Errors
     /// When a device fails.

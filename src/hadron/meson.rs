@@ -26,7 +26,9 @@ pub struct MesonCorrelator {
 /// Numbers of a site from which all pairs of matrices follow.
 pub(super) const NUMBERS: usize = 256;
 
-/// Writes T = Σ_ab conj(S₂\[αa\]\[βb\]) S₁\[α′a\]\[β′b\] at ((4α + α′)·4 + β)·4 + β′.
+/// Writes T = Σ_ab conj(S₂\[αa\]\[βb\]) S₁\[α′a\]\[β′b\].
+///
+/// Its place is ((4α + α′)·4 + β)·4 + β′.
 pub(super) fn products_of_colours(s1: &SitePropagator, s2: &SitePropagator, numbers: &mut [Complex64]) {
     for (k, number) in numbers.iter_mut().enumerate() {
         let [alpha, alpha1, beta, beta1] = [k / 64, k / 16 % 4, k / 4 % 4, k % 4].map(|spin| 3 * spin);
@@ -81,9 +83,10 @@ pub(super) fn of_slices(slices: &Slices, momenta: &Momenta, distances: usize) ->
     all.map(correlator).collect()
 }
 
-/// Returns the sign by which a correlator becomes ⟨O(x) Ō(0)⟩, from the matrix at the source.
+/// Returns the sign by which a correlator becomes ⟨O(x) Ō(0)⟩.
 ///
-/// Ō = q̄₁ Γ̄ q₂ with Γ̄ = γ4 Γ† γ4. With it every channel of free quarks is positive.
+/// The sign depends on the matrix at the source. Ō = q̄₁ Γ̄ q₂ with Γ̄ = γ4 Γ† γ4. With it every
+/// channel of free quarks is positive.
 ///
 /// # Panics
 /// If the number is above 15.

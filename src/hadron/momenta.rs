@@ -20,7 +20,9 @@ pub struct MomentaError {
     mu: usize,
 }
 
-/// Returns the largest n² whose momenta a lattice has: the next one has n_k = L_k/2 + 1.
+/// Returns the largest n² for which a lattice has all momenta.
+///
+/// The next momentum has n_k = L_k/2 + 1.
 fn allowed(dims: Dims) -> usize {
     let shortest = (0..3).map(|mu| dims[mu]).min().unwrap_or(0);
     (shortest / 2 + 1).pow(2) - 1

@@ -62,7 +62,7 @@ pub struct Noise {
     pub hit: u32,
 }
 
-/// Marks the streams of noise. Those of other random fields are small numbers.
+/// Marks the streams of noise. Streams of other random fields are small numbers.
 const STREAM: u32 = 1 << 31;
 
 impl Noise {
@@ -100,7 +100,7 @@ impl Noise {
     }
 }
 
-/// How a source is cut into parts, each of which is solved for on its own.
+/// The division of a source into parts, each of which has a solve of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dilution {
     /// A part for each time slice.

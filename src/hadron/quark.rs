@@ -6,7 +6,9 @@ use crate::host::{NoRoom, Spinor, reserve};
 use num_complex::Complex64;
 use rayon::prelude::*;
 
-/// S(x) at a site: rows and columns are 3·spin + colour, of the sink and of the source.
+/// S(x) at a site.
+///
+/// Rows belong to the sink and columns to the source. Both are 3·spin + colour.
 pub type SitePropagator = [[Complex64; 12]; 12];
 
 /// A quark propagator: all twelve solutions of a source.
@@ -52,7 +54,9 @@ impl QuarkPropagator {
         });
     }
 
-    /// Multiplies the propagator by a number: 2κ goes from κ normalisation to that of the mass.
+    /// Multiplies the propagator by a number.
+    ///
+    /// 2κ converts from κ normalisation to mass normalisation.
     pub fn scale(&mut self, factor: f64) {
         self.sites.par_iter_mut().flatten().flatten().for_each(|z| *z *= factor);
     }

@@ -79,7 +79,7 @@ impl SpinorSmearing {
         }
     }
 
-    /// Returns name and value of the parameter, and the value that belongs to a weight c.
+    /// Returns name and value of the parameter, and its value for a weight c.
     fn parameter(self) -> (&'static str, f64, impl Fn(f64) -> f64) {
         let (name, value, steps) = match self {
             Self::Gaussian { width, steps } => ("width", width, Some(steps)),
@@ -238,7 +238,9 @@ mod tests {
         }
     }
 
-    /// On unit links a plane wave is multiplied by \[1 − 6c + 2c Σ cos p_k\]ⁿ, and t plays no part.
+    /// On unit links a plane wave is multiplied by \[1 − 6c + 2c Σ cos p_k\]ⁿ.
+    ///
+    /// t plays no part.
     #[test]
     fn plane_waves_are_multiplied_by_a_number() {
         let dims = Dims::new([4, 6, 2, 2]).unwrap();

@@ -34,7 +34,9 @@ pub enum Source {
     },
     /// 1 on all sites. Text `volume`.
     Volume,
-    /// Noise, the same number in all columns. Text `z4:SEED,HIT`, then `,t=T` and `,part=K/N`.
+    /// Noise, the same number in all columns.
+    ///
+    /// Text `z4:SEED,HIT`, then `,t=T` and `,part=K/N`.
     Noise(NoiseSource),
     /// e^{−a rᵖ} on one time slice, r the shortest distance from a site.
     ///
@@ -184,7 +186,9 @@ impl Source {
     }
 }
 
-/// The right-hand sides of a source, with its file read and the links of its smearing.
+/// The right-hand sides of a source.
+///
+/// The source's file is read, and the links of its smearing are there.
 #[derive(Clone, Debug)]
 pub struct SourceFields {
     source: Source,
@@ -238,9 +242,9 @@ impl SourceFields {
         }
     }
 
-    /// Returns the right-hand side for one spin and colour, sites in lexicographic order.
+    /// Returns the right-hand side for one spin and colour.
     ///
-    /// The host smears it.
+    /// The sites are in lexicographic order. The host smears the source.
     ///
     /// # Errors
     /// If the file has no such column.
@@ -266,9 +270,9 @@ impl SourceFields {
         })
     }
 
-    /// Returns the right-hand side for one spin and colour, on the devices of a lattice.
+    /// Returns the right-hand side for one spin and colour on a lattice's devices.
     ///
-    /// Their first one smears it.
+    /// The first device smears it.
     ///
     /// # Errors
     /// If the file has no such column, and if a device fails.
@@ -472,7 +476,7 @@ mod tests {
         assert_eq!(at([3, 1, 0, 3]), 0.0);
     }
 
-    /// The columns of noise on slices and interlaced sites are parts of a diluted source.
+    /// Columns of noise on slices and interlaced sites are parts of a diluted source.
     #[test]
     fn noise_is_a_part_of_its_dilution() {
         let Source::Noise(NoiseSource { noise, .. }) = "u1:5,1".parse().unwrap() else { panic!("noise") };

@@ -13,9 +13,10 @@ use num_complex::Complex64;
 /// Currents: one for each direction of space.
 const CURRENTS: usize = 3;
 
-/// Returns correlators like [`conserved_vector`], by the first device of a team or the host.
+/// Returns correlators like [`conserved_vector`], computed by a team.
 ///
-/// A whole time slice is on the device at once: 2784 bytes for each of its sites.
+/// The first device or the host computes them. A whole time slice is on the device at once: 2784
+/// bytes for each of its sites.
 ///
 /// # Errors
 /// When the device fails.
@@ -69,7 +70,9 @@ pub fn conserved_vector_on(
     Ok((0..CURRENTS).map(|k| CurrentCorrelator { name: conserved_name(k), values: values(k) }).collect())
 }
 
-/// The matrices of x, y and z: for each row its only column and the entry, `[k][row][column, re, im]`.
+/// The matrices of x, y and z as `[k][row][column, re, im]`.
+///
+/// Each row has its only column and the entry.
 fn gammas() -> Vec<f64> {
     let rows = (0..CURRENTS).flat_map(|k| gamma(1 << k));
     rows.flat_map(|(column, phase)| {

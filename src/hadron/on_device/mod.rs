@@ -26,7 +26,9 @@ const GROUP: usize = 64;
 /// Components of a spinor.
 const COMPONENTS: usize = 12;
 
-/// Sites of a slice that are on the device at once. Products of mesons take 128 MB there.
+/// Largest number of a slice's sites that are on the device at once.
+///
+/// Products of mesons take 128 MB there.
 const PIECE: usize = 1 << 15;
 
 /// Numbers as `[component][site][re, im]`.

@@ -14,10 +14,11 @@ const STRETCHES: usize = 64;
 /// Reals of a site of a propagator.
 const SITE_REALS: usize = 2 * COMPONENTS * COMPONENTS;
 
-/// Sums `numbers` of each site over time slices, like `Phases::project` on the host.
+/// Sums `numbers` of each site over time slices.
 ///
-/// At most `piece` sites of a slice are on the device at once. `of_sites` makes the numbers of so
-/// many sites, `[site][number][re, im]`, of the two propagators, `[site][row][column][re, im]`.
+/// The host has `Phases::project` for it. At most `piece` sites of a slice are on the device at
+/// once. `of_sites` makes the numbers of so many sites, `[site][number][re, im]`, of the two
+/// propagators, `[site][row][column][re, im]`.
 ///
 /// # Errors
 /// When the device fails.

@@ -48,10 +48,11 @@ impl SmearingLinks {
 }
 
 impl SpinorSmearing {
-    /// Smears like [`apply`](Self::apply) on the first device of a team, or on the host.
+    /// Smears like [`apply`](Self::apply), on the first device of a team or the host.
     ///
     /// # Errors
-    /// When the device fails, for example by a lack of memory: 384 bytes for each site beside the links.
+    /// When the device fails, for example by a lack of memory: 384 bytes for each site beside the
+    /// links.
     ///
     /// # Panics
     /// If there is not one spinor for each site.
