@@ -163,7 +163,9 @@ fn key<R: Real>(shard: &Shard) -> KernelKey {
     FROM.define(key, &shard.layout(R::STORAGE), Shape::SPINOR)
 }
 
-/// The columns of one parity, and how many reals there are from one to the next in plain order.
+/// The columns of one parity in plain order.
+///
+/// `stride` is the number of reals from one column to the next.
 struct OfColumns {
     parity: usize,
     columns: usize,

@@ -90,7 +90,7 @@ impl FromStr for FlowAction {
     }
 }
 
-/// How far and how finely links flow.
+/// Parameters of the flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowParams {
     /// The action.
@@ -115,7 +115,7 @@ impl Default for FlowParams {
     }
 }
 
-/// Why links do not flow.
+/// The reason why links do not flow.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FlowError {
     /// The step is not positive, or too large.
@@ -180,7 +180,7 @@ pub struct FlowOutcome {
 /// Lets links flow on the host; see [`flow_on`].
 ///
 /// # Errors
-/// As [`flow_on`].
+/// The errors of [`flow_on`].
 pub fn flow(
     configuration: &GaugeConfiguration,
     params: &FlowParams,

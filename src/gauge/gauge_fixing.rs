@@ -33,7 +33,7 @@ impl Gauge {
     /// All of them.
     pub const ALL: [Self; 2] = [Self::Landau, Self::Coulomb];
 
-    /// How many directions the condition has, the first ones.
+    /// Returns the number of directions in the condition, which are the first ones.
     fn directions(self) -> usize {
         match self {
             Self::Landau => NDIM,
@@ -96,7 +96,7 @@ impl FromStr for Gauge {
     }
 }
 
-/// How a gauge is fixed.
+/// Parameters of gauge fixing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FixParams {
     /// The gauge.
@@ -139,7 +139,7 @@ impl FixParams {
     }
 }
 
-/// Why a gauge is not fixed.
+/// The reason why a gauge is not fixed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FixError {
     /// The tolerance is not positive.
@@ -205,8 +205,10 @@ const SAME_MAXIMUM: f64 = 1e-12;
 /// the configuration, transformed once. Gauge-invariant observables change by rounding only.
 ///
 /// # Errors
-/// If a parameter makes no sense, if no start converges, if a link has no nearest element of SU(3), or
-/// if there is too little memory.
+/// * A parameter makes no sense.
+/// * No start converges.
+/// * A link has no nearest element of SU(3).
+/// * There is too little memory.
 pub fn fix_gauge(
     configuration: &GaugeConfiguration,
     params: &FixParams,

@@ -29,7 +29,7 @@ use crate::philox::Philox;
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 
-/// How a configuration is generated.
+/// Parameters of generating a configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GenerateParams {
     /// The inverse coupling β = 6/g², at least 0. Default 6.0.
@@ -72,7 +72,7 @@ pub enum Start {
     From(GaugeConfiguration),
 }
 
-/// Why no configuration was generated.
+/// The reason why no configuration was generated.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum GenerateError {
     /// β is negative or not a finite number.
@@ -159,7 +159,7 @@ pub fn generate(
 /// `watch` may keep the configuration, for example.
 ///
 /// # Errors
-/// As [`generate`].
+/// The errors of [`generate`].
 pub fn generate_watched(
     dims: Dims,
     start: Start,

@@ -1,6 +1,7 @@
-//! Algorithms on links: heat bath, smearing, gradient flow, gauge fixing, observables.
+//! Algorithms on links.
 //!
-//! The flow and stout smearing also run on a device.
+//! These are heat bath, smearing, gradient flow, gauge fixing and observables. The flow and stout
+//! smearing also run on a device.
 
 mod ape;
 mod directions;

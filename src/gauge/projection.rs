@@ -1,4 +1,4 @@
-//! How a smeared link is brought back to SU(3).
+//! Projections of smeared links to SU(3).
 
 use crate::host::Matrix3;
 use serde::Serialize;

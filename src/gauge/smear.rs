@@ -31,7 +31,7 @@ pub enum Smearing {
     },
 }
 
-/// How links are smeared.
+/// Parameters of smearing links.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SmearParams {
     /// The kind, with its parameters.
@@ -42,11 +42,11 @@ pub struct SmearParams {
     ///
     /// HYP takes all directions, or the directions of space.
     pub directions: Directions,
-    /// How sums of links are brought back to SU(3). Stout smearing needs none.
+    /// The projection of sums of links to SU(3). Stout smearing needs none.
     pub projection: Projection,
 }
 
-/// Why links are not smeared.
+/// The reason why links are not smeared.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SmearError {
     /// A parameter is out of its range.
@@ -192,7 +192,7 @@ impl fmt::Display for SmearParams {
 /// Smears the links of a configuration on the host; see [`smear_on`].
 ///
 /// # Errors
-/// As [`smear_on`].
+/// The errors of [`smear_on`].
 pub fn smear(
     configuration: &GaugeConfiguration,
     params: &SmearParams,

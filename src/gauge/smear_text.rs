@@ -1,14 +1,18 @@
-//! Smearing of links as text: `stout:0.1,3`, then directions unless they are the usual ones.
+//! Smearing of links as text, for example `stout:0.1,3`.
+//!
+//! Directions follow unless they are the usual ones.
 
 use super::directions::Directions;
 use super::projection::Projection;
 use super::smear::{SmearParams, Smearing};
 use std::fmt;
 
-/// Parses `ape:ALPHA,N`, `stout:RHO,N` or `hyp:A1,A2,A3,N`. Directions may follow, as in `stout:0.1,3,xyz`.
+/// Parses `ape:ALPHA,N`, `stout:RHO,N` or `hyp:A1,A2,A3,N`.
+///
+/// Directions may follow, for example `stout:0.1,3,xyz`.
 ///
 /// # Errors
-/// If the text is nothing of this, or a parameter is out of its range. The message tells what is taken.
+/// If the text has another form, or a parameter is out of its range. The message tells the forms.
 pub(crate) fn parse(text: &str, usual: Directions) -> Result<SmearParams, String> {
     let wanted = || {
         format!(

@@ -16,7 +16,7 @@ pub struct WilsonLoops {
     pub loops: Vec<Vec<f64>>,
 }
 
-/// Why there are no loops.
+/// The reason why there are no loops.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WilsonLoopError {
     /// A side is zero.
@@ -80,7 +80,7 @@ impl WilsonLoops {
     /// letter.
     ///
     /// # Errors
-    /// As [`in_time`](Self::in_time).
+    /// The errors of [`in_time`](Self::in_time).
     pub fn in_space(space: &GaugeConfiguration, sides: [usize; 2]) -> Result<Self, WilsonLoopError> {
         averaged(space, space, sides, &[(0, 1), (0, 2), (1, 2)])
     }

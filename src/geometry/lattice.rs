@@ -34,13 +34,13 @@ struct Inner {
     kept: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
 }
 
-/// Why a field cannot be made.
+/// The reason why a field cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum LatticeError {
     /// A field was given data of another lattice.
     #[error("the lattice is {wanted}, the {what} is of {found}")]
     Dims {
-        /// What was given.
+        /// The object that was given.
         what: &'static str,
         /// The lattice's extents.
         wanted: Dims,
@@ -52,7 +52,7 @@ pub enum LatticeError {
     SpinorCount {
         /// The lattice's extents.
         dims: Dims,
-        /// One for each site and field.
+        /// The spinors needed: one for each site and field.
         wanted: usize,
         /// The spinors given.
         found: usize,

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Sums over all blocks in their order do not depend on threads or processes.
 pub(crate) const BLOCK: usize = 1024;
 
-/// How the processes of a job tell each other something.
+/// The exchange of bytes between the processes of a job.
 pub trait Together: Send + Sync {
     /// The number of this process, from 0.
     fn rank(&self) -> usize;
@@ -55,7 +55,9 @@ impl Company {
 /// The sites that one process has, and the share that it answers for.
 #[derive(Clone)]
 pub struct Part {
-    /// Ranges of sites in ascending order, with the place of the first site among all that are present.
+    /// Ranges of sites in ascending order.
+    ///
+    /// Each has the place of its first site among all that are present.
     runs: Vec<(Range<usize>, usize)>,
     share: Range<usize>,
     company: Arc<Company>,

@@ -82,7 +82,7 @@ impl StoredBlocks {
     }
 }
 
-/// The layout of a factor's stored blocks, and whether the factor uses their adjoint.
+/// The layout of a factor's stored blocks, and the use of their adjoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockUse {
     /// The layout of the blocks.
