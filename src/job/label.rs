@@ -18,7 +18,7 @@ pub struct Label {
 /// The columns of a propagator that a solve is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Columns {
-    /// This one.
+    /// A single column.
     One(Column),
     /// All at once, or as many as there is memory for.
     All,

@@ -11,7 +11,7 @@ use std::str::FromStr;
 /// The wanted precision of an iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WantedPrecision {
-    /// This one.
+    /// A named precision.
     This(IterationPrecision),
     /// The mixed one that suits the devices.
     Mixed,

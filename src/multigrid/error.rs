@@ -1,4 +1,4 @@
-//! Why there is no multigrid method for an equation.
+//! Errors of multigrid methods.
 
 use super::block::Block;
 use crate::device::DeviceError;
@@ -6,7 +6,7 @@ use crate::device::mpi::World;
 use crate::geometry::{Dims, LatticeError};
 use std::sync::Arc;
 
-/// Why the set-up of a multigrid method failed.
+/// The reason why the set-up of a multigrid method failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
     /// No block fits the lattice and its domains.

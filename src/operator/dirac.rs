@@ -34,7 +34,7 @@ pub struct Dirac<T: Storage> {
     site_term: SiteTerm,
 }
 
-/// How an operator is applied.
+/// Options of applying an operator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DiracOptions {
     /// Number of columns that the operator is applied to at once. Default 1.
@@ -51,7 +51,7 @@ impl Default for DiracOptions {
     }
 }
 
-/// Why an operator cannot be made.
+/// The reason why an operator cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum DiracError {
     /// κ or the mass makes no sense.
@@ -82,7 +82,7 @@ impl<T: Storage> Dirac<T> {
     /// The other flavour has −μ.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     pub fn twisted(
         links: &GaugeField<T>,
         coupling: impl Into<Coupling>,
@@ -96,7 +96,7 @@ impl<T: Storage> Dirac<T> {
     /// The links were made with [`GaugeField::with_clover`].
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     pub fn clover(
         links: &GaugeField<T>,
         coupling: impl Into<Coupling>,
@@ -105,7 +105,7 @@ impl<T: Storage> Dirac<T> {
         Self::new(links, coupling, SiteTerm::Clover { csw, mu: 0.0 })
     }
 
-    /// The operator with this site term.
+    /// Makes the operator with this site term.
     ///
     /// # Errors
     /// When κ, m or a parameter of the site term is not allowed, or the kernels cannot be built.
@@ -122,7 +122,7 @@ impl<T: Storage> Dirac<T> {
     /// The options are the number of right-hand sides and a kernel variant.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     ///
     /// # Panics
     /// When there is no right-hand side.
@@ -242,7 +242,7 @@ impl<T: Storage> Dirac<T> {
     /// Returns the Schur complement with this symmetry.
     ///
     /// # Errors
-    /// As [`schur_complement`](Self::schur_complement).
+    /// The errors of [`schur_complement`](Self::schur_complement).
     pub fn schur_complement_in(&self, symmetry: SchurSymmetry) -> Result<SchurComplement<T>, LatticeError> {
         let task = self.stencil.task();
         SchurComplement::new(self.stencil.links(), task.factors, symmetry, task.columns)

@@ -226,7 +226,9 @@ impl<T: Storage> SchurComplement<T> {
         self.to_odd.apply(&turned, None, between)
     }
 
-    /// Tells whether sums take a pass of their own: hops end with sums of one column alone.
+    /// Tells whether sums take a pass of their own.
+    ///
+    /// Hops end with sums of one column alone.
     fn has_columns(&self) -> bool {
         self.space.columns() > 1
     }

@@ -95,7 +95,7 @@ pub trait Watch {
 pub struct AutoSolution {
     /// The solution.
     pub x: SpinorField<f64>,
-    /// How the solve went, of all methods together.
+    /// The report of the solve, for all methods together.
     ///
     /// The residual is the one at the end.
     pub info: SolverInfo,

@@ -54,7 +54,7 @@ pub struct BlockSolution {
     pub x: SpinorField<f64>,
     /// The residuals, one for each source.
     pub residuals: Vec<Residual>,
-    /// How the solve went.
+    /// The report of the solve.
     ///
     /// Iterations are those of all sources together. Residuals and history are the largest of all
     /// sources.

@@ -16,7 +16,7 @@ pub enum InvertError {
         failure: Failure,
         /// The best iterate.
         best: Box<SpinorField<f64>>,
-        /// How far the best iterate came.
+        /// The report of the solve, with the residual of the best iterate.
         info: Box<SolverInfo>,
     },
     /// Every method that [`Auto`](super::Auto) tried gave up.
@@ -26,7 +26,7 @@ pub enum InvertError {
         failure: Failure,
         /// The best iterate of all; zero if no iterate came nearer to the solution.
         best: Box<SpinorField<f64>>,
-        /// How far the solve came, all methods together.
+        /// The report of the solve, for all methods together.
         info: Box<SolverInfo>,
         /// The methods, in the order in which they were tried.
         attempts: Vec<Attempt>,

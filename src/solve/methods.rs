@@ -22,7 +22,7 @@ methods!(method_functions);
 /// The solve starts from x = 0 if that is nearer.
 ///
 /// # Errors
-/// As [`cr`].
+/// The errors of [`cr`].
 pub fn cr_from(
     dirac: &Dirac<f64>,
     b: &SpinorField<f64>,

@@ -73,7 +73,8 @@ macro_rules! methods {
             /// See [`lattice_solvers::minres`]. Stops like [`cr`].
             ///
             /// # Errors
-            /// As [`cr`]; [`InvertError::NotHermitian`] for one flavour of twisted mass.
+            /// The errors of [`cr`], and [`InvertError::NotHermitian`] for one flavour of twisted
+            /// mass.
             minres: Minres(MinresParams), "minres", Hermitian, "MINRES on γ5M";
 
             /// Solves M x = b by Conjugate Gradient on M†M x = M†b, from x = 0.
@@ -81,7 +82,7 @@ macro_rules! methods {
             /// Stops like [`cr`].
             ///
             /// # Errors
-            /// As [`cr`].
+            /// The errors of [`cr`].
             cg: Cg(CgParams), "cg", Normal, "Conjugate Gradient on M†M";
 
             /// Solves M x = b by Conjugate Gradient on M M†y = b with x = M†y, from x = 0.
@@ -90,7 +91,7 @@ macro_rules! methods {
             /// residual falls in each iteration. Stops like [`cr`].
             ///
             /// # Errors
-            /// As [`cr`].
+            /// The errors of [`cr`].
             cgne: Cgne(CgParams), "cgne", Direct, "Conjugate Gradient on M M†y = b, x = M†y";
 
             /// Solves M x = b by BiCGStab on this system itself, from x = 0.
@@ -98,7 +99,7 @@ macro_rules! methods {
             /// See [`lattice_solvers::bicgstab`]. Stops like [`cr`].
             ///
             /// # Errors
-            /// As [`cr`].
+            /// The errors of [`cr`].
             bicgstab: Bicgstab(BicgstabParams), "bicgstab", Direct, "BiCGStab on M";
 
             /// Solves M x = b by BiCGStab(ℓ) on this system itself, from x = 0.
@@ -106,7 +107,7 @@ macro_rules! methods {
             /// See [`lattice_solvers::bicgstab_l`]. Stops like [`cr`].
             ///
             /// # Errors
-            /// As [`cr`].
+            /// The errors of [`cr`].
             bicgstab_l: BicgstabL(BicgstabLParams), "bicgstab-l", Direct, "BiCGStab(2) on M";
 
             /// Solves M x = b by GCR(m) on this system itself, from x = 0.
@@ -115,7 +116,7 @@ macro_rules! methods {
             /// [`lattice_solvers::gcr`]. Stops like [`cr`].
             ///
             /// # Errors
-            /// As [`cr`].
+            /// The errors of [`cr`].
             gcr: Gcr(GcrParams), "gcr", Direct, "GCR(16) on M, preconditioned by four steps of mr";
 
             /// Solves M x = b by Minimal Residual on this system itself, from x = 0.
@@ -123,7 +124,7 @@ macro_rules! methods {
             /// See [`lattice_solvers::minimal_residual`]. Stops like [`cr`].
             ///
             /// # Errors
-            /// As [`cr`].
+            /// The errors of [`cr`].
             mr: Mr(MrParams), "mr", Direct, "Minimal Residual on M";
         }
     };

@@ -31,7 +31,7 @@ pub(crate) struct Equation<'a, A: DiracOperator> {
     pub b_norm: f64,
     /// The relative residual of the equation, from its definition.
     pub true_residual: &'a mut dyn FnMut(&VectorOf<A>) -> Result<f64, DeviceError>,
-    /// Who keeps the states of the solve, if anybody does.
+    /// The keeper of the solve's states, if there is one.
     pub checkpoints: Option<&'a mut dyn Checkpoints>,
 }
 
@@ -39,7 +39,7 @@ impl<A: InPrecision<f32> + InPrecision<Half>> Equation<'_, A> {
     /// Solves it.
     ///
     /// # Errors
-    /// Those of making operators; the method's own are in the outcome.
+    /// The errors of making operators. The errors of the method are in the outcome.
     pub fn solve(self, guess: Option<&VectorOf<A>>, plan: Plan) -> Result<Outcome<VectorOf<A>>, InvertError> {
         if plan.params.system() == System::Hermitian && !self.operator.is_gamma5_hermitian() {
             return Err(InvertError::NotHermitian);

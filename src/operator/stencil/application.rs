@@ -98,12 +98,13 @@ impl<T: Storage> Stencil<T> {
 
     /// Computes out = γ5^g (shift·ψ + coefficient·H ψ).
     ///
-    /// On one parity the shift multiplies the shifted field instead of ψ. `observer` receives the event of
-    /// each device's kernel. The task's ending decides about storing and sums.
+    /// On one parity the shift multiplies the shifted field instead of ψ. `observer` receives the
+    /// event of each device's kernel. The task's ending decides about storing and sums.
     ///
     /// # Panics
-    /// If a field is missing or not wanted, lives on another lattice than the links or on other sites than
-    /// the task's, or has another number of columns.
+    /// * A field is missing or not wanted.
+    /// * A field lives on another lattice than the links, or on other sites than the task's.
+    /// * A field has another number of columns.
     pub fn apply(
         &self,
         fields: Fields<'_, T>,

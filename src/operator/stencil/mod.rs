@@ -1,4 +1,6 @@
-//! The nearest-neighbour stencil of Dirac operators: task, kernels, variants, application.
+//! The nearest-neighbour stencil of Dirac operators.
+//!
+//! Its files are task, kernels, variants and application.
 
 mod application;
 mod kernels;

@@ -40,9 +40,10 @@ impl Divisor {
 }
 
 impl Traversal {
-    /// Makes the order of a domain in tiles of `tile_z` slices and boxes of 2 × 2 × 2 rows.
+    /// Makes the order of a domain in tiles and boxes.
     ///
-    /// `tile_z` = 0 is a single tile. Tiles and boxes are used as far as they divide the sub-lattices.
+    /// Tiles have `tile_z` slices, and boxes 2 × 2 × 2 rows. `tile_z` = 0 is a single tile. Tiles
+    /// and boxes are used as far as they divide the sub-lattices.
     pub fn new(layout: &Layout, tile_z: usize, boxes: bool) -> Self {
         let [x, y, z, t] = layout.sub_extents();
         let tile = if tile_z != 0 && z.is_multiple_of(tile_z) { tile_z } else { z };

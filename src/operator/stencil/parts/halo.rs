@@ -1,4 +1,6 @@
-//! The part of the hop that crosses faces of a domain, twin of `cl/stencil/halo.cl`.
+//! The part of the hop that crosses faces of a domain.
+//!
+//! Its kernels are in `cl/stencil/halo.cl`.
 
 use super::super::traversal::Traversal;
 use super::boundary::phase_of_leaving;
