@@ -20,14 +20,14 @@ use products::{Case, Wide, check};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Which index of op(A) and op(B) runs along neighbouring elements, and what is conjugated.
+/// The operations on both factors as a kernel sees them, in memory of either order.
 #[derive(Clone, Copy)]
-struct Form {
+struct Operations {
     transposed: [bool; 2],
     conjugate: [bool; 2],
 }
 
-impl Form {
+impl Operations {
     const COUNT: usize = 16;
 
     fn new(number: usize) -> Self {
@@ -36,32 +36,36 @@ impl Form {
     }
 }
 
-/// In which forms a kernel is tried.
+/// The operations that a kernel is tried with.
 #[derive(Clone, Copy)]
-enum Forms {
-    /// All: the kernel looks at its arguments.
+enum TriedOperations {
+    /// All of them, because the kernel reads them from its arguments.
     All,
-    /// The kernel is compiled for the form: all on a GPU, one for each element type on a processor, which compiles slowly.
+    /// All on a GPU, and one for each element type on a processor.
+    ///
+    /// The kernel is compiled for its operations. Processors compile slowly.
     Compiled,
     /// One of them.
     One(usize),
 }
 
-impl Forms {
-    fn list<T: Element>(self, device: &Device) -> Vec<Form> {
+impl TriedOperations {
+    fn list<T: Element>(self, device: &Device) -> Vec<Operations> {
         let double = T::Real::PRECISION == Precision::Double;
-        let all = if T::IS_COMPLEX { Form::COUNT } else { 4 };
+        let all = if T::IS_COMPLEX { Operations::COUNT } else { 4 };
         match self {
-            Forms::Compiled if device.info().kind == DeviceKind::Cpu => {
-                vec![Form::new(match (T::IS_COMPLEX, double) {
+            TriedOperations::Compiled if device.info().kind == DeviceKind::Cpu => {
+                vec![Operations::new(match (T::IS_COMPLEX, double) {
                     (false, false) => 0,
                     (false, true) => 3,
                     (true, false) => 1 + 8,
                     (true, true) => 2 + 4,
                 })]
             }
-            Forms::One(number) => vec![Form::new(number % all)],
-            Forms::All | Forms::Compiled => (0..Form::COUNT).map(Form::new).collect(),
+            TriedOperations::One(number) => vec![Operations::new(number % all)],
+            TriedOperations::All | TriedOperations::Compiled => {
+                (0..Operations::COUNT).map(Operations::new).collect()
+            }
         }
     }
 }
@@ -79,8 +83,10 @@ impl Draw {
     }
 }
 
-/// A case of this form with sizes, leading dimensions, offsets, scalars and order of C drawn at random.
-fn case_of(draw: &mut Draw, form: Form) -> Case {
+/// Draws a case with these operations at random.
+///
+/// Drawn are sizes, leading dimensions, offsets, scalars and the order of C.
+fn case_of(draw: &mut Draw, operations: Operations) -> Case {
     let sizes: &[usize] =
         if small() { &[0, 1, 2, 3, 7, 17, 33] } else { &[0, 1, 2, 3, 7, 31, 33, 64, 65, 127, 129, 257] };
     let [m, n, k] = std::array::from_fn(|_| draw.of(sizes));
@@ -88,8 +94,8 @@ fn case_of(draw: &mut Draw, form: Form) -> Case {
     // A row-major C is computed as its transposed: the factors change places.
     let swapped = c_order == Order::RowMajor;
     let factor = |draw: &mut Draw, slot: usize| {
-        let op = if form.conjugate[slot] { Op::C } else { draw.of(&[Op::N, Op::T]) };
-        let transposed = form.transposed[slot] != swapped;
+        let op = if operations.conjugate[slot] { Op::C } else { draw.of(&[Op::N, Op::T]) };
+        let transposed = operations.transposed[slot] != swapped;
         let order = if (op != Op::N) != transposed { Order::RowMajor } else { Order::ColumnMajor };
         (op, order)
     };
@@ -117,28 +123,28 @@ fn case_of(draw: &mut Draw, form: Form) -> Case {
     }
 }
 
-fn kernel_agrees<T: Wide>(device: &Device, tuning: GemmTuning, forms: Forms) {
+fn kernel_agrees<T: Wide>(device: &Device, tuning: GemmTuning, tried: TriedOperations) {
     let params = GemmParams { arithmetic: tuning.arithmetic::<T>(), tuning: Some(tuning), parts: None };
-    let forms = forms.list::<T>(device);
+    let tried = tried.list::<T>(device);
     let mut draw = Draw(Philox::new(7, 1, 0));
     let count = if small() { 6 } else { 36 };
     for number in 0..count {
-        check::<T>(device, &params, &case_of(&mut draw, forms[number % forms.len()]));
+        check::<T>(device, &params, &case_of(&mut draw, tried[number % tried.len()]));
     }
 }
 
 /// Products with few rows, columns or both, with their sums in parts of which the last is shorter.
-fn parts_agree<T: Wide>(device: &Device, tuning: GemmTuning, forms: Forms) {
+fn parts_agree<T: Wide>(device: &Device, tuning: GemmTuning, tried: TriedOperations) {
     let params = GemmParams { arithmetic: tuning.arithmetic::<T>(), tuning: Some(tuning), parts: Some(3) };
     let extents = if small() {
         vec![[5, 3, 77]]
     } else {
         vec![[13, 7, 1030], [131, 5, 77], [3, 141, 335], [31, 29, 700]]
     };
-    let forms = forms.list::<T>(device);
+    let tried = tried.list::<T>(device);
     let mut draw = Draw(Philox::new(13, 1, 0));
-    for number in 0..extents.len().max(forms.len()) {
-        let mut case = case_of(&mut draw, forms[number % forms.len()]);
+    for number in 0..extents.len().max(tried.len()) {
+        let mut case = case_of(&mut draw, tried[number % tried.len()]);
         (case.extents, case.count) = (extents[number % extents.len()], 1);
         check::<T>(device, &params, &case);
     }
@@ -156,9 +162,9 @@ fn refused<T: Wide>(device: &Device, tuning: GemmTuning, why: &str) {
     assert!(matches!(&error, BlasError::Variant { reason, .. } if reason.contains(why)), "{error}");
 }
 
-fn on_every_device<T: Wide>(tuning: GemmTuning, forms: Forms) {
+fn on_every_device<T: Wide>(tuning: GemmTuning, tried: TriedOperations) {
     for device in devices() {
-        kernel_agrees::<T>(&device, tuning, forms);
+        kernel_agrees::<T>(&device, tuning, tried);
     }
 }
 
@@ -180,16 +186,16 @@ macro_rules! kernels_of {
 
             #[test]
             fn textbook() {
-                on_every_device::<$element>(GemmTuning::Global, Forms::All);
+                on_every_device::<$element>(GemmTuning::Global, TriedOperations::All);
                 for device in devices() {
-                    kernel_agrees::<$element>(&device, GemmTuning::Local, Forms::All);
-                    parts_agree::<$element>(&device, GemmTuning::Local, Forms::All);
+                    kernel_agrees::<$element>(&device, GemmTuning::Local, TriedOperations::All);
+                    parts_agree::<$element>(&device, GemmTuning::Local, TriedOperations::All);
                 }
             }
 
             #[test]
             fn registers() {
-                on_every_device::<$element>(GemmTuning::Registers(REGISTERS), Forms::Compiled);
+                on_every_device::<$element>(GemmTuning::Registers(REGISTERS), TriedOperations::Compiled);
             }
 
             #[test]
@@ -197,8 +203,8 @@ macro_rules! kernels_of {
                 let variant =
                     Panels { panel: $panel, block: [2 * $panel[0], 2 * $panel[1], 40], lanes: $lanes };
                 for device in devices() {
-                    kernel_agrees::<$element>(&device, GemmTuning::Panels(variant), Forms::All);
-                    parts_agree::<$element>(&device, GemmTuning::Panels(variant), Forms::All);
+                    kernel_agrees::<$element>(&device, GemmTuning::Panels(variant), TriedOperations::All);
+                    parts_agree::<$element>(&device, GemmTuning::Panels(variant), TriedOperations::All);
                 }
             }
 
@@ -210,7 +216,7 @@ macro_rules! kernels_of {
                     if device.info().pocl_version() == Some(5) {
                         refused::<$element>(&device, tuning, "PoCL 5");
                     } else {
-                        parts_agree::<$element>(&device, tuning, Forms::Compiled);
+                        parts_agree::<$element>(&device, tuning, TriedOperations::Compiled);
                     }
                 }
             }
@@ -227,7 +233,7 @@ macro_rules! kernels_of {
                     prefetch: 128,
                     max_registers: None,
                 };
-                on_every_device::<$element>(GemmTuning::Mma(variant), Forms::Compiled);
+                on_every_device::<$element>(GemmTuning::Mma(variant), TriedOperations::Compiled);
             }
         }
     };
@@ -244,7 +250,7 @@ const OBLONG_MMA: Mma = Mma { tile: [32, 16, 16], band: 8, ..SMALL_MMA };
 #[test]
 fn matrix_units_make_parts() {
     for device in devices() {
-        parts_agree::<f64>(&device, GemmTuning::Mma(OBLONG_MMA), Forms::Compiled);
+        parts_agree::<f64>(&device, GemmTuning::Mma(OBLONG_MMA), TriedOperations::Compiled);
     }
 }
 
@@ -289,7 +295,7 @@ fn shipped_variants_agree() {
                     variants.truncate(1);
                 }
                 for (number, &tuning) in variants.iter().enumerate() {
-                    kernel_agrees::<T>(&device, tuning, Forms::One(number));
+                    kernel_agrees::<T>(&device, tuning, TriedOperations::One(number));
                 }
             }
         }
@@ -327,15 +333,15 @@ fn skinny_products_agree() {
         for device in devices() {
             let mut draw = Draw(Philox::new(11, 1, 0));
             for number in 0..3 * extents.len() {
-                let mut case = case_of(&mut draw, Form::new(draw_form(number)));
+                let mut case = case_of(&mut draw, Operations::new(drawn_operations(number)));
                 (case.extents, case.count) = (extents[number % extents.len()], 1);
                 check::<T>(&device, &GemmParams::default(), &case);
             }
         }
     }
-    /// Forms that come round after all extents have.
-    fn draw_form(number: usize) -> usize {
-        (5 * number + number / 10) % Form::COUNT
+    /// Numbers of operations that come round after all extents have.
+    fn drawn_operations(number: usize) -> usize {
+        (5 * number + number / 10) % Operations::COUNT
     }
     all::<f32>();
     all::<f64>();
