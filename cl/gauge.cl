@@ -5,8 +5,8 @@
 // RECTANGLES   1 if the action of the flow has rectangles
 //
 // Links are [direction][component][site][re, im], component 3 row + column, sites in the order of
-// the host. `extents` are the extents of the lattice. Work-items go over sites fastest, so that
-// neighbours load neighbouring numbers.
+// the host. `extents` are the extents of the lattice. Neighbouring work-items load neighbouring
+// numbers.
 
 #define COLOURS 9
 #define DIRECTIONS 4
@@ -29,11 +29,17 @@ static inline double2 times(const double2 a, const double2 b)
     return (double2)(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
 }
 
+// sum + a b, in an order that four multiply-adds serve.
+static inline double2 plus_times(const double2 sum, const double2 a, const double2 b)
+{
+    return (double2)(sum.x + a.x * b.x - a.y * b.y, sum.y + a.x * b.y + a.y * b.x);
+}
+
 static inline double2 conj_of(const double2 a) { return (double2)(a.x, -a.y); }
 
-static inline uint extent_of(const uint4 extents, const uint mu)
+static inline uint of_direction(const uint4 numbers, const uint mu)
 {
-    return mu == 0 ? extents.x : mu == 1 ? extents.y : mu == 2 ? extents.z : extents.w;
+    return mu == 0 ? numbers.x : mu == 1 ? numbers.y : mu == 2 ? numbers.z : numbers.w;
 }
 
 static inline uint stride_of(const uint4 extents, const uint mu)
@@ -44,13 +50,13 @@ static inline uint stride_of(const uint4 extents, const uint mu)
 // The site one step forward or backward in direction μ.
 static inline uint forward(const links u, const uint site, const uint mu)
 {
-    const uint extent = extent_of(u.extents, mu), stride = stride_of(u.extents, mu);
+    const uint extent = of_direction(u.extents, mu), stride = stride_of(u.extents, mu);
     return site / stride % extent == extent - 1 ? site - (extent - 1) * stride : site + stride;
 }
 
 static inline uint backward(const links u, const uint site, const uint mu)
 {
-    const uint extent = extent_of(u.extents, mu), stride = stride_of(u.extents, mu);
+    const uint extent = of_direction(u.extents, mu), stride = stride_of(u.extents, mu);
     return site / stride % extent == 0 ? site + (extent - 1) * stride : site - stride;
 }
 
@@ -84,7 +90,7 @@ static inline void add_to(matrix *sum, const matrix *m)
         sum->e[k] += m->e[k];
 }
 
-// m = m b, or m b†
+// m = m b, or m b†. `adjoint` is a constant.
 static inline void multiply_by(matrix *m, const matrix *b, const int adjoint)
 {
     for (int i = 0; i < 3; ++i) {
@@ -92,7 +98,7 @@ static inline void multiply_by(matrix *m, const matrix *b, const int adjoint)
         for (int j = 0; j < 3; ++j) {
             double2 sum = (double2)(0.0, 0.0);
             for (int k = 0; k < 3; ++k)
-                sum += times(m->e[3 * i + k], adjoint ? conj_of(b->e[3 * j + k]) : b->e[3 * k + j]);
+                sum = plus_times(sum, m->e[3 * i + k], adjoint ? conj_of(b->e[3 * j + k]) : b->e[3 * k + j]);
             row[j] = sum;
         }
         for (int j = 0; j < 3; ++j)
@@ -100,19 +106,41 @@ static inline void multiply_by(matrix *m, const matrix *b, const int adjoint)
     }
 }
 
+// sum = sum + a b†
+static inline void add_product_with_adjoint(matrix *sum, const matrix *a, const matrix *b)
+{
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j)
+            for (int k = 0; k < 3; ++k)
+                sum->e[3 * i + j] = plus_times(sum->e[3 * i + j], a->e[3 * i + k], conj_of(b->e[3 * j + k]));
+}
+
+// sum = sum + a† b
+static inline void add_product_of_adjoint(matrix *sum, const matrix *a, const matrix *b)
+{
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j)
+            for (int k = 0; k < 3; ++k)
+                sum->e[3 * i + j] = plus_times(sum->e[3 * i + j], conj_of(a->e[3 * k + i]), b->e[3 * k + j]);
+}
+
 // m = m times the links of a step, which moves the site: directions from 0 to 3 forward, 4 + μ backward.
 static inline void step(const links u, matrix *m, uint *site, const uint direction)
 {
     const uint mu = direction % 4;
     matrix link;
-    if (direction >= 4)
+    if (direction >= 4) {
         *site = backward(u, *site, mu);
-    load(&link, u.numbers, u.volume, *site, mu);
-    multiply_by(m, &link, direction >= 4);
-    if (direction < 4)
+        load(&link, u.numbers, u.volume, *site, mu);
+        multiply_by(m, &link, 1);
+    } else {
+        load(&link, u.numbers, u.volume, *site, mu);
+        multiply_by(m, &link, 0);
         *site = forward(u, *site, mu);
+    }
 }
 
+#if RECTANGLES
 // The product of links along a path: up to five directions, four bits each, the first in the lowest.
 static inline void add_path(const links u, matrix *sum, const uint from, const uint path, const uint length)
 {
@@ -135,6 +163,7 @@ static inline void add_path(const links u, matrix *sum, const uint from, const u
         step(u, &m, &site, path >> (4 * k) & 15);
     add_to(sum, &m);
 }
+#endif
 
 // Traceless anti-Hermitian part.
 static inline void project_to_algebra(matrix *m)
@@ -196,50 +225,108 @@ static inline void exponentiate(matrix *m)
     }
 }
 
-#define PATH3(a, b, c) ((a) | (b) << 4 | (c) << 8)
-#define PATH5(a, b, c, d, e) (PATH3(a, b, c) | (d) << 12 | (e) << 16)
+// A site, its number and its coordinates.
+typedef struct {
+    uint number;
+    uint4 at;
+} place;
 
-// One stage of a flow. One work-item for each site and direction, 4 times the volume.
+// The site at a place in the order of work-items: x fastest, then y and z within a tile, then t, then
+// tiles. `tile` has the extents of tiles in y and z. Sites of a tile that are neighbours in t are close
+// in time, so that caches have their links.
+static inline place in_order_of_tiles(const uint number, const uint4 extents, const uint2 tile)
+{
+    place p;
+    uint rest = number;
+    p.at.x = rest % extents.x;
+    rest /= extents.x;
+    p.at.y = rest % tile.x;
+    rest /= tile.x;
+    p.at.z = rest % tile.y;
+    rest /= tile.y;
+    p.at.w = rest % extents.w;
+    rest /= extents.w;
+    const uint tiles = extents.y / tile.x;
+    p.at.y += rest % tiles * tile.x;
+    p.at.z += rest / tiles * tile.y;
+    p.number = p.at.x + extents.x * (p.at.y + extents.y * (p.at.z + extents.z * p.at.w));
+    return p;
+}
+
+static inline uint ahead_of(const place p, const uint4 extents, const uint mu)
+{
+    const uint extent = of_direction(extents, mu), stride = stride_of(extents, mu);
+    return of_direction(p.at, mu) == extent - 1 ? p.number - (extent - 1) * stride : p.number + stride;
+}
+
+static inline uint behind(const place p, const uint4 extents, const uint mu)
+{
+    const uint extent = of_direction(extents, mu), stride = stride_of(extents, mu);
+    return of_direction(p.at, mu) == 0 ? p.number + (extent - 1) * stride : p.number - stride;
+}
+
+// Adds the two staples of a link in the plane of μ and ν. `ahead` is the site ahead in μ.
+static inline void add_staples(const links u, matrix *sum, const place here, const uint ahead, const uint mu, const uint nu)
+{
+    matrix m, link;
+    const uint above = ahead_of(here, u.extents, nu), below = behind(here, u.extents, nu);
+    load(&m, u.numbers, u.volume, here.number, nu);
+    load(&link, u.numbers, u.volume, above, mu);
+    multiply_by(&m, &link, 0);
+    load(&link, u.numbers, u.volume, ahead, nu);
+    add_product_with_adjoint(sum, &m, &link);
+    // A step in ν is the same number of sites wherever it begins in μ.
+    load(&m, u.numbers, u.volume, below, mu);
+    load(&link, u.numbers, u.volume, below + (ahead - here.number), nu);
+    multiply_by(&m, &link, 0);
+    load(&link, u.numbers, u.volume, below, nu);
+    add_product_of_adjoint(sum, &link, &m);
+}
+
+#define PATH5(a, b, c, d, e) ((a) | (b) << 4 | (c) << 8 | (d) << 12 | (e) << 16)
+
+// One stage of a flow. One work-group for `get_local_size(0)` sites and a direction. Groups of the
+// directions of the same sites follow each other.
 //   exponent = of_force TA(Ω) + of_before exponent;  to = e^exponent link
 // Ω is the sum of the staples times U†, in the planes of `directions`, one bit for each direction.
 // With RECTANGLES it is `of_plaquettes` times this sum and `of_rectangles` times the sum of the
-// rectangles' staples. Links in other directions stay. If of_before is 0, exponents are not read.
+// rectangles' staples. Links in other directions stay. If of_before is 0, exponents are not read. If
+// `keeps` is 0, they are not written.
 __kernel void flow_stage(__global const double *restrict from, __global double *restrict exponents,
-                         __global double *restrict to, const uint4 extents, const uint directions,
+                         __global double *restrict to, const uint4 extents, const uint2 tile, const uint directions,
                          const double of_force, const double of_before, const double of_plaquettes,
-                         const double of_rectangles)
+                         const double of_rectangles, const uint keeps)
 {
     const uint volume = extents.x * extents.y * extents.z * extents.w;
-    const size_t item = get_global_id(0);
-    if (item >= (size_t)DIRECTIONS * volume)
+    const uint group = get_group_id(0), mu = group % DIRECTIONS;
+    const uint number = group / DIRECTIONS * get_local_size(0) + get_local_id(0);
+    if (number >= volume)
         return;
-    const uint site = item % volume, mu = item / volume;
+    const place here = in_order_of_tiles(number, extents, tile);
+    const uint site = here.number;
     const links u = {from, extents, volume};
-    matrix link;
-    load(&link, from, volume, site, mu);
+    matrix link, x;
     if (!(directions >> mu & 1)) {
+        load(&link, from, volume, site, mu);
         store(&link, to, volume, site, mu);
         return;
     }
-    matrix x;
     set_zero(&x);
-    const uint back = mu + 4;
-    for (uint nu = 0; nu < DIRECTIONS; ++nu) {
-        if (nu == mu || !(directions >> nu & 1))
-            continue;
-        for (uint side = 0; side < 2; ++side) {
-            // Away from the link, and back to it.
-            const uint away = side ? nu + 4 : nu, home = side ? nu : nu + 4;
-            add_path(u, &x, site, PATH3(away, mu, home), 3);
-        }
+    const uint ahead = ahead_of(here, extents, mu);
+    for (uint other = 1; other < DIRECTIONS; ++other) {
+        const uint nu = (mu + other) % DIRECTIONS;
+        if (directions >> nu & 1)
+            add_staples(u, &x, here, ahead, mu, nu);
     }
 #if RECTANGLES
     matrix r;
     set_zero(&r);
+    const uint back = mu + 4;
     for (uint nu = 0; nu < DIRECTIONS; ++nu) {
         if (nu == mu)
             continue;
         for (uint side = 0; side < 2; ++side) {
+            // Away from the link, and back to it.
             const uint away = side ? nu + 4 : nu, home = side ? nu : nu + 4;
             add_path(u, &r, site, PATH5(away, away, mu, home, home), 5);
             add_path(u, &r, site, PATH5(away, mu, mu, home, back), 5);
@@ -249,6 +336,7 @@ __kernel void flow_stage(__global const double *restrict from, __global double *
     for (int k = 0; k < COLOURS; ++k)
         x.e[k] = of_plaquettes * x.e[k] + of_rectangles * r.e[k];
 #endif
+    load(&link, from, volume, site, mu);
     multiply_by(&x, &link, 1);
     project_to_algebra(&x);
     for (int k = 0; k < COLOURS; ++k)
@@ -259,7 +347,8 @@ __kernel void flow_stage(__global const double *restrict from, __global double *
         for (int k = 0; k < COLOURS; ++k)
             x.e[k] += of_before * before.e[k];
     }
-    store(&x, exponents, volume, site, mu);
+    if (keeps)
+        store(&x, exponents, volume, site, mu);
     exponentiate(&x);
     multiply_by(&x, &link, 0);
     store(&x, to, volume, site, mu);
@@ -319,14 +408,14 @@ static inline double product(const matrix *a, const matrix *b)
 
 // Densities of a site as [quantity][site]: −Σ tr F², the topological charge, Re tr of plaquettes
 // without t, and Re tr of plaquettes with t. If `rectangles` is 1, the loops of F are rectangles, and
-// the last two quantities are not written.
+// the last two quantities are not written. One work-item for each site.
 __kernel void densities(__global const double *restrict from, __global double *restrict to, const uint4 extents,
-                        const uint rectangles)
+                        const uint2 tile, const uint rectangles)
 {
     const uint volume = extents.x * extents.y * extents.z * extents.w;
-    const uint site = get_global_id(0);
-    if (site >= volume)
+    if (get_global_id(0) >= volume)
         return;
+    const uint site = in_order_of_tiles(get_global_id(0), extents, tile).number;
     const links u = {from, extents, volume};
     matrix f[PLANES];
     double energy = 0.0, in_space = 0.0, in_time = 0.0;
@@ -349,4 +438,18 @@ __kernel void densities(__global const double *restrict from, __global double *r
         to[(size_t)2 * volume + site] = in_space;
         to[(size_t)3 * volume + site] = in_time;
     }
+}
+
+// Sums of quantities over the sites `part`, `part` + parts, … as [quantity][part].
+// One work-item for each quantity and part.
+__kernel void partial_sums(__global const double *restrict densities, __global double *restrict to, const uint volume,
+                           const uint parts, const uint quantities)
+{
+    const uint item = get_global_id(0), part = item % parts, quantity = item / parts;
+    if (quantity >= quantities)
+        return;
+    double sum = 0.0;
+    for (uint site = part; site < volume; site += parts)
+        sum += densities[(size_t)quantity * volume + site];
+    to[item] = sum;
 }

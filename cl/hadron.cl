@@ -14,6 +14,12 @@ static inline double2 times(const double2 a, const double2 b)
     return (double2)(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
 }
 
+// sum + a b, in an order that four multiply-adds serve.
+static inline double2 plus_times(const double2 sum, const double2 a, const double2 b)
+{
+    return (double2)(sum.x + a.x * b.x - a.y * b.y, sum.y + a.x * b.y + a.y * b.x);
+}
+
 static inline double2 conj_of(const double2 a) { return (double2)(a.x, -a.y); }
 
 // (1 - 6c) psi + c H psi with the hops H in x, y and z.
@@ -41,8 +47,8 @@ __kernel void smear_step(__global const double *restrict links, __global const d
                 const double2 back = conj_of(vload2((direction + COLOURS * column + row) * volume + behind, links));
                 for (int spin = 0; spin < SPINS; ++spin) {
                     const size_t component = (size_t)(COLOURS * spin + column) * volume;
-                    sum[COLOURS * spin + row] +=
-                        times(there, vload2(component + ahead, from)) + times(back, vload2(component + behind, from));
+                    const double2 of_ahead = plus_times(sum[COLOURS * spin + row], there, vload2(component + ahead, from));
+                    sum[COLOURS * spin + row] = plus_times(of_ahead, back, vload2(component + behind, from));
                 }
             }
         stride *= extent;
@@ -74,7 +80,7 @@ __kernel void products_of_colours(__global const double *s1, __global const doub
             for (int beta = 0; beta < SPINS; ++beta) {
                 const double2 left = conj_of(vload2(row2 + COLOURS * beta + b, s2));
                 for (int spin = 0; spin < SPINS; ++spin)
-                    sums[SPINS * beta + spin] += times(left, right[spin]);
+                    sums[SPINS * beta + spin] = plus_times(sums[SPINS * beta + spin], left, right[spin]);
             }
         }
     }
@@ -119,13 +125,13 @@ __kernel void baryon_term(__global const double *closing, __global const double 
                         const double2 of_one = vload2(numbers + (COLOURS * r + i) * COMPONENTS + COLOURS * c + i1, one);
                         for (int a = 0; a < SPINS; ++a) {
                             const size_t row = COLOURS * c + j, column = COLOURS * a + j1;
-                            right[a] += times(of_one, gamma[SPINS * c + a]);
-                            left[a] += times(gamma[SPINS * r + c], vload2(numbers + row * COMPONENTS + column, other));
+                            right[a] = plus_times(right[a], of_one, gamma[SPINS * c + a]);
+                            left[a] = plus_times(left[a], gamma[SPINS * r + c], vload2(numbers + row * COMPONENTS + column, other));
                         }
                     }
                     for (int a = 0; a < SPINS; ++a)
                         for (int b = 0; b < SPINS; ++b)
-                            d[SPINS * a + b] += sign * times(right[a], left[b]);
+                            d[SPINS * a + b] = plus_times(d[SPINS * a + b], sign * right[a], left[b]);
                 }
             }
             double2 trace = (double2)(0.0, 0.0), trace_of_s = trace, crossed = trace;
@@ -201,6 +207,7 @@ __kernel void sums_of_stretches(__global const double *restrict products, __glob
         return;
     double2 sum = (double2)(0.0, 0.0);
     for (uint site = begin; site < min(begin + stretch, sites); ++site)
-        sum += times(vload2((size_t)momentum * slice + first + site, phases), vload2((size_t)site * numbers + number, products));
+        sum = plus_times(sum, vload2((size_t)momentum * slice + first + site, phases),
+                         vload2((size_t)site * numbers + number, products));
     vstore2(sum, item, to);
 }

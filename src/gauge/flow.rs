@@ -8,7 +8,7 @@ use super::directions::Directions;
 use super::energy::{Energy, TopologicalCharge, clover_energy, energy_and_charge, from_sums};
 use super::link_table::LinkTable;
 use super::observables::plaquette;
-use super::on_device::{DeviceLinks, Update};
+use super::on_device::{DeviceLinks, LinkUpdate};
 use super::staples::{rectangle_staple_sum, staple_sum};
 use crate::device::{Device, DeviceError, Team};
 use crate::geometry::NDIM;
@@ -56,6 +56,20 @@ impl FlowAction {
             Self::Wilson => [1.0, 0.0],
             Self::Symanzik => [1.0 - 8.0 * C1, C1],
         }
+    }
+
+    /// Returns the stages of a step ε of the flow, to be done one after the other.
+    pub fn stages(self, epsilon: f64) -> [LinkUpdate; 3] {
+        std::array::from_fn(|stage| {
+            let [of_force, of_before] = STAGES[stage];
+            LinkUpdate {
+                directions: Directions::ALL,
+                of_force: epsilon * of_force,
+                of_before,
+                coefficients: self.coefficients(),
+                keeps_exponent: stage + 1 < STAGES.len(),
+            }
+        })
     }
 
     /// TA(Ω) of a link.
@@ -298,15 +312,7 @@ impl DeviceFlow {
     }
 
     fn step(&mut self, epsilon: f64) -> Result<(), DeviceError> {
-        for [of_force, of_before] in STAGES {
-            self.links.update(&Update {
-                directions: Directions::ALL,
-                of_force: epsilon * of_force,
-                of_before,
-                coefficients: self.action.coefficients(),
-            })?;
-        }
-        Ok(())
+        self.action.stages(epsilon).iter().try_for_each(|stage| self.links.update(stage))
     }
 
     fn measure(&self) -> Result<(Energy, TopologicalCharge, f64), DeviceError> {

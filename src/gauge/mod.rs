@@ -30,6 +30,7 @@ pub use flow_scales::FlowScales;
 pub use gauge_fixing::{FixError, FixOutcome, FixParams, FixedStart, Gauge, fix_gauge};
 pub use heat_bath::{GenerateError, GenerateParams, Start, generate, generate_watched};
 pub use observables::{Plaquette, link_trace, plaquette, polyakov_loop};
+pub use on_device::{DeviceLinks, LinkUpdate};
 pub use projection::Projection;
 pub use smear::{SmearError, SmearParams, Smearing, smear, smear_on};
 pub use wilson_loops::{WilsonLoopError, WilsonLoops};

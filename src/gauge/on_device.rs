@@ -1,11 +1,12 @@
 //! Links on one device in double: flow stages, stout steps, energy and charge.
 //!
-//! A link update reads a link, its exponent and the neighbours' links. The neighbours' links come
-//! from the cache if it holds four time slices. The update writes an exponent and a link.
+//! A link update reads a link, its exponent and the neighbours' links, and writes an exponent and a
+//! link. Sites go in tiles of y and z through all t, and the four directions of some sites one after
+//! the other. So neighbours' links come from the cache if it holds a few slices of a tile.
 //!
-//! Each link and stage needs at least 576 bytes of memory, or 432 for a stout step. Each also needs
-//! 13 products of matrices and an exponential, some 4000 flops. So devices with less than 7 flops a
-//! byte are bound by arithmetic.
+//! [`LinkUpdate::bytes`] is what each link needs at least: 288 for a stout step, 1440 for the three
+//! stages of a flow step. Each also needs 13 products of matrices and an exponential, some 3500
+//! flops. So devices with less than 7 flops a byte are bound by arithmetic.
 //!
 //! Staples of rectangles reach two links beyond a border, after each stage anew. So a field lies on
 //! one device as a whole.
@@ -15,7 +16,7 @@ use crate::device::{
     Argument, Buffer, Device, DeviceError, Kernel, KernelFamily, KernelKey, Parameter, Range,
 };
 use crate::geometry::{Dims, NDIM};
-use crate::host::{GaugeConfiguration, Links, Matrix3, ordered_sum};
+use crate::host::{GaugeConfiguration, Links, Matrix3};
 use num_complex::Complex64;
 use rayon::prelude::*;
 
@@ -27,8 +28,16 @@ const COMPONENTS: usize = 9;
 /// Work-items of a group.
 const GROUP: usize = 64;
 
-/// Densities that are read back together.
+/// Densities that are summed together.
 const DENSITIES: usize = 4;
+
+/// Parts of the sums over a lattice that are added on the host.
+const PARTS: usize = 4096;
+
+/// Most sites of a tile at one t, and most of its sites at one z.
+///
+/// Their links, exponents and new links of two slices are then in a cache of 20 MB.
+const TILE: [usize; 2] = [512, 4096];
 
 /// Sums over the lattice.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,9 +50,12 @@ pub(super) struct Sums {
     pub plaquettes: [f64; 2],
 }
 
-/// The parts of the exponent of a link's update.
+/// A change of links: each is multiplied by the exponential of an exponent.
+///
+/// The exponent is `of_force` TA(Ω) + `of_before` times the previous exponent. Ω is the sum of a
+/// link's staples, times the link's adjoint.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Update {
+pub struct LinkUpdate {
     /// The directions whose links change, with staples in their planes.
     pub directions: Directions,
     /// The factor of TA(Ω).
@@ -52,17 +64,48 @@ pub(super) struct Update {
     pub of_before: f64,
     /// The coefficients of staples of plaquettes and of rectangles in Ω.
     pub coefficients: [f64; 2],
+    /// `true` if the next update wants the exponent.
+    pub keeps_exponent: bool,
+}
+
+impl LinkUpdate {
+    /// Returns a step of stout smearing.
+    pub fn stout(rho: f64, directions: Directions) -> Self {
+        let (of_before, coefficients) = (0.0, [1.0, 0.0]);
+        Self { directions, of_force: rho, of_before, coefficients, keeps_exponent: false }
+    }
+
+    /// Returns the bytes of memory that a link needs at least, if caches serve its neighbours.
+    pub fn bytes(&self) -> usize {
+        let matrices = 2 + usize::from(self.of_before != 0.0) + usize::from(self.keeps_exponent);
+        matrices * size_of::<Matrix3<f64>>()
+    }
 }
 
 /// The links of a lattice on a device, with the exponents of the last update.
-pub(super) struct DeviceLinks {
+#[derive(Debug)]
+pub struct DeviceLinks {
     dims: Dims,
+    /// `true` if updates may have staples of rectangles.
+    rectangles: bool,
+    /// Extents of tiles in y and z.
+    tile: [u32; 2],
     links: Buffer<f64>,
     /// Memory for the next links.
     spare: Buffer<f64>,
     exponents: Buffer<f64>,
     stage: Kernel,
     densities: Kernel,
+    partial_sums: Kernel,
+}
+
+/// Returns the extents of tiles in y and z, which divide those of the lattice.
+fn tile_of(dims: Dims) -> [u32; 2] {
+    let largest = |extent: usize, of_one: usize, most: usize| {
+        (1..=extent).rev().find(|n| extent.is_multiple_of(*n) && n * of_one <= most).unwrap_or(1)
+    };
+    let y = largest(dims[1], dims[0], TILE[0]);
+    [y as u32, largest(dims[2], dims[0] * y, TILE[1]) as u32]
 }
 
 impl DeviceLinks {
@@ -87,11 +130,13 @@ impl DeviceLinks {
                 Parameter::output::<f64>("exponents"),
                 Parameter::output::<f64>("to"),
                 Parameter::value::<[u32; NDIM]>("extents"),
+                Parameter::value::<[u32; 2]>("tile"),
                 Parameter::value::<u32>("directions"),
                 Parameter::value::<f64>("of_force"),
                 Parameter::value::<f64>("of_before"),
                 Parameter::value::<f64>("of_plaquettes"),
                 Parameter::value::<f64>("of_rectangles"),
+                Parameter::value::<u32>("keeps"),
             ],
         )?;
         let densities = program.kernel(
@@ -100,13 +145,25 @@ impl DeviceLinks {
                 Parameter::input::<f64>("from"),
                 Parameter::output::<f64>("to"),
                 Parameter::value::<[u32; NDIM]>("extents"),
+                Parameter::value::<[u32; 2]>("tile"),
                 Parameter::value::<u32>("rectangles"),
+            ],
+        )?;
+        let partial_sums = program.kernel(
+            "partial_sums",
+            &[
+                Parameter::input::<f64>("densities"),
+                Parameter::output::<f64>("to"),
+                Parameter::value::<u32>("volume"),
+                Parameter::value::<u32>("parts"),
+                Parameter::value::<u32>("quantities"),
             ],
         )?;
         let reals = 2 * COMPONENTS * NDIM * dims.volume();
         let links = Buffer::from_slice(device, &in_order_of_device(configuration))?;
         let [spare, exponents] = [Buffer::zeroed(device, reals)?, Buffer::zeroed(device, reals)?];
-        Ok(Self { dims, links, spare, exponents, stage, densities })
+        let tile = tile_of(dims);
+        Ok(Self { dims, rectangles, tile, links, spare, exponents, stage, densities, partial_sums })
     }
 
     /// The extents of the lattice.
@@ -118,27 +175,33 @@ impl DeviceLinks {
         self.dims.extents().map(|extent| extent as u32)
     }
 
-    /// Multiplies each link by an exponential.
-    ///
-    /// The exponent is `of_force` TA(Ω) + `of_before` times the previous exponent.
+    /// Starts a change of the links.
     ///
     /// # Errors
     /// When the device fails.
-    pub fn update(&mut self, update: &Update) -> Result<(), DeviceError> {
+    ///
+    /// # Panics
+    /// If the update has staples of rectangles, and the links were made without.
+    pub fn update(&mut self, update: &LinkUpdate) -> Result<(), DeviceError> {
+        assert!(self.rectangles || update.coefficients[1] == 0.0, "links with staples of rectangles");
         let directions = (0..NDIM).map(|mu| u32::from(update.directions.contains(mu)) << mu).sum::<u32>();
         let [of_plaquettes, of_rectangles] = update.coefficients;
+        let extents = self.extents();
         let arguments = [
             Argument::from(&self.links),
             Argument::from(&mut self.exponents),
             Argument::from(&mut self.spare),
-            Argument::value(self.dims.extents().map(|extent| extent as u32)),
+            Argument::value(extents),
+            Argument::value(self.tile),
             Argument::value(directions),
             Argument::value(update.of_force),
             Argument::value(update.of_before),
             Argument::value(of_plaquettes),
             Argument::value(of_rectangles),
+            Argument::value(u32::from(update.keeps_exponent)),
         ];
-        self.stage.start(Range::covering(NDIM * self.dims.volume(), GROUP), &arguments)?;
+        let groups = NDIM * self.dims.volume().div_ceil(GROUP);
+        self.stage.start(Range::groups(groups, GROUP), &arguments)?;
         std::mem::swap(&mut self.links, &mut self.spare);
         Ok(())
     }
@@ -149,18 +212,29 @@ impl DeviceLinks {
     ///
     /// # Errors
     /// When the device fails.
-    pub fn sums(&self, rectangles: bool) -> Result<Sums, DeviceError> {
+    pub(super) fn sums(&self, rectangles: bool) -> Result<Sums, DeviceError> {
         let volume = self.dims.volume();
-        let mut densities = Buffer::<f64>::zeroed(self.links.device(), DENSITIES * volume)?;
+        let device = self.links.device();
+        let mut densities = Buffer::<f64>::zeroed(device, DENSITIES * volume)?;
         let arguments = [
             Argument::from(&self.links),
             Argument::from(&mut densities),
             Argument::value(self.extents()),
+            Argument::value(self.tile),
             Argument::value(u32::from(rectangles)),
         ];
         self.densities.start(Range::covering(volume, GROUP), &arguments)?;
-        let read = densities.to_vec()?;
-        let sum = |k: usize| ordered_sum(volume, 0.0, |a, b| a + b, |site| read[k * volume + site]);
+        let mut sums = Buffer::<f64>::uninitialised(device, DENSITIES * PARTS)?;
+        let arguments = [
+            Argument::from(&densities),
+            Argument::from(&mut sums),
+            Argument::value(volume as u32),
+            Argument::value(PARTS as u32),
+            Argument::value(DENSITIES as u32),
+        ];
+        self.partial_sums.start(Range::covering(DENSITIES * PARTS, GROUP), &arguments)?;
+        let read = sums.to_vec()?;
+        let sum = |k: usize| read[k * PARTS..(k + 1) * PARTS].iter().sum::<f64>();
         Ok(Sums { energy: sum(0), charge: sum(1), plaquettes: [sum(2), sum(3)] })
     }
 

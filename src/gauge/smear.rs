@@ -4,7 +4,7 @@ use super::ape::ape_step;
 use super::directions::Directions;
 use super::hyp::{self, hyp_step, hyp_step_in_space};
 use super::link_table::LinkTable;
-use super::on_device::{DeviceLinks, Update};
+use super::on_device::{DeviceLinks, LinkUpdate};
 use super::projection::Projection;
 use super::stout::stout_step;
 use crate::device::{Device, DeviceError, Team};
@@ -215,7 +215,6 @@ pub fn smear(
 /// * Memory is too small.
 pub fn smear_on(
     team: &Team,
-
     configuration: &GaugeConfiguration,
     params: &SmearParams,
 ) -> Result<GaugeConfiguration, SmearError> {
@@ -239,8 +238,7 @@ fn smear_on_device(
         return Err(SmearError::HostOnly(params.smearing.name()));
     };
     let mut links = DeviceLinks::new(device, configuration, false)?;
-    let directions = params.directions;
-    let update = Update { directions, of_force: rho, of_before: 0.0, coefficients: [1.0, 0.0] };
+    let update = LinkUpdate::stout(rho, params.directions);
     for _ in 0..params.steps {
         links.update(&update)?;
     }

@@ -1,7 +1,8 @@
 //! Smearing of spinors and correlators of hadrons on one device, in double.
 //!
 //! Data go from the host to the device and back. Propagators take 4608 bytes of two of them for each
-//! site, which bounds contractions. Slices of a lattice go one after the other, in pieces.
+//! site, which bounds contractions. Slices of a lattice go one after the other, in pieces. A piece is
+//! on its way while the one before is contracted.
 
 mod baryons;
 mod currents;
@@ -12,7 +13,7 @@ mod smearing;
 pub use baryons::baryons_on;
 pub use currents::conserved_vector_on;
 pub use mesons::mesons_on;
-pub use smearing::SmearingLinks;
+pub use smearing::{DeviceSpinor, SmearingLinks};
 
 use crate::device::KernelFamily;
 use num_complex::Complex64;

@@ -1,7 +1,9 @@
 //! Sums over the time slices of a lattice on a device, with the phases of momenta.
 
 use super::{COMPONENTS, GROUP, HADRON, by_component};
-use crate::device::{Argument, Buffer, Device, DeviceError, Kernel, KernelKey, Parameter, Range};
+use crate::device::{
+    Argument, Buffer, Device, DeviceError, Kernel, KernelKey, Parameter, Pending, PinnedBuffer, Range,
+};
 use crate::geometry::NDIM;
 use crate::hadron::momenta::{Momenta, Phases, Slices};
 use crate::hadron::{QuarkPropagator, SitePropagator};
@@ -40,36 +42,50 @@ pub(super) fn project(
     let piece = piece.min(of_slice);
     // The same propagator goes to the device once.
     let wanted = if std::ptr::eq(quarks[0], quarks[1]) { &quarks[..1] } else { &quarks[..] };
-    let buffer = |_| Buffer::zeroed(device, SITE_REALS * piece);
-    let mut on_device = wanted.iter().map(buffer).collect::<Result<Vec<Buffer<f64>>, _>>()?;
+    let buffers = || {
+        let buffer = |_| Buffer::zeroed(device, SITE_REALS * piece);
+        wanted.iter().map(buffer).collect::<Result<Vec<Buffer<f64>>, _>>()
+    };
+    let (mut here, mut next) = (buffers()?, buffers()?);
     let mut products = Buffer::zeroed(device, 2 * numbers * piece)?;
     let mut sums = SliceSums::new(device, of_slice, &phases, numbers)?;
     let mut slices = Slices::zero(dims[3], phases.count(), numbers);
-    for distance in 0..dims[3] {
-        let begin = (origin[3] + distance) % dims[3] * of_slice;
-        for first in (0..of_slice).step_by(piece) {
-            let sites = piece.min(of_slice - first);
-            for (quark, buffer) in wanted.iter().zip(&mut on_device) {
-                let reals = reals(&quark.sites()[begin + first..][..sites]);
-                buffer.slice_mut(..reals.len())?.write(&reals)?;
-            }
-            let both = [&on_device[0], on_device.last().unwrap_or(&on_device[0])];
-            of_sites(both, sites, &mut products)?;
-            sums.add(&products, first, sites, slices.slice_mut(distance))?;
+    let pieces = (0..dims[3]).flat_map(|distance| {
+        (0..of_slice).step_by(piece).map(move |first| (distance, first, piece.min(of_slice - first)))
+    });
+    let start = |piece: Option<&(usize, usize, usize)>, to: &mut [Buffer<f64>]| {
+        let Some(&(distance, first, sites)) = piece else { return Ok(Vec::new()) };
+        let begin = (origin[3] + distance) % dims[3] * of_slice + first;
+        let both = wanted.iter().zip(to);
+        both.map(|(quark, to)| start_upload(&quark.sites()[begin..begin + sites], to)).collect()
+    };
+    let mut pieces = pieces.peekable();
+    // Uploads do not wait for the kernels that filled the buffers.
+    device.finish()?;
+    let mut under_way: Vec<_> = start(pieces.peek(), &mut here)?;
+    while let Some((distance, first, sites)) = pieces.next() {
+        for upload in under_way {
+            upload.wait()?;
         }
+        let both = [&here[0], here.last().unwrap_or(&here[0])];
+        of_sites(both, sites, &mut products)?;
+        sums.start(&products, first, sites)?;
+        under_way = start(pieces.peek(), &mut next)?;
+        sums.read(sites, slices.slice_mut(distance))?;
+        std::mem::swap(&mut here, &mut next);
     }
     Ok(slices)
 }
 
-/// The numbers of sites of a propagator, `[site][row][column][re, im]`.
-fn reals(sites: &[SitePropagator]) -> Vec<f64> {
-    let mut all = vec![0.0; SITE_REALS * sites.len()];
-    all.par_chunks_exact_mut(SITE_REALS).zip(sites).for_each(|(reals, site)| {
-        for (parts, z) in reals.chunks_exact_mut(2).zip(site.iter().flatten()) {
-            parts.copy_from_slice(&[z.re, z.im]);
-        }
-    });
-    all
+/// Starts to copy sites of a propagator to the first numbers of a buffer.
+fn start_upload(
+    sites: &[SitePropagator],
+    to: &mut Buffer<f64>,
+) -> Result<Pending<PinnedBuffer<f64>>, DeviceError> {
+    let mut pinned = PinnedBuffer::kept(to.device(), SITE_REALS * sites.len())?;
+    let of_sites = pinned.as_mut_slice().par_chunks_exact_mut(SITE_REALS).zip(sites);
+    of_sites.for_each(|(reals, site)| reals.copy_from_slice(bytemuck::cast_slice(site)));
+    pinned.write_to(to.slice_mut(..SITE_REALS * sites.len())?, &[])
 }
 
 /// The sums over a time slice.
@@ -116,16 +132,14 @@ impl SliceSums {
         })
     }
 
-    /// Adds the sums over some sites of a slice, `[momentum][number]`.
-    fn add(
-        &mut self,
-        products: &Buffer<f64>,
-        first: usize,
-        sites: usize,
-        to: &mut [Complex64],
-    ) -> Result<(), DeviceError> {
-        let stretch = sites.div_ceil(STRETCHES);
-        let stretches = sites.div_ceil(stretch);
+    /// Sites of a stretch.
+    fn stretch(sites: usize) -> usize {
+        sites.div_ceil(STRETCHES)
+    }
+
+    /// Starts the sums over some sites of a slice.
+    fn start(&mut self, products: &Buffer<f64>, first: usize, sites: usize) -> Result<(), DeviceError> {
+        let stretch = Self::stretch(sites);
         let arguments = [
             Argument::from(products),
             Argument::from(&self.phases),
@@ -137,8 +151,13 @@ impl SliceSums {
             Argument::value(stretch as u32),
             Argument::value(self.momenta as u32),
         ];
-        let sums = self.numbers * self.momenta;
-        self.kernel.start(Range::covering(stretches * sums, GROUP), &arguments)?;
+        let items = sites.div_ceil(stretch) * self.numbers * self.momenta;
+        self.kernel.start(Range::covering(items, GROUP), &arguments)
+    }
+
+    /// Waits for the sums over so many sites, and adds them, `[momentum][number]`.
+    fn read(&self, sites: usize, to: &mut [Complex64]) -> Result<(), DeviceError> {
+        let (sums, stretches) = (self.numbers * self.momenta, sites.div_ceil(Self::stretch(sites)));
         let read = self.sums.slice(..2 * stretches * sums)?.to_vec()?;
         for stretch in read.chunks_exact(2 * sums) {
             for (sum, part) in to.iter_mut().zip(stretch.chunks_exact(2)) {

@@ -1,10 +1,10 @@
 //! Smearing of spinors on a device.
 //!
-//! A step reads and writes 1056 bytes for each site at least, 432 of them links.
+//! A step reads and writes [`DeviceSpinor::STEP_BYTES`] for each site at least.
 
 use super::{COMPONENTS, GROUP, HADRON, by_component};
-use crate::device::{Argument, Buffer, Device, DeviceError, KernelKey, Parameter, Range, Team};
-use crate::geometry::NDIM;
+use crate::device::{Argument, Buffer, Device, DeviceError, Kernel, KernelKey, Parameter, Range, Team};
+use crate::geometry::{Dims, NDIM};
 use crate::hadron::SpinorSmearing;
 use crate::host::{GaugeConfiguration, Spinor};
 use num_complex::Complex64;
@@ -63,17 +63,41 @@ impl SpinorSmearing {
         field: &[Spinor<f64>],
     ) -> Result<Vec<Spinor<f64>>, DeviceError> {
         match team.devices().first() {
-            Some(device) => self.on_device(device, links, field),
+            Some(device) => {
+                let mut spinor = DeviceSpinor::new(device, links, field)?;
+                for _ in 0..self.steps() {
+                    spinor.step(self.weight())?;
+                }
+                spinor.to_host()
+            }
             None => Ok(self.apply(&links.configuration, field)),
         }
     }
+}
 
-    fn on_device(
-        self,
-        device: &Device,
-        links: &SmearingLinks,
-        field: &[Spinor<f64>],
-    ) -> Result<Vec<Spinor<f64>>, DeviceError> {
+/// A spinor field that is smeared on a device step by step.
+#[derive(Debug)]
+pub struct DeviceSpinor {
+    dims: Dims,
+    kernel: Kernel,
+    links: Arc<Buffer<f64>>,
+    field: Buffer<f64>,
+    /// Memory for the next field.
+    spare: Buffer<f64>,
+}
+
+impl DeviceSpinor {
+    /// Bytes of memory that a site needs in a step at least: the links of space, and a spinor twice.
+    pub const STEP_BYTES: usize = 16 * (LINK_NUMBERS + 2 * COMPONENTS);
+
+    /// Puts a field on a device.
+    ///
+    /// # Errors
+    /// When the device fails, for example by a lack of memory: 384 bytes for each site beside the links.
+    ///
+    /// # Panics
+    /// If there is not one spinor for each site.
+    pub fn new(device: &Device, links: &SmearingLinks, field: &[Spinor<f64>]) -> Result<Self, DeviceError> {
         let dims = links.configuration.dims();
         let volume = dims.volume();
         assert_eq!(field.len(), volume, "one spinor for each site");
@@ -89,20 +113,34 @@ impl SpinorSmearing {
         )?;
         let links = links.on(device)?;
         let spinors = by_component(COMPONENTS, volume, |component, site| field[site].component(component));
-        let mut from = Buffer::from_slice(device, &spinors)?;
-        let mut to = Buffer::<f64>::zeroed(device, spinors.len())?;
-        for _ in 0..self.steps() {
-            let arguments = [
-                Argument::from(&*links),
-                Argument::from(&from),
-                Argument::from(&mut to),
-                Argument::value(dims.extents().map(|extent| extent as u32)),
-                Argument::value(self.weight()),
-            ];
-            kernel.start(Range::covering(volume, GROUP), &arguments)?;
-            std::mem::swap(&mut from, &mut to);
-        }
-        let read = from.to_vec()?;
+        let field = Buffer::from_slice(device, &spinors)?;
+        let spare = Buffer::zeroed(device, spinors.len())?;
+        Ok(Self { dims, kernel, links, field, spare })
+    }
+
+    /// Starts a step ψ ← (1 − 6c) ψ + c H ψ with the weight c.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn step(&mut self, weight: f64) -> Result<(), DeviceError> {
+        let arguments = [
+            Argument::from(&*self.links),
+            Argument::from(&self.field),
+            Argument::from(&mut self.spare),
+            Argument::value(self.dims.extents().map(|extent| extent as u32)),
+            Argument::value(weight),
+        ];
+        self.kernel.start(Range::covering(self.dims.volume(), GROUP), &arguments)?;
+        std::mem::swap(&mut self.field, &mut self.spare);
+        Ok(())
+    }
+
+    /// Returns the field.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn to_host(&self) -> Result<Vec<Spinor<f64>>, DeviceError> {
+        let (volume, read) = (self.dims.volume(), self.field.to_vec()?);
         let spinor = |site| {
             Spinor::from_fn(|spin, colour| {
                 let at = 2 * ((3 * spin + colour) * volume + site);

@@ -51,6 +51,7 @@ impl CType {
             (TypeId::of::<i64>(), "long", 1),
             (TypeId::of::<u64>(), "ulong", 1),
             (TypeId::of::<[i32; 4]>(), "int", 4),
+            (TypeId::of::<[u32; 2]>(), "uint", 2),
             (TypeId::of::<[u32; 4]>(), "uint", 4),
         ];
         table
