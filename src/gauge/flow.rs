@@ -287,10 +287,7 @@ impl Field {
     fn clover_energy(&self) -> Result<f64, FlowError> {
         match self {
             Self::Host(field) => Ok(clover_energy(&field.links)),
-            Self::Device(field) => {
-                let volume = field.links.dims().volume() as f64;
-                Ok(field.links.sums(false)?.energy / volume)
-            }
+            Self::Device(field) => Ok(field.links.clover_energy()?),
         }
     }
 }

@@ -80,6 +80,18 @@ impl LinkUpdate {
         let matrices = 2 + usize::from(self.of_before != 0.0) + usize::from(self.keeps_exponent);
         matrices * size_of::<Matrix3<f64>>()
     }
+
+    /// Returns the floating-point operations of a link.
+    ///
+    /// A product of matrices has 216, the exponential 600.
+    pub fn flops(&self) -> usize {
+        let planes = self.directions.count() - 1;
+        let products = match self.coefficients[1] {
+            0.0 => 4 * planes,
+            _ => (4 + 2 * 3 * 4) * planes,
+        };
+        216 * (products + 2) + 600
+    }
 }
 
 /// The links of a lattice on a device, with the exponents of the last update.
@@ -204,6 +216,14 @@ impl DeviceLinks {
         self.stage.start(Range::groups(groups, GROUP), &arguments)?;
         std::mem::swap(&mut self.links, &mut self.spare);
         Ok(())
+    }
+
+    /// Returns the average over sites of −Σ tr F², with F of plaquettes.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn clover_energy(&self) -> Result<f64, DeviceError> {
+        Ok(self.sums(false)?.energy / self.dims.volume() as f64)
     }
 
     /// Returns energy and charge from loops of plaquettes or of rectangles.

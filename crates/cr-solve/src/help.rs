@@ -111,6 +111,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("cr-solve bench gemm", &["cr-solve bench gemm --sizes 1024,2048"]),
     ("cr-solve bench stencil", &["cr-solve bench stencil --dims 16x16x16x32"]),
     ("cr-solve bench solver", &["cr-solve bench solver --json"]),
+    ("cr-solve bench measure", &["cr-solve bench measure --dims 32x32x32x64"]),
     ("cr-solve bench ladder", &["cr-solve bench ladder"]),
     ("cr-solve bench compare", &["cr-solve bench compare before.json after.json"]),
     ("cr-solve bench show", &["cr-solve bench show result.json --csv"]),

@@ -194,3 +194,19 @@ fn a_solve_with_fewer_reals_a_link_has_the_same_solution() {
     assert_eq!(refused.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("SU(3)"));
 }
+
+#[test]
+fn flow_smearing_and_contractions_are_checked_and_timed() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "bench measure --device 0.0 --dims 4x4x2x4 --momenta 1 --launches 1 --seconds 0.01 --json -q";
+    let found = json(line, folder.path());
+    let rows = found["rows"].as_array().unwrap();
+    let kernels: Vec<&str> = rows.iter().map(|row| row["kernel"].as_str().unwrap()).collect();
+    let expected = ["flow wilson", "flow symanzik", "stout", "energy", "gaussian", "mesons", "nucleon"];
+    assert_eq!(kernels, expected);
+    // Two matrices in and out at the least, and four at a stage in the middle.
+    let bytes: Vec<u64> = rows.iter().map(|row| row["bytes"].as_u64().unwrap()).collect();
+    let sites = 128;
+    assert_eq!(bytes[..3], [10 * 144 * 4 * sites, 10 * 144 * 4 * sites, 2 * 144 * 4 * sites]);
+    assert_eq!((rows[5]["parameters"]["momenta"].as_u64(), bytes[5]), (Some(7), 2304 * sites));
+}

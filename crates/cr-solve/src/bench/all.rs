@@ -13,24 +13,26 @@ pub struct Arguments {
 }
 
 /// The benchmarks that are run, as typed on the command line.
-const LINES: [&str; 6] = [
+const LINES: [&str; 7] = [
     "bandwidth",
     "blas",
     "gemm --sizes 256,512,1024,2048,4096",
     "stencil --dims 16x16x16x32 --operator hop,full",
     "solver",
+    "measure",
     "ladder",
 ];
 
 /// The benchmarks of a quick run, with smaller problems.
 ///
 /// Most of the time goes into compiling kernels, on processors for the first time.
-const QUICK: [&str; 6] = [
+const QUICK: [&str; 7] = [
     "bandwidth",
     "blas --precision d,c",
     "gemm --sizes 64,128,256",
     "stencil --dims 8x8x8x8 --links 18",
     "solver --dims 4x4x4x8 --precision double",
+    "measure",
     "ladder --dims 4x4x4x8",
 ];
 

@@ -12,6 +12,7 @@ mod joined;
 mod kept;
 pub mod ladder;
 mod machine;
+mod measure;
 mod multigrid;
 mod outcome;
 mod page;
@@ -43,6 +44,8 @@ pub enum Bench {
     Stencil(stencil::Arguments),
     /// Cost of an iteration of each method
     Solver(solver::Arguments),
+    /// Steps of the flow and of smearing, contractions of hadrons
+    Measure(measure::Arguments),
     /// How a port of the Wilson operator to a GPU became fast, step by step
     Ladder(ladder::Arguments),
     /// A little of everything
@@ -68,6 +71,7 @@ impl Bench {
             Bench::Gemm(arguments) => &arguments.how,
             Bench::Stencil(arguments) => &arguments.how,
             Bench::Solver(arguments) => &arguments.how,
+            Bench::Measure(arguments) => &arguments.how,
             Bench::Ladder(arguments) => &arguments.how,
             Bench::All(arguments) => &arguments.how,
             Bench::Compare(arguments) => return compare::compare(arguments, report),
@@ -107,6 +111,7 @@ impl Bench {
             },
             Bench::Stencil(arguments) => stencil::measure(arguments, session),
             Bench::Solver(arguments) => solver::measure(arguments, session),
+            Bench::Measure(arguments) => measure::measure(arguments, session),
             Bench::Ladder(arguments) => ladder::measure(arguments, session),
             Bench::All(_) => all::measure(session),
             Bench::Compare(_) | Bench::Show(_) => Ok(()),

@@ -116,6 +116,7 @@ pub enum Benchmark {
     Gemm,
     Stencil,
     Solver,
+    Measure,
     Ladder,
 }
 
