@@ -48,8 +48,8 @@
 //!   that of its domain.
 //! * Each host enqueues for its own devices. All ranks run the same program, so the groups of rule 2
 //!   are in one order in every queue. A host may not have enqueued its part of a group yet. Then it
-//!   waits for its own queue, where earlier groups are ahead, or for other ranks in a call of MPI
-//!   that all ranks make before this group.
+//!   waits at most for its own queue, where earlier groups are ahead, or for other ranks. All ranks
+//!   make the calls of MPI with such waits before this group.
 //! * All ranks meet ([`Peers::all_are_here`]) after flags and mailboxes are made, because making them
 //!   writes flags. Without flags, ranks meet in each exchange of faces.
 //! * Patience is longer, because one rank alone writes files. The launcher ends all ranks when one is
