@@ -316,7 +316,7 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         if let Some(guess) = self.guess {
             self.residual(guess, &mut r)?;
             let [norm2] = space.read([&space.norm2(&r)?])?;
-            // Written so that what is not a number is left, too.
+            // Written so that NaN is dropped, too.
             let of_use = norm2.re <= HOPELESS_GROWTH * self.b_norm * self.b_norm;
             self.guess = self.guess.filter(|_| of_use);
         }
@@ -586,7 +586,7 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         let window = self.stopping.stagnation_window;
         let recent = self.history.len().checked_sub(window.max(1))?;
         let smallest = |first: f64, part: &[f64]| part.iter().copied().fold(first, f64::min);
-        // Only what has left the window since the last look is gone through.
+        // Only values that left the window since the last look are compared.
         self.smallest_before = smallest(self.smallest_before, &self.history[self.left_the_window..recent]);
         self.left_the_window = recent;
         let since = smallest(f64::INFINITY, &self.history[recent..]);
@@ -625,7 +625,7 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
                 self.compute_true(&zero)?
             }
         };
-        // Written so that a residual that is not a number is not the best.
+        // Written so that NaN is not the best residual.
         let best = self.last_true <= beginning;
         if !best {
             let space = self.operator.space();
@@ -644,7 +644,7 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
     /// is found to be small enough.
     pub fn finish(mut self, mut x: VectorOf<A>, verdict: Verdict) -> Outcome<A> {
         if let Verdict::GaveUp(_) = verdict {
-            // Written so that a residual that is not a number is not the best.
+            // Written so that NaN is not the best residual.
             let last_is_best = self.r_norm2 <= self.best.r_norm2;
             if !last_is_best {
                 self.operator.space().copy(&self.best.x, &mut x)?;
@@ -659,7 +659,7 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         }
         let small_enough = self.last_true <= self.stopping.tolerance;
         let verdict = match verdict {
-            // It may have given up for another reason in the very iteration that it looked for.
+            // It may have given up for another reason in the iteration that converged.
             Verdict::GaveUp(failure) if small_enough && failure != Failure::Interrupted => Verdict::Converged,
             other => other,
         };

@@ -50,7 +50,7 @@ pub type Preconditioner<'a, A> =
 /// The work of a preconditioner, or why there is none of it.
 pub type Preconditioned<A> = Result<Work, SolverError<VectorOf<A>, ErrorOf<A>>>;
 
-/// A preconditioner that knows the image of what it gives, for [`gcr_with_images`].
+/// A preconditioner that knows the image of its result, for [`gcr_with_images`].
 pub trait ImagingPreconditioner<A: LinearOperator> {
     /// Computes z ≈ A⁻¹ r and image = A z, and returns the work.
     ///

@@ -6,7 +6,7 @@ use crate::host::Spinor;
 use crate::scalar::Real;
 use std::ops::Range;
 
-/// Completes a field, of which each rank has the sites of its own domains.
+/// Completes a field. Each rank begins with the sites of its own domains.
 ///
 /// The field has all sites, or the sites of one parity.
 pub(super) fn complete<R: Real>(

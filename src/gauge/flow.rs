@@ -224,7 +224,7 @@ pub fn flow_on(
 ) -> Result<FlowOutcome, FlowError> {
     let &FlowParams { action, step, steps, every, tolerance } = params;
     let most = if tolerance.is_some() { f64::MAX } else { action.largest_step() };
-    // So put that NaN is refused.
+    // Written so that NaN is refused.
     if !(step > 0.0 && step <= most) {
         return Err(FlowError::Step { step, action, most: action.largest_step() });
     }
@@ -417,7 +417,7 @@ impl Adaptive {
             let epsilon = if last { left } else { self.next };
             let before = field.links.clone();
             let error = field.step_with_error(epsilon);
-            // An error of third order; a little less than what it allows.
+            // The error is of third order. The factor keeps a small margin.
             let factor = (0.95 * (tolerance / error).cbrt()).clamp(0.2, 2.0);
             if error <= tolerance {
                 self.steps += 1;

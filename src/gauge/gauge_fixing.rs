@@ -214,7 +214,7 @@ pub fn fix_gauge(
     params: &FixParams,
     watch: &mut dyn FnMut(usize, usize, f64),
 ) -> Result<FixOutcome, FixError> {
-    // So put that NaN is refused.
+    // Written so that NaN is refused.
     if !(params.tolerance > 0.0 && params.tolerance < f64::MAX) {
         return Err(FixError::Tolerance(params.tolerance));
     }

@@ -139,7 +139,7 @@ impl SmearParams {
     pub fn check(&self) -> Result<(), SmearError> {
         let stable = self.stable_limit();
         for (name, value, most) in self.parameters() {
-            // So put that NaN is refused.
+            // Written so that NaN is refused.
             if !(0.0..=most).contains(&value) {
                 return Err(SmearError::Parameter { name, value, most, stable });
             }

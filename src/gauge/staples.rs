@@ -57,10 +57,10 @@ fn rectangle_staples(links: &impl LinksOfSites, x: usize, mu: usize, nu: usize) 
     // Two links in ν, above and below.
     let tall = u(x, nu) * ahead(up, mu, nu) * back(right, nu)
         + back(down, nu) * behind(down, mu, nu) * u(down_right, nu);
-    // Two links in μ, of which this is the first, above and below.
+    // The first of two links in μ, above and below.
     let first = u(x, nu) * u(up, mu) * ahead(right, nu, mu).adjoint()
         + back(down, nu) * u(down, mu) * ahead(down_right, nu, mu);
-    // This is the second.
+    // The second of two links in μ.
     let second = behind(x, nu, mu) * u(up, mu) * back(right, nu)
         + behind(down, nu, mu).adjoint() * u(down, mu) * u(down_right, nu);
     tall + first + second

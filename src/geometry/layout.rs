@@ -252,7 +252,7 @@ impl Layout {
 
     /// Returns the lane of each lane's neighbour in direction `mu`.
     ///
-    /// The neighbours are those of steps that leave the sub-lattice.
+    /// A step to these neighbours leaves the sub-lattice.
     pub fn neighbour_lanes(&self, mu: usize, forward: bool) -> Vec<usize> {
         let stride: usize = self.cuts[..mu].iter().product();
         let count = self.cuts[mu];

@@ -104,7 +104,7 @@ impl SpinorSmearing {
         }
         let (name, value, of_weight) = self.parameter();
         let (most, stable) = (of_weight(LARGEST_WEIGHT), of_weight(STABLE_WEIGHT));
-        // So put that NaN is refused.
+        // Written so that NaN is refused.
         if !(0.0..=most).contains(&value) {
             return Err(SpinorSmearingError::Parameter { name, value, steps, most, stable });
         }

@@ -17,7 +17,7 @@ pub(crate) fn ordered_sum<S: Copy + Send + Sync>(
     blocks(0..count, zero, &combine, &term).into_iter().fold(zero, &combine)
 }
 
-/// Combines a term of each site, of which each process may have a part.
+/// Combines a term of each site. Each process may have a part of the sites.
 ///
 /// The result has the same bits for every number of processes. It is `None` if one has given up.
 pub(crate) fn ordered_sum_of_sites<S: Pod + Send + Sync>(

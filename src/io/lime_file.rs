@@ -1,4 +1,4 @@
-//! The records of LIME files with fields, and what they say about each other.
+//! The records of LIME files with fields, and their relations.
 //!
 //! | record | holds |
 //! |---|---|
@@ -70,7 +70,7 @@ pub(super) fn precision_of(
         })
 }
 
-/// The records of a LIME file, and what they say about each other.
+/// The records of a LIME file, and their relations.
 pub(super) struct LimeFile {
     pub(super) records: Vec<Record>,
     rest: Option<u64>,

@@ -40,7 +40,7 @@ pub fn write_results(path: impl AsRef<Path>, result: &Value) -> Result<(), Error
     }
     let text = result.to_string();
     let mut writer = Writer::begin(&mut output)?;
-    // No text is as long as 4 GiB, of which JSON in memory would take many more.
+    // No text is as long as 4 GiB, because JSON takes many times as much in memory.
     let element = Element::Text(text.len() as u32);
     writer.dataset(&[DOCUMENT], &[], element, |output| output.write(text.as_bytes()))?;
     if let Value::Object(entries) = result {

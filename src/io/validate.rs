@@ -127,7 +127,7 @@ impl Slices {
 
 /// Returns averages of plaquettes that differ by more than statistics.
 ///
-/// The averages are those on the slice of a sign, and on all other slices.
+/// One average is for the slice of a sign, the other for all other slices.
 ///
 /// A sign on a whole slice cancels in every plaquette. If the slice stands out, more than a sign is
 /// wrong with its links.

@@ -263,7 +263,7 @@ impl Run<'_, '_> {
                     let solve = SolveOutcome { label: all, info, failure, attempts, elapsed, found: false };
                     return Ok(Some(solve));
                 }
-                // One after the other another method takes over where cycles do not converge.
+                // If cycles do not converge, another method solves one column after the other.
                 Err(InvertError::NotConverged { info, .. }) => {
                     outcome.count(&info);
                     self.solving.one_by_one();

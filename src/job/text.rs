@@ -14,7 +14,7 @@ pub fn serialize<T: Display, S: Serializer>(value: &T, serializer: S) -> Result<
 /// Reads a value from text.
 ///
 /// # Errors
-/// If the text is no such value. The message tells what is wrong and what would be allowed.
+/// If the text is no such value. The message tells the problem and the allowed texts.
 pub fn deserialize<'de, T, D>(deserializer: D) -> Result<T, D::Error>
 where
     T: FromStr<Err: Display>,

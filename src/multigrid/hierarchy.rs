@@ -59,7 +59,7 @@ struct Cycles<R: Real> {
 
 /// The parts of the way through a coarse level.
 pub(super) enum Means<R: Real> {
-    /// A smoother, and what is below.
+    /// A smoother, and the levels below.
     Cycles(Polynomial, Option<Box<Coarsening<R>>>),
     /// For a coarsest level of few numbers.
     Inverse(Box<DenseInverse<R>>),

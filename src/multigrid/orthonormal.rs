@@ -166,7 +166,7 @@ fn inverse_factor(n: usize, mut gram: Vec<Complex64>) -> Option<Vec<Complex64>> 
     for k in 0..n {
         let whole = gram[k * n + k].re;
         let own = whole - (0..k).map(|l| gram[l * n + k].norm_sqr()).sum::<f64>();
-        // False for what is not a number.
+        // False for NaN.
         let is_independent = own > INDEPENDENT * whole;
         if !is_independent {
             return None;

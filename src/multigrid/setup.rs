@@ -91,7 +91,7 @@ pub(super) const COARSE_ITERATIONS: usize = 5;
 const STREAMS_OF_LEVEL: u32 = 1 << 16;
 const SMOOTHER_STREAM: u32 = STREAMS_OF_LEVEL - 1;
 
-/// Makes the levels for an operator, of what is known of each.
+/// Makes the levels for an operator, from the known parts of each.
 ///
 /// `sources` vectors are made at a time. The number divides the vectors of each level. The levels
 /// are for one right-hand side.

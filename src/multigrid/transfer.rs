@@ -252,7 +252,7 @@ impl<R: Real> Transfer<R> {
                     let aggregates = part.columns.places.len();
                     part.start_restriction(self, fine, members, [&mut *sums, &mut unused], aggregates)?;
                 }
-                // Numbers of aggregates, those of all right-hand sides beside each other.
+                // Numbers of aggregates, with all right-hand sides beside each other.
                 let (columns, sources) = (self.space.numbers.columns, self.space.sources());
                 let mut own = Vec::new();
                 for part in parts {

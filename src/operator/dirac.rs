@@ -234,7 +234,7 @@ impl<T: Storage> Dirac<T> {
     /// Its Schur complement on the even sites, for as many columns.
     ///
     /// # Errors
-    /// When the kernels cannot be built, or what it does within a site has no inverse.
+    /// When the kernels cannot be built, or the site term has no inverse.
     pub fn schur_complement(&self) -> Result<SchurComplement<T>, LatticeError> {
         self.schur_complement_in(SchurSymmetry::Asymmetric)
     }

@@ -7,7 +7,7 @@ use lattice_solvers::{Callbacks, Solution, SolverError, Stopping, VectorOf};
 /// The result of a method: a solution or the best iterate.
 pub(crate) type Outcome<V> = Result<Solution<V>, SolverError<V, DeviceError>>;
 
-/// The result of running a method. Errors are those of making its system.
+/// The result of running a method. The errors come from making its system.
 pub(crate) type Iterated<A> = Result<Outcome<VectorOf<A>>, DeviceError>;
 
 /// The input of a method.

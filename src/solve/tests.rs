@@ -120,7 +120,7 @@ fn many_devices_that_are_late_give_the_same_bits() {
 }
 
 fn stress() {
-    // So with LATTICE_CL_TEST_ALL=1, as `make check` has it.
+    // Long with LATTICE_CL_TEST_ALL=1, which `make check` sets.
     let long = std::env::var_os("LATTICE_CL_TEST_ALL").is_some_and(|value| value == "1");
     let cases: &[([usize; 4], [usize; 4])] = match long {
         false => &[([4, 2, 4, 4], [1, 1, 2, 2])],

@@ -110,7 +110,7 @@ impl Arguments {
     /// Steps that end at the flow time exactly.
     fn params(&self, report: &Report) -> Result<FlowParams, Failure> {
         let (time, step) = (self.time, self.step);
-        // So put that NaN is refused.
+        // Written so that NaN is refused.
         if !(time > 0.0 && step > 0.0 && time / step <= MOST_STEPS) {
             let message = format!("a flow to the time {time} in steps of {step} is not possible");
             return Err(Failure::usage(message).hint(

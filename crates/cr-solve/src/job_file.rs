@@ -311,7 +311,7 @@ fn no_key_at_all(name: &str) -> String {
     format!("there is no key {name}; there are {}", names.join(", "))
 }
 
-/// Says what is wrong with an unknown item outside of all tables.
+/// Returns a message about an unknown item outside of all tables.
 fn outside(name: &str, is_table: bool) -> String {
     if let Some(table) = tables().iter().find(|table| table.name == name) {
         let wrong = if table.is_list { "is a list of tables" } else { "is no value and no list" };

@@ -1,4 +1,4 @@
-//! Comparison of the memory asked for with what there is, before the work.
+//! Comparison of needed and available memory, before the work.
 
 use crate::extents::Extents;
 use crate::failure::{Failure, Status};

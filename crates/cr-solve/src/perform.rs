@@ -59,7 +59,7 @@ pub struct Performed<'a> {
     pub plots: Vec<PathBuf>,
     /// Reading, opening the devices, the operator in double; without compiling.
     pub setup_seconds: f64,
-    /// All solves, those of earlier runs too, and what is done with the solutions.
+    /// All solves, also of earlier runs, and the work on their solutions.
     pub solve_seconds: f64,
     /// Time in the methods that an earlier run left a state of.
     pub earlier: Duration,
@@ -160,7 +160,7 @@ pub fn perform(job: &Job, show: &dyn Show, common: &Common, report: &Report) -> 
         warn();
     }
     let written = written.map_err(Failure::from);
-    // The first rank may still be writing, and others may still read what is removed at the end.
+    // The first rank may still be writing. Others may still read files that are removed at the end.
     ranks.wait_for_all()?;
     match (failed, outcome.propagators.last()) {
         (Some((solve, failure)), Some(propagator)) => {

@@ -15,7 +15,7 @@ const NO_CACHES_OF_DRIVERS: [(&str, &str); 2] = [("POCL_KERNEL_CACHE", "0"), ("C
 /// The limit keeps a slip of the pen from starting a hundred thousand threads.
 const MOST_THREADS: usize = 4096;
 
-/// Keeps drivers from caching what they compile.
+/// Keeps drivers from caching compiled kernels.
 ///
 /// Variables that the user has set stay as they are. Drivers read the variables when the first
 /// platform is opened. This function must be called from `main`, before there is any other thread.

@@ -159,7 +159,7 @@ fn counted(done: usize, solves: usize) -> String {
 
 /// Returns how far a residual is on the way from 1 to the tolerance.
 ///
-/// Distances are those of logarithms.
+/// Distances are differences of logarithms.
 fn share_of_solve(residual: f64, tolerance: f64) -> f64 {
     let share = residual.ln() / tolerance.ln();
     if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }

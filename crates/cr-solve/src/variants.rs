@@ -6,7 +6,7 @@ use lattice_cl::tuning::text_of;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Returns a variant of the tuning file in short, without what is off.
+/// Describes a variant of the tuning file, without options that are off.
 pub fn short(kernel: &str, variant: &Value) -> String {
     let known = match kernel {
         "wilson" => Tuning::deserialize(variant).ok().map(|tuning| describe(&tuning)),
@@ -30,7 +30,7 @@ pub fn short_options(options: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Describes a variant of the stencil, without what is off.
+/// Describes a variant of the stencil, without options that are off.
 pub fn describe(tuning: &Tuning) -> String {
     let Tuning {
         work_group,

@@ -40,7 +40,7 @@ const VARIABLES: [(Family, &str, &str); 5] = [
     (Family::Mpich, "PMI_SIZE", "PMI_RANK"),
     (Family::Manager, "FLUX_JOB_SIZE", "FLUX_TASK_RANK"),
     (Family::Manager, "PALS_SIZE", "PALS_RANKID"),
-    // Not SLURM_NTASKS, which a script of a job has too that starts one process by itself.
+    // Not SLURM_NTASKS: a batch script has it too, and may start a single process.
     (Family::Manager, "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"),
 ];
 

@@ -165,7 +165,7 @@ impl<T: Storage, F: Field<T>> VectorSpace for SpinorSpace<T, F> {
 
     fn bytes_during_a_read(&self) -> u64 {
         // On the host a read costs nothing. Sums that do not stay on the devices are read anyway.
-        // But looks, and replaced residuals in mixed precision, must not depend on the way of the
+        // Looks, and replaced residuals in mixed precision, must not depend on the way of the
         // sums.
         if self.is_on_host() {
             return 0;

@@ -131,7 +131,7 @@ fn links(input: &mut Input, dims: Dims, options: &ReadOptions) -> Result<Vec<Mat
     let mut links = Vec::new();
     host::reserve(&mut links, NDIM * dims.volume())
         .map_err(|_| input.error(ErrorKind::OutOfMemory { bytes }))?;
-    // The numbers of the next link, of which the text so far had some.
+    // The numbers of the next link that have been read so far.
     let mut pending = Vec::with_capacity(REALS);
     let (mut start, mut lines) = (0, 0);
     while start < input.length() {

@@ -20,7 +20,7 @@ impl Format {
         self.reader().about().title
     }
 
-    /// Returns in a few words what is read and checked.
+    /// Returns a few words about reading and checks.
     pub fn description(self) -> &'static str {
         self.reader().about().reads
     }

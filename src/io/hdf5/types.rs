@@ -11,7 +11,7 @@ pub(in crate::io) enum Element {
     Complex(Precision),
     /// A whole number of 64 bits with a sign.
     Integer,
-    /// One byte, for what is true or false.
+    /// One byte, which is true or false.
     Byte,
     /// Text of this many bytes.
     Text(u32),

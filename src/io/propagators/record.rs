@@ -1,4 +1,4 @@
-//! One solution of a propagator, and what is verified of it.
+//! One solution of a propagator, and its verification.
 
 use crate::geometry::Dims;
 use crate::host::Spinor;

@@ -98,7 +98,7 @@ pub fn steps<'a>(device: &Device, extents: [usize; NDIM], columns: usize) -> Vec
 }
 
 impl<T: Storage> Stencil<T> {
-    /// With `tuning` instead of what is best known, if it is given.
+    /// Makes the stencil with `tuning`, or with the best known variant.
     pub fn new(links: &GaugeField<T>, task: Task, tuning: Option<Tuning>) -> Result<Self, DeviceError> {
         Self::in_variants(links, task, |shard| match tuning {
             Some(tuning) => expect_runs(tuning, &shard.device, task),

@@ -1,4 +1,4 @@
-//! A team whose devices are those of several processes.
+//! A team with the devices of several processes.
 
 use super::handle::Device;
 use super::peer_ways::PeerWay;

@@ -138,7 +138,7 @@ impl Team {
         self.ranks.as_ref().map(|ranks| &ranks.world)
     }
 
-    /// The labels of its devices, those of other ranks too, rank by rank.
+    /// Returns the labels of all devices, rank by rank.
     pub fn labels(&self) -> Vec<String> {
         match &self.ranks {
             Some(ranks) => ranks.labels.to_vec(),

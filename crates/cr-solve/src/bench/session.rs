@@ -301,7 +301,7 @@ pub fn no_device(team: &Team, command: &str) -> Failure {
     }
 }
 
-/// Something is not what it should be, and so is not timed.
+/// Returns the failure of a wrong result, which is not timed.
 pub fn wrong(what: impl Display, expected: impl Display, found: impl Display) -> Failure {
     let error = anyhow::anyhow!("{what} gives {found} where the host has {expected}: not timed");
     Failure::new(Status::Failed, error)

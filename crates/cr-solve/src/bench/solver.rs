@@ -127,7 +127,7 @@ fn iteration_precision(text: &str) -> Result<IterationPrecision, String> {
 /// Tolerance of whole solves.
 pub(super) const WHOLE: f64 = 1e-10;
 
-/// Out of reach: a solve ends at its limit of iterations.
+/// A tolerance out of reach, so that solves end at their limit of iterations.
 const TOLERANCE: f64 = 1e-30;
 
 /// A method, with the name that `invert --solver` has for it.
@@ -335,7 +335,7 @@ impl Case<'_> {
         Ok(())
     }
 
-    /// The row of a method, of which `work` is that of all these iterations.
+    /// Returns the row of a method. `work` is the work of all these iterations.
     pub(super) fn subject(
         &self,
         name: &str,
@@ -359,7 +359,7 @@ impl Case<'_> {
             None => subject.with("roughness", arguments.roughness),
             Some(file) => subject.with("configuration", file.display().to_string()),
         };
-        // Rows of Wilson's are those of versions that knew no other.
+        // Rows of the Wilson operator have the same keys as in older versions.
         let term = operator.site_term(arguments);
         let with = |subject: Subject, name: &'static str, value: f64| {
             if value == 0.0 { subject } else { subject.with(name, value) }
@@ -480,7 +480,7 @@ impl Case<'_> {
     }
 }
 
-/// A solve that ends at its limit of iterations: what it reached.
+/// Runs a solve up to its limit of iterations, and returns its results.
 fn iterate(
     method: &Method,
     dirac: &Dirac<f64>,

@@ -421,7 +421,7 @@ impl Case<'_> {
             return Ok(Some((best, tried)));
         }
         let Some(extents) = links.lattice().lane_extents(T::STORAGE) else { return Ok(Some((best, tried))) };
-        // One after the other: what a step tries starts from the best of the step before.
+        // Steps run in order, because each starts from the best variant of the step before.
         for step in tuning_steps(self.device, extents, sources) {
             for tuning in step(&best.tuning) {
                 match time(tuning) {
@@ -476,7 +476,7 @@ impl Case<'_> {
         let samples = session.samples(|_| {
             let launches = in_a_row;
             let (wall, on_device) = variant.time_of_row(fields, launches, self.team)?;
-            // All ranks launch as many; a kernel alone is not what they do together.
+            // All ranks make equally many launches, because they work together.
             let decided = session.ranks().first_decides((wall.as_nanos() as u64).to_le_bytes())?;
             let decided = Duration::from_nanos(u64::from_le_bytes(decided));
             in_a_row = longer_batch(launches, decided).unwrap_or(launches);

@@ -1,4 +1,4 @@
-//! `cr-solve info`: what a file holds, and whether it is what it claims.
+//! `cr-solve info`: the content of a file, and its verification.
 
 mod configuration;
 mod propagator;

@@ -135,7 +135,7 @@ struct System<'a> {
 }
 
 impl System<'_> {
-    /// Starts the solution of these rows, of which nothing else is left to subtract.
+    /// Starts the solution of these rows. The terms of other rows have been subtracted.
     fn rows<T: Element>(&self, range: Range<usize>, events: &mut Vec<Event>) -> BlasResult<()> {
         let Self { device, tri, inverses, rest, x } = *self;
         if range.len() <= inverses.edge {

@@ -1,4 +1,4 @@
-//! The first lines of a file: what it holds, and how much.
+//! The first lines of a file: kind and size of its content.
 
 use super::error::Wrong;
 use super::line::{Lines, shown};

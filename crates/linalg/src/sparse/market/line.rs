@@ -17,7 +17,7 @@ impl<'a> Lines<'a> {
         self.text.len()
     }
 
-    /// Returns what has not been read, and the number of its first line.
+    /// Returns the rest of the text, and the number of its first line.
     pub fn rest(self) -> (&'a [u8], usize) {
         (self.text, self.number)
     }

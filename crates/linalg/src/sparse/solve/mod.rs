@@ -156,7 +156,7 @@ fn methods_for(symmetry: FoundSymmetry) -> Vec<Method> {
     }
 }
 
-/// A preconditioner, if there is one, and what it is.
+/// A preconditioner, if there is one, and its description.
 type Made<T> = (Option<made::Operator<T>>, PreconditionerInfo);
 
 /// Makes the given preconditioner, or the first one that the matrix has.
