@@ -1,35 +1,13 @@
-// Transfer between a level and the next coarser level, and construction of coarse operators.
+// Transfer between a level and the next coarser level, and coarse operators.
 //
-// LANES                  complex numbers of a coarse vector with adjacent real parts; imaginary parts follow
-// IN_LANES               LANES of vectors of the finer level
 // FIXED                  1 if near-null vectors and blocks are kept in 16 bits, each group of numbers with a unit
 // SOURCES                right-hand sides, which lie one after the other; a stride is the number of reals of one
 //
 // The sums of a right-hand side have the same order, however many there are.
 //
 // A vector has two numbers, one for each chirality, for each of `half` components of a site. A coarse
-// vector has two numbers for each near-null vector. Zeros fill the numbers of a site up to whole
-// chunks of LANES. The near-null vectors of a finer component have the layout of a coarse vector.
+// vector has two numbers for each near-null vector (chunks.cl). The near-null vectors of a finer component have the layout of a coarse vector.
 // Twins: src/host/multigrid.rs.
-
-// Mark after the last member of an aggregate.
-#define NO_MEMBER 0xFFFFFFFFu
-
-// Start of chunk number `chunk`.
-#define CHUNK_AT(numbers, chunk) ((numbers) + (size_t)(chunk) * 2 * LANES)
-
-static inline vcomplex load_chunk(__global const real *numbers, const size_t chunk)
-{
-    vcomplex value;
-#if LANES == 1
-    value.re = numbers[2 * chunk];
-    value.im = numbers[2 * chunk + 1];
-#else
-    value.re = JOIN(vload, LANES)(0, CHUNK_AT(numbers, chunk));
-    value.im = JOIN(vload, LANES)(0, CHUNK_AT(numbers, chunk) + LANES);
-#endif
-    return value;
-}
 
 // Stored numbers, in units.
 #if FIXED
@@ -58,20 +36,6 @@ static inline vcomplex load_kept(__global const kept *numbers, const size_t chun
 #define UNIT(group) ((real)1)
 #define load_kept load_chunk
 #endif
-
-static inline void store_chunk(__global real *numbers, const size_t chunk, const vcomplex value)
-{
-#if LANES == 1
-    numbers[2 * chunk] = value.re;
-    numbers[2 * chunk + 1] = value.im;
-#else
-    JOIN(vstore, LANES)(value.re, 0, CHUNK_AT(numbers, chunk));
-    JOIN(vstore, LANES)(value.im, 0, CHUNK_AT(numbers, chunk) + LANES);
-#endif
-}
-
-// Place of the real part of a number of a finer vector, and distance of its imaginary part.
-static inline size_t fine_at(const size_t number) { return number / IN_LANES * 2 * IN_LANES + number % IN_LANES; }
 
 // The numbers of both chiralities for each lane of a chunk.
 #if LANES == 1

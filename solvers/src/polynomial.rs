@@ -29,8 +29,7 @@ impl Polynomial {
     ///
     /// `None` if a root is zero or not finite, or if there is none.
     pub fn with_roots(mut roots: Vec<Complex64>) -> Option<Self> {
-        let usable = |root: &Complex64| root.is_finite() && root.norm_sqr() > 0.0;
-        if roots.is_empty() || !roots.iter().all(usable) {
+        if roots.is_empty() || !roots.iter().all(is_usable) {
             return None;
         }
         let mut ordered: Vec<Complex64> = Vec::with_capacity(roots.len());
@@ -47,6 +46,14 @@ impl Polynomial {
             ordered.push(roots.swap_remove(best));
         }
         Some(Self { roots: ordered })
+    }
+
+    /// Makes the polynomial with these roots, which are in their order.
+    ///
+    /// `None` as with [`with_roots`](Self::with_roots).
+    pub fn with_roots_in_order(roots: Vec<Complex64>) -> Option<Self> {
+        let usable = !roots.is_empty() && roots.iter().all(is_usable);
+        usable.then_some(Self { roots })
     }
 
     /// Makes the polynomial of this degree for the residual `start`.
@@ -134,6 +141,10 @@ impl Polynomial {
         step += SMOOTHING_STEP.work(space);
         Ok(step.times(self.roots.len() as u64))
     }
+}
+
+fn is_usable(root: &Complex64) -> bool {
+    root.is_finite() && root.norm_sqr() > 0.0
 }
 
 /// Returns the eigenvalues of H + |h|² H⁻† e eᵀ.

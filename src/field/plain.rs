@@ -37,6 +37,28 @@ impl<R: Real> Numbers<R> {
             Self::Devices(buffers) => NumbersView::Devices(buffers),
         }
     }
+
+    /// Returns the numbers on the host.
+    ///
+    /// # Panics
+    /// When they are on devices.
+    pub fn on_host(&self) -> &[R] {
+        match self {
+            Self::Host(numbers) => numbers,
+            Self::Devices(_) => unreachable!("numbers on devices are not asked for on the host"),
+        }
+    }
+
+    /// Returns the buffer of each device.
+    ///
+    /// # Panics
+    /// When they are on the host.
+    pub fn on_devices(&self) -> &[Buffer<R>] {
+        match self {
+            Self::Devices(buffers) => buffers,
+            Self::Host(_) => unreachable!("numbers on the host are not asked for on devices"),
+        }
+    }
 }
 
 /// Spinors of the even sites, then spinors of the odd sites if there are both.

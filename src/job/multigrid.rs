@@ -141,10 +141,7 @@ impl<'a> Levels<'a> {
         if let (State::Ready(multigrid, _), None, Some((path, configuration))) =
             (&self.state, read, self.file)
         {
-            // All ranks have the vectors.
-            if dirac.lattice().ranks().is_none_or(|world| world.rank() == 0) {
-                multigrid.write(path, dirac, configuration)?;
-            }
+            multigrid.write(path, dirac, configuration)?;
             callbacks.multigrid(&MultigridNews::Written(path));
         }
         Ok(())

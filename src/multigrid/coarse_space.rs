@@ -6,8 +6,10 @@ use crate::field::{NumbersView, SpinorField, SpinorSpace, numbers_of, set_number
 use crate::geometry::{Dims, Lattice, LatticeError};
 use crate::host::Spinor;
 use crate::scalar::Real;
+use bytemuck::Pod;
 use lattice_solvers::VectorSpace;
 use num_complex::Complex;
+use rayon::prelude::*;
 
 /// The memory layout of the numbers of a coarse site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,16 +39,19 @@ impl SiteNumbers {
     }
 
     /// Numbers of sites one after the other as they lie in memory.
-    pub fn to_memory<R: Real>(self, numbers: &[Complex<R>]) -> Vec<R> {
-        let mut memory = vec![R::zero(); numbers.len() / self.columns * self.padded() * 2];
-        self.copy_to_memory(numbers, &mut memory);
+    pub fn to_memory<T: Part>(self, numbers: &[Complex<T>]) -> Vec<T> {
+        if self.lanes == 1 {
+            return bytemuck::cast_slice(numbers).to_vec();
+        }
+        let of_site = 2 * self.padded();
+        let mut memory = vec![T::default(); numbers.len() / self.columns * of_site];
+        let sites = numbers.par_chunks(self.columns).zip(memory.par_chunks_mut(of_site));
+        sites.for_each(|(site, own)| self.copy_to_memory(site, own));
         memory
     }
 
-    /// Writes numbers in the order of [`to_memory`](Self::to_memory) into memory.
-    ///
-    /// The memory has zeros before.
-    pub fn copy_to_memory<R: Real>(self, numbers: &[Complex<R>], memory: &mut [R]) {
+    /// Writes the numbers of [`to_memory`](Self::to_memory) into memory, which has zeros.
+    pub fn copy_to_memory<T: Part>(self, numbers: &[Complex<T>], memory: &mut [T]) {
         for (site, own) in numbers.chunks(self.columns).zip(memory.chunks_mut(2 * self.padded())) {
             for (site, own) in site.chunks(self.lanes).zip(own.chunks_mut(2 * self.lanes)) {
                 let (re, im) = own.split_at_mut(self.lanes);
@@ -58,17 +63,24 @@ impl SiteNumbers {
     }
 
     /// The reverse.
-    pub fn of_memory<R: Real>(self, memory: &[R]) -> Vec<Complex<R>> {
-        let of_site = |own: &[R]| {
-            let number = |column| {
+    pub fn of_memory<T: Part>(self, memory: &[T]) -> Vec<Complex<T>> {
+        let of_site = 2 * self.padded();
+        let mut numbers = vec![Complex::default(); memory.len() / of_site * self.columns];
+        let sites = numbers.par_chunks_mut(self.columns).zip(memory.par_chunks(of_site));
+        sites.for_each(|(site, own)| {
+            for (column, z) in site.iter_mut().enumerate() {
                 let [re, im] = self.at(column);
-                Complex::new(own[re], own[im])
-            };
-            (0..self.columns).map(number).collect::<Vec<_>>()
-        };
-        memory.chunks(2 * self.padded()).flat_map(of_site).collect()
+                *z = Complex::new(own[re], own[im]);
+            }
+        });
+        numbers
     }
 }
+
+/// A part of a number: a real, or a whole number of units.
+pub(super) trait Part: Pod + Default + Send + Sync {}
+
+impl<T: Pod + Default + Send + Sync> Part for T {}
 
 /// The vector spaces of a coarse level.
 ///

@@ -1,9 +1,10 @@
 //! The inverse of the system of a coarsest level, as a matrix.
 
-use super::coarse_operator::{CoarseOperator, inverse};
-use super::coarse_space::{CoarseSpace, SiteNumbers};
+use super::coarse_operator::CoarseOperator;
+use super::coarse_space::{CoarseSpace, Part, SiteNumbers};
 use super::error::SetupError;
-use super::kept::Kept;
+use super::inverse::inverse;
+use super::kept::{Kept, KeptOnHost, is_fixed};
 use super::kernels::{Hop, kernel};
 use crate::device::{Buffer, DeviceError, Kernel};
 use crate::field::SpinorField;
@@ -26,6 +27,8 @@ const NEIGHBOURS: [u32; 8] = [0; 8];
 pub(super) struct DenseInverse<R: Real> {
     /// The space of the level, with all of its numbers at one site.
     space: CoarseSpace<R>,
+    /// The numbers of a site of the level.
+    site: SiteNumbers,
     storage: Arc<Storage<R>>,
     /// `None` on the host.
     kernel: Option<Kernel>,
@@ -58,28 +61,55 @@ impl<R: Real> DenseInverse<R> {
         }
         matrix.truncate(numbers * numbers);
         let inverse = inverse(numbers, &matrix).ok_or(SetupError::Singular { level })?;
-        // Zeros that fill up the chunks of a site do so here.
-        let columns = sites * site.padded();
-        let whole = space.with_numbers(SiteNumbers { columns, lanes: site.lanes });
-        if space.place().is_host() {
-            return Ok(Self::of_storage(whole, Arc::new(Storage::Host(inverse)))?);
-        }
-        let device = space.place().device()?;
-        let mut memory = vec![R::zero(); 2 * columns * columns];
-        for (column, from) in inverse.chunks(numbers).enumerate() {
-            let column = column / site.columns * site.padded() + column % site.columns;
-            site.copy_to_memory(from, &mut memory[2 * columns * column..][..2 * columns]);
-        }
-        // One unit for the only block.
-        let matrix = Kept::new(device, &memory, memory.len())?;
-        let storage = Storage::Device {
-            matrix: Box::new(matrix),
-            neighbours: Buffer::from_slice(device, &NEIGHBOURS)?,
-        };
-        Ok(Self::of_storage(whole, Arc::new(storage))?)
+        Self::of_kept(system, &KeptOnHost::Whole(inverse)).map_err(SetupError::from)
     }
 
-    fn of_storage(space: CoarseSpace<R>, storage: Arc<Storage<R>>) -> Result<Self, DeviceError> {
+    /// Makes it of a kept matrix.
+    pub fn of_kept(system: &CoarseOperator<R>, kept: &KeptOnHost<R>) -> Result<Self, LatticeError> {
+        let (site, sites, space) = (system.numbers(), system.lattice().evens(), system.coarse_space());
+        // Zeros that fill up the chunks of a site do so here.
+        let whole = space.with_numbers(SiteNumbers { columns: sites * site.padded(), lanes: site.lanes });
+        let storage = if space.place().is_host() {
+            Storage::Host(kept.clone().into_whole())
+        } else {
+            let device = space.place().device()?;
+            // One unit for the only block.
+            let matrix = match kept {
+                KeptOnHost::Fixed { numbers, units } if is_fixed::<R>() => Kept::Fixed(
+                    Buffer::from_slice(device, &to_memory(site, sites, numbers))?,
+                    Buffer::from_slice(device, units)?,
+                ),
+                _ => {
+                    let memory = to_memory(site, sites, &kept.clone().into_whole());
+                    Kept::new(device, &memory, memory.len())?
+                }
+            };
+            Storage::Device { matrix: Box::new(matrix), neighbours: Buffer::from_slice(device, &NEIGHBOURS)? }
+        };
+        Ok(Self::of_storage(whole, site, Arc::new(storage))?)
+    }
+
+    /// Returns the matrix, to be kept.
+    pub fn kept(&self) -> Result<KeptOnHost<R>, DeviceError> {
+        let (site, sites) = (self.site, self.space.numbers.columns / self.site.padded());
+        let matrix = match &*self.storage {
+            Storage::Host(matrix) => return Ok(KeptOnHost::Whole(matrix.clone())),
+            Storage::Device { matrix, .. } => matrix,
+        };
+        Ok(match &**matrix {
+            Kept::Whole(numbers, _) => KeptOnHost::Whole(of_memory(site, sites, &numbers.to_vec()?)),
+            Kept::Fixed(numbers, units) => KeptOnHost::Fixed {
+                numbers: of_memory(site, sites, &numbers.to_vec()?),
+                units: units.to_vec()?,
+            },
+        })
+    }
+
+    fn of_storage(
+        space: CoarseSpace<R>,
+        site: SiteNumbers,
+        storage: Arc<Storage<R>>,
+    ) -> Result<Self, DeviceError> {
         let kernel = match &*storage {
             Storage::Host(_) => None,
             Storage::Device { .. } => {
@@ -87,12 +117,12 @@ impl<R: Real> DenseInverse<R> {
                 Some(kernel::<R>(device, "coarse_hop", space.numbers, 1, space.sources())?)
             }
         };
-        Ok(Self { space, storage, kernel })
+        Ok(Self { space, site, storage, kernel })
     }
 
     /// Returns this inverse for another number of right-hand sides.
     pub fn for_sources(&self, sources: usize) -> Result<Self, LatticeError> {
-        Ok(Self::of_storage(self.space.for_sources(sources)?, Arc::clone(&self.storage))?)
+        Ok(Self::of_storage(self.space.for_sources(sources)?, self.site, Arc::clone(&self.storage))?)
     }
 
     /// x = S⁻¹ b
@@ -116,4 +146,22 @@ impl<R: Real> DenseInverse<R> {
         let flops = 8 * numbers * self.space.sources() as u64;
         Ok(Work { flops, bytes: numbers * Kept::<R>::bytes_of_number() })
     }
+}
+
+/// The columns of a matrix as they lie in memory, with zeros that fill up the chunks of sites.
+fn to_memory<T: Part>(site: SiteNumbers, sites: usize, matrix: &[Complex<T>]) -> Vec<T> {
+    let (numbers, padded) = (sites * site.columns, sites * site.padded());
+    let mut memory = vec![T::default(); 2 * padded * padded];
+    for (column, from) in matrix.chunks(numbers).enumerate() {
+        let column = column / site.columns * site.padded() + column % site.columns;
+        site.copy_to_memory(from, &mut memory[2 * padded * column..][..2 * padded]);
+    }
+    memory
+}
+
+/// The reverse.
+fn of_memory<T: Part>(site: SiteNumbers, sites: usize, memory: &[T]) -> Vec<Complex<T>> {
+    let padded = sites * site.padded();
+    let columns = (0..padded).filter(|column| column % site.padded() < site.columns);
+    columns.flat_map(|column| site.of_memory(&memory[2 * padded * column..][..2 * padded])).collect()
 }

@@ -43,9 +43,8 @@ pub(super) trait Finer<R: Real> {
 
     /// Returns the numbers of all sites of vectors that are near-null for M.
     ///
-    /// `half` is the first half of the vectors, which is near-null for the system. The order of the
-    /// numbers does not depend on how the lattice is cut.
-    fn complete(&self, half: &VectorOf<Self::System>) -> Result<Vec<Vec<Complex<R>>>, SetupError>;
+    /// `half` is the first half of the vectors, which is near-null for the system.
+    fn complete(&self, half: &VectorOf<Self::System>) -> Result<Numbers<R>, SetupError>;
 
     /// Returns room for the numbers of all sites and right-hand sides.
     fn whole(&self) -> Result<Numbers<R>, SetupError>;
@@ -158,20 +157,19 @@ impl<R: Real> Finer<R> for FineLevel<R> {
         Ok(lattice.parities_from_host(0, self.sources, &spinors)?)
     }
 
-    fn complete(&self, half: &ParityField<R>) -> Result<Vec<Vec<Complex<R>>>, SetupError> {
+    fn complete(&self, half: &ParityField<R>) -> Result<Numbers<R>, SetupError> {
         let lattice = self.dirac.lattice();
         let mut whole = lattice.spinors(self.sources)?;
         // The half nearly solves the equation M x = 0: the other half follows from it.
         let parts = self.dirac.even_odd_parts(&whole, SchurSymmetry::Asymmetric)?;
         parts.solution(half, &mut whole)?;
-        let spinors = whole.to_host()?;
-        let numbers = |spinors: &[Spinor<R>]| {
-            let mut numbers = vec![Complex::default(); spinors.len() * Spinor::<R>::COMPONENTS];
-            let of_sites = numbers.par_chunks_mut(Spinor::<R>::COMPONENTS).zip(spinors);
-            of_sites.for_each(|(numbers, spinor)| numbers.copy_from_slice(&host::multigrid::plain(spinor)));
-            numbers
-        };
-        Ok(spinors.chunks(lattice.dims().volume()).map(numbers).collect())
+        let mut numbers = self.whole()?;
+        for parity in 0..2 {
+            let mut half = lattice.parities(parity, self.sources)?;
+            whole.copy_parity_to(&mut half)?;
+            plain_spinors::take(&half, &mut numbers)?;
+        }
+        Ok(numbers)
     }
 
     fn whole(&self) -> Result<Numbers<R>, SetupError> {
@@ -207,13 +205,13 @@ impl<R: Real> Finer<R> for FineLevel<R> {
 /// A coarse level, for as many right-hand sides as its operators have.
 pub(super) struct CoarseLevel<R: Real> {
     pub system: CoarseOperator<R>,
-    /// The operator with the blocks as they are.
-    pub raw: CoarseOperator<R>,
+    /// The operator with the blocks as they are, if it is to be applied.
+    pub raw: Option<CoarseOperator<R>>,
     room: Option<[WholeVector<R>; 2]>,
 }
 
 impl<R: Real> CoarseLevel<R> {
-    pub fn new(system: CoarseOperator<R>, raw: CoarseOperator<R>) -> Self {
+    pub fn new(system: CoarseOperator<R>, raw: Option<CoarseOperator<R>>) -> Self {
         Self { system, raw, room: None }
     }
 
@@ -322,10 +320,11 @@ impl<R: Real> Finer<R> for CoarseLevel<R> {
         Ok(field)
     }
 
-    fn complete(&self, half: &SpinorField<R>) -> Result<Vec<Vec<Complex<R>>>, SetupError> {
+    fn complete(&self, half: &SpinorField<R>) -> Result<Numbers<R>, SetupError> {
         let whole = self.system.complete(half)?;
-        let numbers = whole.to_host(self.system.coarse_space(), self.system.lattice())?;
-        Ok(numbers.chunks(numbers.len() / self.sources()).map(<[_]>::to_vec).collect())
+        let mut numbers = self.whole()?;
+        self.take(&whole, &mut numbers)?;
+        Ok(numbers)
     }
 
     fn whole(&self) -> Result<Numbers<R>, SetupError> {
@@ -345,14 +344,15 @@ impl<R: Real> Finer<R> for CoarseLevel<R> {
         let [mut field, mut image] = match self.room.take() {
             Some(room) => room,
             None => {
-                let zero = || WholeVector::zero(self.raw.coarse_space(), self.raw.lattice());
+                let zero = || WholeVector::zero(self.system.coarse_space(), self.system.lattice());
                 [zero()?, zero()?]
             }
         };
         self.put(x, &mut field)?;
+        let raw = self.raw.as_ref().unwrap_or_else(|| unreachable!("coarser operators are known otherwise"));
         match ahead {
-            None => self.raw.apply_whole(&field, &mut image)?,
-            Some(mu) => self.raw.apply_from_ahead(&field, &mut image, mu)?,
+            None => raw.apply_whole(&field, &mut image)?,
+            Some(mu) => raw.apply_from_ahead(&field, &mut image, mu)?,
         }
         self.take(&image, out)?;
         self.room = Some([field, image]);

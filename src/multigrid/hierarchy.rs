@@ -3,6 +3,7 @@
 use super::coarse_operator::CoarseOperator;
 use super::coarse_space::WholeVector;
 use super::dense::DenseInverse;
+use super::kept_setup::{KeptCoarse, KeptMeans, KeptOperator, KeptSetup};
 use super::transfer::{Members, Transfer};
 use crate::device::DeviceError;
 use crate::field::{
@@ -111,6 +112,20 @@ impl<R: Real> Coarsening<R> {
         };
         let operator = self.solver.operator.for_sources(sources)?;
         Self::new(self.transfer.for_sources(sources)?, operator, means)
+    }
+
+    /// Adds what this level and those below it keep of their set-up.
+    fn keep(&self, setup: &mut KeptSetup<R>, coarse: &mut Vec<KeptCoarse<R>>) -> Result<(), DeviceError> {
+        setup.vectors.push(self.transfer.kept()?);
+        let blocks = self.solver.operator.kept()?;
+        let (means, below) = match &self.solver.way {
+            Way::Inverse(inverse) => (KeptMeans::Inverse(inverse.kept()?), None),
+            Way::Cycles(cycles) => {
+                (KeptMeans::Smoother(cycles.cycle.smoother().clone()), cycles.below.as_ref())
+            }
+        };
+        coarse.push(KeptCoarse { blocks, means });
+        below.map_or(Ok(()), |below| below.coarsening.keep(setup, coarse))
     }
 
     /// Returns the transfers of this level and those below it.
@@ -225,6 +240,15 @@ impl<R: Real> Hierarchy<R> {
     /// Returns these levels for another number of right-hand sides.
     pub fn for_columns(&self, sources: usize) -> Result<Self, LatticeError> {
         Self::new(&self.dirac, self.cycle.smoother().clone(), &self.fine.coarsening, sources)
+    }
+
+    /// Returns all that these levels are made of, to be kept. All ranks call this together.
+    pub fn kept(&self) -> Result<KeptSetup<R>, DeviceError> {
+        let mut setup = KeptSetup { vectors: Vec::new(), of_operator: None };
+        let mut coarse = Vec::new();
+        self.fine.coarsening.keep(&mut setup, &mut coarse)?;
+        setup.of_operator = Some(KeptOperator { smoother: self.cycle.smoother().clone(), coarse });
+        Ok(setup)
     }
 
     /// Returns the transfers of all levels, finest first; the operators are let go.

@@ -2,8 +2,13 @@
 //!
 //! They are near-null vectors and the blocks of coarse operators.
 
-use crate::device::{Argument, Buffer, Device, DeviceError, Parameter};
+use super::coarse_space::SiteNumbers;
+use super::setup_kernels::kernel;
+use crate::device::mpi::World;
+use crate::device::{Argument, Buffer, Device, DeviceError, Parameter, Range};
 use crate::scalar::{Precision, Real};
+use bytemuck::Pod;
+use num_complex::Complex;
 use rayon::prelude::*;
 
 /// Numbers on a device.
@@ -16,8 +21,24 @@ pub(super) enum Kept<R: Real> {
     Fixed(Buffer<i16>, Buffer<f32>),
 }
 
+/// Such numbers in host memory, without zeros that fill up chunks.
+///
+/// They have the same bits on every device.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum KeptOnHost<R> {
+    Whole(Vec<Complex<R>>),
+    Fixed {
+        numbers: Vec<Complex<i16>>,
+        /// One for each of the groups, which have equally many numbers.
+        units: Vec<f32>,
+    },
+}
+
 /// The largest number, in units.
 const LARGEST: f32 = 32767.0;
+
+/// Work-items that keep a group of numbers.
+const ITEMS_OF_GROUP: usize = 64;
 
 /// Tells whether numbers of this precision are kept in 16 bits.
 pub(super) fn is_fixed<R: Real>() -> bool {
@@ -54,8 +75,75 @@ impl<R: Real> Kept<R> {
         Ok(Self::Fixed(Buffer::from_slice(device, &fixed)?, Buffer::from_slice(device, &units)?))
     }
 
+    /// Makes room for so many numbers, of which so many have a unit in common.
+    pub fn room(device: &Device, reals: usize, group: usize) -> Result<Self, DeviceError> {
+        Ok(if is_fixed::<R>() {
+            Self::Fixed(Buffer::zeroed(device, reals)?, Buffer::zeroed(device, reals / group)?)
+        } else {
+            Self::Whole(Buffer::zeroed(device, reals)?, Buffer::from_slice(device, &[1.0])?)
+        })
+    }
+
+    /// Makes the numbers of those in a buffer of the same device.
+    pub fn of_buffer(from: &Buffer<R>, numbers: SiteNumbers, group: usize) -> Result<Self, DeviceError> {
+        let device = from.device();
+        let mut kept = Self::room(device, from.len(), group)?;
+        match &mut kept {
+            Self::Whole(to, _) => to.copy_from(from)?,
+            Self::Fixed(to, units) => {
+                let arguments = [
+                    Argument::from(from),
+                    Argument::from(to),
+                    Argument::from(units),
+                    Argument::value(group as u32),
+                    Argument::local::<f32>(ITEMS_OF_GROUP),
+                ];
+                let groups = Range::groups(from.len() / group, ITEMS_OF_GROUP);
+                kernel::<R>(device, "keep_numbers", numbers, 1)?.start(groups, &arguments)?;
+            }
+        }
+        Ok(kept)
+    }
+
+    /// Brings numbers to a device. A group has `sites` times the numbers of a site.
+    pub fn of_host(
+        device: &Device,
+        kept: &KeptOnHost<R>,
+        numbers: SiteNumbers,
+        sites: usize,
+    ) -> Result<Self, DeviceError> {
+        match kept {
+            KeptOnHost::Fixed { numbers: fixed, units } if is_fixed::<R>() => {
+                let memory = numbers.to_memory(fixed);
+                Ok(Self::Fixed(Buffer::from_slice(device, &memory)?, Buffer::from_slice(device, units)?))
+            }
+            _ => {
+                let memory = numbers.to_memory(&kept.clone().into_whole());
+                Self::new(device, &memory, 2 * numbers.padded() * sites)
+            }
+        }
+    }
+
+    /// The reverse of [`of_host`](Self::of_host).
+    pub fn to_host(&self, numbers: SiteNumbers) -> Result<KeptOnHost<R>, DeviceError> {
+        Ok(match self {
+            Self::Whole(whole, _) => KeptOnHost::Whole(numbers.of_memory(&whole.to_vec()?)),
+            Self::Fixed(fixed, units) => {
+                KeptOnHost::Fixed { numbers: numbers.of_memory(&fixed.to_vec()?), units: units.to_vec()? }
+            }
+        })
+    }
+
     /// The arguments for [`parameters`].
     pub fn arguments(&self) -> [Argument<'_>; 2] {
+        match self {
+            Self::Whole(numbers, units) => [numbers.into(), units.into()],
+            Self::Fixed(numbers, units) => [numbers.into(), units.into()],
+        }
+    }
+
+    /// The same, for kernels that write them.
+    pub fn arguments_mut(&mut self) -> [Argument<'_>; 2] {
         match self {
             Self::Whole(numbers, units) => [numbers.into(), units.into()],
             Self::Fixed(numbers, units) => [numbers.into(), units.into()],
@@ -66,4 +154,82 @@ impl<R: Real> Kept<R> {
     pub fn bytes_of_number() -> u64 {
         2 * if is_fixed::<R>() { size_of::<i16>() } else { size_of::<R>() } as u64
     }
+}
+
+impl<R: Real> KeptOnHost<R> {
+    /// Returns the numbers, in no units.
+    pub fn into_whole(self) -> Vec<Complex<R>> {
+        match self {
+            Self::Whole(numbers) => numbers,
+            Self::Fixed { numbers, units } => {
+                let group = numbers.len() / units.len().max(1);
+                let of = |x: i16, unit: f32| R::from_f64(f64::from(f32::from(x) * unit));
+                let number = |(k, z): (usize, &Complex<i16>)| {
+                    Complex::new(of(z.re, units[k / group]), of(z.im, units[k / group]))
+                };
+                numbers.par_iter().enumerate().map(number).collect()
+            }
+        }
+    }
+
+    /// Appends numbers of the same kind, with groups of the same size.
+    pub fn append(&mut self, more: Self) {
+        match (self, more) {
+            (Self::Whole(numbers), Self::Whole(more)) => numbers.extend(more),
+            (Self::Fixed { numbers, units }, Self::Fixed { numbers: more, units: more_units }) => {
+                numbers.extend(more);
+                units.extend(more_units);
+            }
+            _ => unreachable!("the parts of a level are of one kind"),
+        }
+    }
+
+    /// Returns the numbers of all ranks, in the order of ranks.
+    pub fn of_all_ranks(self, world: &World) -> Result<Self, DeviceError> {
+        Ok(match self {
+            Self::Whole(numbers) => Self::Whole(of_all_ranks(world, &numbers)?),
+            Self::Fixed { numbers, units } => {
+                Self::Fixed { numbers: of_all_ranks(world, &numbers)?, units: of_all_ranks(world, &units)? }
+            }
+        })
+    }
+
+    /// Returns groups of `group` numbers in another order: the first becomes number `places[0]`.
+    ///
+    /// `places` has equally many numbers, each once.
+    pub fn sorted(&self, group: usize, places: &[usize]) -> Self {
+        // Group number k of the result is group number `sources[k]`.
+        let mut sources = vec![0; places.len()];
+        places.iter().enumerate().for_each(|(k, &place)| sources[place] = k);
+        self.chosen(group, &sources)
+    }
+
+    /// Returns these groups of `group` numbers, in this order.
+    pub fn chosen(&self, group: usize, sources: &[usize]) -> Self {
+        match self {
+            Self::Whole(numbers) => Self::Whole(chosen(numbers, group, sources)),
+            Self::Fixed { numbers, units } => {
+                let of_unit = group / (numbers.len() / units.len().max(1)).max(1);
+                Self::Fixed {
+                    numbers: chosen(numbers, group, sources),
+                    units: chosen(units, of_unit, sources),
+                }
+            }
+        }
+    }
+}
+
+fn of_all_ranks<T: Pod>(world: &World, own: &[T]) -> Result<Vec<T>, DeviceError> {
+    let all = world.gather_any(bytemuck::cast_slice(own)).map_err(DeviceError::from)?.concat();
+    let mut numbers = vec![T::zeroed(); all.len() / size_of::<T>()];
+    bytemuck::cast_slice_mut(&mut numbers).copy_from_slice(&all);
+    Ok(numbers)
+}
+
+fn chosen<T: Copy + Default + Send + Sync>(from: &[T], group: usize, sources: &[usize]) -> Vec<T> {
+    let mut to = vec![T::default(); sources.len() * group];
+    to.par_chunks_mut(group)
+        .zip(sources)
+        .for_each(|(to, &source)| to.copy_from_slice(&from[source * group..][..group]));
+    to
 }

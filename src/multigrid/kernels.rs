@@ -12,7 +12,11 @@ use num_complex::Complex;
 
 const MULTIGRID: KernelFamily = KernelFamily::new(
     "multigrid",
-    &[include_str!("../../cl/lanes.cl"), include_str!("../../cl/multigrid/transfer.cl")],
+    &[
+        include_str!("../../cl/lanes.cl"),
+        include_str!("../../cl/multigrid/chunks.cl"),
+        include_str!("../../cl/multigrid/transfer.cl"),
+    ],
 );
 
 /// Work-items of a group.

@@ -13,15 +13,18 @@
 //! | `near_null` | near-null vectors |
 //! | `orthonormal` | near-null vectors, orthonormal in blocks |
 //! | `transfer` | restriction and prolongation |
-//! | `galerkin` | the blocks of a coarse operator |
+//! | `galerkin` | the coarse operator V† M V |
+//! | `raw_blocks` | the blocks of a coarse operator, as they are made |
 //! | `coarse_operator` | a coarse operator and its Schur complement |
+//! | `inverse` | the inverse of a dense matrix |
 //! | `dense` | the inverse of the system of a small coarsest level |
 //! | `expected` | the work expected of a method before its set-up |
 //! | `finer` | the operations that a level needs to have a coarser one |
 //! | `finer_sites` | the sites that a transfer restricts from |
 //! | `room` | the memory that a set-up takes |
 //! | `setup` | the set-up, level by level |
-//! | `setup_file` | the near-null vectors of a set-up in a file |
+//! | `kept_setup` | the parts of a set-up that are kept |
+//! | `setup_file` | the parts of a set-up in a file |
 //! | `hierarchy` | the way of a residual through the levels |
 //! | `solve` | [`Multigrid`], which solves |
 //!
@@ -38,14 +41,18 @@ mod finer;
 mod finer_sites;
 mod galerkin;
 mod hierarchy;
+mod inverse;
 mod kept;
+mod kept_setup;
 mod kernels;
 mod near_null;
 mod orthonormal;
 mod params;
+mod raw_blocks;
 mod room;
 mod setup;
 mod setup_file;
+mod setup_kernels;
 mod solve;
 mod transfer;
 

@@ -3,11 +3,11 @@
 use super::error::SetupError;
 use super::finer::Finer;
 use crate::device::DeviceError;
+use crate::field::Numbers;
 use crate::scalar::Real;
 use lattice_solvers::{
     BicgstabOptions, LinearOperator, SolverError, Stopping, VectorOf, VectorSpace, bicgstab,
 };
-use num_complex::Complex;
 
 /// The residual below which a vector is good enough.
 ///
@@ -22,7 +22,7 @@ pub(super) fn near_null_vectors<R: Real, F: Finer<R>>(
     finer: &F,
     mut vectors: VectorOf<F::System>,
     iterations: usize,
-) -> Result<Vec<Vec<Complex<R>>>, SetupError> {
+) -> Result<Numbers<R>, SetupError> {
     let system = finer.system();
     let mut b = system.space().zero_vector()?;
     system.apply(&vectors, &mut b)?;

@@ -1,62 +1,124 @@
 //! Near-null vectors that are orthonormal in each block and chirality.
 
 use super::coarse_space::SiteNumbers;
-use super::finer_sites::FinerPart;
+use super::finer_sites::FinerNumbers;
+use super::kept::Kept;
+use super::kernels::LOCAL_SIZE;
+use super::setup_kernels::{kernel, reals_of_row, tiles};
+use crate::device::{Argument, Buffer, Device, DeviceError, Range};
 use crate::scalar::Real;
-use num_complex::{Complex, Complex64};
+use num_complex::Complex64;
 use rayon::prelude::*;
 
-/// Orthonormal vectors for each part.
-///
-/// The numbers of one component of the finer level are neighbours.
-pub(super) struct Orthonormal<R>(pub(super) Vec<Vec<R>>);
-
-impl<R: Real> Orthonormal<R> {
-    /// Replaces the vectors that these were made of.
-    pub fn copy_to(
-        self,
-        half: usize,
-        numbers: SiteNumbers,
-        parts: &[FinerPart],
-        vectors: &mut [Vec<Complex<R>>],
-    ) {
-        let padded = 2 * numbers.padded();
-        for (part, own) in parts.iter().zip(&self.0) {
-            let mut number_of_site = vec![None; vectors.first().map_or(0, Vec::len) / (2 * half)];
-            part.sites.iter().enumerate().for_each(|(k, &site)| number_of_site[site] = Some(k));
-            for (j, vector) in vectors.iter_mut().enumerate() {
-                vector.par_chunks_mut(2 * half).zip(&number_of_site).for_each(|(site, k)| {
-                    let Some(k) = k else { return };
-                    for (component, z) in site.iter_mut().enumerate() {
-                        let row = &own[(k * half + component / 2) * padded..][..padded];
-                        let [re, im] = numbers.at(2 * j + component % 2);
-                        *z = Complex::new(row[re], row[im]);
-                    }
-                });
-            }
-        }
-    }
+/// The sites of a part, and the aggregates that they are in.
+pub(super) struct Aggregates<'a, List: ?Sized> {
+    /// Sites of the part.
+    pub sites: usize,
+    /// Aggregates of the part.
+    pub count: usize,
+    /// The members of each aggregate, equally many.
+    pub members: &'a List,
+    pub per_aggregate: usize,
+    /// The aggregate of each site.
+    pub aggregate_of: &'a List,
 }
 
-/// The vectors, with those of a finer component beside each other.
-pub(super) fn scattered<R: Real>(
-    half: usize,
+/// Makes vectors orthonormal in each aggregate and chirality on a device.
+///
+/// `groups` have as many vectors as there are right-hand sides. `None` if the vectors are dependent.
+pub(super) fn orthonormal_on_device<R: Real>(
+    device: &Device,
+    finer: FinerNumbers,
     numbers: SiteNumbers,
-    vectors: &[Vec<Complex<R>>],
-    sites: &[usize],
-) -> Vec<R> {
+    groups: &[&Buffer<R>],
+    of: &Aggregates<'_, Buffer<u32>>,
+) -> Result<Option<Kept<R>>, DeviceError> {
+    let (half, vectors) = (finer.half, numbers.columns / 2);
+    let kernel = |name: &str| kernel::<R>(device, name, numbers, finer.lanes);
+    let (items, row, tiles) = (of.sites * half, reals_of_row(vectors), tiles(vectors));
+    let mut rows = Buffer::<R>::zeroed(device, items * 2 * row)?;
+    let collect = kernel("collect_vectors")?;
+    let sources = vectors / groups.len();
+    for (k, group) in groups.iter().enumerate() {
+        let counts = [k * sources, sources, of.sites, half, finer.padded, group.len() / sources];
+        let mut arguments = vec![Argument::from(*group), Argument::from(&mut rows)];
+        arguments.extend(counts.map(|count| Argument::value(count as u32)));
+        collect.start(Range::covering(items, LOCAL_SIZE), &arguments)?;
+    }
+    let matrices = 2 * of.count;
+    let mut grams = Buffer::<f64>::uninitialised(device, matrices * vectors * row)?;
+    let mut flags = Buffer::<u32>::zeroed(device, matrices)?;
+    let (gram, factor, multiply) =
+        (kernel("gram_matrices")?, kernel("factor_grams")?, kernel("multiply_rows")?);
+    let rows_of_group = (LOCAL_SIZE.min(multiply.max_work_group_size()) / tiles).max(1);
+    for _ in 0..2 {
+        let arguments = [
+            Argument::from(&rows),
+            Argument::from(of.members),
+            Argument::from(&mut grams),
+            Argument::value(of.count as u32),
+            Argument::value(of.per_aggregate as u32),
+            Argument::value(half as u32),
+        ];
+        gram.start(Range::covering(matrices * vectors * tiles, LOCAL_SIZE), &arguments)?;
+        let arguments =
+            [Argument::from(&mut grams), Argument::from(&mut flags), Argument::value(matrices as u32)];
+        factor.start(Range::covering(matrices, LOCAL_SIZE), &arguments)?;
+        if flags.to_vec()?.iter().any(|&flag| flag != 0) {
+            return Ok(None);
+        }
+        let arguments = [
+            Argument::from(&mut rows),
+            Argument::from(&grams),
+            Argument::from(of.aggregate_of),
+            Argument::value((2 * items) as u32),
+            Argument::value(half as u32),
+            Argument::local::<R>(rows_of_group * row),
+        ];
+        let groups = (2 * items).div_ceil(rows_of_group);
+        multiply.start(Range::groups(groups, rows_of_group * tiles), &arguments)?;
+    }
+    let reals = 2 * numbers.padded();
+    let mut kept = Kept::room(device, items * reals, reals)?;
+    let [vectors, units] = kept.arguments_mut();
+    let arguments = [
+        Argument::from(&rows),
+        vectors,
+        units,
+        Argument::value(items as u32),
+        Argument::value(numbers.chunks() as u32),
+    ];
+    kernel("keep_vectors")?.start(Range::covering(items, LOCAL_SIZE), &arguments)?;
+    Ok(Some(kept))
+}
+
+/// The same on the host: vectors beside each other for each finer component.
+pub(super) fn orthonormal_on_host<R: Real>(
+    finer: FinerNumbers,
+    numbers: SiteNumbers,
+    groups: &[&[R]],
+    of: &Aggregates<'_, [u32]>,
+) -> Option<Vec<R>> {
     let padded = 2 * numbers.padded();
-    let mut own = vec![R::zero(); sites.len() * half * padded];
+    let sources = numbers.columns / 2 / groups.len();
+    let fine = SiteNumbers { columns: finer.padded, lanes: finer.lanes };
+    let mut own = vec![R::zero(); of.sites * finer.half * padded];
     own.par_chunks_mut(padded).enumerate().for_each(|(k, own)| {
-        for (j, vector) in vectors.iter().enumerate() {
-            for chirality in 0..2 {
-                let [re, im] = numbers.at(2 * j + chirality);
-                let z = vector[2 * (sites[k / half] * half + k % half) + chirality];
-                (own[re], own[im]) = (z.re, z.im);
+        let (site, i) = (k / finer.half, k % finer.half);
+        for (group, numbers_of_group) in groups.iter().enumerate() {
+            let of_source = numbers_of_group.chunks(numbers_of_group.len() / sources);
+            for (j, vector) in of_source.enumerate() {
+                let vector = &vector[2 * finer.padded * site..];
+                for chirality in 0..2 {
+                    let [re, im] = numbers.at(2 * (group * sources + j) + chirality);
+                    let [from_re, from_im] = fine.at(2 * i + chirality);
+                    (own[re], own[im]) = (vector[from_re], vector[from_im]);
+                }
             }
         }
     });
-    own
+    orthonormalise(finer.half, numbers, &mut own, of.members, of.per_aggregate, of.aggregate_of)
+        .then_some(own)
 }
 
 /// Real and imaginary parts apart, so that loops over them are vectorised.
@@ -93,7 +155,7 @@ impl Planar {
 ///
 /// Two Cholesky factorisations of the Gram matrices do so. Returns `false` if the vectors are
 /// dependent.
-pub(super) fn orthonormalise<R: Real>(
+fn orthonormalise<R: Real>(
     half: usize,
     numbers: SiteNumbers,
     vectors: &mut [R],

@@ -4,6 +4,7 @@ use super::coarse_space::SiteNumbers;
 use super::error::{SetupError, agreed};
 use super::kept::Kept;
 use super::params::{Blocking, MultigridParams, RESTART};
+use super::setup_kernels::reals_of_row;
 use crate::device::{DeviceError, DeviceKind};
 use crate::geometry::{Lattice, NDIM};
 use crate::host::multigrid::BLOCKS;
@@ -42,23 +43,27 @@ impl Need {
         let mut sites_here = sites_of_device;
         let mut components = Spinor::<R>::COMPONENTS;
         let spinor = size_of::<Spinor<R>>();
-        // Directions and images are on half of the sites.
-        let mut on_device = sites_here * spinor * (FIELDS_OF_SETUP * sources + RESTART);
-        let mut on_host = 0;
+        let (number, complex) = (Kept::<R>::bytes_of_number() as usize, 2 * size_of::<R>());
+        // Random numbers are made there, on half of the sites.
+        let on_host = sites * spinor * sources;
+        let (mut on_device, mut stays) = (0, 0);
         for Blocking { block, vectors } in blockings {
             let columns = 2 * vectors;
-            let number = Kept::<R>::bytes_of_number() as usize;
-            let complex = 2 * size_of::<R>();
-            on_device += sites_here * components / 2 * columns * number;
-            // The vectors as they are made, and within blocks.
-            on_host += 2 * sites * components * vectors * complex;
+            let vector = sites_here * components * complex;
+            let made = vectors * vector;
+            let rows = reals_of_row(*vectors) / 2 * vector;
+            let kept = sites_here * components / 2 * columns * number;
+            // Directions and images are on half of the sites.
+            let fields = vector * (FIELDS_OF_SETUP * sources + RESTART);
             sites /= block.0.iter().product::<usize>();
             // Coarse levels are on one device.
             (sites_here, components) = (sites, columns);
             let padded = SiteNumbers { columns, lanes: 16 }.padded();
-            // With blocks as they are, and with those of the system.
-            on_device += 2 * sites * BLOCKS * columns * padded * number;
-            on_host += 2 * sites * BLOCKS * columns * padded * complex;
+            let blocks = sites * BLOCKS * columns * padded;
+            // As they are and those of the system, before they are kept, and as they are kept.
+            let steps = [made + fields, made + rows + kept, kept + fields + 2 * blocks * (complex + number)];
+            on_device = steps.into_iter().map(|step| stays + step).fold(on_device, usize::max);
+            stays += kept + 2 * blocks * number;
         }
         Self { on_host: on_host as u64, on_device: on_device as u64 }
     }
@@ -167,13 +172,13 @@ mod tests {
     fn a_set_up_short_of_memory_says_what_it_needs_and_what_there_is() {
         let blockings = [Blocking { block: Block([4; NDIM]), vectors: 24 }];
         let need = Need::of::<f32>([32, 32, 32, 64], 1 << 21, &blockings, 1);
-        // 24 vectors of 12 numbers a site in 16 bits, 18 fields, and 8192 sites with 10 blocks, twice.
-        let vectors = (1 << 21) * 12 * 24 * 4;
-        assert_eq!(need.on_device, vectors + (1 << 21) * 96 * 18 + 2 * 8192 * 10 * 48 * 48 * 4);
+        // Vectors as they are made and as rows, and in 16 bits.
+        let vectors = (1 << 21) * 12 * 24;
+        assert_eq!(need.on_device, vectors * (8 + 8 + 4));
         assert!(need.expect(Some(("a device", 80 << 30)), Some(1 << 36)).is_ok());
         let error = need.expect(Some(("a device", 1 << 30)), Some(1 << 36)).unwrap_err().to_string();
-        assert!(error.contains("7.55 GB of a device") && error.contains("has 1.07 GB"), "{error}");
-        let error = need.expect(None, Some(1 << 30)).unwrap_err().to_string();
+        assert!(error.contains("12.08 GB of a device") && error.contains("has 1.07 GB"), "{error}");
+        let error = need.expect(None, Some(1 << 20)).unwrap_err().to_string();
         assert!(error.contains("of this machine") && error.contains("fewer vectors"), "{error}");
     }
 }

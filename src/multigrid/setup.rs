@@ -2,24 +2,24 @@
 
 use super::block::Block;
 use super::coarse_lattice::CoarseLattice;
-use super::coarse_operator::{CoarseOperator, RawBlocks};
+use super::coarse_operator::CoarseOperator;
 use super::coarse_space::{CoarseSpace, WholeVector};
 use super::dense::{DenseInverse, MOST_NUMBERS};
 use super::error::SetupError;
 use super::finer::{CoarseLevel, FineLevel, Finer};
-use super::finer_sites::FinerParts;
 use super::galerkin::galerkin;
 use super::hierarchy::{COARSE_DEGREE, Coarsening, Hierarchy, Means};
+use super::kept::KeptOnHost;
+use super::kept_setup::{KeptCoarse, KeptMeans, KeptOperator, Known};
 use super::near_null::near_null_vectors;
 use super::params::{Blocking, MultigridParams};
-use super::transfer::Transfer;
+use super::transfer::{Levels, Members, Transfer, Vectors};
 use crate::device::Team;
-use crate::field::SpinorField;
+use crate::field::{Numbers, SpinorField};
 use crate::geometry::NDIM;
 use crate::operator::Dirac;
 use crate::scalar::Real;
 use lattice_solvers::{LinearOperator, Polynomial, VectorOf, VectorSpace};
-use num_complex::Complex;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
@@ -58,27 +58,6 @@ impl fmt::Display for LevelsInfo {
     }
 }
 
-/// The results of a set-up for a level with a coarser one below it.
-///
-/// A set-up takes most of its time for the vectors, which serve operators with other masses.
-pub(super) struct Made<R> {
-    /// Near-null vectors.
-    pub vectors: Vec<Vec<Complex<R>>>,
-    /// `true` if they are orthonormal within blocks.
-    pub are_orthonormal: bool,
-    /// The coarse operator of these vectors.
-    pub blocks: RawBlocks<R>,
-}
-
-/// The parts of a level that are known before its set-up.
-pub(super) struct Known<R: Real> {
-    pub vectors: Vec<Vec<Complex<R>>>,
-    pub are_orthonormal: bool,
-    pub transfer: Option<Transfer<R>>,
-    /// The coarse operator, if it is that of this fine operator.
-    pub blocks: Option<RawBlocks<R>>,
-}
-
 /// Number of iterations for a near-null vector of a coarse level.
 ///
 /// They start from a near-null vector of the finer level.
@@ -91,7 +70,7 @@ pub(super) const COARSE_ITERATIONS: usize = 5;
 const STREAMS_OF_LEVEL: u32 = 1 << 16;
 const SMOOTHER_STREAM: u32 = STREAMS_OF_LEVEL - 1;
 
-/// Makes the levels for an operator, from the known parts of each.
+/// Makes the levels for an operator, of what is known.
 ///
 /// `sources` vectors are made at a time. The number divides the vectors of each level. The levels
 /// are for one right-hand side.
@@ -100,9 +79,9 @@ pub(super) fn hierarchy<R: Real>(
     params: &MultigridParams,
     blockings: &[Blocking],
     sources: usize,
-    known: Vec<Known<R>>,
+    known: Known<R>,
     mut progress: impl FnMut(SetupProgress),
-) -> Result<(Hierarchy<R>, Vec<Made<R>>), SetupError> {
+) -> Result<Hierarchy<R>, SetupError> {
     let team = dirac.lattice().team();
     // Coarse levels are small: one device has them.
     let place = match team.devices().first() {
@@ -111,12 +90,27 @@ pub(super) fn hierarchy<R: Real>(
     };
     let extents = dirac.lattice().dims().extents();
     let mut fine = FineLevel::new(dirac, blockings[0].block.0, sources)?;
-    let smoother = smoother(&fine, 0, params.smoother_degree)?;
-    let mut setup =
-        Setup { place, params, sources, known: known.into(), made: Vec::new(), progress: &mut progress };
+    let (mut transfers, mut vectors, mut of_operator) = (Vec::new(), Vec::new(), None);
+    match known {
+        Known::Nothing => {}
+        Known::Transfers(known) => transfers = known,
+        Known::Kept(kept) => (vectors, of_operator) = (kept.vectors, kept.of_operator),
+    }
+    let (smoother, coarse) = match of_operator {
+        Some(KeptOperator { smoother, coarse }) => (smoother, coarse),
+        None => (smoother(&fine, 0, params.smoother_degree)?, Vec::new()),
+    };
+    let mut setup = Setup {
+        place,
+        params,
+        sources,
+        transfers: transfers.into(),
+        kept_vectors: vectors.into(),
+        kept_coarse: coarse.into(),
+        progress: &mut progress,
+    };
     let coarsening = setup.coarsening(&mut fine, 0, extents, blockings, Vec::new())?;
-    let made = setup.made;
-    Ok((Hierarchy::new(dirac, smoother, &coarsening, 1)?, made))
+    Ok(Hierarchy::new(dirac, smoother, &coarsening, 1)?)
 }
 
 struct Setup<'a, R: Real> {
@@ -124,9 +118,10 @@ struct Setup<'a, R: Real> {
     params: &'a MultigridParams,
     /// Right-hand sides of all vectors.
     sources: usize,
-    /// The known parts of the levels that are left.
-    known: VecDeque<Known<R>>,
-    made: Vec<Made<R>>,
+    /// What is known of the levels that are left.
+    transfers: VecDeque<Transfer<R>>,
+    kept_vectors: VecDeque<KeptOnHost<R>>,
+    kept_coarse: VecDeque<KeptCoarse<R>>,
     progress: &'a mut dyn FnMut(SetupProgress),
 }
 
@@ -144,116 +139,125 @@ impl<R: Real> Setup<'_, R> {
         starts: Vec<VectorOf<F::System>>,
     ) -> Result<Coarsening<R>, SetupError> {
         let (Blocking { block, vectors: count }, deeper) = (blockings[0], &blockings[1..]);
-        let block = block.0;
-        let coarse_extents = std::array::from_fn(|mu| extents[mu] / block[mu]);
-        let lattice = Arc::new(CoarseLattice::new(coarse_extents));
-        // A column of the coarse operator costs about an eighth of a vector.
-        let of = 3 * count;
-        let known = self.known.pop_front();
-        let (mut vectors, mut are_orthonormal, transfer, blocks) = match known {
-            Some(Known { vectors, are_orthonormal, transfer, blocks }) => {
-                (vectors, are_orthonormal, transfer, blocks)
+        let coarse_extents = std::array::from_fn(|mu| extents[mu] / block.0[mu]);
+        let (transfer, below) = self.transfer(finer, level, coarse_extents, blockings, starts)?;
+        let (space, lattice) = (transfer.coarse_space(), transfer.lattice());
+        let has_inverse = deeper.is_empty() && lattice.evens() * space.numbers.columns <= MOST_NUMBERS;
+        let kept = self.kept_coarse.pop_front();
+        let (system, unscaled, kept) = match kept {
+            Some(KeptCoarse { blocks, means }) => {
+                (CoarseOperator::of_kept(space, lattice, blocks)?, None, Some(means))
             }
-            None => (self.vectors(finer, level, count, starts)?, false, None, None),
-        };
-        let parts = finer.parts();
-        let mut below = Vec::new();
-        let transfer = match transfer {
-            Some(transfer) => transfer.for_sources(self.sources)?,
             None => {
-                let space = CoarseSpace::new(&self.place, &lattice, 2 * count, self.sources)?;
-                let (transfer, orthonormal) = Transfer::new(
-                    level,
-                    finer.numbers(),
-                    &parts,
-                    block,
-                    &lattice,
-                    &space,
-                    &vectors,
-                    are_orthonormal,
-                )?;
-                if let (Some(Blocking { vectors: wanted, .. }), true) =
-                    (deeper.first(), self.known.is_empty())
-                {
-                    below = starts_below(&transfer, &parts, &vectors[..*wanted])?;
-                }
-                // Other ranks have other parts of them.
-                if parts.world.is_none() {
-                    orthonormal.copy_to(finer.numbers().half, space.numbers, &parts.own, &mut vectors);
-                    are_orthonormal = true;
-                }
-                transfer
-            }
-        };
-        let space = transfer.coarse_space().clone();
-        let blocks = match blocks {
-            Some(blocks) => blocks,
-            None => galerkin(finer, &transfer, |columns, _| {
-                (self.progress)(SetupProgress { level, done: count + columns, of });
-            })?,
-        };
-        debug_assert_eq!(space.numbers.columns, 2 * count);
-        let lattice = transfer.lattice();
-        let system = CoarseOperator::scaled(&space, lattice, &blocks, level + 1)?;
-        let means = match deeper {
-            [] if lattice.evens() * space.numbers.padded() <= MOST_NUMBERS => {
-                self.made.push(Made { vectors, are_orthonormal, blocks });
-                Means::Inverse(Box::new(DenseInverse::new(&system, level + 1)?))
-            }
-            _ => {
-                let unscaled = CoarseOperator::raw(&space, lattice, &blocks)?;
-                self.made.push(Made { vectors, are_orthonormal, blocks });
-                let mut coarse = CoarseLevel::new(system.for_sources(self.sources)?, unscaled);
-                let below = match deeper {
+                let mut raw = galerkin(finer, &transfer, |columns, _| {
+                    // A column of the coarse operator costs about an eighth of a vector.
+                    (self.progress)(SetupProgress { level, done: count + columns, of: 3 * count });
+                })?;
+                let unscaled = match deeper {
                     [] => None,
-                    _ => {
-                        let below = self.coarsening(&mut coarse, level + 1, coarse_extents, deeper, below)?;
-                        Some(Box::new(below))
-                    }
+                    _ => Some(CoarseOperator::raw(space, lattice, &raw)?),
                 };
-                Means::Cycles(smoother(&coarse, level + 1, COARSE_DEGREE)?, below)
+                (CoarseOperator::scaled(space, lattice, &mut raw, level + 1)?, unscaled, None)
             }
+        };
+        let means = if has_inverse {
+            Means::Inverse(Box::new(match kept {
+                Some(KeptMeans::Inverse(kept)) => DenseInverse::of_kept(&system, &kept)?,
+                _ => DenseInverse::new(&system, level + 1)?,
+            }))
+        } else {
+            let mut coarse = CoarseLevel::new(system.for_sources(self.sources)?, unscaled);
+            let below = match deeper {
+                [] => None,
+                _ => {
+                    let below = self.coarsening(&mut coarse, level + 1, coarse_extents, deeper, below)?;
+                    Some(Box::new(below))
+                }
+            };
+            let smoother = match kept {
+                Some(KeptMeans::Smoother(smoother)) => smoother,
+                _ => smoother(&coarse, level + 1, COARSE_DEGREE)?,
+            };
+            Means::Cycles(smoother, below)
         };
         Ok(Coarsening::new(transfer, system, means)?)
     }
 
-    /// Makes the near-null vectors of a level.
+    /// The transfer to the level below `finer`, and vectors for that level to start from.
+    #[allow(clippy::type_complexity)]
+    fn transfer<F: Finer<R>>(
+        &mut self,
+        finer: &F,
+        level: usize,
+        coarse_extents: [usize; NDIM],
+        blockings: &[Blocking],
+        starts: Vec<VectorOf<F::System>>,
+    ) -> Result<(Transfer<R>, Vec<SpinorField<R>>), SetupError> {
+        if let Some(transfer) = self.transfers.pop_front() {
+            return Ok((transfer.for_sources(self.sources)?, Vec::new()));
+        }
+        let Blocking { block, vectors: count } = blockings[0];
+        let lattice = Arc::new(CoarseLattice::new(coarse_extents));
+        let space = CoarseSpace::new(&self.place, &lattice, 2 * count, self.sources)?;
+        let (finer_numbers, parts) = (finer.numbers(), finer.parts());
+        let levels = Levels {
+            level,
+            finer: finer_numbers,
+            parts: &parts,
+            block: block.0,
+            lattice: &lattice,
+            space: &space,
+        };
+        if let Some(kept) = self.kept_vectors.pop_front() {
+            return Ok((Transfer::new(&levels, Vectors::Kept(&kept))?, Vec::new()));
+        }
+        let made = self.vectors(finer, level, count, starts)?;
+        let transfer = Transfer::new(&levels, Vectors::Made(&made))?;
+        let below = match blockings.get(1) {
+            None => Vec::new(),
+            Some(Blocking { vectors: wanted, .. }) => starts_below(&transfer, &made, *wanted)?,
+        };
+        Ok((transfer, below))
+    }
+
+    /// Makes the near-null vectors of a level, in groups of as many as there are right-hand sides.
     fn vectors<F: Finer<R>>(
         &mut self,
         finer: &F,
         level: usize,
         count: usize,
         starts: Vec<VectorOf<F::System>>,
-    ) -> Result<Vec<Vec<Complex<R>>>, SetupError> {
+    ) -> Result<Vec<Numbers<R>>, SetupError> {
         let mut starts = starts.into_iter();
-        let mut vectors = Vec::with_capacity(count);
+        let mut vectors = Vec::with_capacity(count / self.sources);
         for first in (0..count).step_by(self.sources) {
             let stream = level as u32 * STREAMS_OF_LEVEL + first as u32;
             let (start, iterations) = match starts.next() {
                 Some(start) => (start, COARSE_ITERATIONS),
                 None => (finer.random(stream)?, self.params.setup_iterations),
             };
-            vectors.extend(near_null_vectors(finer, start, iterations)?);
-            (self.progress)(SetupProgress { level, done: vectors.len(), of: 3 * count });
+            vectors.push(near_null_vectors(finer, start, iterations)?);
+            (self.progress)(SetupProgress { level, done: first + self.sources, of: 3 * count });
         }
         Ok(vectors)
     }
 }
 
-/// Returns the vectors of a level on the first half of the next coarser one.
+/// Returns the first `wanted` vectors of a level on the first half of the next coarser one.
 ///
 /// Each field has as many of them as there are right-hand sides.
 fn starts_below<R: Real>(
     transfer: &Transfer<R>,
-    parts: &FinerParts,
-    vectors: &[Vec<Complex<R>>],
+    vectors: &[Numbers<R>],
+    wanted: usize,
 ) -> Result<Vec<SpinorField<R>>, SetupError> {
-    let below = |vectors: &[Vec<_>]| {
-        let mut coarse = WholeVector::zero(transfer.coarse_space(), transfer.lattice())?;
-        transfer.restrict_ordered(parts, vectors, &mut coarse)?;
+    let space = transfer.coarse_space();
+    let below = |vectors: &Numbers<R>| {
+        let mut coarse = WholeVector::zero(space, transfer.lattice())?;
+        transfer.restrict(vectors.view(), Members::All, &mut coarse)?;
         Ok(coarse.even)
     };
-    vectors.chunks(transfer.coarse_space().sources()).map(below).collect()
+    vectors[..wanted / space.sources()].iter().map(below).collect()
 }
 
 /// Makes the smoother of a level.

@@ -1,15 +1,20 @@
-//! A set-up in a file: near-null vectors and the coarse operators made of them.
+//! A set-up in a file: near-null vectors, and all that was made of them for one operator.
 //!
-//! The vectors serve other jobs on the same configuration, the coarse operators those with the same
-//! fine operator.
+//! The vectors serve other jobs on the same configuration, the rest those with the same fine operator.
+//! Numbers are kept as devices have them, so that they have the same bits when they come back.
 
-use super::coarse_operator::{RAW_BLOCKS, RawBlocks};
+use super::coarse_lattice::CoarseLattice;
+use super::kept::KeptOnHost;
+use super::kept_setup::{KeptCoarse, KeptMeans, KeptOperator, KeptSetup};
 use super::params::{Blocking, MultigridParams};
-use super::setup::{Known, Made};
+use crate::device::DeviceError;
 use crate::geometry::{Lattice, NDIM};
 use crate::host::Spinor;
+use crate::host::multigrid::BLOCKS;
 use crate::io::{self, CheckpointWriter, read_checkpoint};
-use num_complex::Complex;
+use bytemuck::Pod;
+use lattice_solvers::Polynomial;
+use num_complex::{Complex, Complex64};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -19,6 +24,9 @@ pub enum SetupFileError {
     /// The file cannot be read or written, or is damaged.
     #[error(transparent)]
     File(#[from] io::Error),
+    /// A device failed that has the numbers.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
     /// The file is of another kind.
     #[error("{}: this is no set-up of a multigrid method; name another file with --multigrid-setup", path.display())]
     OfAnotherKind {
@@ -52,15 +60,17 @@ struct About {
     links: String,
     setup_iterations: usize,
     levels: Vec<Blocking>,
-    /// `true` if the vectors are orthonormal within blocks.
-    orthonormal: bool,
-    /// The operator whose coarse operators are behind the vectors.
+    /// Whether numbers are kept in 16 bits, with units. Otherwise they are in single precision.
+    fixed: bool,
+    /// The operator whose smoothers and coarse operators are behind the vectors.
     operator: String,
-    /// The byte order of the numbers, which are complex and in single precision.
+    /// Whether the inverse of the coarsest system is there, instead of a smoother.
+    inverse: bool,
+    /// The byte order of the numbers.
     little_endian: bool,
 }
 
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// The things that a set-up is bound to.
 pub(super) struct Binding<'a> {
@@ -76,7 +86,7 @@ pub(super) struct Binding<'a> {
 }
 
 impl Binding<'_> {
-    fn about(&self, orthonormal: bool) -> About {
+    fn about(&self, fixed: bool, inverse: bool) -> About {
         About {
             multigrid_setup: VERSION,
             lattice: self.lattice.dims().to_string(),
@@ -84,21 +94,29 @@ impl Binding<'_> {
             links: self.links.clone(),
             setup_iterations: self.params.setup_iterations,
             levels: self.blockings.to_vec(),
-            orthonormal,
+            fixed,
             operator: self.operator.clone(),
+            inverse,
             little_endian: cfg!(target_endian = "little"),
         }
     }
 
-    /// Numbers of a vector of each level, and of the coarse operator below it.
-    fn counts(&self) -> Vec<[usize; 2]> {
+    /// Numbers of each level, finest first.
+    fn counts(&self) -> Vec<Counts> {
         let mut extents = self.lattice.dims().extents();
-        let mut of_site = Spinor::<f32>::COMPONENTS;
+        let mut components = Spinor::<f32>::COMPONENTS;
         let count = |blocking: &Blocking| {
-            let numbers = extents.iter().product::<usize>() * of_site;
+            let columns = 2 * blocking.vectors;
+            let rows = extents.iter().product::<usize>() * components / 2;
             extents = std::array::from_fn::<_, NDIM, _>(|mu| extents[mu] / blocking.block.0[mu]);
-            of_site = 2 * blocking.vectors;
-            [numbers, extents.iter().product::<usize>() * RAW_BLOCKS * of_site * of_site]
+            components = columns;
+            let lattice = CoarseLattice::new(extents);
+            let inverse = lattice.evens() * columns;
+            Counts {
+                vectors: [rows * columns, rows],
+                blocks: [lattice.volume() * BLOCKS * columns * columns, lattice.volume() * BLOCKS],
+                inverse: [inverse * inverse, 1],
+            }
         };
         self.blockings.iter().map(count).collect()
     }
@@ -107,67 +125,130 @@ impl Binding<'_> {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn write(&self, path: &Path, levels: &[Made<f32>]) -> Result<(), SetupFileError> {
-        let orthonormal = levels.iter().all(|level| level.are_orthonormal);
-        let about = serde_json::to_string(&self.about(orthonormal)).expect("text and numbers are JSON");
+    pub fn write(&self, path: &Path, setup: &KeptSetup<f32>) -> Result<(), SetupFileError> {
+        let KeptSetup { vectors, of_operator } = setup;
+        let fixed = vectors.iter().any(|vectors| matches!(vectors, KeptOnHost::Fixed { .. }));
+        let coarse = of_operator.iter().flat_map(|of_operator| &of_operator.coarse);
+        let inverse = coarse.clone().any(|level| matches!(level.means, KeptMeans::Inverse(_)));
+        let about = serde_json::to_string(&self.about(fixed, inverse)).expect("text and numbers are JSON");
         let mut writer = CheckpointWriter::create(path, &about)?;
-        for vector in levels.iter().flat_map(|level| &level.vectors) {
-            writer.block(bytemuck::cast_slice(vector))?;
+        for vectors in vectors {
+            write_numbers(&mut writer, vectors)?;
         }
-        for level in levels {
-            writer.block(bytemuck::cast_slice(&level.blocks.blocks))?;
+        if let Some(of_operator) = of_operator {
+            writer.block(bytemuck::cast_slice(of_operator.smoother.roots()))?;
+        }
+        for KeptCoarse { blocks, means } in coarse {
+            write_numbers(&mut writer, blocks)?;
+            match means {
+                KeptMeans::Smoother(smoother) => writer.block(bytemuck::cast_slice(smoother.roots()))?,
+                KeptMeans::Inverse(inverse) => write_numbers(&mut writer, inverse)?,
+            }
         }
         Ok(writer.finish()?)
     }
 
-    /// Reads a kept set-up, with coarse operators if they belong to this operator.
+    /// Takes a kept set-up back. What belongs to an operator is left out if that is not this one.
     ///
     /// # Errors
-    /// If the file cannot be read or believed, or if it belongs to another configuration, lattice
-    /// or levels.
-    pub fn read(&self, path: &Path) -> Result<Vec<Known<f32>>, SetupFileError> {
+    /// When the file cannot be read or believed, or is of another configuration, lattice or levels.
+    pub fn read(&self, path: &Path) -> Result<KeptSetup<f32>, SetupFileError> {
         let file = read_checkpoint(path)?;
         let of_another_kind = || SetupFileError::OfAnotherKind { path: path.to_owned() };
+        let head: Head = serde_json::from_str(&file.about).map_err(|_| of_another_kind())?;
+        let refused = |(what, found, here): (&'static str, String, String)| {
+            if found == here {
+                return Ok(());
+            }
+            Err(SetupFileError::Other { path: path.to_owned(), what, found, here })
+        };
+        refused(("version", head.multigrid_setup.to_string(), VERSION.to_string()))?;
         let found: About = serde_json::from_str(&file.about).map_err(|_| of_another_kind())?;
-        let here = self.about(found.orthonormal);
+        let here = self.about(found.fixed, found.inverse);
         let levels = |about: &About| {
             let level = |blocking: &Blocking| format!("{} vectors on {}", blocking.vectors, blocking.block);
             about.levels.iter().map(level).collect::<Vec<_>>().join(", ")
         };
-        let differing: [(&'static str, String, String); 6] = [
-            ("version", found.multigrid_setup.to_string(), here.multigrid_setup.to_string()),
+        let differing: [(&'static str, String, String); 5] = [
             ("lattice", found.lattice.clone(), here.lattice.clone()),
             ("configuration", found.configuration.clone(), here.configuration.clone()),
             ("links", found.links.clone(), here.links.clone()),
             ("set of levels", levels(&found), levels(&here)),
             ("byte order", found.little_endian.to_string(), here.little_endian.to_string()),
         ];
-        for (what, found, here) in differing {
-            if found != here {
-                return Err(SetupFileError::Other { path: path.to_owned(), what, found, here });
-            }
-        }
-        let mut blocks = file.blocks.into_iter();
-        let mut next = |count: usize| {
-            let block = blocks.next().filter(|block| block.len() == count * size_of::<Complex<f32>>());
-            let block = block.ok_or_else(of_another_kind)?;
-            // The block need not lie as numbers must.
-            let mut numbers = vec![Complex::<f32>::default(); count];
-            bytemuck::cast_slice_mut(&mut numbers).copy_from_slice(&block);
-            Ok::<_, SetupFileError>(numbers)
-        };
+        differing.into_iter().try_for_each(refused)?;
         let counts = self.counts();
-        let mut known = Vec::new();
-        for (blocking, [count, _]) in self.blockings.iter().zip(&counts) {
-            let vectors = (0..blocking.vectors).map(|_| next(*count)).collect::<Result<_, _>>()?;
-            known.push(Known { vectors, are_orthonormal: found.orthonormal, transfer: None, blocks: None });
-        }
-        if found.operator == here.operator {
-            for (known, [_, count]) in known.iter_mut().zip(counts) {
-                let columns = 2 * known.vectors.len();
-                known.blocks = Some(RawBlocks { columns, blocks: next(count)? });
+        let mut numbers = Numbers { blocks: file.blocks.into_iter(), fixed: found.fixed };
+        let mut read = || {
+            let vectors = counts.iter().map(|counts| numbers.next(counts.vectors)).collect::<Option<_>>()?;
+            if found.operator != here.operator {
+                return Some(KeptSetup { vectors, of_operator: None });
             }
+            let smoother = numbers.smoother()?;
+            let of_level = |(level, of_level): (usize, &Counts)| {
+                let blocks = numbers.next(of_level.blocks)?;
+                let means = if found.inverse && level + 1 == counts.len() {
+                    KeptMeans::Inverse(numbers.next(of_level.inverse)?)
+                } else {
+                    KeptMeans::Smoother(numbers.smoother()?)
+                };
+                Some(KeptCoarse { blocks, means })
+            };
+            let coarse = counts.iter().enumerate().map(of_level).collect::<Option<_>>()?;
+            Some(KeptSetup { vectors, of_operator: Some(KeptOperator { smoother, coarse }) })
+        };
+        read().ok_or_else(of_another_kind)
+    }
+}
+
+/// The version alone, which every file of a set-up begins with.
+#[derive(Deserialize)]
+struct Head {
+    multigrid_setup: u32,
+}
+
+/// Numbers of a level, each with the number of its units.
+struct Counts {
+    vectors: [usize; 2],
+    blocks: [usize; 2],
+    inverse: [usize; 2],
+}
+
+fn write_numbers(writer: &mut CheckpointWriter, kept: &KeptOnHost<f32>) -> Result<(), io::Error> {
+    match kept {
+        KeptOnHost::Whole(numbers) => writer.block(bytemuck::cast_slice(numbers)),
+        KeptOnHost::Fixed { numbers, units } => {
+            writer.block(bytemuck::cast_slice(numbers))?;
+            writer.block(bytemuck::cast_slice(units))
         }
-        Ok(known)
+    }
+}
+
+/// The blocks of a file that are left.
+struct Numbers {
+    blocks: std::vec::IntoIter<Vec<u8>>,
+    fixed: bool,
+}
+
+impl Numbers {
+    /// Takes the next block, if it has this length.
+    fn values<T: Pod>(&mut self, count: usize) -> Option<Vec<T>> {
+        let block = self.blocks.next().filter(|block| block.len() == count * size_of::<T>())?;
+        // The block need not lie as numbers must.
+        let mut values = vec![T::zeroed(); count];
+        bytemuck::cast_slice_mut(&mut values).copy_from_slice(&block);
+        Some(values)
+    }
+
+    fn next(&mut self, [count, units]: [usize; 2]) -> Option<KeptOnHost<f32>> {
+        if !self.fixed {
+            return Some(KeptOnHost::Whole(self.values::<Complex<f32>>(count)?));
+        }
+        Some(KeptOnHost::Fixed { numbers: self.values(count)?, units: self.values(units)? })
+    }
+
+    fn smoother(&mut self) -> Option<Polynomial> {
+        let count = self.blocks.as_slice().first()?.len() / size_of::<Complex64>();
+        Polynomial::with_roots_in_order(self.values(count)?)
     }
 }

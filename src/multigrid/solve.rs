@@ -3,9 +3,10 @@
 use super::block::Block;
 use super::error::SetupError;
 use super::hierarchy::Hierarchy;
+use super::kept_setup::Known;
 use super::params::{Blocking, MOST_CYCLES, MultigridParams, REPLACED_AT, RESTART, STAGNATION};
 use super::room::{self, columns_at_once};
-use super::setup::{self, Known, LevelsInfo, Made, SetupProgress};
+use super::setup::{self, LevelsInfo, SetupProgress};
 use super::setup_file::{Binding, SetupFileError};
 use crate::field::SpinorField;
 use crate::geometry::{Lattice, NDIM};
@@ -42,7 +43,6 @@ pub struct Multigrid {
     hierarchy: Hierarchy<f32>,
     /// The levels for several columns at once, and their number.
     of_columns: Option<(usize, Hierarchy<f32>)>,
-    made: Vec<Made<f32>>,
 }
 
 impl Multigrid {
@@ -56,20 +56,19 @@ impl Multigrid {
         params: MultigridParams,
         progress: impl FnMut(SetupProgress),
     ) -> Result<Self, SetupError> {
-        Self::of_known(dirac, params, Vec::new(), progress)
+        Self::of_known(dirac, params, Known::Nothing, progress)
     }
 
     fn of_known(
         dirac: &Dirac<f64>,
         params: MultigridParams,
-        known: Vec<Known<f32>>,
+        known: Known<f32>,
         progress: impl FnMut(SetupProgress),
     ) -> Result<Self, SetupError> {
         let room::Plan { blockings, sources } = room::plan::<f32>(&params, dirac.lattice())?;
-        let (hierarchy, made) =
-            setup::hierarchy(&dirac.cast()?, &params, &blockings, sources, known, progress)?;
+        let hierarchy = setup::hierarchy(&dirac.cast()?, &params, &blockings, sources, known, progress)?;
         let extents = dirac.lattice().dims().extents();
-        Ok(Self { params, extents, blockings, hierarchy, of_columns: None, made })
+        Ok(Self { params, extents, blockings, hierarchy, of_columns: None })
     }
 
     /// Makes the method for another operator on these links, with the known vectors.
@@ -83,26 +82,22 @@ impl Multigrid {
         dirac: &Dirac<f64>,
         progress: impl FnMut(SetupProgress),
     ) -> Result<Self, SetupError> {
-        let Self { params, made, hierarchy, .. } = self;
-        let transfers = hierarchy.into_transfers();
-        let known =
-            made.into_iter().zip(transfers).map(|(Made { vectors, are_orthonormal, .. }, transfer)| Known {
-                vectors,
-                are_orthonormal,
-                transfer: Some(transfer),
-                blocks: None,
-            });
-        Self::of_known(dirac, params, known.collect(), progress)
+        let Self { params, hierarchy, .. } = self;
+        Self::of_known(dirac, params, Known::Transfers(hierarchy.into_transfers()), progress)
     }
 
     /// Writes the near-null vectors and the coarse operators to a file.
     ///
-    /// `configuration` tells the links from others.
+    /// `configuration` tells the links from others. All ranks call this together, and the first one writes.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// When the file cannot be written, or a device fails.
     pub fn write(&self, path: &Path, dirac: &Dirac<f64>, configuration: &str) -> Result<(), SetupFileError> {
-        binding(dirac, configuration, &self.params, &self.blockings).write(path, &self.made)
+        let kept = self.hierarchy.kept()?;
+        if dirac.lattice().ranks().is_some_and(|world| world.rank() > 0) {
+            return Ok(());
+        }
+        binding(dirac, configuration, &self.params, &self.blockings).write(path, &kept)
     }
 
     /// Makes the method like [`new`](Self::new), with vectors from a file.
@@ -122,9 +117,14 @@ impl Multigrid {
     ) -> Result<Result<Self, SetupFileError>, SetupError> {
         let blockings = params.blockings(dirac.lattice())?;
         match binding(dirac, configuration, &params, &blockings).read(path) {
-            Ok(known) => Self::of_known(dirac, params, known, progress).map(Ok),
+            Ok(kept) => Self::of_known(dirac, params, Known::Kept(kept), progress).map(Ok),
             Err(error) => Ok(Err(error)),
         }
+    }
+
+    /// Returns the parameters that the method was made with.
+    pub fn params(&self) -> &MultigridParams {
+        &self.params
     }
 
     /// Returns the levels of the method.

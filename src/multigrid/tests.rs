@@ -1,18 +1,20 @@
 use super::coarse_lattice::CoarseLattice;
-use super::coarse_operator::{CoarseOperator, RAW_BLOCKS, RawBlocks, WITHIN};
-use super::coarse_space::{CoarseSpace, WholeVector};
+use super::coarse_operator::{CoarseOperator, WITHIN};
+use super::coarse_space::{CoarseSpace, SiteNumbers, WholeVector};
 use super::dense::DenseInverse;
+use super::error::SetupError;
 use super::finer::{CoarseLevel, FineLevel, Finer};
 use super::finer_sites::{FinerNumbers, FinerPart, FinerParts};
 use super::galerkin::galerkin;
 use super::near_null::near_null_vectors;
-use super::transfer::{EVERY_SITE, Members, Transfer};
+use super::raw_blocks::RawBlocks;
+use super::transfer::{EVERY_SITE, Levels, Members, Transfer, Vectors};
 use crate::device::{Buffer, Device, DeviceOptions, Team, discover};
 use crate::field::{Numbers, plain_spinors};
 use crate::geometry::{Boundary, Dims, Grid, Lattice, NDIM};
 use crate::host::Spinor;
 use crate::host::gamma::GAMMA;
-use crate::host::multigrid::{plain, project};
+use crate::host::multigrid::{BLOCKS, plain, project};
 use crate::host::random::hot;
 use crate::operator::{Dirac, Kappa, SiteTerm};
 use crate::scalar::Real;
@@ -61,22 +63,22 @@ fn numbers<R: Real>(count: usize, from: usize) -> Vec<Complex<R>> {
     (0..count).map(|k| number(from + k)).collect()
 }
 
-/// Returns a level's transfer and coarse operator.
-///
-/// The transfer treats all sites as the first half, so that it shows the whole of V.
+/// A level's transfer and coarse operator. The transfer takes all sites for those of the first half, so that it shows the whole of V.
 fn coarsened<R: Real, F: Finer<R>>(
     finer: &mut F,
     place: &Team,
     extents: [usize; NDIM],
     block: [usize; NDIM],
-    vectors: &[Vec<Complex<R>>],
+    vectors: &[Numbers<R>],
+    count: usize,
 ) -> (Transfer<R>, RawBlocks<R>, CoarseOperator<R>) {
     let lattice = Arc::new(CoarseLattice::new(std::array::from_fn(|mu| extents[mu] / block[mu])));
-    let space = CoarseSpace::new(place, &lattice, 2 * vectors.len(), finer.sources()).unwrap();
+    let space = CoarseSpace::new(place, &lattice, 2 * count, finer.sources()).unwrap();
     let mut parts = finer.parts();
     parts.own.iter_mut().for_each(|part| part.evens = part.sites.len());
-    let transfer = Transfer::new(0, finer.numbers(), &parts, block, &lattice, &space, vectors, false);
-    let (transfer, _) = transfer.unwrap();
+    let levels =
+        Levels { level: 0, finer: finer.numbers(), parts: &parts, block, lattice: &lattice, space: &space };
+    let transfer = Transfer::new(&levels, Vectors::Made(vectors)).unwrap();
     let raw = galerkin(finer, &transfer, |_, _| ()).unwrap();
     let unscaled = CoarseOperator::raw(&space, &lattice, &raw).unwrap();
     (transfer, raw, unscaled)
@@ -88,11 +90,40 @@ fn near_null<R: Real, F: Finer<R>>(
     stream: u32,
     count: usize,
     iterations: usize,
-) -> Vec<Vec<Complex<R>>> {
+) -> Vec<Numbers<R>> {
     let made = |first: usize| {
         near_null_vectors(finer, finer.random(stream + first as u32).unwrap(), iterations).unwrap()
     };
-    (0..count).step_by(finer.sources()).flat_map(made).collect()
+    (0..count).step_by(finer.sources()).map(made).collect()
+}
+
+/// Vectors of all sites in groups of `sources`, as a level has them.
+fn in_groups<R: Real>(
+    numbers: FinerNumbers,
+    parts: &FinerParts,
+    vectors: &[Vec<Complex<R>>],
+    sources: usize,
+) -> Vec<Numbers<R>> {
+    let of_site = 2 * numbers.half;
+    let layout = SiteNumbers { columns: of_site, lanes: numbers.lanes };
+    let of_part = |part: &FinerPart, group: &[Vec<Complex<R>>]| -> Vec<R> {
+        let of_vector = |vector: &Vec<Complex<R>>| {
+            let own: Vec<_> =
+                part.sites.iter().flat_map(|&site| vector[site * of_site..][..of_site].to_vec()).collect();
+            layout.to_memory(&own)
+        };
+        group.iter().flat_map(of_vector).collect()
+    };
+    let of_group = |group: &[Vec<Complex<R>>]| match &parts.own[..] {
+        [part @ FinerPart { device: None, .. }] => Numbers::Host(of_part(part, group)),
+        parts => {
+            let buffer = |part: &FinerPart| {
+                Buffer::from_slice(part.device.as_ref().unwrap(), &of_part(part, group)).unwrap()
+            };
+            Numbers::Devices(parts.iter().map(buffer).collect())
+        }
+    };
+    vectors.chunks(sources).map(of_group).collect()
 }
 
 fn whole<R: Real>(transfer: &Transfer<R>, values: &[Complex<R>]) -> WholeVector<R> {
@@ -130,7 +161,7 @@ fn expect_identities<F: Finer<f64>>(
     is_hermitian: bool,
     what: &str,
 ) {
-    let (lattice, n) = (transfer.lattice(), raw.columns);
+    let (lattice, n) = (transfer.lattice(), transfer.coarse_space().numbers.columns);
     let values = numbers::<f64>(count(transfer), 1);
     let vector = whole(transfer, &values);
     let (mut fine, mut image) = (finer.whole().unwrap(), finer.whole().unwrap());
@@ -146,11 +177,9 @@ fn expect_identities<F: Finer<f64>>(
     let [found, expected] = [&coarse_image, &restricted].map(|vector| on_host(transfer, vector));
     expect_close(&found, &expected, 1e-13, &format!("{what}: V†MV"));
 
-    let block = |place: usize, block: usize| -> Vec<Complex64> {
-        (0..n * n).map(|k| raw.element(place, block, k / n, k % n)).collect()
-    };
+    let blocks = raw.to_host();
     let hermitian = (0..lattice.volume()).all(|place| {
-        let own = block(place, WITHIN);
+        let own = &blocks[(place * BLOCKS + WITHIN) * n * n..][..n * n];
         (0..n * n).all(|k| {
             let (row, column) = (k / n, k % n);
             let sign = if (row + column) % 2 == 0 { 1.0 } else { -1.0 };
@@ -163,7 +192,7 @@ fn expect_identities<F: Finer<f64>>(
 /// Checks that the system does what its blocks say.
 ///
 /// S x = x − Â Â x, for D (1 + Â) = M.
-fn expect_system(transfer: &Transfer<f64>, raw: &RawBlocks<f64>, unscaled: &CoarseOperator<f64>) {
+fn expect_system(transfer: &Transfer<f64>, raw: &mut RawBlocks<f64>, unscaled: &CoarseOperator<f64>) {
     let lattice = transfer.lattice();
     let system = CoarseOperator::scaled(transfer.coarse_space(), lattice, raw, 1).unwrap();
     // The solution x of M x = c for a known x: its first half solves the system of the source.
@@ -193,17 +222,17 @@ fn coarse_operators_are_those_of_galerkin_on_every_operator_and_level() {
         let vectors = near_null(&fine, 0, VECTORS, 4);
         let place = place(lattice);
         let what = format!("{term:?} on {} devices", lattice.team().len());
-        let made = coarsened(&mut fine, &place, DIMS, BLOCK, &vectors);
+        let made = coarsened(&mut fine, &place, DIMS, BLOCK, &vectors, VECTORS);
         expect_identities(&mut fine, &made, term.is_gamma5_hermitian(), &what);
-        let (transfer, raw, unscaled) = made;
-        expect_system(&transfer, &raw, &unscaled);
+        let (transfer, mut raw, unscaled) = made;
+        expect_system(&transfer, &mut raw, &unscaled);
 
         // The level below it: 2, 1, 2 and 2 sites, in blocks of two in z.
         let space = transfer.coarse_space().for_sources(2).unwrap();
-        let system = CoarseOperator::scaled(&space, transfer.lattice(), &raw, 1).unwrap();
-        let mut coarse = CoarseLevel::new(system, unscaled.for_sources(2).unwrap());
+        let system = CoarseOperator::scaled(&space, transfer.lattice(), &mut raw, 1).unwrap();
+        let mut coarse = CoarseLevel::new(system, Some(unscaled.for_sources(2).unwrap()));
         let vectors = near_null(&coarse, 100, 2, 2);
-        let made = coarsened(&mut coarse, &place, [2, 1, 2, 2], [1, 1, 2, 1], &vectors);
+        let made = coarsened(&mut coarse, &place, [2, 1, 2, 2], [1, 1, 2, 1], &vectors, 2);
         expect_identities(&mut coarse, &made, term.is_gamma5_hermitian(), &format!("{what}, second level"));
     }
 }
@@ -216,7 +245,8 @@ fn expect_twins<R: Real>(bound: f64) {
         let sites: usize = DIMS.iter().product();
         // Vectors that no device has computed.
         let vectors: Vec<_> = (0..VECTORS).map(|k| numbers::<R>(12 * sites, 31 * k)).collect();
-        let (transfer, raw, unscaled) = coarsened(&mut fine, &place(lattice), DIMS, BLOCK, &vectors);
+        let groups = in_groups(fine.numbers(), &fine.parts(), &vectors, 1);
+        let (transfer, raw, unscaled) = coarsened(&mut fine, &place(lattice), DIMS, BLOCK, &groups, VECTORS);
         let values = numbers::<R>(count(&transfer), 3);
         let vector = whole(&transfer, &values);
         let mut image = whole(&transfer, &values);
@@ -226,13 +256,13 @@ fn expect_twins<R: Real>(bound: f64) {
         let mut taken = whole(&transfer, &values);
         transfer.restrict(fine_vector.view(), Members::Last(2), &mut taken).unwrap();
         let [image, taken] = [&image, &taken].map(|vector| on_host(&transfer, vector));
-        (raw, image, taken)
+        (transfer.kept().unwrap().into_whole(), raw.to_host(), image, taken)
     });
     let results: Vec<_> = results.collect();
-    let (raw, image, taken) = &results[0];
-    assert_eq!(raw.blocks.len() % RAW_BLOCKS, 0);
-    for (other, other_image, other_taken) in &results[1..] {
-        expect_close(&other.blocks, &raw.blocks, bound, "blocks");
+    let (vectors, raw, image, taken) = &results[0];
+    for (other_vectors, other, other_image, other_taken) in &results[1..] {
+        expect_close(other_vectors, vectors, bound, "vectors");
+        expect_close(other, raw, bound, "blocks");
         expect_close(other_image, image, bound, "a hop");
         expect_close(other_taken, taken, bound, "a column");
     }
@@ -257,37 +287,40 @@ fn an_odd_coarse_lattice_has_a_system_on_all_sites() {
     let block = [2, 2, 2, 2];
     let mut fine = FineLevel::new(&Dirac::wilson(&links, Kappa(KAPPA)).unwrap(), block, 1).unwrap();
     let vectors = near_null(&fine, 0, VECTORS, 4);
-    let made = coarsened(&mut fine, &Team::host(), [2, 4, 6, 2], block, &vectors);
+    let mut made = coarsened(&mut fine, &Team::host(), [2, 4, 6, 2], block, &vectors, VECTORS);
     assert!(!made.0.lattice().has_parities());
     expect_identities(&mut fine, &made, true, "1x2x3x1 blocks");
-    expect_system(&made.0, &made.1, &made.2);
+    expect_system(&made.0, &mut made.1, &made.2);
     let numbers = fine.whole().unwrap();
     assert!(matches!(numbers, Numbers::Host(_)));
 }
 
 /// Kernels without an operator, on few sites: what Oclgrind can look at.
-fn expect_kernels_alone<R: Real>(sources: usize, bound: f64) {
+fn expect_kernels_alone<R: Real>(sources: usize, count: usize, bound: f64) {
     let finer_lattice = CoarseLattice::new([2, 4, 3, 2]);
-    let (half, block, count) = (5, [2, 2, 3, 1], 3);
+    let (half, block) = (5, [2, 2, 3, 1]);
     let sites = finer_lattice.volume();
     let lattice = Arc::new(CoarseLattice::new([1, 2, 1, 2]));
     let vectors: Vec<_> = (0..count).map(|k| numbers::<R>(2 * half * sites, 31 * k)).collect();
     let fine = numbers::<R>(sources * 2 * half * sites, 5);
-    let mut raw = RawBlocks::zero(&lattice, 2 * count);
-    raw.blocks = numbers::<R>(raw.blocks.len(), 11);
+    let blocks = numbers::<R>(lattice.volume() * BLOCKS * 4 * count * count, 11);
     let device = Device::open(&discover().devices[0], &DeviceOptions::default()).unwrap();
     let results = [Team::host(), Team::of([device])].map(|place| {
         let space = CoarseSpace::<R>::new(&place, &lattice, 2 * count, sources).unwrap();
         let part = FinerPart {
             device: place.devices().first().cloned(),
             coordinates: (0..sites).map(|place| finer_lattice.coordinates(place)).collect(),
-            sites: (0..sites).collect(),
+            sites: (0..sites).rev().collect(),
             evens: sites / 3,
         };
         let finer = FinerNumbers { half, padded: 2 * half, lanes: 1 };
         let parts = FinerParts { own: vec![part], world: None };
-        let (transfer, _) =
-            Transfer::new(0, finer, &parts, block, &lattice, &space, &vectors, false).unwrap();
+        let levels = Levels { level: 0, finer, parts: &parts, block, lattice: &lattice, space: &space };
+        let groups = in_groups(finer, &parts, &vectors, sources);
+        let transfer = Transfer::new(&levels, Vectors::Made(&groups)).unwrap();
+        let kept = transfer.kept().unwrap();
+        let again = Transfer::new(&levels, Vectors::Kept(&kept)).unwrap();
+        assert_eq!(again.kept().unwrap(), kept);
         let reals: &[R] = bytemuck::cast_slice(&fine);
         let mut numbers_of_fine = match place.devices().first() {
             None => Numbers::Host(reals.to_vec()),
@@ -295,15 +328,23 @@ fn expect_kernels_alone<R: Real>(sources: usize, bound: f64) {
         };
         let many = sources * lattice.volume() * 2 * count;
         let mut coarse = whole(&transfer, &numbers::<R>(many, 17));
-        let mut found = Vec::new();
+        let mut found = kept.into_whole();
         for members in [Members::Evens, Members::All, Members::Last(1)] {
             transfer.restrict(numbers_of_fine.view(), members, &mut coarse).unwrap();
             found.extend(on_host(&transfer, &coarse));
         }
+        let mut raw = RawBlocks::of_host(&space, &lattice, &blocks).unwrap();
+        raw.set_columns(2, 1, &coarse, &space, &lattice).unwrap();
+        raw.complete(&lattice, &[1, 3]).unwrap();
+        found.extend(raw.to_host());
         let operator = CoarseOperator::raw(&space, &lattice, &raw).unwrap();
         let mut image = whole(&transfer, &numbers::<R>(many, 19));
         operator.apply_whole(&coarse, &mut image).unwrap();
         found.extend(on_host(&transfer, &image));
+        let system = CoarseOperator::scaled(&space, &lattice, &mut raw, 1).unwrap();
+        let kept = system.kept().unwrap();
+        assert_eq!(CoarseOperator::of_kept(&space, &lattice, kept.clone()).unwrap().kept().unwrap(), kept);
+        found.extend(kept.into_whole());
         let mut take_and_prolong = |then: &dyn Fn(&mut Numbers<R>)| {
             then(&mut numbers_of_fine);
             let reals = match &numbers_of_fine {
@@ -321,8 +362,41 @@ fn expect_kernels_alone<R: Real>(sources: usize, bound: f64) {
 
 #[test]
 fn kernels_alone_are_their_twins() {
-    expect_kernels_alone::<f64>(1, 1e-14);
-    expect_kernels_alone::<f32>(3, 2e-4);
+    expect_kernels_alone::<f64>(1, 3, 1e-12);
+    expect_kernels_alone::<f32>(3, 9, 2e-4);
+}
+
+/// Vectors of which one is a multiple of another in one chirality, and a block of zeros.
+#[test]
+fn kernels_alone_notice_what_is_singular() {
+    let lattice = Arc::new(CoarseLattice::new([1, 2, 1, 1]));
+    let device = Device::open(&discover().devices[0], &DeviceOptions::default()).unwrap();
+    for place in [Team::host(), Team::of([device])] {
+        let space = CoarseSpace::<f64>::new(&place, &lattice, 4, 1).unwrap();
+        let mut blocks = numbers::<f64>(2 * BLOCKS * 16, 11);
+        blocks[(BLOCKS + WITHIN) * 16..][..16].fill(Complex::default());
+        let mut raw = RawBlocks::of_host(&space, &lattice, &blocks).unwrap();
+        let error = CoarseOperator::scaled(&space, &lattice, &mut raw, 3).err().unwrap();
+        assert!(matches!(error, SetupError::Singular { level: 3 }), "{error}");
+
+        let finer_lattice = CoarseLattice::new([2, 4, 1, 1]);
+        let part = FinerPart {
+            device: place.devices().first().cloned(),
+            coordinates: (0..8).map(|place| finer_lattice.coordinates(place)).collect(),
+            sites: (0..8).collect(),
+            evens: 4,
+        };
+        let finer = FinerNumbers { half: 2, padded: 4, lanes: 1 };
+        let parts = FinerParts { own: vec![part], world: None };
+        let block = [2, 2, 1, 1];
+        let levels = Levels { level: 0, finer, parts: &parts, block, lattice: &lattice, space: &space };
+        let one = numbers::<f64>(32, 3);
+        let mut other = numbers::<f64>(32, 40);
+        other.iter_mut().zip(&one).skip(1).step_by(2).for_each(|(other, one)| *other = 3.0 * one);
+        let groups = in_groups(finer, &parts, &[one, other], 1);
+        let error = Transfer::new(&levels, Vectors::Made(&groups)).err().unwrap();
+        assert!(matches!(error, SetupError::Dependent { level: 0, vectors: 2 }), "{error}");
+    }
 }
 
 #[test]
@@ -367,13 +441,15 @@ fn the_inverse_of_a_coarsest_system_is_one_with_and_without_parities() {
     for extents in [[1, 2, 1, 2], [1, 3, 1, 1]] {
         let lattice = Arc::new(CoarseLattice::new(extents));
         let columns = 6;
-        let mut raw = RawBlocks::zero(&lattice, columns);
-        raw.blocks = numbers::<f64>(raw.blocks.len(), 11);
+        let blocks = numbers::<f64>(lattice.volume() * BLOCKS * columns * columns, 11);
         let results = [Team::host(), Team::of([device.clone()])].map(|place| {
             // Four right-hand sides at a time, which do not divide the numbers of the second lattice.
             let space = CoarseSpace::new(&place, &lattice, columns, 4).unwrap();
-            let system = CoarseOperator::scaled(&space, &lattice, &raw, 1).unwrap();
+            let mut raw = RawBlocks::of_host(&space, &lattice, &blocks).unwrap();
+            let system = CoarseOperator::scaled(&space, &lattice, &mut raw, 1).unwrap();
             let inverse = DenseInverse::new(&system, 1).unwrap();
+            let kept = inverse.kept().unwrap();
+            assert_eq!(DenseInverse::of_kept(&system, &kept).unwrap().kept().unwrap(), kept);
             let zero = || WholeVector::zero(system.coarse_space(), &lattice).unwrap();
             let (mut b, mut x, mut image) = (zero(), zero(), zero());
             let values = numbers::<f64>(4 * lattice.evens() * columns, 3);

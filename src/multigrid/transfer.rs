@@ -1,12 +1,12 @@
 //! The way from a level to the next coarser one, and back.
 
 use super::coarse_lattice::CoarseLattice;
-use super::coarse_space::{CoarseSpace, SiteNumbers, WholeVector};
+use super::coarse_space::{CoarseSpace, WholeVector};
 use super::error::{SetupError, agreed};
 use super::finer_sites::{FinerNumbers, FinerPart, FinerParts};
-use super::kept::Kept;
+use super::kept::{Kept, KeptOnHost};
 use super::kernels::{LOCAL_SIZE, kernel};
-use super::orthonormal::{Orthonormal, orthonormalise, scattered};
+use super::orthonormal::{Aggregates, orthonormal_on_device, orthonormal_on_host};
 use crate::device::mpi::World;
 use crate::device::{Argument, Buffer, Device, DeviceError, Kernel, Range};
 use crate::field::{Numbers, NumbersView, buffer_of, buffer_of_mut};
@@ -15,7 +15,6 @@ use crate::host::multigrid::{self as twins, NO_MEMBER, NearNull};
 use crate::scalar::Real;
 use lattice_solvers::Work;
 use num_complex::Complex;
-use rayon::prelude::*;
 use std::sync::{Arc, Mutex};
 
 /// The members of aggregates that a restriction sums over.
@@ -58,6 +57,8 @@ struct Part<R: Real> {
 struct PartOfColumns<R: Real> {
     sites: usize,
     evens: usize,
+    /// The numbers of its sites in an order that does not depend on how the lattice is cut.
+    order: Vec<usize>,
     /// The places of its aggregates on the coarse lattice, in ascending order.
     places: Vec<usize>,
     lists: [List; 2 + NDIM],
@@ -105,58 +106,75 @@ impl Members {
     }
 }
 
+/// The near-null vectors of a level.
+#[derive(Clone, Copy)]
+pub(super) enum Vectors<'a, R: Real> {
+    /// As they are made: equally many in each group, in the order of the parts' sites.
+    Made(&'a [Numbers<R>]),
+    /// As [`Transfer::kept`] returns them.
+    Kept(&'a KeptOnHost<R>),
+}
+
+/// The levels that a transfer is between.
+pub(super) struct Levels<'a, R: Real> {
+    /// The number of the finer level, 0 for the finest.
+    pub level: usize,
+    pub finer: FinerNumbers,
+    pub parts: &'a FinerParts,
+    pub block: [usize; NDIM],
+    pub lattice: &'a Arc<CoarseLattice>,
+    pub space: &'a CoarseSpace<R>,
+}
+
 impl<R: Real> Transfer<R> {
     /// Makes the transfer of these vectors of a level.
     ///
-    /// A vector has `2 half` numbers for each site. The vectors are made orthonormal unless they
-    /// are. The orthonormal vectors of each part come with the transfer.
+    /// Vectors that are made are made orthonormal.
     ///
     /// # Errors
     /// When the vectors are dependent, or a device fails.
-    #[allow(clippy::too_many_arguments)]
-    pub fn new(
-        level: usize,
-        finer: FinerNumbers,
-        parts: &FinerParts,
-        block: [usize; NDIM],
-        lattice: &Arc<CoarseLattice>,
-        space: &CoarseSpace<R>,
-        vectors: &[Vec<Complex<R>>],
-        are_orthonormal: bool,
-    ) -> Result<(Self, Orthonormal<R>), SetupError> {
-        let FinerParts { own, world } = parts;
+    pub fn new(levels: &Levels<'_, R>, vectors: Vectors<'_, R>) -> Result<Self, SetupError> {
+        let Levels { finer, parts: FinerParts { own, world }, lattice, space, .. } = *levels;
         let several = own.len() > 1 || world.is_some();
-        let made = own.iter().map(|part| {
-            let mut own = scattered(finer.half, space.numbers, vectors, &part.sites);
-            let numbers = space.numbers;
-            let columns = PartOfColumns::new(
-                level,
-                finer,
-                part,
-                block,
-                lattice,
-                numbers,
-                &mut own,
-                several,
-                are_orthonormal,
-            )?;
-            Ok((Part::new(Arc::new(columns), finer, space)?, own))
+        let made = own.iter().enumerate().map(|(k, part)| {
+            let columns = PartOfColumns::new(levels, (k, part), vectors, several)?;
+            Ok(Part::new(Arc::new(columns), finer, space)?)
         });
-        let made = agreed(world.as_ref(), made.collect::<Result<Vec<_>, SetupError>>())?;
-        let (parts, orthonormal): (Vec<_>, Vec<_>) = made.into_iter().unzip();
+        let parts = agreed(world.as_ref(), made.collect::<Result<Vec<_>, SetupError>>())?;
         let ranks = match world {
             None => None,
             Some(world) => {
-                let places = parts.iter().flat_map(|part: &Part<R>| &part.columns.places);
-                let own: Vec<u64> = places.map(|&place| place as u64).collect();
-                let all = world.gather_any(bytemuck::cast_slice(&own)).map_err(DeviceError::from)?;
-                let place = |bytes: &[u8]| u64::from_ne_bytes(std::array::from_fn(|k| bytes[k])) as usize;
-                let places = all.iter().flat_map(|rank| rank.chunks_exact(size_of::<u64>()).map(place));
-                Some((Arc::clone(world), places.collect()))
+                let places = parts.iter().flat_map(|part: &Part<R>| part.columns.places.iter().copied());
+                Some((Arc::clone(world), of_all_ranks(world, &places.collect::<Vec<_>>())?))
             }
         };
-        let transfer = Self { finer, lattice: Arc::clone(lattice), space: space.clone(), parts, ranks };
-        Ok((transfer, Orthonormal(orthonormal)))
+        Ok(Self { finer, lattice: Arc::clone(lattice), space: space.clone(), parts, ranks })
+    }
+
+    /// Returns the near-null vectors of all sites, in an order that does not depend on how the lattice is cut.
+    ///
+    /// There is a row of numbers for each component of a site. All ranks call this together.
+    pub fn kept(&self) -> Result<KeptOnHost<R>, DeviceError> {
+        let (numbers, of_site) = (self.space.numbers, self.finer.half * self.space.numbers.columns);
+        let mut all: Option<KeptOnHost<R>> = None;
+        let mut sites = Vec::new();
+        for Part { columns, .. } in &self.parts {
+            let own = match &columns.storage {
+                Storage::Host { vectors, .. } => KeptOnHost::Whole(numbers.of_memory(vectors)),
+                Storage::Device(own) => own.vectors.to_host(numbers)?,
+            };
+            match &mut all {
+                None => all = Some(own),
+                Some(all) => all.append(own),
+            }
+            sites.extend_from_slice(&columns.order);
+        }
+        let mut all = all.unwrap_or_else(|| KeptOnHost::Whole(Vec::new()));
+        if let Some((world, _)) = &self.ranks {
+            all = all.of_all_ranks(world)?;
+            sites = of_all_ranks(world, &sites)?;
+        }
+        Ok(all.sorted(of_site, &sites))
     }
 
     /// Returns this transfer for another number of right-hand sides.
@@ -166,39 +184,6 @@ impl<R: Real> Transfer<R> {
         let parts = self.parts.iter().map(part).collect::<Result<_, _>>()?;
         let (lattice, ranks) = (Arc::clone(&self.lattice), self.ranks.clone());
         Ok(Self { finer: self.finer, lattice, space, parts, ranks })
-    }
-
-    /// coarse = V† of vectors in the order of near-null vectors, on all sites.
-    ///
-    /// There is a vector for each right-hand side.
-    pub fn restrict_ordered(
-        &self,
-        parts: &FinerParts,
-        vectors: &[Vec<Complex<R>>],
-        coarse: &mut WholeVector<R>,
-    ) -> Result<(), DeviceError> {
-        let FinerNumbers { half, padded, lanes } = self.finer;
-        let site_numbers = SiteNumbers { columns: 2 * half, lanes };
-        debug_assert_eq!((site_numbers.padded(), vectors.len()), (padded, self.space.sources()));
-        let numbers_of = |part: &FinerPart| -> Vec<R> {
-            let of_vector = |vector: &Vec<Complex<R>>| {
-                let of_site = |&site: &usize| vector[2 * half * site..][..2 * half].iter().copied();
-                let own: Vec<_> = part.sites.par_iter().flat_map_iter(of_site).collect();
-                site_numbers.to_memory(&own)
-            };
-            vectors.iter().flat_map(of_vector).collect()
-        };
-        let numbers = match &parts.own[..] {
-            [part @ FinerPart { device: None, .. }] => Numbers::Host(numbers_of(part)),
-            _ => {
-                let buffer = |part: &FinerPart| {
-                    let device = part.device.as_ref().unwrap_or_else(|| unreachable!("{ONE_PLACE}"));
-                    Buffer::from_slice(device, &numbers_of(part))
-                };
-                Numbers::Devices(parts.own.iter().map(buffer).collect::<Result<_, _>>()?)
-            }
-        };
-        self.restrict(numbers.view(), Members::All, coarse)
     }
 
     pub fn lattice(&self) -> &Arc<CoarseLattice> {
@@ -378,18 +363,15 @@ impl<R: Real> Transfer<R> {
 const ONE_PLACE: &str = "the vectors of a level are in one place";
 
 impl<R: Real> PartOfColumns<R> {
-    #[allow(clippy::too_many_arguments)]
+    /// Makes part number `number`. `several` tells whether there are others.
     fn new(
-        level: usize,
-        finer: FinerNumbers,
-        part: &FinerPart,
-        block: [usize; NDIM],
-        lattice: &CoarseLattice,
-        numbers: SiteNumbers,
-        own: &mut [R],
+        levels: &Levels<'_, R>,
+        (number, part): (usize, &FinerPart),
+        vectors: Vectors<'_, R>,
         several: bool,
-        are_orthonormal: bool,
     ) -> Result<Self, SetupError> {
+        let Levels { level, finer, block, lattice, space, .. } = *levels;
+        let numbers = space.numbers;
         let sites = part.coordinates.len();
         let place_of = |at: &[usize; NDIM]| lattice.place(std::array::from_fn(|mu| at[mu] / block[mu]));
         let place_of_site: Vec<usize> = part.coordinates.iter().map(place_of).collect();
@@ -423,15 +405,30 @@ impl<R: Real> PartOfColumns<R> {
                 first | 1 << EVERY_SITE
             })
             .collect();
-        let all: &List = &lists[Members::All.index()];
-        if !are_orthonormal
-            && !orthonormalise(finer.half, numbers, own, &all.members, all.per_aggregate, &aggregate_of)
-        {
-            return Err(SetupError::Dependent { level, vectors: numbers.columns / 2 });
-        }
         let mut lists: [List; 2 + NDIM] = lists;
+        let dependent = || SetupError::Dependent { level, vectors: numbers.columns / 2 };
         let storage = match &part.device {
-            None => Storage::Host { vectors: own.to_vec(), aggregate_of, flags },
+            None => {
+                let vectors = match vectors {
+                    Vectors::Kept(kept) => {
+                        let own = kept.chosen(finer.half * numbers.columns, &part.sites);
+                        numbers.to_memory(&own.into_whole())
+                    }
+                    Vectors::Made(groups) => {
+                        let all: &List = &lists[Members::All.index()];
+                        let aggregates = Aggregates {
+                            sites,
+                            count: places.len(),
+                            members: &all.members[..],
+                            per_aggregate: all.per_aggregate,
+                            aggregate_of: &aggregate_of[..],
+                        };
+                        let own: Vec<&[R]> = groups.iter().map(Numbers::on_host).collect();
+                        orthonormal_on_host(finer, numbers, &own, &aggregates).ok_or_else(dependent)?
+                    }
+                };
+                Storage::Host { vectors, aggregate_of, flags }
+            }
             Some(device) => {
                 for list in &mut lists {
                     // A list without members is never asked for.
@@ -439,15 +436,37 @@ impl<R: Real> PartOfColumns<R> {
                         list.on_device = Some(Buffer::from_slice(device, &list.members)?);
                     }
                 }
+                let aggregate_of = Buffer::from_slice(device, &aggregate_of)?;
+                let vectors = match vectors {
+                    Vectors::Kept(kept) => {
+                        let own = kept.chosen(finer.half * numbers.columns, &part.sites);
+                        Kept::of_host(device, &own, numbers, 1)?
+                    }
+                    Vectors::Made(groups) => {
+                        let all = &lists[Members::All.index()];
+                        let aggregates = Aggregates {
+                            sites,
+                            count: places.len(),
+                            members: all.on_device(),
+                            per_aggregate: all.per_aggregate,
+                            aggregate_of: &aggregate_of,
+                        };
+                        let own: Vec<&Buffer<R>> =
+                            groups.iter().map(|group| &group.on_devices()[number]).collect();
+                        orthonormal_on_device(device, finer, numbers, &own, &aggregates)?
+                            .ok_or_else(dependent)?
+                    }
+                };
                 Storage::Device(Box::new(OnDevice {
                     device: device.clone(),
-                    vectors: Kept::new(device, own, 2 * numbers.padded())?,
-                    aggregate_of: Buffer::from_slice(device, &aggregate_of)?,
+                    vectors,
+                    aggregate_of,
                     flags: Buffer::from_slice(device, &flags)?,
                 }))
             }
         };
-        Ok(Self { sites, evens: part.evens, places, lists, several, storage })
+        let order = part.sites.clone();
+        Ok(Self { sites, evens: part.evens, order, places, lists, several, storage })
     }
 
     fn on_device(&self) -> &OnDevice<R> {
@@ -516,7 +535,7 @@ impl<R: Real> Part<R> {
     ) -> Result<(), DeviceError> {
         let (own, list) = (self.columns.on_device(), &self.columns.lists[members.index()]);
         let (aggregates, chunks) = (self.columns.places.len(), of.space.numbers.chunks());
-        let members = list.on_device.as_ref().unwrap_or_else(|| unreachable!("a list that is asked for"));
+        let members = list.on_device();
         let [vectors, units] = own.vectors.arguments();
         let arguments = [
             vectors,
@@ -590,6 +609,20 @@ impl<R: Real> Part<R> {
         ];
         self.kernels().take.start(Range::covering(sites * of.finer.half, LOCAL_SIZE), &arguments)
     }
+}
+
+impl List {
+    fn on_device(&self) -> &Buffer<u32> {
+        self.on_device.as_ref().unwrap_or_else(|| unreachable!("a list that is asked for"))
+    }
+}
+
+/// Returns the numbers of all ranks, in the order of ranks.
+fn of_all_ranks(world: &World, own: &[usize]) -> Result<Vec<usize>, DeviceError> {
+    let own: Vec<u64> = own.iter().map(|&number| number as u64).collect();
+    let all = world.gather_any(bytemuck::cast_slice(&own)).map_err(DeviceError::from)?;
+    let number = |bytes: &[u8]| u64::from_ne_bytes(std::array::from_fn(|k| bytes[k])) as usize;
+    Ok(all.iter().flat_map(|rank| rank.chunks_exact(size_of::<u64>()).map(number)).collect())
 }
 
 fn members_list(of_aggregate: Vec<Vec<u32>>) -> List {
