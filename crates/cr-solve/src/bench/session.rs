@@ -111,6 +111,29 @@ impl<'a> Session<'a> {
         Ok(self.team.devices().to_vec())
     }
 
+    /// Returns the teams that share a lattice: each device alone with its number, then all of them.
+    ///
+    /// `--quick` leaves out all devices together, because their kernels are others. Of several ranks
+    /// each has its first device alone, unless `--quick` is given, and then all ranks work together.
+    /// With `together` there are no devices alone, if there are several.
+    ///
+    /// # Errors
+    /// If there are no devices, and the host alone is meant.
+    pub fn teams(&self, benchmark: &str, together: bool) -> Result<Vec<(Option<usize>, Team)>, Failure> {
+        let devices = self.opencl_devices(benchmark)?;
+        let has_ranks = self.ranks().world().is_some();
+        let several = has_ranks || devices.len() > 1;
+        let alone = match (together && several, has_ranks) {
+            (true, _) => 0,
+            (false, true) => usize::from(!self.how.quick),
+            (false, false) => devices.len(),
+        };
+        let all = several && (has_ranks || together || !self.how.quick);
+        let alone = devices.into_iter().take(alone).enumerate();
+        let alone = alone.map(|(number, device)| (Some(number), Team::from(device)));
+        Ok(alone.chain(all.then(|| (None, self.team()))).collect())
+    }
+
     /// Opens the same devices again, without profiling.
     ///
     /// Profiling costs some microseconds per launch.

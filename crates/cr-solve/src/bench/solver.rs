@@ -47,6 +47,15 @@ pub struct Arguments {
     /// Precisions of the iterations: those of `invert --precision`, or d and s
     #[arg(long, value_name = "PRECISION,…", value_delimiter = ',', default_value = "double,single,mixed-half", value_parser = iteration_precision)]
     precision: Vec<IterationPrecision>,
+    /// Methods: cr-normal, cr-direct, cg, bicgstab [default: all]
+    #[arg(long, value_name = "METHOD,…", value_delimiter = ',', value_parser = ["cr-normal", "cr-direct", "cg", "bicgstab"])]
+    method: Vec<String>,
+    /// Equations: none or even-odd, that of `invert --preconditioning` [default: both]
+    #[arg(long, value_name = "KIND,…", value_delimiter = ',', value_parser = ["none", "even-odd"])]
+    preconditioning: Vec<String>,
+    /// Measure all devices together, and none of them alone
+    #[arg(long)]
+    together: bool,
     /// Iterations of a solve
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     iterations: u32,
@@ -136,6 +145,18 @@ struct Method {
     solve: fn(&Dirac<f64>, &SpinorField<f64>, Limits) -> Solution,
 }
 
+impl Method {
+    /// The name on the command line: without a space.
+    fn word(&self) -> String {
+        self.name.replace(", ", "-")
+    }
+}
+
+/// Tells whether a list on the command line names this, or is empty.
+fn is_chosen(list: &[String], name: &str) -> bool {
+    list.is_empty() || list.iter().any(|chosen| chosen == name)
+}
+
 type Solution = Result<(SpinorField<f64>, SolverInfo), InvertError>;
 
 #[derive(Clone, Copy)]
@@ -174,19 +195,14 @@ impl Limits {
 
 /// Checks and times solves on each device, and on the team if there are several.
 ///
-/// With `--quick` the team is left out, because its kernels are others. Under several ranks each
-/// rank solves on its first device alone. With `--quick` all ranks solve together instead. The rows
-/// of one device are those of the first rank.
+/// [`Session::teams`] tells which. The rows of one device are those of the first rank.
 ///
 /// # Errors
 /// When a device fails, or a solve reports another residual than its solution has.
 pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), Failure> {
-    let devices = session.opencl_devices("solver")?;
-    let alone = devices.iter().enumerate().map(|(number, device)| (Some(number), Team::from(device.clone())));
-    let has_ranks = session.ranks().world().is_some();
-    let together = (has_ranks || (devices.len() > 1 && !session.how.quick)).then(|| (None, session.team()));
-    let alone = alone.filter(|(number, _)| !has_ranks || (*number == Some(0) && !session.how.quick));
-    if let (Some(grid), None) = (arguments.grid, &together) {
+    let teams = session.teams("solver", arguments.together)?;
+    let has_all = teams.iter().any(|(number, _)| number.is_none());
+    if let (Some(grid), false) = (arguments.grid, has_all) {
         let message =
             format!("--grid {grid} is for solves on several devices together, and there are none here");
         return Err(
@@ -197,7 +213,7 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
         Some(file) => Some(Arc::new(Input::default().read(file, session.report)?.configuration)),
         None => None,
     };
-    for (number, team) in alone.chain(together).collect::<Vec<_>>() {
+    for (number, team) in teams {
         let processor = team.devices()[0].info().kind == DeviceKind::Cpu;
         let default = if processor { [8, 8, 8, 16] } else { [16, 16, 16, 32] };
         let dims = match (arguments.dims, &read) {
@@ -205,7 +221,7 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
             (Some(dims), _) => dims,
             (None, None) => Dims::new(default).map_err(|error| Failure::usage(error.to_string()))?,
         };
-        let name = number.map_or("all devices", |number| devices[number].label());
+        let name = if number.is_some() { team.devices()[0].label() } else { "all devices" };
         session.report.note(format_args!("{name}: solves on {dims}"));
         let configuration = match &read {
             Some(links) => Links::Read(links),
@@ -296,8 +312,11 @@ impl Case<'_> {
                 precision,
                 preconditioning,
             };
-            for preconditioning in [Preconditioning::None, Preconditioning::EvenOdd] {
-                for method in &METHODS {
+            let equations = [Preconditioning::None, Preconditioning::EvenOdd];
+            for preconditioning in
+                equations.into_iter().filter(|kind| is_chosen(&arguments.preconditioning, &kind.to_string()))
+            {
+                for method in METHODS.iter().filter(|method| is_chosen(&arguments.method, &method.word())) {
                     if session.interrupted() {
                         return Ok(());
                     }

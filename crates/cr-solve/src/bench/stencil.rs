@@ -52,6 +52,9 @@ pub struct Arguments {
     /// Variants differ in work-group sizes, register limits, sources per work-item, cache hints and order of sites.
     #[arg(long)]
     search: bool,
+    /// Measure all devices together, and none of them alone
+    #[arg(long, conflicts_with = "search")]
+    together: bool,
     #[command(flatten)]
     pub how: How,
 }
@@ -104,30 +107,20 @@ const CHECKED_SITES: usize = 500;
 
 /// Checks and times the kernels on each device, then on all devices together.
 ///
-/// `--quick` and `--search` leave out all devices together. Under several ranks each rank measures
-/// its first device alone, unless `--quick` is given. Then all share one lattice. The rows of one
+/// [`Session::teams`] tells which. `--search` leaves out all devices together. The rows of one
 /// device are those of the first rank.
 ///
 /// # Errors
 /// If a device fails, or if a kernel computes something wrong. A wrong kernel is not timed.
 pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), Failure> {
-    let devices = session.opencl_devices("stencil")?;
-    let teams: Vec<(Option<usize>, Team)> = match session.ranks().world() {
-        Some(_) if arguments.search => {
-            let message = "--search tries variants on one device, and here are several ranks".to_owned();
-            return Err(Failure::usage(message).hint("leave out --search, or start one process"));
-        }
-        Some(_) => {
-            let first = devices.first().filter(|_| !session.how.quick);
-            let alone = first.map(|device| (Some(0), Team::from(device.clone())));
-            alone.into_iter().chain([(None, session.team())]).collect()
-        }
-        None => {
-            let alone = devices.iter().enumerate().map(|(k, device)| (Some(k), Team::from(device.clone())));
-            let is_wanted = devices.len() > 1 && !session.how.quick && !arguments.search;
-            alone.chain(is_wanted.then(|| (None, session.team()))).collect()
-        }
-    };
+    if arguments.search && session.ranks().world().is_some() {
+        let message = "--search tries variants on one device, and here are several ranks".to_owned();
+        return Err(Failure::usage(message).hint("leave out --search, or start one process"));
+    }
+    let mut teams = session.teams("stencil", arguments.together)?;
+    if arguments.search {
+        teams.retain(|(number, _)| number.is_some());
+    }
     for (number, team) in &teams {
         let (number, device) = (*number, &team.devices()[0]);
         for &dims in &arguments.dims {
