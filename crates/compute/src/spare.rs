@@ -12,6 +12,9 @@ const MOST_SPARE: u64 = 8;
 /// Largest share of a device's memory for buffers and spare memory, in percent.
 const MOST_USED: u64 = 85;
 
+/// Number of spare pieces at most.
+const MOST_PIECES: usize = 512;
+
 /// Pieces of memory of kind `M` that nobody uses, and the bytes that are in use.
 pub(crate) struct Spare<M>(Mutex<State<M>>);
 
@@ -71,7 +74,7 @@ impl<M> Spare<M> {
         state.free.push((piece, bytes));
         let mut surplus = state.spare().saturating_sub(memory / MOST_SPARE);
         let mut count = 0;
-        while surplus > 0 {
+        while surplus > 0 || state.free.len() - count > MOST_PIECES {
             surplus = surplus.saturating_sub(state.free[count].1 as u64);
             count += 1;
         }
@@ -110,6 +113,15 @@ mod tests {
         assert!(spare.give_back("small", 400, MEMORY).is_empty());
         assert_eq!(spare.give_back("too large", 1001, MEMORY).len(), 3);
         assert!(spare.take_all().is_empty());
+    }
+
+    #[test]
+    fn small_pieces_are_released_when_they_become_many() {
+        let spare = Spare::default();
+        for number in 0..MOST_PIECES {
+            assert!(spare.give_back(number, 1, MEMORY).is_empty());
+        }
+        assert_eq!(spare.give_back(MOST_PIECES, 1, MEMORY), [(0, 1)]);
     }
 
     #[test]

@@ -65,7 +65,13 @@ impl Range {
 }
 
 /// A kernel of a program, ready to launch on the program's device.
-pub struct Kernel {
+///
+/// A clone is the same OpenCL object.
+#[derive(Clone)]
+pub struct Kernel(Arc<Declared>);
+
+/// A kernel that was checked against its declaration.
+struct Declared {
     name: String,
     parameters: Vec<Parameter>,
     max_group: usize,
@@ -119,24 +125,29 @@ impl Kernel {
         let max_group =
             raw.get_work_group_size(core.raw.id()).map_err(core.failed("clGetKernelWorkGroupInfo"))?;
         check_declaration(core, &raw, name, parameters)?;
-        Ok(Self {
+        Ok(Self(Arc::new(Declared {
             name: name.to_owned(),
             parameters: parameters.to_vec(),
             max_group,
             raw: Mutex::new(Launchable { raw, compiled: Vec::new() }),
             launched: Arc::clone(launched),
             core: Arc::clone(core),
-        })
+        })))
+    }
+
+    /// Tells whether this is the kernel of that name and declaration.
+    pub(super) fn is(&self, name: &str, parameters: &[Parameter]) -> bool {
+        self.0.name == name && self.0.parameters == parameters
     }
 
     /// Returns the name in the source.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.0.name
     }
 
     /// Returns the size of the largest work-group that can run this kernel.
     pub fn max_work_group_size(&self) -> usize {
-        self.max_group
+        self.0.max_group
     }
 
     /// Starts the kernel on the device's compute queue.
@@ -159,10 +170,10 @@ impl Kernel {
     /// # Errors
     /// All errors of [`Kernel::launch`].
     pub fn launch_after(&self, range: Range, arguments: &[Argument<'_>], wait: &[&Event]) -> Result<Event> {
-        let wait = wait_list(&self.core, wait)?;
+        let wait = wait_list(&self.0.core, wait)?;
         let mut raw = self.prepare(&range, arguments)?;
-        let noted = Noted { name: &self.name, queue: Queue::Compute, bytes: 0, waits: false };
-        let launched = self.core.enqueue(ENQUEUE, noted, || {
+        let noted = Noted { name: &self.0.name, queue: Queue::Compute, bytes: 0, waits: false };
+        let launched = self.0.core.enqueue(ENQUEUE, noted, || {
             let mut event = ptr::null_mut();
             self.enqueue(&mut raw, &range, &wait, &mut event).map(|()| event)
         });
@@ -179,7 +190,7 @@ impl Kernel {
     /// # Errors
     /// All errors of [`Kernel::launch`].
     pub fn start(&self, range: Range, arguments: &[Argument<'_>]) -> Result<()> {
-        if self.core.recorder.is_some() {
+        if self.0.core.recorder.is_some() {
             return self.launch(range, arguments).map(drop);
         }
         let mut raw = self.prepare(&range, arguments)?;
@@ -189,11 +200,11 @@ impl Kernel {
 
     fn not_launched(&self, range: &Range, code: i32) -> DeviceError {
         DeviceError::Launch {
-            kernel: self.name.clone(),
+            kernel: self.0.name.clone(),
             global: range.global[..range.dimensions].to_vec(),
             local: range.local[..range.dimensions].to_vec(),
             code,
-            device: self.core.label.clone(),
+            device: self.0.core.label.clone(),
         }
     }
 
@@ -214,18 +225,18 @@ impl Kernel {
             return self.enqueue_now(raw, range, wait, event);
         }
         compiled.push(groups);
-        if !self.launched.is_first(&self.name, groups) {
+        if !self.0.launched.is_first(&self.0.name, groups) {
             return self.enqueue_now(raw, range, wait, event);
         }
         // Commands that were enqueued before are no part of the compilation. The failures of such
         // commands are told to whoever waits for them.
         let settle = || {
-            let _ = self.core.flush();
-            let _ = self.core.copy.finish();
-            let _ = self.core.compute.finish();
+            let _ = self.0.core.flush();
+            let _ = self.0.core.copy.finish();
+            let _ = self.0.core.compute.finish();
         };
         settle();
-        self.core.compiling.compile(&self.name, || {
+        self.0.core.compiling.compile(&self.0.name, || {
             let launched = self.enqueue_now(raw, range, wait, event);
             settle();
             launched
@@ -255,7 +266,7 @@ impl Kernel {
     ) -> std::result::Result<(), i32> {
         let library = load_library().as_ref().map_err(|_| DLOPEN_RUNTIME_LOAD_FAILED)?;
         let status = library.clEnqueueNDRangeKernel(
-            self.core.compute.get(),
+            self.0.core.compute.get(),
             raw.get(),
             range.dimensions as cl_uint,
             ptr::null(),
@@ -275,10 +286,10 @@ impl Kernel {
     fn prepare(&self, range: &Range, arguments: &[Argument<'_>]) -> Result<MutexGuard<'_, Launchable>> {
         self.check_range(range)?;
         self.check_arguments(arguments)?;
-        let launchable = lock(&self.raw);
+        let launchable = lock(&self.0.raw);
         let raw = &launchable.raw;
         let mut position = 0;
-        for (parameter, argument) in self.parameters.iter().zip(arguments) {
+        for (parameter, argument) in self.0.parameters.iter().zip(arguments) {
             let result = match &argument.value {
                 Value::Memory { raw: memory, offset, .. } => {
                     let handle: cl_mem = memory.get();
@@ -301,7 +312,7 @@ impl Kernel {
                 // `__local`.
                 Value::Local { bytes } => unsafe { set(raw, position, *bytes, ptr::null()) },
             };
-            result.map_err(self.core.failed_with("clSetKernelArg"))?;
+            result.map_err(self.0.core.failed_with("clSetKernelArg"))?;
             position += parameter.positions();
         }
         Ok(launchable)
@@ -313,13 +324,13 @@ impl Kernel {
             "a launch needs at least one work-item"
         } else if range.global.iter().zip(&range.local).any(|(g, l)| g % l != 0) {
             "the global size is no multiple of the group size"
-        } else if range.local.iter().product::<usize>() > self.max_group {
+        } else if range.local.iter().product::<usize>() > self.0.max_group {
             "the work-group is larger than the device can run this kernel with"
         } else {
             return Ok(());
         };
         Err(DeviceError::InvalidRange {
-            kernel: self.name.clone(),
+            kernel: self.0.name.clone(),
             global: range.global,
             local: range.local,
             reason,
@@ -327,17 +338,17 @@ impl Kernel {
     }
 
     fn check_arguments(&self, arguments: &[Argument<'_>]) -> Result<()> {
-        if arguments.len() != self.parameters.len() {
+        if arguments.len() != self.0.parameters.len() {
             return Err(DeviceError::ArgumentCount {
-                kernel: self.name.clone(),
-                wanted: self.parameters.len(),
+                kernel: self.0.name.clone(),
+                wanted: self.0.parameters.len(),
                 found: arguments.len(),
             });
         }
-        for (position, (parameter, argument)) in self.parameters.iter().zip(arguments).enumerate() {
+        for (position, (parameter, argument)) in self.0.parameters.iter().zip(arguments).enumerate() {
             if !argument.fits(parameter) {
                 return Err(DeviceError::ArgumentMismatch {
-                    kernel: self.name.clone(),
+                    kernel: self.0.name.clone(),
                     position,
                     name: parameter.name.to_owned(),
                     wanted: parameter.to_string(),
@@ -345,10 +356,10 @@ impl Kernel {
                 });
             }
             if let Value::Memory { core, .. } = &argument.value
-                && !Arc::ptr_eq(core, &self.core)
+                && !Arc::ptr_eq(core, &self.0.core)
             {
                 return Err(DeviceError::ForeignBuffer {
-                    wanted: self.core.label.clone(),
+                    wanted: self.0.core.label.clone(),
                     found: core.label.clone(),
                 });
             }
@@ -359,7 +370,7 @@ impl Kernel {
 
 impl fmt::Debug for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Kernel({} on {})", self.name, self.core.label)
+        write!(f, "Kernel({} on {})", self.0.name, self.0.core.label)
     }
 }
 

@@ -7,10 +7,11 @@ use super::key::KernelKey;
 use super::launch::{FirstLaunches, Kernel};
 use crate::error::{BuildFailure, DeviceError, Result};
 use crate::queue::{Core, Ordinal};
+use crate::sync::lock;
 use opencl3::error_codes::{CL_BUILD_PROGRAM_FAILURE, ClError, error_text};
 use opencl3::program::Program as RawProgram;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 /// A program built for one device.
@@ -19,6 +20,11 @@ pub struct Program {
     key: KernelKey,
     core: Arc<Core>,
     launched: Arc<FirstLaunches>,
+    /// The kernels that were asked for.
+    ///
+    /// NVIDIA's driver takes some ten microseconds for a kernel, and a question for each argument.
+    /// A solve asks for fifty kernels on each device.
+    kernels: Mutex<Vec<Kernel>>,
 }
 
 impl Program {
@@ -55,7 +61,13 @@ impl Program {
             options.push_str(&format!(" -D DEVICE_ORDINAL={number}"));
         }
         let identity = identity(core, key, &options, &source);
-        let program = |raw| Self { raw, key: key.clone(), core: Arc::clone(core), launched: Arc::default() };
+        let program = |raw| Self {
+            raw,
+            key: key.clone(),
+            core: Arc::clone(core),
+            launched: Arc::default(),
+            kernels: Mutex::default(),
+        };
 
         if let Some(binary) = cache.load(&identity) {
             match from_binary(core, &binary, &options) {
@@ -98,6 +110,10 @@ impl Program {
     /// [`DeviceError::UnknownKernel`], [`DeviceError::ArgumentCount`],
     /// [`DeviceError::ArgumentMismatch`].
     pub fn kernel(&self, name: &str, parameters: &[Parameter]) -> Result<Kernel> {
+        let mut kernels = lock(&self.kernels);
+        if let Some(kernel) = kernels.iter().find(|kernel| kernel.is(name, parameters)) {
+            return Ok(kernel.clone());
+        }
         if !self.raw.kernel_names().split(';').any(|known| known == name) {
             return Err(DeviceError::UnknownKernel {
                 program: self.key.to_string(),
@@ -105,7 +121,9 @@ impl Program {
                 available: self.raw.kernel_names().split(';').map(str::to_owned).collect(),
             });
         }
-        Kernel::new(&self.core, &self.raw, &self.launched, name, parameters)
+        let kernel = Kernel::new(&self.core, &self.raw, &self.launched, name, parameters)?;
+        kernels.push(kernel.clone());
+        Ok(kernel)
     }
 }
 

@@ -358,9 +358,7 @@ impl Drop for Memory {
             return;
         }
         // Processors allocate fast, and their memory is that of other programs too.
-        let is_spare = self.core.info.kind != DeviceKind::Cpu
-            && self.bytes >= LEAST_SPARE
-            && !self.copied.load(Ordering::Relaxed);
+        let is_spare = self.core.info.kind != DeviceKind::Cpu && !self.copied.load(Ordering::Relaxed);
         if is_spare {
             drop(self.core.spare.give_back(raw, self.bytes, self.core.info.memory_bytes));
         } else {
@@ -368,9 +366,6 @@ impl Drop for Memory {
         }
     }
 }
-
-/// Bytes of the smallest buffer whose memory another one may take over.
-const LEAST_SPARE: usize = 1 << 16;
 
 /// Bytes of the widest pattern that fills buffers.
 const WIDEST_FILL: usize = 16;
