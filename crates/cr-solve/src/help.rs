@@ -25,7 +25,10 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "cr-solve generate --start conf.ildg --beta 6 --sweeps 1000 --every 100 --seed 2 -o run.ildg",
         ],
     ),
-    ("cr-solve info", &["cr-solve info conf.ildg", "cr-solve info conf.dat --dims 8x8x8x16 --json"]),
+    (
+        "cr-solve info",
+        &["cr-solve info conf.ildg", "cr-solve info conf.dat --dims 8x8x8x16 --json", "cr-solve info A.mtx"],
+    ),
     (
         "cr-solve convert",
         &[
@@ -78,6 +81,14 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "cr-solve spectrum conf.ildg --kappa 0.15 --results result.h5",
             "cr-solve spectrum conf.ildg --kappa 0.15 --hadrons mesons,octet --momenta 2 --json > hadrons.json",
             "cr-solve spectrum conf.ildg --kappa 0.155 -o propagator.lime --checkpoint job --resume-if-present",
+        ],
+    ),
+    (
+        "cr-solve solve",
+        &[
+            "cr-solve solve poisson3d:32",
+            "cr-solve solve A.mtx --rhs b.mtx -o x.mtx --plot residual.svg",
+            "cr-solve solve A.mtx.gz --method cg --preconditioner amg --tol 1e-8 --json",
         ],
     ),
     (

@@ -27,6 +27,7 @@ pub mod invert;
 pub mod job_file;
 mod job_keys;
 mod links_file;
+mod matrix_source;
 pub mod measure;
 pub mod memory;
 mod method;
@@ -46,6 +47,7 @@ mod shell;
 pub mod smear;
 mod smearing;
 mod solutions;
+pub mod solve;
 mod solve_bar;
 pub mod spectrum;
 pub mod statistics;
@@ -220,6 +222,8 @@ enum Command {
     Invert(Box<invert::Arguments>),
     /// Solve for all twelve spins and colours of a point source; gives the pion correlator
     Spectrum(Box<spectrum::Arguments>),
+    /// Solve A x = b with a sparse matrix: a Matrix Market file or a model problem
+    Solve(Box<solve::Arguments>),
     /// Do what a job file says: invert or spectrum, with their options as TOML
     Run(run::Arguments),
     /// Do the job of an earlier result again, and compare
@@ -282,6 +286,7 @@ impl Command {
             Command::Flow(arguments) => flow::run(&arguments, common, report),
             Command::Invert(arguments) => invert::run(&arguments, common, report),
             Command::Spectrum(arguments) => spectrum::run(&arguments, common, report),
+            Command::Solve(arguments) => solve::run(&arguments, common, report),
             Command::Run(arguments) => run::run(&arguments, common, report),
             Command::Reproduce(arguments) => reproduce::run(&arguments, common, report),
             Command::Analyse(arguments) => analyse::run(&arguments, report),

@@ -1,12 +1,15 @@
 //! `cr-solve info`: the content of a file, and its verification.
 
 mod configuration;
+mod matrix;
 mod propagator;
 mod verification;
 
 use super::arguments::Input;
 use super::failure::{Failure, Status};
 use super::report::{Report, Table, scientific};
+use lattice_cl::blas::sparse::Problem;
+use lattice_cl::blas::sparse::market::is_market;
 use lattice_cl::io::{Contents, Error, Inspection};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -14,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// The command line of `info`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Gauge configurations or propagators; - is standard input
+    /// Gauge configurations, propagators or matrices; - is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// One line for each file
@@ -30,6 +33,7 @@ pub struct Arguments {
 enum FileInfo {
     Configuration(Box<configuration::ConfigurationInfo>),
     Propagator(Box<propagator::PropagatorInfo>),
+    Matrix(Box<matrix::MatrixInfo>),
 }
 
 /// The results for several files, in one object.
@@ -42,6 +46,10 @@ struct InfoResult {
 impl FileInfo {
     /// Reads a file, and returns its content and the first check that it fails.
     fn of(path: &Path, input: &Input, report: &Report) -> Result<(Self, Option<Error>), Failure> {
+        // What comes through a pipe can be read once only.
+        if (path.is_file() && is_market(path)) || Problem::is_named_by(&path.display().to_string()) {
+            return Ok((Self::Matrix(Box::new(matrix::MatrixInfo::of(path)?)), None));
+        }
         Ok(match input.inspect(path, report)? {
             Contents::Configuration(inspection) => {
                 let Inspection { file, problem } = *inspection;
@@ -59,6 +67,7 @@ impl FileInfo {
         match self {
             Self::Configuration(outcome) => outcome.table(verbose),
             Self::Propagator(outcome) => outcome.table(verbose),
+            Self::Matrix(outcome) => outcome.table(),
         }
     }
 
@@ -66,6 +75,7 @@ impl FileInfo {
         match self {
             Self::Configuration(outcome) => outcome.line(),
             Self::Propagator(outcome) => outcome.line(),
+            Self::Matrix(outcome) => outcome.line(),
         }
     }
 
@@ -73,6 +83,7 @@ impl FileInfo {
         match self {
             Self::Configuration(outcome) => outcome.doubts(),
             Self::Propagator(outcome) => outcome.doubts(),
+            Self::Matrix(outcome) => outcome.doubts(),
         }
     }
 }

@@ -1,0 +1,105 @@
+//! Matrices of command lines: files and model problems.
+
+use super::failure::{Failure, Status};
+use lattice_cl::blas::sparse::market::{AnyCsr, Market, MarketError, Symmetry};
+use lattice_cl::blas::sparse::{ColumnsError, Csr, Problem};
+use num_complex::Complex64;
+use std::path::Path;
+
+/// A matrix, and what its source says of it.
+pub struct Matrix {
+    /// The matrix by rows.
+    pub matrix: AnyCsr,
+    /// The symmetry that a file declares; `None` for a model problem.
+    pub declared: Option<Symmetry>,
+    /// Near-null vectors of a model problem, with their number of unknowns of a point.
+    pub near_null_space: Option<(Vec<f64>, usize)>,
+}
+
+impl Matrix {
+    /// Reads a Matrix Market file, or makes a model problem like `poisson3d:64`.
+    ///
+    /// # Errors
+    /// When the file cannot be read, the text is no problem, or memory is short.
+    pub fn of(source: &str) -> Result<Self, Failure> {
+        let path = Path::new(source);
+        let is_problem = Problem::is_named_by(source) || (source.contains(':') && !path.exists());
+        if !is_problem {
+            let market = Market::read(path)?;
+            let no_room = |error| Failure::new(Status::Usage, error);
+            let matrix = market.to_csr().map_err(no_room)?;
+            return Ok(Self { matrix, declared: Some(market.header.symmetry), near_null_space: None });
+        }
+        let problem: Problem = source.parse().map_err(|error| Failure::new(Status::Usage, error))?;
+        let matrix = problem.matrix().map_err(|error| Failure::new(Status::Usage, error))?;
+        Ok(Self {
+            matrix: AnyCsr::Real(matrix),
+            declared: None,
+            near_null_space: problem.near_null_space().map(|vectors| (vectors, 3)),
+        })
+    }
+
+    /// Returns rows, columns and entries.
+    pub fn extents(&self) -> [usize; 3] {
+        match &self.matrix {
+            AnyCsr::Real(matrix) => [matrix.rows(), matrix.columns(), matrix.entries()],
+            AnyCsr::Complex(matrix) => [matrix.rows(), matrix.columns(), matrix.entries()],
+        }
+    }
+}
+
+/// One vector of a file, real or complex.
+pub enum AnyVector {
+    /// A real vector.
+    Real(Vec<f64>),
+    /// A complex vector.
+    Complex(Vec<Complex64>),
+}
+
+impl AnyVector {
+    /// Reads a vector from a Matrix Market file, or a real one from an array of NumPy.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or has more than one column.
+    pub fn read(path: &Path) -> Result<Self, Failure> {
+        if path.extension().is_some_and(|ending| ending == "npy") {
+            let columns = lattice_cl::blas::sparse::read_vectors(path)?;
+            expect_one(path, columns.columns)?;
+            return Ok(Self::Real(columns.values));
+        }
+        let matrix = Market::read(path)?.to_csr().map_err(|error| Failure::new(Status::Usage, error))?;
+        fn column<T: lattice_cl::blas::host::level1::Arithmetic>(matrix: &Csr<T>) -> Vec<T> {
+            (0..matrix.rows()).map(|row| matrix.at(row, 0)).collect()
+        }
+        match matrix {
+            AnyCsr::Real(matrix) => {
+                expect_one(path, matrix.columns())?;
+                Ok(Self::Real(column(&matrix)))
+            }
+            AnyCsr::Complex(matrix) => {
+                expect_one(path, matrix.columns())?;
+                Ok(Self::Complex(column(&matrix)))
+            }
+        }
+    }
+}
+
+fn expect_one(path: &Path, columns: usize) -> Result<(), Failure> {
+    if columns == 1 {
+        return Ok(());
+    }
+    let message = format!("{}: {columns} columns found, one right-hand side expected", path.display());
+    Err(Failure::new(Status::File, anyhow::Error::msg(message)).hint("solve for one column at a time"))
+}
+
+impl From<MarketError> for Failure {
+    fn from(error: MarketError) -> Self {
+        Self::new(Status::File, error)
+    }
+}
+
+impl From<ColumnsError> for Failure {
+    fn from(error: ColumnsError) -> Self {
+        Self::new(Status::File, error)
+    }
+}

@@ -1,0 +1,463 @@
+//! `cr-solve solve`: A x = b with a sparse matrix from a file.
+
+use super::Common;
+use super::arguments::Overwriting;
+use super::failure::{Failure, Status};
+use super::interrupt::Interrupt;
+use super::matrix_source::{AnyVector, Matrix};
+use super::memory::Need;
+use super::outputs::{check_plot, drawn};
+use super::plot::{self, Marks, Series};
+use super::provenance::Provenance;
+use super::report::{Report, Table, scientific};
+use super::team::{device_names, select_one};
+use lattice_cl::blas::BlasError;
+use lattice_cl::blas::host::level1::Arithmetic;
+use lattice_cl::blas::sparse::market::{AnyCsr, write_vectors};
+use lattice_cl::blas::sparse::precondition::AmgOptions;
+use lattice_cl::blas::sparse::solve::{Attempt, Kind, Method, SolveError, SolveOptions, Solved, solve};
+use lattice_cl::blas::sparse::{Csr, Format, Place, read_vectors};
+use lattice_solvers::{Look, Stopping};
+use num_complex::Complex64;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::{Instant, SystemTime};
+
+/// The command line of `solve`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// Matrix Market file, also .gz, or a model problem
+    ///
+    /// Problems are poisson2d:N, poisson3d:N, poisson3d:NxNxN, convection2d:N,EPSILON,
+    /// random:N,PER_ROW,SEED and elasticity3d:N.
+    #[arg(value_name = "MATRIX")]
+    matrix: String,
+    /// The right-hand side b: a Matrix Market file or .npy; ones by default
+    #[arg(long, value_name = "FILE")]
+    rhs: Option<PathBuf>,
+    /// auto, cg, minres, cr, bicgstab, gcr or cgne
+    #[arg(long, value_name = "METHOD", default_value = "auto", value_parser = choice::<Method>)]
+    method: Choice<Method>,
+    /// auto, none, jacobi, block-jacobi[:SIZE], ilu0, ic0 or amg
+    #[arg(long, value_name = "KIND", default_value = "auto", value_parser = choice::<Kind>)]
+    preconditioner: Choice<Kind>,
+    /// Vectors that the matrix makes small, for amg: the columns of a .npy or Matrix Market file
+    #[arg(long, value_name = "FILE")]
+    near_nullspace: Option<PathBuf>,
+    /// Unknowns of a point, for amg; found from the matrix by default
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=32))]
+    block: Option<u16>,
+    /// Form of the matrix in memory: auto, csr, sell, bsr:SIZE, diagonals or coo
+    #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = choice::<Format>)]
+    format: Choice<Format>,
+    /// Wanted ‖b − A x‖ / ‖b‖
+    #[arg(long, value_name = "TOL", default_value_t = 1e-10)]
+    tol: f64,
+    /// Most iterations of a method
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    max_iterations: usize,
+    /// Directions that gcr keeps
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    #[arg(hide_short_help = true)]
+    restart: u16,
+    /// Write the solution, or the best iterate, to this Matrix Market file, also .gz
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Draw the residual history into this file (SVG)
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+    #[command(flatten)]
+    overwriting: Overwriting,
+}
+
+/// `auto`, or something named.
+#[derive(Clone, Copy, Debug)]
+struct Choice<T>(Option<T>);
+
+fn choice<T: FromStr<Err = String>>(text: &str) -> Result<Choice<T>, String> {
+    if text == "auto" { Ok(Choice(None)) } else { text.parse().map(|named| Choice(Some(named))) }
+}
+
+#[derive(Serialize)]
+struct SolveResult {
+    schema_version: u32,
+    provenance: Provenance,
+    devices: Vec<String>,
+    matrix: MatrixSummary,
+    method: &'static str,
+    preconditioner: PreconditionerSummary,
+    precision: &'static str,
+    tolerance: f64,
+    converged: bool,
+    iterations: usize,
+    residual: Residuals,
+    backward_error: f64,
+    /// 0 if the tolerance is met, 1 if not.
+    info: u8,
+    attempts: Vec<AttemptSummary>,
+    seconds: Seconds,
+    output: Option<String>,
+    warnings: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct MatrixSummary {
+    source: String,
+    rows: usize,
+    columns: usize,
+    entries: usize,
+    symmetry: &'static str,
+    format: String,
+    bytes: u64,
+}
+
+#[derive(Serialize)]
+struct PreconditionerSummary {
+    kind: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    levels: Option<Vec<usize>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operator_complexity: Option<f64>,
+    setup_seconds: f64,
+    bytes: u64,
+}
+
+#[derive(Serialize)]
+struct Residuals {
+    iterated: f64,
+    #[serde(rename = "true")]
+    of_definition: f64,
+}
+
+#[derive(Serialize)]
+struct AttemptSummary {
+    method: &'static str,
+    preconditioner: String,
+    iterations: usize,
+    residual: Residuals,
+    seconds: f64,
+    failure: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Seconds {
+    read: f64,
+    transfer: f64,
+    setup: f64,
+    solve: f64,
+    write: f64,
+}
+
+/// Reads a matrix, solves with it and writes the solution.
+///
+/// # Errors
+/// * If a file cannot be read or written.
+/// * If the system cannot be solved for.
+/// * If the tolerance is not met. The best iterate is written then.
+pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
+    let started = SystemTime::now();
+    if !(arguments.tol > 0.0 && arguments.tol < 1.0) {
+        return Err(Failure::usage(format!(
+            "--tol {} is not allowed: it must be a positive number below 1, which is the residual of x = 0",
+            arguments.tol
+        )));
+    }
+    check_plot(arguments.plot.as_deref())?;
+    for path in arguments.output.iter().chain(&arguments.plot) {
+        arguments.overwriting.check(path)?;
+    }
+    let began = Instant::now();
+    let source = Matrix::of(&arguments.matrix)?;
+    let right_side = arguments.rhs.as_deref().map(AnyVector::read).transpose()?;
+    let read_seconds = began.elapsed().as_secs_f64();
+    let team = select_one(common, None, report)?;
+    let place = Place::of_team(&team);
+    need(&source, right_side.as_ref())
+        .expect_room(format_args!("the matrix {} and vectors", arguments.matrix), team.devices().first())?;
+    let near_null = NearNull::of(arguments, &source)?;
+    let job = Job { arguments, report, place: &place, near_null, read_seconds, devices: device_names(&team) };
+    let provenance = Provenance::new(&team, started);
+    let ones = |rows: usize| AnyVector::Real(vec![1.0; rows]);
+    let [rows, ..] = source.extents();
+    match (source.matrix, right_side.unwrap_or_else(|| ones(rows))) {
+        (AnyCsr::Real(a), AnyVector::Real(b)) => job.run(a, &b, provenance),
+        (AnyCsr::Real(a), AnyVector::Complex(b)) => job.run::<Complex64>(a.cast(), &b, provenance),
+        (AnyCsr::Complex(a), AnyVector::Complex(b)) => job.run(a, &b, provenance),
+        (AnyCsr::Complex(a), AnyVector::Real(b)) => {
+            let b: Vec<Complex64> = b.into_iter().map(Complex64::from).collect();
+            job.run(a, &b, provenance)
+        }
+    }
+}
+
+/// Vectors that a method keeps, roughly.
+const VECTORS: usize = 10;
+
+/// Returns the memory of a matrix by rows with the vectors of a method, on the host and on a device.
+fn need(source: &Matrix, right_side: Option<&AnyVector>) -> Need {
+    let [rows, columns, entries] = source.extents().map(|extent| extent as u128);
+    let is_complex =
+        matches!(source.matrix, AnyCsr::Complex(_)) || matches!(right_side, Some(AnyVector::Complex(_)));
+    let number = if is_complex { 16 } else { 8 };
+    let vectors = VECTORS as u128 * rows.max(columns) * number;
+    Need { on_host: vectors, on_device: entries * (number + 4) + 8 * rows + vectors }
+}
+
+/// Near-null vectors, and the unknowns of a point.
+struct NearNull {
+    vectors: Option<Vec<f64>>,
+    block: usize,
+}
+
+impl NearNull {
+    fn of(arguments: &Arguments, source: &Matrix) -> Result<Self, Failure> {
+        let [rows, ..] = source.extents();
+        let block = arguments.block.map(usize::from);
+        let Some(path) = &arguments.near_nullspace else {
+            let made = source.near_null_space.clone();
+            let own = made.as_ref().map_or(1, |(_, block)| *block);
+            return Ok(Self { vectors: made.map(|(vectors, _)| vectors), block: block.unwrap_or(own) });
+        };
+        let columns = read_vectors(path)?;
+        if columns.rows != rows {
+            let message = format!(
+                "{}: vectors of {} components found, {rows} expected as the matrix has rows",
+                path.display(),
+                columns.rows
+            );
+            return Err(Failure::new(Status::File, anyhow::Error::msg(message))
+                .hint("the vectors are the columns of the file"));
+        }
+        let natural = || match &source.matrix {
+            AnyCsr::Real(matrix) => lattice_cl::blas::sparse::natural_block(matrix),
+            AnyCsr::Complex(matrix) => lattice_cl::blas::sparse::natural_block(matrix),
+        };
+        Ok(Self { vectors: Some(columns.values), block: block.unwrap_or_else(natural) })
+    }
+}
+
+/// A solve with everything but its numbers.
+struct Job<'a> {
+    arguments: &'a Arguments,
+    report: &'a Report,
+    place: &'a Place,
+    near_null: NearNull,
+    read_seconds: f64,
+    devices: Vec<String>,
+}
+
+impl Job<'_> {
+    fn options<T: Arithmetic>(&self) -> SolveOptions<T> {
+        let Arguments { method, preconditioner, format, tol, max_iterations, restart, .. } = self.arguments;
+        let vectors = self.near_null.vectors.as_ref();
+        let near_null_space =
+            vectors.map(|vectors| vectors.iter().map(|value| T::from_complex((*value).into())).collect());
+        SolveOptions {
+            method: method.0,
+            preconditioner: preconditioner.0,
+            format: format.0,
+            stopping: Stopping { tolerance: *tol, max_iterations: *max_iterations, ..Stopping::default() },
+            restart: usize::from(*restart),
+            amg: AmgOptions { block: self.near_null.block, near_null_space, ..AmgOptions::default() },
+        }
+    }
+
+    fn run<T: Arithmetic>(&self, a: Csr<T>, b: &[T], provenance: Provenance) -> Result<Status, Failure> {
+        let interrupt = Interrupt::listen()?;
+        let line = self.report.line();
+        let mut watch = |method: Method, look: &Look| {
+            line.set_message(format!(
+                "{}  iteration {}  residual {}",
+                method.name(),
+                look.iterations,
+                scientific(look.residual.iterated, 2)
+            ));
+            !interrupt.pressed()
+        };
+        let summary = [a.rows(), a.columns(), a.entries()];
+        let solved = solve(self.place, a, b, &self.options(), Some(&mut watch));
+        line.finish_and_clear();
+        let solved = solved?;
+        solved.warnings.iter().for_each(|warning| self.report.warning(warning));
+        let began = Instant::now();
+        if let Some(path) = &self.arguments.output {
+            let best = &solved.attempts[solved.best];
+            let comment = format!(
+                "solution of A x = b with {} by {}\nrelative residual {:e}",
+                self.arguments.matrix,
+                best.method.name(),
+                solved.true_residual
+            );
+            write_vectors(path, summary[0], &[&solved.x], &comment)?;
+        }
+        let write_seconds = began.elapsed().as_secs_f64();
+        let plotted = self.arguments.plot.as_deref().map_or(Ok(()), |path| self.plot(path, &solved));
+        let outcome = self.outcome(&solved, summary, write_seconds, provenance);
+        self.report.result(table(&outcome), &outcome)?;
+        plotted?;
+        if solved.converged {
+            return Ok(Status::Fine);
+        }
+        if interrupt.pressed() {
+            return Ok(interrupt.status());
+        }
+        Err(not_solved(&solved, self.arguments.tol))
+    }
+
+    fn plot<T>(&self, path: &Path, solved: &Solved<T>) -> Result<(), Failure> {
+        let series: Vec<Series> = solved
+            .attempts
+            .iter()
+            .map(|attempt| Series {
+                name: format!("{}, {}", attempt.method.name(), attempt.preconditioner.kind),
+                points: attempt
+                    .history
+                    .iter()
+                    .enumerate()
+                    .map(|(k, residual)| (k as f64, *residual))
+                    .collect(),
+            })
+            .collect();
+        let marks = Marks { tolerance: Some(self.arguments.tol), true_residual: Some(solved.true_residual) };
+        drawn(
+            plot::residual_history(path, &format!("A x = b, {}", self.arguments.matrix), &series, marks),
+            self.report,
+        )
+    }
+
+    fn outcome<T>(
+        &self,
+        solved: &Solved<T>,
+        [rows, columns, entries]: [usize; 3],
+        write_seconds: f64,
+        provenance: Provenance,
+    ) -> SolveResult {
+        let best = &solved.attempts[solved.best];
+        let preconditioner = &best.preconditioner;
+        let sum = |seconds: fn(&Attempt) -> f64| solved.attempts.iter().map(seconds).sum();
+        SolveResult {
+            schema_version: 1,
+            provenance,
+            devices: self.devices.clone(),
+            matrix: MatrixSummary {
+                source: self.arguments.matrix.clone(),
+                rows,
+                columns,
+                entries,
+                symmetry: solved.symmetry.name(),
+                format: solved.format.to_string(),
+                bytes: solved.bytes,
+            },
+            method: best.method.name(),
+            preconditioner: PreconditionerSummary {
+                kind: preconditioner.kind.to_string(),
+                levels: preconditioner.levels.clone(),
+                operator_complexity: preconditioner.operator_complexity,
+                setup_seconds: preconditioner.setup_seconds,
+                bytes: preconditioner.bytes,
+            },
+            precision: "double",
+            tolerance: self.arguments.tol,
+            converged: solved.converged,
+            iterations: best.iterations,
+            residual: Residuals { iterated: best.iterated, of_definition: solved.true_residual },
+            backward_error: solved.backward_error,
+            info: u8::from(!solved.converged),
+            attempts: solved.attempts.iter().map(AttemptSummary::of).collect(),
+            seconds: Seconds {
+                read: self.read_seconds,
+                transfer: solved.transfer_seconds,
+                setup: sum(|attempt| attempt.preconditioner.setup_seconds),
+                solve: sum(|attempt| attempt.seconds),
+                write: write_seconds,
+            },
+            output: self.arguments.output.as_ref().map(|path| path.display().to_string()),
+            warnings: solved.warnings.clone(),
+        }
+    }
+}
+
+impl AttemptSummary {
+    fn of(attempt: &Attempt) -> Self {
+        Self {
+            method: attempt.method.name(),
+            preconditioner: attempt.preconditioner.kind.to_string(),
+            iterations: attempt.iterations,
+            residual: Residuals { iterated: attempt.iterated, of_definition: attempt.true_residual },
+            seconds: attempt.seconds,
+            failure: attempt.failure.map(|failure| failure.to_string()),
+        }
+    }
+}
+
+/// The failure of a solve whose tolerance is not met.
+fn not_solved<T>(solved: &Solved<T>, tolerance: f64) -> Failure {
+    let last = &solved.attempts[solved.attempts.len() - 1];
+    let why = last.failure.map_or(String::new(), |failure| format!(": {failure}"));
+    let message = format!(
+        "not solved to {tolerance:e}: the best residual is {:.3e}, after {} iterations of {}{why}",
+        solved.true_residual,
+        solved.attempts[solved.best].iterations,
+        solved.attempts[solved.best].method.name()
+    );
+    let failure = Failure::new(Status::Failed, anyhow::Error::msg(message));
+    let negative = matches!(
+        last.failure,
+        Some(lattice_solvers::Failure::Breakdown { quantity: "(p, Ap)" | "(r, Kr)", relative, .. }) if relative < 0.0
+    );
+    match last.method {
+        Method::Cg if negative => failure
+            .hint("the matrix or its preconditioner is not positive definite; choose --method minres or gcr"),
+        method if method.takes_preconditioner() => failure
+            .hint("another --preconditioner (ilu0, amg), more --max-iterations or a larger --tol may help"),
+        _ => failure.hint("more --max-iterations or a larger --tol may help"),
+    }
+}
+
+fn table(outcome: &SolveResult) -> Table {
+    let mut table = Table::default();
+    let MatrixSummary { source, rows, columns, entries, symmetry, format, bytes } = &outcome.matrix;
+    table.line("matrix", format_args!("{source}: {rows} × {columns}, {entries} entries"));
+    table.line("symmetry", symmetry);
+    table.line("format", format_args!("{format}, {bytes} bytes"));
+    table.line("device", outcome.devices.join(", "));
+    table.line("method", outcome.method);
+    let PreconditionerSummary { kind, levels, operator_complexity, .. } = &outcome.preconditioner;
+    match (levels, operator_complexity) {
+        (Some(levels), Some(complexity)) => table.line(
+            "preconditioner",
+            format_args!("{kind}: levels of {levels:?} rows, operator complexity {complexity:.2}"),
+        ),
+        _ => table.line("preconditioner", kind),
+    }
+    table.line("iterations", outcome.iterations);
+    table.line("true residual", scientific(outcome.residual.of_definition, 3));
+    table.line("backward error", scientific(outcome.backward_error, 3));
+    if let Some(output) = &outcome.output {
+        table.line("output", output);
+    }
+    let Seconds { read, transfer, setup, solve, write } = &outcome.seconds;
+    table.line(
+        "seconds",
+        format_args!(
+            "read {read:.2}, transfer {transfer:.2}, setup {setup:.2}, solve {solve:.2}, write {write:.2}"
+        ),
+    );
+    table
+}
+
+impl From<SolveError> for Failure {
+    fn from(error: SolveError) -> Self {
+        let status = match &error {
+            SolveError::NotSquare { .. }
+            | SolveError::Empty { .. }
+            | SolveError::OddSkew { .. }
+            | SolveError::Source(_) => Status::File,
+            SolveError::Operation(BlasError::Device(_)) => Status::Device,
+            SolveError::Precondition { .. } => Status::Failed,
+            _ => Status::Usage,
+        };
+        Self::new(status, error)
+    }
+}
