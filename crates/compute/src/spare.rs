@@ -21,15 +21,22 @@ pub(crate) struct Spare<M>(Mutex<State<M>>);
 struct State<M> {
     free: Vec<(M, usize)>,
     used: u64,
+    /// The largest value of `used` since [`Spare::take_most`].
+    most: u64,
 }
 
 impl<M> Default for Spare<M> {
     fn default() -> Self {
-        Self(Mutex::new(State { free: Vec::new(), used: 0 }))
+        Self(Mutex::new(State { free: Vec::new(), used: 0, most: 0 }))
     }
 }
 
 impl<M> State<M> {
+    fn add(&mut self, bytes: usize) {
+        self.used += bytes as u64;
+        self.most = self.most.max(self.used);
+    }
+
     fn spare(&self) -> u64 {
         self.free.iter().map(|(_, bytes)| *bytes as u64).sum()
     }
@@ -42,7 +49,7 @@ impl<M> Spare<M> {
     pub fn take(&self, bytes: usize) -> Option<M> {
         let mut state = lock(&self.0);
         let position = state.free.iter().rposition(|(_, free)| *free == bytes)?;
-        state.used += bytes as u64;
+        state.add(bytes);
         Some(state.free.remove(position).0)
     }
 
@@ -52,7 +59,7 @@ impl<M> Spare<M> {
     #[must_use]
     pub fn grow(&self, bytes: usize, memory: u64) -> Vec<(M, usize)> {
         let mut state = lock(&self.0);
-        state.used += bytes as u64;
+        state.add(bytes);
         let is_tight = state.used + state.spare() > memory / 100 * MOST_USED;
         if is_tight { std::mem::take(&mut state.free) } else { Vec::new() }
     }
@@ -81,6 +88,13 @@ impl<M> Spare<M> {
         state.free.drain(..count).collect()
     }
 
+    /// Returns the most bytes that were in use at once since the last call.
+    pub fn take_most(&self) -> u64 {
+        let mut state = lock(&self.0);
+        let used = state.used;
+        std::mem::replace(&mut state.most, used)
+    }
+
     /// Takes all spare pieces, for the caller to release.
     #[must_use]
     pub fn take_all(&self) -> Vec<(M, usize)> {
@@ -103,6 +117,17 @@ mod tests {
         assert_eq!(spare.take(499), None);
         assert_eq!(spare.take(500), Some("field"));
         assert_eq!(spare.take(500), None);
+    }
+
+    #[test]
+    fn the_most_bytes_are_those_since_the_last_question() {
+        let spare = Spare::<&str>::default();
+        assert!(spare.grow(500, MEMORY).is_empty());
+        assert!(spare.grow(300, MEMORY).is_empty());
+        spare.shrink(500);
+        assert_eq!((spare.take_most(), spare.take_most()), (800, 300));
+        assert!(spare.give_back("field", 300, MEMORY).is_empty());
+        assert_eq!((spare.take(300), spare.take_most()), (Some("field"), 300));
     }
 
     #[test]

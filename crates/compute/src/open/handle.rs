@@ -117,6 +117,13 @@ impl Device {
         self.0.core.compiling.time()
     }
 
+    /// Returns the most bytes that buffers of the device had at once since the last call.
+    ///
+    /// Memory of released buffers that the device keeps for the next ones does not count.
+    pub fn take_most_memory(&self) -> u64 {
+        self.core().spare.take_most()
+    }
+
     /// Tells whether commands are timed.
     pub fn profiling(&self) -> Profiling {
         self.0.core.profiling
