@@ -6,8 +6,8 @@ use common::{sample, shared};
 use lattice_cl::geometry::NDIM;
 use lattice_cl::host::{Matrix3, Spinor};
 use lattice_cl::io::{
-    ErrorKind, Format, Propagator, PropagatorFormat, PropagatorWriter, ReadOptions, WriteOptions, read_gauge,
-    read_gauge_with, read_propagator, write_gauge,
+    ErrorKind, Format, Propagator, PropagatorFormat, PropagatorWriter, ReadOptions, WriteOptions,
+    read_extents, read_gauge, read_gauge_with, read_propagator, write_gauge,
 };
 use lattice_cl::{Dims, GaugeConfiguration, Precision};
 use num_complex::Complex;
@@ -44,6 +44,7 @@ fn every_format_keeps_every_bit_of_the_links_on_the_way_through_all_others() {
                 continue;
             }
             write_gauge(&path, &last, &WriteOptions::new(format)).unwrap();
+            assert_eq!(read_extents(&path, &naming(format)).unwrap(), config.dims());
             let file = read_gauge_with(&path, &naming(format)).unwrap();
             assert!(same_links(&file.configuration, &config), "{format} {precision}");
             assert_eq!(file.format, format);

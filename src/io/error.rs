@@ -381,6 +381,9 @@ pub enum ErrorKind {
         /// The sites of the field.
         found: usize,
     },
+    /// Nothing but the extents of the file was wanted.
+    #[error("has a {0} lattice; nothing else was wanted of it")]
+    ExtentsAlone(Dims),
     /// A solution for a source that does not exist was passed.
     #[error("there is no source of spin {spin} and colour {colour}: spins are 0 to 3, colours 0 to 2")]
     NoSuchSource {

@@ -49,7 +49,9 @@ pub use propagators::{
     Propagator, PropagatorFormat, PropagatorRecord, PropagatorSummary, PropagatorWriter, SolutionSummary,
     UnknownPropagatorFormat, read_propagator, read_propagator_with,
 };
-pub use read::{Contents, Inspection, holds_propagator, inspect, inspect_gauge, read_gauge, read_gauge_with};
+pub use read::{
+    Contents, Inspection, holds_propagator, inspect, inspect_gauge, read_extents, read_gauge, read_gauge_with,
+};
 pub use read_options::{Parts, ReadOptions};
 pub use results::{is_hdf5_name, read_results, write_results};
 pub use signs::{LinkSign, SignsInLinks};

@@ -10,7 +10,7 @@ use super::read_options::ReadOptions;
 use super::signs::{self, SignsInLinks};
 use super::validate;
 use super::validate::Signs;
-use crate::geometry::NDIM;
+use crate::geometry::{Dims, NDIM};
 use crate::host::GaugeConfiguration;
 use std::path::Path;
 
@@ -48,6 +48,22 @@ pub fn read_gauge(path: impl AsRef<Path>) -> Result<GaugeConfiguration, Error> {
 pub fn read_gauge_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<GaugeFile, Error> {
     let Inspection { file, problem } = inspect_gauge(path, options)?;
     problem.map_or(Ok(file), Err)
+}
+
+/// Returns the extents of a gauge configuration.
+///
+/// The links are not read, unless the file has its extents behind them.
+///
+/// # Errors
+/// When the beginning of the file is no sound beginning of a configuration.
+pub fn read_extents(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dims, Error> {
+    let mut input = Input::open(path.as_ref())?;
+    let options = ReadOptions { extents_alone: true, ..*options };
+    match recognise(&mut input, options.format)?.reader().read(&mut input, &options) {
+        Ok(found) => Ok(found.file.configuration.dims()),
+        Err(Error { kind: ErrorKind::ExtentsAlone(dims), .. }) => Ok(dims),
+        Err(error) => Err(error),
+    }
 }
 
 /// Reads and verifies a gauge configuration, and returns it even if a check fails.

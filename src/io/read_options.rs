@@ -34,6 +34,10 @@ pub struct ReadOptions<'a> {
     ///
     /// The caller has time to prepare something. The file may still turn out to be invalid.
     pub extents: Option<&'a dyn Fn(Dims)>,
+    /// `true` if nothing but the extents is wanted.
+    ///
+    /// Reading ends there, with [`ErrorKind::ExtentsAlone`].
+    pub extents_alone: bool,
     /// The parts of the links that several processes read. `None` reads all.
     pub parts: Option<Parts<'a>>,
 }
@@ -50,10 +54,15 @@ pub struct Parts<'a> {
 }
 
 impl ReadOptions<'_> {
-    pub(super) fn tell_extents(&self, dims: Dims) {
+    /// Tells the extents, before any link is read.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ExtentsAlone`] if nothing else is wanted.
+    pub(super) fn tell_extents(&self, input: &Input, dims: Dims) -> Result<(), Error> {
         if let Some(tell) = self.extents {
             tell(dims);
         }
+        if self.extents_alone { Err(input.error(ErrorKind::ExtentsAlone(dims))) } else { Ok(()) }
     }
 }
 

@@ -66,7 +66,7 @@ impl GaugeFormat for BridgeBinary {
                 }));
             }
         };
-        options.tell_extents(dims);
+        options.tell_extents(input, dims)?;
         let layout = LinkLayout::full(precision, ByteOrder::Big);
         let (configuration, _) = layout.read(input, dims, None, 0, options)?;
         Ok(Found::from(GaugeFile {

@@ -60,7 +60,7 @@ impl GaugeFormat for BridgeText {
         let wanted = NDIM * dims.volume() * REALS;
         // A digit and the end of its line.
         input.expect("the links as text, at least two bytes a number", 0, 2 * wanted as u64 - 1)?;
-        options.tell_extents(dims);
+        options.tell_extents(input, dims)?;
         let links = links(input, dims, options)?;
         let configuration = GaugeConfiguration::new(dims, Links::Double(links));
         Ok(Found::from(GaugeFile {

@@ -52,7 +52,7 @@ impl ByDirection {
         options: &ReadOptions,
         fills: &mut [Box<Fill<'_>>; NDIM],
     ) -> Result<(Links, [Sums; NDIM]), Error> {
-        options.tell_extents(self.dims);
+        options.tell_extents(input, self.dims)?;
         Ok(match self.precision {
             Precision::Single => {
                 let (links, sums) = self.read_as::<f32>(input, options, fills)?;

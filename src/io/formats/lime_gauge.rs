@@ -52,7 +52,7 @@ pub(super) fn read(input: &mut Input, options: &ReadOptions) -> Result<Found, Er
     let precision = precision_of(input, record, Content::Gauge, dims, declared)?;
 
     let stored = file.stored_sums(input, data)?;
-    options.tell_extents(dims);
+    options.tell_extents(input, dims)?;
     let layout = LinkLayout::full(precision, ByteOrder::Big);
     let method = stored.as_ref().map(|_| Method::SciDac);
     let (configuration, computed) = layout.read(input, dims, method, record.byte, options)?;

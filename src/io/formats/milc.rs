@@ -65,7 +65,7 @@ impl GaugeFormat for Milc {
                 remedy: "write the file again in serial order, with MILC itself",
             }));
         }
-        options.tell_extents(dims);
+        options.tell_extents(input, dims)?;
         let method = Method::Milc(order);
         let layout = LinkLayout::full(Precision::Single, order);
         let payload = layout.payload(dims, Some(method), options.progress);

@@ -74,7 +74,7 @@ impl GaugeFormat for Nersc {
         let stored = header.checksum();
         let mut warnings = Vec::new();
 
-        options.tell_extents(dims);
+        options.tell_extents(input, dims)?;
         let layout = |order| LinkLayout { precision, order, rows };
         let read = |input: &mut Input, order| -> Result<_, Error> {
             let method = stored.as_ref().map(|_| Method::Nersc(order));

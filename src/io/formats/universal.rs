@@ -96,7 +96,7 @@ pub(super) fn read(input: &mut Input, options: &ReadOptions, orders: &[Order]) -
     let Some((format, configuration, check)) = found else {
         return Err(problem.unwrap_or_else(|| input.error(ErrorKind::Empty)));
     };
-    options.tell_extents(configuration.dims());
+    options.tell_extents(input, configuration.dims())?;
     Ok(Found::from(GaugeFile {
         header_checks: vec![check],
         facts: vec![("byte order".into(), ByteOrder::Little.to_string())],
