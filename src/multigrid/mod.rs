@@ -60,6 +60,7 @@ pub use block::Block;
 pub use error::SetupError;
 pub use expected::ExpectedWork;
 pub use params::MultigridParams;
+pub(crate) use room::{Bytes, bytes};
 pub use setup::{LevelsInfo, SetupProgress};
 pub use setup_file::SetupFileError;
 pub use solve::Multigrid;

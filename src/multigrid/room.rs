@@ -6,7 +6,7 @@ use super::kept::Kept;
 use super::params::{Blocking, MultigridParams, RESTART};
 use super::setup_kernels::reals_of_row;
 use crate::device::{DeviceError, DeviceKind};
-use crate::geometry::{Lattice, NDIM};
+use crate::geometry::{Lattice, NDIM, Shard};
 use crate::host::multigrid::BLOCKS;
 use crate::host::{Spinor, available_memory};
 use crate::scalar::Real;
@@ -94,6 +94,71 @@ impl Need {
 pub(super) struct Plan {
     pub blockings: Vec<Blocking>,
     pub sources: usize,
+}
+
+/// Bytes that a method takes on a device beside links, or in the place of a device on the host.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bytes {
+    /// Vectors and coarse operators.
+    pub levels: u64,
+    /// Fields beside them while they are made.
+    pub set_up: u64,
+    /// Fields of columns that are solved for at once; 0 if there is one.
+    pub columns: u64,
+    /// Vectors and coarse operators on the host while they are made.
+    pub on_host: u64,
+}
+
+/// Fields on all sites in single precision that BiCGStab takes for each near-null vector.
+///
+/// Its twelve vectors are on half of the sites.
+const FIELDS_OF_VECTOR: usize = 6;
+
+/// Fields of each column on all sites in single and in double precision.
+///
+/// Residuals are replaced before all directions are in use: six of them are counted.
+const USUAL_FIELDS_OF_COLUMN: [usize; 2] = [14, 6];
+
+/// Returns the bytes that a method takes, one entry for each device or one for the host.
+///
+/// Devices behind the first one have no coarse operators.
+///
+/// # Errors
+/// When no blocks fit.
+pub(crate) fn bytes(
+    params: &MultigridParams,
+    lattice: &Lattice,
+    columns: usize,
+) -> Result<Vec<Bytes>, SetupError> {
+    let blockings = params.blockings(lattice)?;
+    let sources = plan::<f32>(params, lattice).map_or(1, |plan| plan.sources);
+    let extents = lattice.dims().extents();
+    let at_once = columns_at_once::<f32>(lattice, columns);
+    let of = |sites: usize, blockings: &[Blocking]| {
+        let [single, double] =
+            [size_of::<Spinor<f32>>(), size_of::<Spinor<f64>>()].map(|bytes| bytes * sites);
+        let Need { on_host, on_device } = Need::of::<f32>(extents, sites, blockings, 0);
+        let [in_single, in_double] = USUAL_FIELDS_OF_COLUMN;
+        let column = single * in_single + double * in_double;
+        Bytes {
+            levels: on_device - (single * RESTART) as u64,
+            set_up: (single * FIELDS_OF_VECTOR * sources) as u64,
+            columns: if at_once > 1 { (at_once * column) as u64 } else { 0 },
+            on_host,
+        }
+    };
+    // Coarse levels are made of the vectors of the finest one.
+    let rest = |shard: &Shard| {
+        let Bytes { levels, .. } = of(shard.domain.volume(), &blockings[..1]);
+        let coarse = of(0, &blockings[..1]).levels;
+        Bytes { levels: levels - coarse, ..of(shard.domain.volume(), &blockings[..1]) }
+    };
+    Ok(match lattice.shards() {
+        [] => vec![of(lattice.dims().volume(), &blockings)],
+        [first, others @ ..] => {
+            std::iter::once(of(first.domain.volume(), &blockings)).chain(others.iter().map(rest)).collect()
+        }
+    })
 }
 
 /// Returns the coarsenings of a lattice for which there is memory on every rank.

@@ -142,7 +142,7 @@ impl Auto {
     }
 
     /// Returns the methods to try, in order.
-    fn steps(&self, team: &Team) -> Vec<SolveParams> {
+    pub(crate) fn steps(&self, team: &Team) -> Vec<SolveParams> {
         let AutoParams { tol, max_iterations, precision, preconditioning } = self.params;
         let first = precision.unwrap_or(IterationPrecision::mixed_on(team));
         let cg = |precision| SolveParams::Cg(CgParams { tol, max_iterations, precision, preconditioning });
