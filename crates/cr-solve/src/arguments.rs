@@ -210,7 +210,7 @@ impl Input {
             signs_in_links: self.signs_in_links,
             progress: Some(&progress),
             extents: Some(extents),
-            parts: None,
+            ..ReadOptions::default()
         };
         let path = if path == Path::new("-") { Path::new(STANDARD_INPUT) } else { path };
         let read = read(path.to_owned(), &options);

@@ -101,6 +101,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "cr-solve plan",
+        &[
+            "cr-solve plan job.toml",
+            "cr-solve plan job.toml --dims 32x32x32x64 --device 0.0 --like result.h5",
+        ],
+    ),
+    (
         "cr-solve reproduce",
         &[
             "cr-solve reproduce result.h5",

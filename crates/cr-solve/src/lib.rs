@@ -33,6 +33,7 @@ pub mod memory;
 mod method;
 mod outputs;
 mod perform;
+mod plan;
 pub mod plot;
 pub mod precisions;
 mod process;
@@ -226,6 +227,8 @@ enum Command {
     Solve(Box<solve::Arguments>),
     /// Do what a job file says: invert or spectrum, with their options as TOML
     Run(run::Arguments),
+    /// Tell the memory, disk space and time of a job file before it runs
+    Plan(plan::Arguments),
     /// Do the job of an earlier result again, and compare
     Reproduce(reproduce::Arguments),
     /// Average the correlators of several configurations; gives effective masses with errors
@@ -288,6 +291,7 @@ impl Command {
             Command::Spectrum(arguments) => spectrum::run(&arguments, common, report),
             Command::Solve(arguments) => solve::run(&arguments, common, report),
             Command::Run(arguments) => run::run(&arguments, common, report),
+            Command::Plan(arguments) => plan::run(&arguments, common, report),
             Command::Reproduce(arguments) => reproduce::run(&arguments, common, report),
             Command::Analyse(arguments) => analyse::run(&arguments, report),
             Command::Completions(arguments) => shell::completions(&arguments, command_line(&[]), report),

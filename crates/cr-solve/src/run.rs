@@ -45,14 +45,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         }
         return Ok(Status::Fine);
     };
-    let hint = |failure: Failure| {
-        let names_options = failure.hints.iter().any(|hint| hint.contains("--"));
-        if failure.status == Status::Usage || names_options {
-            failure.hint(format!("each option --NAME is the key NAME in {}", file.display()))
-        } else {
-            failure
-        }
-    };
+    let hint = |failure| hint_of_keys(failure, file);
     let job = JobFile::read(file, &arguments.set, &common.ranks).map_err(hint)?.job;
     expect_spared(file, &job)?;
     let mut common = common.clone();
@@ -63,6 +56,16 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     let told = json!({ "file": file.display().to_string(), "set": arguments.set, "resolved": resolved });
     report.add_to_result("job", told);
     perform(&job, show_of(&job), &common, report).map_err(hint)
+}
+
+/// Tells in a failure that names options that they are keys of the job file.
+pub fn hint_of_keys(failure: Failure, file: &Path) -> Failure {
+    let names_options = failure.hints.iter().any(|hint| hint.contains("--"));
+    if failure.status == Status::Usage || names_options {
+        failure.hint(format!("each option --NAME is the key NAME in {}", file.display()))
+    } else {
+        failure
+    }
 }
 
 /// Returns how the result of a job is shown.
