@@ -38,11 +38,14 @@ static inline size_t face_sites(const int mu, const uint4 extents)
 // From one right-hand side to the next.
 #define HALO_STRIDE(mu) (2 * 2 * HALF_SPINOR_COMPONENTS * face_sites(mu, extents))
 
-// Halo buffers are [parity of the site that was packed][component][face site][re, im], whatever the lanes of either device.
+// A complex number of a halo. Links between devices carry whole numbers twice as fast as single reals.
+#define halo_number JOIN(REAL, 2)
+
+// Halo buffers are [parity of the site that was packed][component][face site] of complex numbers, whatever the lanes of either device.
 static inline size_t halo_address(const int mu, const uint4 extents, const uint parity, const int component, const position p,
                                   const uint lane)
 {
-    return 2 * ((parity * HALF_SPINOR_COMPONENTS + component) * face_sites(mu, extents) + face_site(mu, extents, p, lane));
+    return (parity * HALF_SPINOR_COMPONENTS + component) * face_sites(mu, extents) + face_site(mu, extents, p, lane);
 }
 
 static inline half_spinor load_halo(const int mu, __global const real *halo, const uint4 extents, const uint parity,
@@ -54,9 +57,10 @@ static inline half_spinor load_halo(const int mu, __global const real *halo, con
 #endif
     for (int k = 0; k < HALF_SPINOR_COMPONENTS; ++k) {
         for (uint lane = 0; lane < LANES; ++lane) {
-            const size_t address = halo_address(mu, extents, parity, k, p, lane);
-            ((real *)&projected.h[k].re)[lane] = halo[address];
-            ((real *)&projected.h[k].im)[lane] = halo[address + 1];
+            const halo_number number =
+                ((__global const halo_number *)halo)[halo_address(mu, extents, parity, k, p, lane)];
+            ((real *)&projected.h[k].re)[lane] = number.x;
+            ((real *)&projected.h[k].im)[lane] = number.y;
         }
     }
     return projected;
@@ -70,22 +74,21 @@ static inline void store_halo(const int mu, __global real *halo, const uint4 ext
         projected.h[k] = scale_number(projected.h[k], projected.unit);
 #endif
         for (uint lane = 0; lane < LANES; ++lane) {
-            const size_t address = halo_address(mu, extents, parity, k, p, lane);
-            halo[address] = ((const real *)&projected.h[k].re)[lane];
-            halo[address + 1] = ((const real *)&projected.h[k].im)[lane];
+            const real re = ((const real *)&projected.h[k].re)[lane], im = ((const real *)&projected.h[k].im)[lane];
+            ((__global halo_number *)halo)[halo_address(mu, extents, parity, k, p, lane)] = (halo_number)(re, im);
         }
     }
 }
 
-// Packs what the neighbouring devices need of the domain's first and last slice across direction μ.
-//   to_behind   (1 ∓ γ_μ)ψ on the first slice
-//   to_ahead    U_μ† (1 ± γ_μ)ψ on the last one, in LINK_UNIT
+// Packs what a neighbouring device needs of the domain's first or last slice across direction μ.
+//   to_behind   (1 ∓ γ_μ)ψ on the first slice, unless `is_ahead`
+//   to_ahead    U_μ† (1 ± γ_μ)ψ on the last one, in LINK_UNIT, if `is_ahead`
 // `phase` is that of the links that leave the domain's last slice, if the stored ones do not have it. Without FULL `in` has one parity
 // only, `first_parity`. The second dimension of the range are the right-hand sides. Across x a work-item has a row, one end of which has
 // the parity.
 static inline void pack_face(const int mu, __global const stored *in, __global const stored *links, __global real *to_behind,
                              __global real *to_ahead, const uint4 extents, const uint blocks, const uint origin, const real phase_re,
-                             const real phase_im, const uint first_parity)
+                             const real phase_im, const uint first_parity, const bool is_ahead)
 {
     const uint row = mu == 0 ? 1 : extents.x / 2, y = mu == 1 ? 1 : extents.y, z = mu == 2 ? 1 : extents.z;
     const uint face_blocks = row * y * z * (mu == 3 ? 1 : extents.w);
@@ -103,10 +106,12 @@ static inline void pack_face(const int mu, __global const stored *in, __global c
     p.z = number / (row * y) % z;
     p.t = number / (row * y * z);
     p.x = x_of(number % row, p, parity, origin);
-    if (mu != 0 || p.x == 0) {
+    if (!is_ahead && (mu != 0 || p.x == 0)) {
         const uint first = block_of(extents, p.x, p.y, p.z, p.t);
         store_halo(mu, to_behind + source * HALO_STRIDE(mu), extents, parity, p, load_projected(in_half, blocks, first, mu, AHEAD_SIGN));
     }
+    if (!is_ahead)
+        return;
 
     if (mu == 1)
         p.y = extents.y - 1;
@@ -153,9 +158,9 @@ static inline void pack_face(const int mu, __global const stored *in, __global c
 
 // `place` is that of the direction among those that are cut.
 #define PACK_FACES(mu, direction, place)                                                                                  \
-    if (get_global_id(2) == (place))                                                                                      \
+    if (get_global_id(2) / 2 == (place))                                                                                  \
         pack_face(mu, in, links, to_behind_##direction, to_ahead_##direction, extents, blocks, origin,                    \
-                  phase_re_##direction, phase_im_##direction, first_parity);
+                  phase_re_##direction, phase_im_##direction, first_parity, get_global_id(2) % 2);
 
 #define FACE_PARAMETERS(direction) , RECEIVED from_ahead_##direction, RECEIVED from_behind_##direction BESIDE(direction)
 
@@ -255,7 +260,7 @@ static inline void pack_face(const int mu, __global const stored *in, __global c
 #if HALO
 #define HALO_PARAMETERS HALO_PARAMETERS_x HALO_PARAMETERS_y HALO_PARAMETERS_z HALO_PARAMETERS_t WAIT_PARAMETERS PART_PARAMETERS
 
-// Packs all faces. The third dimension of the range are the directions that are cut, the first the blocks of the largest face.
+// Packs all faces. The third dimension of the range are both sides of the directions that are cut, the first the blocks of the largest face.
 __kernel EXPLICIT_VECTORS void pack_halos(__global const stored *restrict in, __global const stored *restrict links, const uint4 extents,
                                           const uint blocks, const uint origin, const uint first_parity PACK_PARAMETERS_x
                                           PACK_PARAMETERS_y PACK_PARAMETERS_z PACK_PARAMETERS_t RAISE_PARAMETERS)

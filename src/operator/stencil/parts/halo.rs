@@ -189,12 +189,12 @@ impl HaloPart {
         program.kernel("pack_halos", &parameters)
     }
 
-    /// Returns the range of the packing kernel: blocks, right-hand sides, directions.
+    /// Returns the range of the packing kernel: blocks, right-hand sides, both sides of directions.
     ///
     /// A face has at most `blocks` blocks. Groups have at least [`SMALLEST_GROUP`] blocks.
     pub fn packing_range(self, blocks: usize, work_group: usize, columns: usize) -> Range {
         let group = work_group.max(SMALLEST_GROUP);
-        Range::new([blocks.next_multiple_of(group), columns, self.directions().count()], [group, 1, 1])
+        Range::new([blocks.next_multiple_of(group), columns, 2 * self.directions().count()], [group, 1, 1])
     }
 }
 
