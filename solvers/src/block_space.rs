@@ -35,7 +35,7 @@ pub trait BlockSpace: VectorSpace {
         q: &mut Self::Vector,
     ) -> Result<SquareMatrix, Self::Error>;
 
-    /// `true` if the space prefers to bring X up to date once for two directions.
+    /// Tells whether the space prefers one update of X for two directions.
     ///
     /// The pair takes half a pass over memory less in an iteration. It takes one more vector, and
     /// writes a vector that is not read. Default `false`.

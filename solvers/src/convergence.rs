@@ -190,7 +190,7 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         })
     }
 
-    /// Time that the solve took so far.
+    /// Returns the time that the solve has taken so far.
     fn time(&self) -> Duration {
         self.earlier + self.clock.elapsed(self.operator.space())
     }
@@ -307,7 +307,7 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         Ok(stops.then_some(Verdict::GaveUp(Failure::Interrupted)))
     }
 
-    /// x = the guess, or zero, and r = b − A x, with a first look at it.
+    /// Computes x and r = b − A x from the guess or zero, and looks at r.
     ///
     /// A guess with a much larger residual than zero has is left: its rounding errors would stay.
     pub fn begin(&mut self) -> Result<Beginning<A>, ErrorOf<A>> {
@@ -339,7 +339,7 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         Ok(Beginning { x, r, r_norm2, verdict })
     }
 
-    /// r = b − A x
+    /// Computes r = b − A x.
     fn residual(&mut self, x: &VectorOf<A>, r: &mut VectorOf<A>) -> Result<(), ErrorOf<A>> {
         self.count_application();
         self.operator.residual(self.b, x, r)
@@ -528,12 +528,12 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         Ok(norm2)
     }
 
-    /// The (r, r) that was looked at last, as a multiple of the best one's.
+    /// Returns the (r, r) of the last look, as a multiple of the best one.
     pub fn growth(&self) -> f64 {
         self.r_norm2 / self.best.r_norm2
     }
 
-    /// The (r, r) that was looked at last.
+    /// Returns the (r, r) of the last look.
     pub fn r_norm2(&self) -> f64 {
         self.r_norm2
     }
@@ -600,7 +600,7 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         }
     }
 
-    /// ‖b − A x‖ / ‖b‖ of the system that is iterated, from its definition.
+    /// Computes ‖b − A x‖ / ‖b‖ of the iterated system, from the definition.
     fn own_residual(&mut self, x: &VectorOf<A>) -> Result<f64, ErrorOf<A>> {
         let space = self.operator.space();
         self.operator.residual(self.b, x, &mut self.scratch)?;

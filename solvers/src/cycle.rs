@@ -8,7 +8,7 @@ use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
 
 /// The correction of a solution of A z = r that a coarser level can give.
 pub trait CoarseCorrection<A: LinearOperator> {
-    /// z = P A_c⁻¹ R r, or nearly so; what z holds before is anything.
+    /// Computes z ≈ P A_c⁻¹ R r. The earlier content of z does not matter.
     ///
     /// # Errors
     /// Errors of the space.
@@ -26,7 +26,7 @@ pub struct Cycle<A: LinearOperator> {
 }
 
 impl<A: LinearOperator> Cycle<A> {
-    /// With this smoother.
+    /// Makes a cycle with this smoother.
     ///
     /// # Errors
     /// Errors of the space.
@@ -39,7 +39,7 @@ impl<A: LinearOperator> Cycle<A> {
         &self.smoother
     }
 
-    /// z ≈ A⁻¹ r and image = A z. Waits for nothing by itself.
+    /// Computes z ≈ A⁻¹ r and image = A z, without a wait of its own.
     ///
     /// # Errors
     /// Errors of the space.
@@ -92,7 +92,7 @@ pub struct CoarseSolve<A: LinearOperator> {
 }
 
 impl<A: LinearOperator> CoarseSolve<A> {
-    /// At most this many steps, until the residual has fallen to `tolerance`.
+    /// Makes a solver of at most `steps` steps, with a tolerance for the residual.
     ///
     /// # Errors
     /// Errors of the space.

@@ -299,7 +299,7 @@ impl<S: VectorSpace> Default for Directions<S> {
 type Split<'a, S> = (&'a [Direction<S>], &'a mut Direction<S>);
 
 impl<S: VectorSpace> Directions<S> {
-    /// The first `used` of them, and the one behind.
+    /// Returns the first `used` directions, and the next one.
     pub fn next(&mut self, space: &S, used: usize) -> Result<Split<'_, S>, S::Error> {
         if used == self.0.len() {
             self.0.push(Direction::zero(space)?);

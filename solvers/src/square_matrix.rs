@@ -62,7 +62,7 @@ impl SquareMatrix {
         Self::from_fn(self.size, |i, j| self[(j, i)].conj())
     }
 
-    /// `true` if all elements are finite.
+    /// Returns `true` if all elements are finite.
     pub fn is_finite(&self) -> bool {
         self.elements.iter().all(|z| z.is_finite())
     }

@@ -76,7 +76,7 @@ pub(crate) trait Communicator {
         Ok([Complex64::new(re, im), Complex64::from(real)].map(Number::of_host))
     }
 
-    /// `true` if [`numbers`](Self::numbers) stay on the devices.
+    /// Returns `true` if [`numbers`](Self::numbers) stay on the devices.
     ///
     /// The host then waits for nothing.
     fn keeps_numbers(&self) -> bool;

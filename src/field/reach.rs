@@ -44,7 +44,7 @@ impl Reach {
         Self { peers, sums, neighbours }
     }
 
-    /// `true` if sums stay on the devices.
+    /// Returns `true` if sums stay on the devices.
     pub fn keeps_numbers(&self) -> bool {
         self.sums.is_some()
     }

@@ -6,7 +6,7 @@ use super::projection::Projection;
 use super::staples::staple_sum;
 use crate::host::{LinksOfSites, ProjectionError};
 
-/// One step: V_μ = P\[(1−α) U_μ + α/(2(d−1)) Σ_ν C_μ^{(ν)}\] in d directions.
+/// Computes V_μ = P\[(1−α) U_μ + α/(2(d−1)) Σ_ν C_μ^{(ν)}\] in d directions.
 ///
 /// Codes that smear c U + Σ C have c = 2(d−1)(1−α)/α.
 pub(super) fn ape_step(

@@ -37,7 +37,7 @@ impl Directions {
         self.0.iter().filter(|&&chosen| chosen).count()
     }
 
-    /// The directions but this one, in order.
+    /// Returns the other directions, in order.
     pub fn others(self, mu: usize) -> impl Iterator<Item = usize> {
         (0..NDIM).filter(move |&nu| nu != mu && self.0[nu])
     }

@@ -35,17 +35,17 @@ pub struct TopologicalCharge {
     pub improved: f64,
 }
 
-/// The action density of links.
+/// Returns the action density of links.
 pub fn energy(links: &impl LinksOfSites) -> Energy {
     energy_and_charge(links).0
 }
 
-/// The topological charge of links.
+/// Returns the topological charge of links.
 pub fn topological_charge(links: &impl LinksOfSites) -> TopologicalCharge {
     energy_and_charge(links).1
 }
 
-/// Both, from field strengths that are made once.
+/// Returns both, from field strengths that are computed once.
 pub fn energy_and_charge(links: &impl LinksOfSites) -> (Energy, TopologicalCharge) {
     let doubled = doubled_links(links);
     let volume = links.dims().volume();
@@ -78,7 +78,7 @@ pub(super) fn from_sums(
     )
 }
 
-/// The action density from four-leaf clovers alone, [`Energy::clover`].
+/// Returns the action density from four-leaf clovers alone, [`Energy::clover`].
 pub(super) fn clover_energy(links: &impl LinksOfSites) -> f64 {
     let density = |site| FieldStrength::at(links, site).traceless().energy();
     let volume = links.dims().volume();

@@ -39,7 +39,7 @@ impl FlowAction {
     /// All actions.
     pub const ALL: [Self; 2] = [Self::Wilson, Self::Symanzik];
 
-    /// The largest step that damps all modes of a weak field.
+    /// Returns the largest step that damps all modes of a weak field.
     ///
     /// A mode with k̂² ≤ 16 decays with the rate k̂² (Wilson) or at most k̂² + Σ k̂_μ⁴/12
     /// (Symanzik). The method of third order is stable while step times rate is below 2.51.
@@ -50,7 +50,7 @@ impl FlowAction {
         }
     }
 
-    /// The coefficients of the staples of plaquettes and of rectangles in Ω.
+    /// Returns the coefficients of the staples of plaquettes and of rectangles in Ω.
     fn coefficients(self) -> [f64; 2] {
         match self {
             Self::Wilson => [1.0, 0.0],
@@ -72,7 +72,7 @@ impl FlowAction {
         })
     }
 
-    /// TA(Ω) of a link.
+    /// Returns TA(Ω) of a link.
     fn force(self, links: &LinkTable, site: usize, mu: usize) -> Matrix3<f64> {
         let staples = staple_sum(links, site, mu, Directions::ALL);
         let [of_plaquettes, of_rectangles] = self.coefficients();
@@ -272,7 +272,7 @@ enum Field {
 }
 
 impl Field {
-    /// Everything that is measured.
+    /// Measures the observables of a row.
     fn row(&self, time: f64) -> Result<FlowRow, FlowError> {
         let (energy, charge, plaquette) = match self {
             Self::Host(field) => {

@@ -70,7 +70,7 @@ impl Gauge {
         ordered_sum(volume, 0.0, |a, b| a + b, of_site) / (3 * volume) as f64
     }
 
-    /// K = Σ_μ \[U_μ(x) + U_μ†(x−μ)\].
+    /// Returns K = Σ_μ \[U_μ(x) + U_μ†(x−μ)\].
     fn sum_of_links(self, links: &impl LinksOfSites, site: usize) -> Matrix3<f64> {
         (0..self.directions()).fold(Matrix3::zero(), |sum, mu| {
             sum + links.link(site, mu) + links.link(links.backward(site, mu), mu).adjoint()
@@ -120,7 +120,7 @@ pub struct FixParams {
 }
 
 impl FixParams {
-    /// The defaults of a gauge.
+    /// Returns the defaults of a gauge.
     pub fn new(gauge: Gauge) -> Self {
         Self {
             gauge,
@@ -133,7 +133,7 @@ impl FixParams {
         }
     }
 
-    /// The defaults of a gauge with Fourier acceleration.
+    /// Returns the defaults of a gauge with Fourier acceleration.
     pub fn with_fourier(gauge: Gauge) -> Self {
         Self { fourier: true, overrelaxation: 1.3, ..Self::new(gauge) }
     }

@@ -201,7 +201,7 @@ fn starting_configuration(dims: Dims, start: Start, seed: u64) -> Result<GaugeCo
     }
 }
 
-/// The start in double precision, with every link brought exactly into SU(3).
+/// Returns the start in double precision, with links exactly in SU(3).
 fn checked_start(dims: Dims, start: &GaugeConfiguration) -> Result<GaugeConfiguration, GenerateError> {
     if start.dims() != dims {
         return Err(GenerateError::OtherDims { wanted: dims, found: start.dims() });
@@ -223,7 +223,7 @@ fn checked_start(dims: Dims, start: &GaugeConfiguration) -> Result<GaugeConfigur
     Ok(GaugeConfiguration::new(dims, Links::Double(links)))
 }
 
-/// Allocation failure ends the program, so ask first.
+/// Asks for memory first, because a failed allocation ends the program.
 fn check_memory(dims: Dims) -> Result<(), GenerateError> {
     let links = NDIM * dims.volume();
     let out_of_memory =
@@ -231,7 +231,7 @@ fn check_memory(dims: Dims) -> Result<(), GenerateError> {
     reserve(&mut Vec::<Matrix3<f64>>::new(), links).map_err(out_of_memory)
 }
 
-/// One heat-bath update of every link.
+/// Does one heat-bath update of every link.
 fn heat_bath_sweep(configuration: &mut GaugeConfiguration, beta: f64, seed: u64, sweep: usize) {
     for mu in 0..NDIM {
         let stream = FIRST_STREAM + (NDIM * sweep + mu) as u32;
@@ -246,7 +246,7 @@ fn heat_bath_sweep(configuration: &mut GaugeConfiguration, beta: f64, seed: u64,
     }
 }
 
-/// One microcanonical update of every link.
+/// Does one microcanonical update of every link.
 fn overrelaxation_sweep(configuration: &mut GaugeConfiguration) {
     for mu in 0..NDIM {
         update(configuration, mu, |_, link, staples| {

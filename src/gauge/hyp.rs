@@ -24,7 +24,7 @@ const SPACE: usize = NDIM - 1;
 /// Fields of links in memory at once, in four dimensions and in space.
 pub(super) const FIELDS: [usize; 2] = [10, 5];
 
-/// One step in four dimensions.
+/// Does one step in four dimensions.
 pub(super) fn hyp_step(
     links: &LinkTable,
     [outer, middle, inner]: [f64; 3],
@@ -55,7 +55,7 @@ pub(super) fn hyp_step(
     })
 }
 
-/// One step of the links in space, with those in space.
+/// Does one step of the spatial links, with spatial staples.
 pub(super) fn hyp_step_in_space(
     links: &LinkTable,
     [outer, inner]: [f64; 2],
@@ -73,7 +73,7 @@ pub(super) fn hyp_step_in_space(
     })
 }
 
-/// V̄_{μ;η} in the first `directions`; other links stay.
+/// Computes V̄_{μ;η} in the first `directions`. Other links stay.
 fn inner_level(
     links: &LinkTable,
     alpha: f64,
@@ -90,7 +90,7 @@ fn inner_level(
     })
 }
 
-/// A field of links for each direction.
+/// Returns a field of links for each direction.
 fn levels(
     directions: usize,
     level: impl Fn(usize) -> Result<LinkTable, ProjectionError>,

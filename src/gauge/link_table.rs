@@ -40,7 +40,7 @@ impl LinkTable {
         Ok(Self { dims, steps, links })
     }
 
-    /// Other links on the same sites, by site and direction.
+    /// Makes a table of other links on the same sites, by site and direction.
     pub fn with_links(&self, link: impl Fn(usize, usize) -> Matrix3<f64> + Sync) -> Self {
         Self { dims: self.dims, steps: Arc::clone(&self.steps), links: fill(self.dims, link) }
     }
@@ -64,7 +64,7 @@ impl LinkTable {
         }
     }
 
-    /// The links, in the order `4·site + mu`.
+    /// Returns the links, in the order `4·site + mu`.
     pub fn links(&self) -> &[Matrix3<f64>] {
         &self.links
     }
@@ -80,7 +80,7 @@ impl LinkTable {
         });
     }
 
-    /// The links as a configuration.
+    /// Returns the links as a configuration.
     pub fn into_configuration(self) -> GaugeConfiguration {
         GaugeConfiguration::new(self.dims, Links::Double(self.links))
     }

@@ -79,7 +79,7 @@ pub fn polyakov_loop(config: &GaugeConfiguration) -> Complex<f64> {
     sum / (3 * space) as f64
 }
 
-/// Re tr(A B†) without forming the product.
+/// Computes Re tr(A B†) without forming the product.
 fn real_trace_with_adjoint(a: &Matrix3<f64>, b: &Matrix3<f64>) -> f64 {
     a.0.iter().flatten().zip(b.0.iter().flatten()).map(|(a, b)| a.re * b.re + a.im * b.im).sum()
 }

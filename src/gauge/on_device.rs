@@ -1,12 +1,13 @@
 //! Links on one device in double: flow stages, stout steps, energy and charge.
 //!
-//! A link update reads a link, its exponent and the neighbours' links, and writes an exponent and a
-//! link. Sites go in tiles of y and z through all t, and the four directions of some sites one after
-//! the other. So neighbours' links come from the cache if it holds a few slices of a tile.
+//! A link update reads a link, its exponent and the neighbours' links. It writes an exponent and a
+//! link. Sites are visited in tiles of y and z through all t. The four directions of some sites
+//! come one after the other. So neighbours' links come from the cache if it holds a few slices of a
+//! tile.
 //!
-//! [`LinkUpdate::bytes`] is what each link needs at least: 288 for a stout step, 1440 for the three
-//! stages of a flow step. Each also needs 13 products of matrices and an exponential, some 3500
-//! flops. So devices with less than 7 flops a byte are bound by arithmetic.
+//! [`LinkUpdate::bytes`] is the least memory traffic of a link: 288 for a stout step, 1440 for the
+//! three stages of a flow step. Each update also needs 13 products of matrices and an exponential,
+//! about 3500 flops. So devices with less than 7 flops a byte are bound by arithmetic.
 //!
 //! Staples of rectangles reach two links beyond a border, after each stage anew. So a field lies on
 //! one device as a whole.
@@ -75,7 +76,9 @@ impl LinkUpdate {
         Self { directions, of_force: rho, of_before, coefficients, keeps_exponent: false }
     }
 
-    /// Returns the bytes of memory that a link needs at least, if caches serve its neighbours.
+    /// Returns the least memory traffic of a link in bytes.
+    ///
+    /// Caches serve the neighbours' links.
     pub fn bytes(&self) -> usize {
         let matrices = 2 + usize::from(self.of_before != 0.0) + usize::from(self.keeps_exponent);
         matrices * size_of::<Matrix3<f64>>()
@@ -123,7 +126,7 @@ fn tile_of(dims: Dims) -> [u32; 2] {
 impl DeviceLinks {
     /// Puts links on a device.
     ///
-    /// `rectangles` says if the updates have staples of rectangles.
+    /// `rectangles` is `true` if the updates have staples of rectangles.
     ///
     /// # Errors
     /// When the device fails, for example by a lack of memory: 1728 bytes for each site.
@@ -178,7 +181,7 @@ impl DeviceLinks {
         Ok(Self { dims, rectangles, tile, links, spare, exponents, stage, densities, partial_sums })
     }
 
-    /// The extents of the lattice.
+    /// Returns the extents of the lattice.
     pub fn dims(&self) -> Dims {
         self.dims
     }
@@ -258,7 +261,7 @@ impl DeviceLinks {
         Ok(Sums { energy: sum(0), charge: sum(1), plaquettes: [sum(2), sum(3)] })
     }
 
-    /// The links as a configuration.
+    /// Returns the links as a configuration.
     ///
     /// # Errors
     /// When the device fails.

@@ -20,7 +20,7 @@ impl Projection {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Trace, Self::Polar];
 
-    /// The element; `None` for matrices that are singular or not finite.
+    /// Returns the element; `None` for matrices that are singular or not finite.
     pub fn of(self, sum: &Matrix3<f64>) -> Option<Matrix3<f64>> {
         match self {
             Self::Trace => sum.nearest_special_unitary(),

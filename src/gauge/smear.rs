@@ -90,7 +90,7 @@ impl Smearing {
         }
     }
 
-    /// `true` if devices have kernels for this kind: stout smearing.
+    /// Returns `true` if devices have kernels for this kind: stout smearing.
     ///
     /// The other kinds run on the host.
     pub fn has_kernels(&self) -> bool {
@@ -99,7 +99,7 @@ impl Smearing {
 }
 
 impl SmearParams {
-    /// The names of the parameters, their values, and the largest that are taken.
+    /// Returns names, values and largest accepted values of the parameters.
     fn parameters(&self) -> Vec<(&'static str, f64, f64)> {
         match self.smearing {
             Smearing::Ape { alpha } => vec![("alpha", alpha, 1.0)],
@@ -114,7 +114,7 @@ impl SmearParams {
         }
     }
 
-    /// The largest parameter that damps all modes of a weak field.
+    /// Returns the largest parameter that damps all modes of a weak field.
     ///
     /// A step multiplies a transverse mode by 1 − ρk̂² (stout) or 1 − αk̂²/(2(d−1)) (APE), and k̂²
     /// ≤ 4d. HYP smearing has no such limit below 1.

@@ -3,7 +3,7 @@
 use super::directions::Directions;
 use crate::host::{LinksOfSites, Matrix3};
 
-/// Both staples of a link in a plane.
+/// Returns both staples of a link in a plane.
 ///
 /// C_μ^{(ν)}(x) = U_ν(x) U_μ(x+ν) U_ν†(x+μ) + U_ν†(x−ν) U_μ(x−ν) U_ν(x−ν+μ).
 pub(super) fn staples(links: &impl LinksOfSites, site: usize, mu: usize, nu: usize) -> Matrix3<f64> {
@@ -26,7 +26,7 @@ pub(super) fn staples_of(
     side(site) * middle(up) * side(ahead).adjoint() + side(down).adjoint() * (middle(down) * side(down_ahead))
 }
 
-/// The staples in all planes of these directions, added up.
+/// Returns the staples in all planes of these directions, added up.
 pub(super) fn staple_sum(
     links: &impl LinksOfSites,
     site: usize,
@@ -36,7 +36,7 @@ pub(super) fn staple_sum(
     directions.others(mu).fold(Matrix3::zero(), |sum, nu| sum + staples(links, site, mu, nu))
 }
 
-/// The six staples of 2×1 links in each plane with μ, added up over the planes.
+/// Returns the six staples of 2×1 links in each plane with μ, added up.
 pub(super) fn rectangle_staple_sum(links: &impl LinksOfSites, site: usize, mu: usize) -> Matrix3<f64> {
     let others = Directions::ALL.others(mu);
     others.fold(Matrix3::zero(), |sum, nu| sum + rectangle_staples(links, site, mu, nu))
@@ -78,7 +78,7 @@ mod tests {
         hot(Dims::new([4, 2, 6, 4]).unwrap(), 3)
     }
 
-    /// Re tr(U C†) of all links.
+    /// Returns Re tr(U C†), summed over all links.
     fn closed(links: &GaugeConfiguration, staples: impl Fn(usize, usize) -> Matrix3<f64>) -> f64 {
         let of_site = |site| {
             let of_link = |mu| (links.link(site, mu) * staples(site, mu).adjoint()).trace().re;

@@ -32,7 +32,7 @@ impl Quaternion {
         ])
     }
 
-    /// The square root of the determinant.
+    /// Returns the square root of the determinant.
     pub fn norm(&self) -> f64 {
         self.0.iter().map(|q| q * q).sum::<f64>().sqrt()
     }
@@ -44,7 +44,7 @@ impl Quaternion {
         if norm > 0.0 { Self(self.0.map(|q| q / norm)) } else { Self([1.0, 0.0, 0.0, 0.0]) }
     }
 
-    /// The adjoint matrix.
+    /// Returns the adjoint matrix.
     pub fn adjoint(&self) -> Self {
         let [q0, q1, q2, q3] = self.0;
         Self([q0, -q1, -q2, -q3])
@@ -62,7 +62,7 @@ impl Quaternion {
         Self([angle.cos(), ratio * q1, ratio * q2, ratio * q3])
     }
 
-    /// The matrix product.
+    /// Returns the matrix product.
     pub fn times(&self, other: &Self) -> Self {
         let ([a0, a1, a2, a3], [b0, b1, b2, b3]) = (self.0, other.0);
         Self([

@@ -165,7 +165,7 @@ impl<'a> Lines<'a> {
         Self { links, direction, length: 0, lines }
     }
 
-    /// The site where the line from a site ends.
+    /// Returns the end of the line from a site.
     fn end(&self, site: usize) -> usize {
         let dims = self.links.dims();
         let mut at = dims.coordinates(site);

@@ -243,7 +243,7 @@ impl Lattice {
         &self.inner.team
     }
 
-    /// `true` if two handles are of the same lattice.
+    /// Returns `true` if two handles are of the same lattice.
     ///
     /// Extents, grids and open devices are then equal.
     pub fn is(&self, other: &Lattice) -> bool {

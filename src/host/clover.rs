@@ -304,7 +304,7 @@ impl<T: Real> SiteBlocks<'_, T> {
 mod tests {
     use super::*;
 
-    /// A positive block with all eigenvalues above `least`: B B† + least, for some B.
+    /// Makes a positive block B B† + least, with all eigenvalues above `least`.
     fn block(seed: f64, least: f64) -> HermitianBlock {
         let b = |i: usize, j: usize| {
             let k = seed + (6 * i + j) as f64;

@@ -11,7 +11,7 @@ use lattice_solvers::{Advance, SquareMatrix};
 use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
 
-/// X D: column j is Σᵢ xᵢ Dᵢⱼ.
+/// Computes X D: column j is Σᵢ xᵢ Dᵢⱼ.
 fn product<T: Real>(columns: usize, x: &[Spinor<T>], d: &[Complex64]) -> Vec<Spinor<T>> {
     let sites = x.len() / columns;
     let at = |k: usize| {
@@ -23,13 +23,13 @@ fn product<T: Real>(columns: usize, x: &[Spinor<T>], d: &[Complex64]) -> Vec<Spi
     (0..x.len()).into_par_iter().map(at).collect()
 }
 
-/// y = y + s x for a sign s.
+/// Computes y = y + s x for a sign s.
 fn add<T: Real>(sign: f64, x: &[Spinor<T>], y: &mut [Spinor<T>]) {
     let sign = Complex::from(T::from_f64(sign));
     y.par_iter_mut().zip(x).for_each(|(y, x)| *y = combine(y, sign, x));
 }
 
-/// X†X: elements (xᵢ, xⱼ).
+/// Computes X†X: elements (xᵢ, xⱼ).
 pub fn gram<T: Real>(columns: usize, x: &[Spinor<T>]) -> Vec<Complex64> {
     let sites = x.len() / columns;
     let element = |i: usize, j: usize, range: std::ops::Range<usize>| -> Complex64 {

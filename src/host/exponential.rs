@@ -12,7 +12,7 @@ const TERMS: u32 = 18;
 const MOST_SQUARINGS: i32 = 64;
 
 impl Matrix3<f64> {
-    /// The traceless anti-Hermitian part: (X − X†)/2 − tr(X − X†)/6.
+    /// Returns the traceless anti-Hermitian part: (X − X†)/2 − tr(X − X†)/6.
     pub fn traceless_anti_hermitian(&self) -> Self {
         let third = self.trace().im / 3.0;
         Self::from_fn(|i, j| {
@@ -21,7 +21,7 @@ impl Matrix3<f64> {
         })
     }
 
-    /// e^A of a traceless anti-Hermitian matrix A: an element of SU(3).
+    /// Returns e^A of a traceless anti-Hermitian matrix A, an element of SU(3).
     ///
     /// The Taylor series of a matrix of norm 1 at most, 2^(−k) A, squared k times. A³ = ½ tr(A²) A + det A (Cayley and Hamilton)
     /// makes a combination of 1, A and A² of each partial sum, in Horner's scheme.

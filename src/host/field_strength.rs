@@ -21,19 +21,19 @@ pub struct FieldStrength(pub [Matrix3<f64>; 6]);
 
 /// Links that paths around the lattice can be made of.
 pub trait LinksOfSites: Sync {
-    /// The extents of the lattice.
+    /// Returns the extents of the lattice.
     fn dims(&self) -> Dims;
-    /// The link that leaves `site` in direction `mu`.
+    /// Returns the link that leaves `site` in direction `mu`.
     fn link(&self, site: usize, mu: usize) -> Matrix3<f64>;
-    /// The part of the links that this process has, or `None` if it has all.
+    /// Returns the part of the links that this process has, or `None` if it has all.
     fn part(&self) -> Option<&Part> {
         None
     }
-    /// The site that this link leads to.
+    /// Returns the site at the end of this link.
     fn forward(&self, site: usize, mu: usize) -> usize {
         self.dims().forward(site, mu)
     }
-    /// The site that a link in direction `mu` leads from to this one.
+    /// Returns the site from which a link in direction `mu` leads to this one.
     fn backward(&self, site: usize, mu: usize) -> usize {
         self.dims().backward(site, mu)
     }
@@ -64,7 +64,7 @@ impl<T: Real> LinksOfSites for LinkField<T> {
 }
 
 impl FieldStrength {
-    /// The field strength at a site.
+    /// Returns the field strength at a site.
     pub fn at(links: &impl LinksOfSites, site: usize) -> Self {
         Self(PLANES.map(|(mu, nu)| anti_hermitian_part(&clover_leaves(links, site, mu, nu), 0.125)))
     }
@@ -84,7 +84,7 @@ impl FieldStrength {
         }))
     }
 
-    /// Without the traces.
+    /// Returns the field strength without its traces.
     pub fn traceless(&self) -> Self {
         Self(self.0.map(|f| {
             let third = f.trace() / 3.0;
@@ -92,7 +92,7 @@ impl FieldStrength {
         }))
     }
 
-    /// −Σ tr F², summed over the planes: ¼ G^a G^a of a traceless field strength.
+    /// Returns −Σ tr F² over the planes: ¼ G^a G^a of a traceless field strength.
     pub fn energy(&self) -> f64 {
         -self.0.iter().map(|f| trace_of_product(f, f).re).sum::<f64>()
     }
@@ -107,12 +107,12 @@ impl FieldStrength {
     }
 }
 
-/// (Q − Q†) times a factor.
+/// Returns (Q − Q†) times a factor.
 fn anti_hermitian_part(q: &Matrix3<f64>, factor: f64) -> Matrix3<f64> {
     Matrix3::from_fn(|i, j| (q.0[i][j] - q.0[j][i].conj()) * factor)
 }
 
-/// U_μ(x) U_μ(x+μ) for each site and direction, in the order `4·site + mu`.
+/// Returns U_μ(x) U_μ(x+μ) at `4·site + mu`.
 pub fn doubled_links(links: &impl LinksOfSites) -> Vec<Matrix3<f64>> {
     let doubled = |k: usize| {
         let (site, mu) = (k / NDIM, k % NDIM);

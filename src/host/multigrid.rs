@@ -52,7 +52,7 @@ pub fn restrict<R: Real>(
     members.par_chunks(per_aggregate).flat_map_iter(of_aggregate).collect()
 }
 
-/// V coarse on the sites whose aggregates these are.
+/// Computes V coarse on the sites of these aggregates.
 pub fn prolong<R: Real>(
     near_null: NearNull<'_, R>,
     coarse: &[Complex<R>],
@@ -128,17 +128,17 @@ pub fn coarse_hop<R: Real>(
     (0..sites).into_par_iter().flat_map_iter(at_site).collect()
 }
 
-/// The numbers of a spinor in the order of a multigrid method.
+/// Returns the numbers of a spinor in the order of a multigrid method.
 pub fn plain<R: Real>(psi: &Spinor<R>) -> [Complex<R>; 12] {
     std::array::from_fn(|k| psi.0[k / 6 + 2 * (k % 2)][k / 2 % 3])
 }
 
-/// The spinor with these numbers.
+/// Returns the spinor with these numbers.
 pub fn spinor<R: Real>(plain: &[Complex<R>]) -> Spinor<R> {
     Spinor::from_fn(|spin, colour| plain[2 * (3 * (spin % 2) + colour) + spin / 2])
 }
 
-/// ψ = (1 − γ) ψ / 2 at each site.
+/// Computes ψ = (1 − γ) ψ / 2 at each site.
 pub fn project<R: Real>(psi: &mut [Complex<R>], gamma: &SpinMatrix) {
     psi.par_chunks_mut(12).for_each(|at| {
         let before = spinor(at);

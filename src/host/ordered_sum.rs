@@ -34,7 +34,7 @@ pub(crate) fn ordered_sum_of_sites<S: Pod + Send + Sync>(
     Some(sums.map(bytemuck::pod_read_unaligned).fold(zero, combine))
 }
 
-/// The sum of each block of these terms. The first term begins a block.
+/// Returns the sum of each block of these terms. The first term begins a block.
 fn blocks<S: Copy + Send + Sync>(
     terms: Range<usize>,
     zero: S,

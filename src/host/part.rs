@@ -13,10 +13,10 @@ pub(crate) const BLOCK: usize = 1024;
 
 /// The exchange of bytes between the processes of a job.
 pub trait Together: Send + Sync {
-    /// The number of this process, from 0.
+    /// Returns the number of this process, from 0.
     fn rank(&self) -> usize;
 
-    /// The number of processes.
+    /// Returns the number of processes.
     fn size(&self) -> usize;
 
     /// Gathers the bytes of all processes, in their order. Every process calls this.
@@ -34,7 +34,7 @@ pub struct Company {
 }
 
 impl Company {
-    /// All processes. Every process calls this.
+    /// Makes the company of all processes. Every process calls this.
     pub fn new(together: Arc<dyn Together>) -> Self {
         Self { together, is_over: AtomicBool::new(false) }
     }
@@ -64,7 +64,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// The part with these sites, and with what plaquettes of its share need.
+    /// Makes the part with these sites and the sites for plaquettes of its share.
     ///
     /// Shares are blocks of consecutive sites. Every site is in the share of one process.
     pub fn new(dims: Dims, wanted: &[Range<usize>], company: &Arc<Company>) -> Self {
@@ -93,22 +93,22 @@ impl Part {
         Self { runs, share, company: Arc::clone(company) }
     }
 
-    /// The ranges of sites that are present, in ascending order.
+    /// Returns the ranges of sites that are present, in ascending order.
     pub fn runs(&self) -> impl Iterator<Item = Range<usize>> {
         self.runs.iter().map(|(sites, _)| sites.clone())
     }
 
-    /// The number of sites that are present.
+    /// Returns the number of sites that are present.
     pub fn sites(&self) -> usize {
         self.runs().map(|sites| sites.len()).sum()
     }
 
-    /// The sites that this process answers for. All of them are present.
+    /// Returns the sites that this process sums over. All of them are present.
     pub fn share(&self) -> Range<usize> {
         self.share.clone()
     }
 
-    /// The share of each process.
+    /// Returns the share of each process.
     pub fn shares(&self) -> Option<Vec<Range<usize>>> {
         let own = [self.share.start, self.share.end].map(|bound| bound as u64);
         let all = self.company.all(Some(bytemuck::cast_slice(&own)))?;
@@ -116,7 +116,7 @@ impl Part {
         Some(all.iter().map(|bytes| number(&bytes[..8])..number(&bytes[8..])).collect())
     }
 
-    /// The place of a site among those that are present.
+    /// Returns the place of a site among those that are present.
     ///
     /// # Panics
     /// When the site is not present.
@@ -129,7 +129,7 @@ impl Part {
         }
     }
 
-    /// The processes.
+    /// Returns the processes.
     pub fn company(&self) -> &Company {
         &self.company
     }

@@ -64,7 +64,7 @@ impl GaugeConfiguration {
 }
 
 impl Matrix3<f64> {
-    /// The element V of SU(3) nearest to this matrix A.
+    /// Returns the element V of SU(3) nearest to this matrix A.
     ///
     /// It has the largest Re tr(V A†), so the least ‖V − A‖. `None` for matrices that are singular
     /// or not finite.
@@ -102,7 +102,7 @@ impl Matrix3<f64> {
         Some(Self::from_fn(|i, j| unitary.0[i][j] * phase))
     }
 
-    /// W of A = W P, with P hermitian and positive.
+    /// Returns W of A = W P, with P Hermitian and positive.
     fn unitary_factor(&self) -> Option<Self> {
         let mut w = *self;
         for _ in 0..MOST_STEPS {
@@ -123,7 +123,7 @@ impl Matrix3<f64> {
         (w.unitarity_deviation() < 1e-12).then_some(w)
     }
 
-    /// By cofactors; `None` for matrices that are singular or not finite.
+    /// Computes the inverse by cofactors; `None` if it does not exist.
     fn inverse(&self) -> Option<Self> {
         let determinant = self.determinant();
         if !(determinant.is_finite() && determinant.norm() > 0.0) {

@@ -69,7 +69,7 @@ pub enum DiracError {
 }
 
 impl<T: Storage> Dirac<T> {
-    /// The Wilson operator on these links, for `Kappa(κ)` or `Mass(m)`.
+    /// Makes the Wilson operator on these links, for `Kappa(κ)` or `Mass(m)`.
     ///
     /// # Errors
     /// When κ or m is not allowed, or the kernels cannot be built.
@@ -149,12 +149,12 @@ impl<T: Storage> Dirac<T> {
         Ok(Self::of_stencil(space, stencil, coupling, site_term))
     }
 
-    /// The lattice it acts on.
+    /// Returns the lattice it acts on.
     pub fn lattice(&self) -> &Lattice {
         self.stencil.links().lattice()
     }
 
-    /// κ or mass, as it was given.
+    /// Returns κ or the mass, as given.
     pub fn coupling(&self) -> Coupling {
         self.coupling
     }
@@ -172,17 +172,17 @@ impl<T: Storage> Dirac<T> {
         format!("{:?}, {:?}", links.boundary(), links.anisotropy())
     }
 
-    /// The kernel variant of the first device; `None` on the host.
+    /// Returns the kernel variant of the first device; `None` on the host.
     pub fn tuning(&self) -> Option<Tuning> {
         self.stencil.tuning()
     }
 
-    /// The spinor fields it acts on.
+    /// Returns the spinor fields it acts on.
     pub fn spinor_space(&self) -> &SpinorSpace<T> {
         &self.space
     }
 
-    /// out = M ψ
+    /// Computes out = M ψ.
     ///
     /// # Panics
     /// When a field lives on another lattice than the links.
@@ -210,7 +210,7 @@ impl<T: Storage> Dirac<T> {
         self.with_factors(self.stencil.task().factors.adjoint())
     }
 
-    /// γ5 M, which is Hermitian unless the mass is twisted.
+    /// Returns γ5 M, which is Hermitian unless the mass is twisted.
     pub fn times_gamma5(&self) -> Result<Self, DeviceError> {
         let factors = self.stencil.task().factors;
         self.with_factors(StencilFactors { gamma5: !factors.gamma5, ..factors })
@@ -248,7 +248,7 @@ impl<T: Storage> Dirac<T> {
         SchurComplement::new(self.stencil.links(), task.factors, symmetry, task.columns)
     }
 
-    /// The way of M x = b to the system of its Schur complement, and back.
+    /// Returns the operators that reduce M x = b to its Schur complement, and back.
     pub(crate) fn even_odd_parts(
         &self,
         b: &SpinorField<T>,
@@ -402,7 +402,7 @@ impl<T: Storage, R: Storage> InPrecision<R> for Dirac<T> {
 }
 
 impl<T: Storage> Dirac<T> {
-    /// M†M, which is Hermitian and positive.
+    /// Returns M†M, which is Hermitian and positive.
     pub fn normal(&self) -> Result<Normal<Self>, DeviceError> {
         Normal::new(self)
     }

@@ -184,7 +184,9 @@ impl<T: Storage> SchurComplement<T> {
         Ok(Self { space, links, factors, order, inverse, to_odd, to_even, between, before, ends_blocks })
     }
 
-    /// A⁻¹ without its factor f, if it comes first and is no number, which commutes.
+    /// Makes the product with A⁻¹ without its factor f, if it comes first.
+    ///
+    /// `None` if A is a number, which commutes.
     fn before(
         links: &GaugeField<T>,
         factors: StencilFactors,
@@ -218,7 +220,7 @@ impl<T: Storage> SchurComplement<T> {
         self.to_even.get(ending, || HopEvenOdd::new(&self.links, EVEN, self.outer_factors(), options))
     }
 
-    /// The first hop.
+    /// Does the first hop.
     fn hop_to_odd(&self, psi: &ParityField<T>, between: &mut ParityField<T>) -> Result<(), DeviceError> {
         let Some(before) = &self.before else { return self.to_odd.apply(psi, None, between) };
         let mut turned = lock(&before.turned);
@@ -266,7 +268,7 @@ impl<T: Storage> SchurComplement<T> {
         SchurComplement::in_order(&self.links.cast()?, self.factors, self.order, self.space.columns())
     }
 
-    /// The lattice it acts on.
+    /// Returns the lattice it acts on.
     pub fn lattice(&self) -> &Lattice {
         self.links.lattice()
     }
@@ -480,14 +482,14 @@ impl<T: Storage> EvenOddParts<T> {
         Ok(turned)
     }
 
-    /// The part of a field on the even sites.
+    /// Returns the part of a field on the even sites.
     pub fn even_part(&self, field: &SpinorField<T>) -> Result<ParityField<T>, DeviceError> {
         let mut even = self.prepare.scratch_target()?;
         field.copy_parity_to(&mut even)?;
         Ok(even)
     }
 
-    /// x on all sites, of its part on the even ones.
+    /// Computes x on all sites from its part on the even ones.
     pub fn solution(&self, even: &ParityField<T>, x: &mut SpinorField<T>) -> Result<(), DeviceError> {
         let mut odd = self.reconstruct.scratch_target()?;
         self.reconstruct.apply(even, Some(&self.odd_source), &mut odd)?;
@@ -521,7 +523,7 @@ impl<T: Storage, R: Storage> InPrecision<R> for SchurComplement<T> {
 }
 
 impl<T: Storage> SchurComplement<T> {
-    /// M̂†M̂, which is Hermitian and positive.
+    /// Returns M̂†M̂, which is Hermitian and positive.
     pub fn normal(&self) -> Result<Normal<Self>, DeviceError> {
         Normal::new(self)
     }

@@ -71,13 +71,13 @@ pub(crate) trait InPrecision<R: Storage>: DiracOperator {
     /// Makes the operator in precision `R`.
     fn in_precision(&self) -> Result<Self::Low, LatticeError>;
 
-    /// low = x
+    /// Writes x to `low`, in the low precision.
     fn lower(x: &VectorOf<Self>, low: &mut VectorOf<Self::Low>) -> Result<(), DeviceError>;
 
-    /// x = low
+    /// Writes `low` to x, in the precision of x.
     fn raise(low: &VectorOf<Self::Low>, x: &mut VectorOf<Self>) -> Result<(), DeviceError>;
 
-    /// sum = x + low
+    /// Computes sum = x + low.
     fn sum_with_raised(
         low: &VectorOf<Self::Low>,
         x: &VectorOf<Self>,
@@ -167,7 +167,7 @@ impl<A: LinearOperator> LinearOperator for Normal<A> {
 
 /// The steps of a descent of columns, by the factors of M†M.
 pub(crate) trait BlockDiracOperator: DiracOperator<Space: BlockSpace> {
-    /// Fused: out = M Ψ, and starts to compute (M Ψ)†M Ψ.
+    /// Computes out = M Ψ, and starts (M Ψ)†M Ψ, in one pass.
     fn start_gram_of_image(
         &self,
         psi: &VectorOf<Self>,
@@ -179,7 +179,7 @@ pub(crate) trait BlockDiracOperator: DiracOperator<Space: BlockSpace> {
         work_with(self, gram_work)
     }
 
-    /// Fused: Q = Q − M Ψ D. Returns Q†Q.
+    /// Computes Q = Q − M Ψ D, and returns Q†Q, in one pass.
     ///
     /// `factor` returns D, or the reason why there is none. `factor` is called once the devices
     /// have been given all work that does not need D. `image` is overwritten.

@@ -139,7 +139,7 @@ struct Norms {
 }
 
 impl Norms {
-    /// For fields with as many columns as this one.
+    /// Prepares solves for fields with as many columns as this one.
     fn new(dirac: &Dirac<f64>, like: &SpinorField<f64>) -> Result<Self, InvertError> {
         if like.columns() == 1 {
             return Ok(Self { space: dirac.spinor_space().clone(), one: None });
@@ -194,7 +194,7 @@ impl<'a> TrueResidual<'a> {
     }
 }
 
-/// For a source that is not far from 1.
+/// Solves for a source with a norm that is not far from 1.
 fn solve_ordinary(
     dirac: &Dirac<f64>,
     b: &SpinorField<f64>,

@@ -221,7 +221,7 @@ fn mr<A: DiracOperator>(params: &MrParams, of: Iteration<'_, '_, A>) -> Iterated
 }
 
 impl SolveParams {
-    /// The name of the method.
+    /// Returns the name of the method.
     pub fn method(&self) -> &'static str {
         self.of().name()
     }

@@ -82,7 +82,7 @@ impl<A: InPrecision<f32> + InPrecision<Half>> Equation<'_, A> {
 }
 
 impl<A: DiracOperator> Equation<'_, A> {
-    /// The guess, if it is the solution.
+    /// Returns the guess, which is the solution.
     fn already_found(self, guess: &VectorOf<A>, residual: f64) -> Result<Outcome<VectorOf<A>>, InvertError> {
         let mut x = self.operator.space().zero_vector()?;
         self.operator.space().copy(guess, &mut x)?;
@@ -97,7 +97,7 @@ impl<A: DiracOperator> Equation<'_, A> {
         Ok(Ok((x, info)))
     }
 
-    /// All of it in a lower precision, but for the residual that counts.
+    /// Solves in a lower precision, except for the true residual.
     fn solve_low<R: Storage>(
         self,
         guess: Option<&VectorOf<A>>,
@@ -273,7 +273,7 @@ pub(crate) fn with_best<V, W>(
     })
 }
 
-/// ‖x‖
+/// Returns ‖x‖.
 pub(crate) fn norm<S: VectorSpace>(space: &S, x: &S::Vector) -> Result<f64, S::Error> {
     let [norm2] = space.read([&space.norm2(x)?])?;
     Ok(norm2.re.sqrt())
@@ -301,7 +301,7 @@ impl<'a, A: DiracOperator> SourceMap<'a, A> {
         })
     }
 
-    /// source = that of the system
+    /// Computes the source of the system.
     fn apply(&self, b: &VectorOf<A>, source: &mut VectorOf<A>) -> Result<(), DeviceError> {
         match self {
             Self::Itself(operator) => operator.space().copy(b, source),

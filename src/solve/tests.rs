@@ -14,7 +14,7 @@ use lattice_solvers::{SolverState, Wish};
 use std::process::Command;
 use std::time::Duration;
 
-/// The first device here, opened so often, in one way.
+/// Returns a team of the first device, opened several times, with these ways.
 fn team(count: usize, ways: PeerWays) -> Team {
     let found = discover().devices;
     let options = DeviceOptions {
@@ -53,7 +53,7 @@ impl Checkpoints for Last {
 
 type Solved = Result<(Vec<Spinor<f64>>, usize), InvertError>;
 
-/// A solve of one equation by CG, and how many iterations it takes.
+/// Solves one equation by CG, and returns the number of iterations too.
 fn solve_keeping(lattice: &Lattice, keeper: &mut Last) -> Solved {
     let dims = lattice.dims();
     let boundary = Boundary::antiperiodic_t();

@@ -270,7 +270,7 @@ pub enum DeviceError {
 }
 
 impl DeviceError {
-    /// The symbolic name of the OpenCL status, if an OpenCL call failed.
+    /// Returns the symbolic name of the OpenCL status, if an OpenCL call failed.
     pub fn symbol(&self) -> Option<&'static str> {
         match self {
             DeviceError::OpenCl { code, .. } | DeviceError::Launch { code, .. } => Some(error_text(*code)),
@@ -278,7 +278,7 @@ impl DeviceError {
         }
     }
 
-    /// For `map_err`: names the call and the device of a raw OpenCL status.
+    /// Names the call and the device of a raw OpenCL status, for `map_err`.
     pub(super) fn opencl(call: &'static str, device: &str) -> impl FnOnce(ClError) -> DeviceError {
         move |error| DeviceError::OpenCl { call, code: error.0, device: device.to_owned() }
     }

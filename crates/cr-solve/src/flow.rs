@@ -141,7 +141,7 @@ impl Arguments {
     }
 }
 
-/// A number of steps that is whole but for rounding.
+/// Returns a number of steps, if it is whole but for rounding.
 fn whole(steps: f64) -> Option<usize> {
     let rounded = steps.round();
     ((steps - rounded).abs() < 1e-9 * rounded.max(1.0)).then_some(rounded as usize)

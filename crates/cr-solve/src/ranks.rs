@@ -111,7 +111,7 @@ impl Ranks {
         }
     }
 
-    /// The text that the first rank has read, on every rank.
+    /// Returns the text that the first rank has read, on every rank.
     ///
     /// A launcher gives standard input to the first one only.
     ///

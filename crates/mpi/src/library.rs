@@ -100,7 +100,7 @@ impl Library {
     }
 }
 
-/// The first line of what the library says of itself.
+/// Returns the first line of the library's description of itself.
 fn version(functions: &Functions) -> String {
     let (mut text, mut length) = (vec![0 as c_char; LONGEST_VERSION + 1], 0);
     // SAFETY: MPI allows this call before its initialisation, and writes no more than its constant says, which is at most this.
@@ -138,7 +138,7 @@ fn candidates(family: Family) -> Vec<PathBuf> {
     beside.chain(names.iter().map(PathBuf::from)).collect()
 }
 
-/// The folders where the launcher's own installation has its libraries.
+/// Returns the folders where the launcher's own installation has its libraries.
 fn folders_of_launcher() -> Vec<PathBuf> {
     // Open MPI tells it.
     let told = env::var_os("OMPI_LIBDIR_LOC").map(PathBuf::from);
@@ -147,7 +147,7 @@ fn folders_of_launcher() -> Vec<PathBuf> {
     told.into_iter().chain(own).collect()
 }
 
-/// The program that started this process; on Linux only.
+/// Returns the program that started this process; on Linux only.
 fn parent_program() -> Option<PathBuf> {
     #[cfg(target_os = "linux")]
     return std::fs::read_link(format!("/proc/{}/exe", std::os::unix::process::parent_id())).ok();

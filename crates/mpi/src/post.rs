@@ -179,7 +179,7 @@ fn bind() -> io::Result<(UnixDatagram, [[u8; KEY]; 2])> {
     Ok((socket, keys))
 }
 
-/// The keys that a rank has told. A rank without a socket tells none.
+/// Returns the keys that a rank has told. A rank without a socket tells none.
 fn keys_of(bytes: &[u8]) -> Option<[[u8; KEY]; 2]> {
     let (name, secret) = (bytes.len() == 2 * KEY).then(|| bytes.split_at(KEY))?;
     Some([name, secret].map(|key| std::array::from_fn(|k| key[k])))

@@ -134,7 +134,7 @@ impl World {
         Ok(world)
     }
 
-    /// Rank and number of ranks in a communicator.
+    /// Returns the rank and the number of ranks in a communicator.
     fn place_in(&self, communicator: Handle) -> Result<[usize; 2], MpiError> {
         let (mut rank, mut size) = (0, 0);
         // SAFETY: MPI is initialised, the communicator is one of its own, and the numbers are
@@ -145,22 +145,22 @@ impl World {
         Ok([rank as usize, size as usize])
     }
 
-    /// The number of this rank, from 0.
+    /// Returns the number of this rank, from 0.
     pub fn rank(&self) -> usize {
         self.rank
     }
 
-    /// The number of ranks.
+    /// Returns the number of ranks.
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// The number of this rank among those on the same machine.
+    /// Returns the number of this rank among those on the same machine.
     pub fn rank_on_node(&self) -> usize {
         self.on_node[0]
     }
 
-    /// The number of ranks on the same machine.
+    /// Returns the number of ranks on the same machine.
     pub fn size_of_node(&self) -> usize {
         self.on_node[1]
     }
@@ -414,7 +414,7 @@ fn check(function: &'static str, code: c_int) -> Result<(), MpiError> {
     if code == 0 { Ok(()) } else { Err(MpiError::Failed { function, code }) }
 }
 
-/// The number that eight bytes are.
+/// Reads a number from eight bytes.
 fn number(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }

@@ -375,7 +375,7 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         }
     }
 
-    /// `true` if the residuals that count are only looked at.
+    /// Tells whether the residuals that count are only looked at.
     ///
     /// No residual that counts is known yet then.
     fn looks_first(&self) -> bool {

@@ -87,7 +87,9 @@ pub struct DeviceSpinor {
 }
 
 impl DeviceSpinor {
-    /// Bytes of memory that a site needs in a step at least: the links of space, and a spinor twice.
+    /// Least memory traffic of a site in a step, in bytes.
+    ///
+    /// A step reads the links of space, and reads and writes a spinor.
     pub const STEP_BYTES: usize = 16 * (LINK_NUMBERS + 2 * COMPONENTS);
 
     /// Puts a field on a device.

@@ -10,12 +10,12 @@ use std::str::FromStr;
 use std::sync::LazyLock;
 
 impl Format {
-    /// The name in lower case, as the program takes and prints it.
+    /// Returns the name in lower case, as the program takes and prints it.
     pub fn name(self) -> &'static str {
         self.reader().about().name
     }
 
-    /// The name as it stands in sentences.
+    /// Returns the name for use in sentences.
     pub fn title(self) -> &'static str {
         self.reader().about().title
     }
@@ -25,7 +25,7 @@ impl Format {
         self.reader().about().reads
     }
 
-    /// The format that is written under a file name, if its ending tells one.
+    /// Returns the format that the ending of a file name tells, if it tells one.
     pub fn of_file_name(path: &Path) -> Option<Self> {
         let ending = path.extension()?.to_str()?.to_ascii_lowercase();
         Self::ALL.into_iter().find(|format| format.reader().about().endings.contains(&ending.as_str()))
@@ -58,12 +58,12 @@ impl Format {
         known
     }
 
-    /// The titles of all formats that are read, as a list in a sentence.
+    /// Returns the titles of all formats that are read, as a list in a sentence.
     pub fn titles_read() -> String {
         listed(&Self::READ.map(Self::title), "or")
     }
 
-    /// The names of all formats that are written, as a list in a sentence.
+    /// Returns the names of all formats that are written, as a list in a sentence.
     pub fn names_written() -> String {
         listed(&Self::ALL.map(Self::name), "or")
     }

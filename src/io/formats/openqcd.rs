@@ -45,7 +45,7 @@ impl GaugeFormat for OpenQcd {
 
 const ORDER: Order = Order { format: Format::OpenQcd, extents: |[t, x, y, z]| [x, y, z, t], links };
 
-/// The payload of a lattice.
+/// Returns the payload of a lattice.
 ///
 /// It has a record for each odd point, with the eight links around it.
 fn payload<'a>(sites: usize, progress: Progress<'a>) -> Payload<'a> {

@@ -25,7 +25,7 @@ impl PropagatorFormat {
     /// Every format.
     pub const ALL: [Self; 4] = [Self::SciDac, Self::LalibeHdf5, Self::PyQudaHdf5, Self::Npy];
 
-    /// The name in lower case, as the program takes and prints it.
+    /// Returns the name in lower case, as the program takes and prints it.
     pub fn name(self) -> &'static str {
         match self {
             Self::SciDac => "scidac",

@@ -221,7 +221,7 @@ pub(super) fn kernel_key<T: Storage>(
 const DIRECTION_MACROS: [[&str; 2]; NDIM] =
     [["AHEAD_x", "BEHIND_x"], ["AHEAD_y", "BEHIND_y"], ["AHEAD_z", "BEHIND_z"], ["AHEAD_t", "BEHIND_t"]];
 
-/// The vector components in this order, as OpenCL C writes them: `s1032`.
+/// Returns a swizzle of OpenCL C in this order of lanes: `s1032`.
 fn swizzle(lanes: &[usize]) -> String {
     std::iter::once('s')
         .chain(lanes.iter().map(|&lane| char::from_digit(lane as u32, 16).unwrap_or('0')))

@@ -107,7 +107,7 @@ impl<T: Storage> Stencil<T> {
     }
 }
 
-/// A variant that a caller asks for, if the device can run it.
+/// Returns the variant that a caller asks for, if the device can run it.
 fn expect_runs(tuning: Tuning, device: &Device, task: Task) -> Result<Tuning, DeviceError> {
     match tuning.complaint(device, task.columns) {
         None => Ok(tuning),
@@ -118,7 +118,7 @@ fn expect_runs(tuning: Tuning, device: &Device, task: Task) -> Result<Tuning, De
     }
 }
 
-/// The variant that a domain uses unless another is asked for.
+/// Returns the variant that a domain uses unless another is asked for.
 fn chosen<T: Storage>(shard: &Shard, links: &GaugeField<T>, task: Task) -> Tuning {
     if task.ending.is_of_block() {
         // There is little to choose.

@@ -28,7 +28,7 @@ pub struct Team {
 const ALONE: [usize; 2] = [0, 1];
 
 impl Team {
-    /// The host alone.
+    /// Makes the team without devices, which is the host.
     pub fn host() -> Self {
         Self { devices: Arc::new([]), absence: None, remarks: Arc::new([]), ranks: None }
     }
@@ -123,17 +123,17 @@ impl Team {
         Ok(Self { remarks: left_out.into(), ..Self::open(share(&usable, process).copied(), options)? })
     }
 
-    /// The same devices, joined to those of other ranks.
+    /// Returns the same devices, joined to those of other ranks.
     pub(crate) fn with_ranks(self, ranks: Ranks) -> Self {
         Self { ranks: Some(ranks), ..self }
     }
 
-    /// The ranks, with how they reach each other's memory.
+    /// Returns the ranks, and their way to each other's memory.
     pub(crate) fn ranks_and_reach(&self) -> Option<&Ranks> {
         self.ranks.as_ref()
     }
 
-    /// The processes that the team is spread over; `None` if it is all in this one.
+    /// Returns the processes of the team; `None` if there is only this one.
     pub fn ranks(&self) -> Option<&Arc<World>> {
         self.ranks.as_ref().map(|ranks| &ranks.world)
     }
@@ -146,7 +146,7 @@ impl Team {
         }
     }
 
-    /// The team of devices that are open already.
+    /// Makes a team of devices that are open already.
     pub fn of(devices: impl IntoIterator<Item = Device>) -> Self {
         Self { devices: devices.into_iter().collect(), ..Self::host() }
     }
@@ -179,12 +179,12 @@ impl Team {
         Ok(Self::of(devices))
     }
 
-    /// The devices, in the order of their shares; empty for the host.
+    /// Returns the devices, in the order of their shares; empty for the host.
     pub fn devices(&self) -> &[Device] {
         &self.devices
     }
 
-    /// The first device, for work that needs one.
+    /// Returns the first device, for work that needs one.
     ///
     /// # Errors
     /// [`DeviceError::Absent`] for the host: why there is no device, and how to get one.
@@ -192,17 +192,17 @@ impl Team {
         self.devices.first().ok_or_else(|| self.absence.clone().unwrap_or(Absence::HostChosen).into())
     }
 
-    /// Number of devices; 0 for the host.
+    /// Returns the number of devices; 0 for the host.
     pub fn len(&self) -> usize {
         self.devices.len()
     }
 
-    /// True if the work runs on the host, as there is no device in the team.
+    /// Returns `true` if the team has no device, so that the work runs on the host.
     pub fn is_empty(&self) -> bool {
         self.is_host()
     }
 
-    /// True if the work runs on the host.
+    /// Returns `true` if the work runs on the host.
     pub fn is_host(&self) -> bool {
         self.devices.is_empty()
     }
@@ -246,7 +246,7 @@ impl Team {
     }
 }
 
-/// The part of a list that one of several processes takes.
+/// Returns the part of a list that one of several processes takes.
 fn share<T>(all: &[T], [number, processes]: [usize; 2]) -> impl Iterator<Item = &T> {
     let each = (all.len() / processes).max(1);
     (0..each.min(all.len())).map(move |k| &all[(number * each + k) % all.len()])
@@ -262,7 +262,7 @@ impl IntoIterator for Selector {
     type Item = Selector;
     type IntoIter = std::iter::Once<Selector>;
 
-    /// A single selector selects a team of one: `Team::select(Selector::Auto)`.
+    /// Makes a list of one selector, for `Team::select(Selector::Auto)`.
     fn into_iter(self) -> Self::IntoIter {
         std::iter::once(self)
     }

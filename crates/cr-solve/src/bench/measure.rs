@@ -37,8 +37,9 @@ pub struct Arguments {
 /// Extents of the lattice on which everything is checked.
 const CHECKED: [usize; NDIM] = [6, 4, 2, 6];
 
-/// Largest deviation from the host: of entries of links and spinors, and of sums of hadrons.
+/// Largest deviation of links and spinors from the host.
 const BOUND: f64 = 1e-13;
+/// Largest deviation of sums of hadrons from the host.
 const BOUND_OF_SUMS: f64 = 1e-9;
 
 /// Steps that are timed together.

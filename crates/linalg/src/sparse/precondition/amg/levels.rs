@@ -21,7 +21,7 @@ const MOST_MODES: usize = 32;
 /// Most rows of a level that is solved directly because it cannot be made smaller.
 const MOST_DIRECT_ROWS: usize = 4000;
 
-/// A level: the matrix, its diagonal, a bound for its smoother, and the prolongator.
+/// A level: the matrix, its diagonal, a smoother's bound, and the prolongator.
 pub(super) struct HostLevel<T> {
     pub matrix: Csr<T>,
     pub diagonal: Vec<T>,
