@@ -13,9 +13,14 @@
 #define X __global const element *restrict x
 #define Y __global element *restrict y
 
-// The number of a result is row · vectors + vector.
-#define ROW_OF(result) (vectors == 1 ? (result) : (result) / vectors)
-#define VECTOR_OF(result) (vectors == 1 ? 0 : (result) % vectors)
+// The number of a result is row · vectors + vector. Numbers of vectors are mostly powers of two, and divisions take long on GPUs.
+static inline ulong row_of(const ulong result, const uint vectors) {
+    return (vectors & (vectors - 1)) == 0 ? result >> (31 - clz(vectors)) : result / vectors;
+}
+
+static inline uint vector_of(const ulong result, const uint vectors) {
+    return (vectors & (vectors - 1)) == 0 ? (uint)result & (vectors - 1) : (uint)(result % vectors);
+}
 
 // The sum over `team` neighbours of a group, a power of two, in the first of them.
 static inline element team_sum(element sum, const uint team, __local element *scratch) {
@@ -48,8 +53,8 @@ KERNEL csr_rows(const ulong results, const uint vectors, const ulong chunk, cons
         element sum = (element)0;
         int is_short = 0;
         if (result < results) {
-            const ulong row = ROW_OF(result);
-            const uint vector = VECTOR_OF(result);
+            const ulong row = row_of(result, vectors);
+            const uint vector = vector_of(result, vectors);
             const ulong begin = starts[row];
             const ulong end = starts[row + 1];
             is_short = end - begin <= longest;
@@ -70,8 +75,8 @@ KERNEL csr_rows(const ulong results, const uint vectors, const ulong chunk, cons
 KERNEL csr_parts(const uint vectors, STARTS(bounds), INDICES(columns), MATRIX(values), X, __global element *restrict partials) {
     __local element scratch[LOCAL_SIZE];
     const ulong result = get_group_id(0);
-    const ulong part = ROW_OF(result);
-    const uint vector = VECTOR_OF(result);
+    const ulong part = row_of(result, vectors);
+    const uint vector = vector_of(result, vectors);
     element sum = (element)0;
     for (ulong k = bounds[2 * part] + get_local_id(0); k < bounds[2 * part + 1]; k += LOCAL_SIZE) {
         sum += multiply(values[k], x[(ulong)columns[k] * vectors + vector]);
@@ -88,8 +93,8 @@ KERNEL csr_long_rows(const ulong results, const uint vectors, INDICES(rows), IND
     if (result >= results) {
         return;
     }
-    const ulong row = ROW_OF(result);
-    const uint vector = VECTOR_OF(result);
+    const ulong row = row_of(result, vectors);
+    const uint vector = vector_of(result, vectors);
     element sum = (element)0;
     for (ulong part = first[row]; part < first[row + 1]; part++) {
         sum += partials[part * vectors + vector];
@@ -102,8 +107,8 @@ KERNEL sell(const ulong results, const uint vectors, const ulong chunk, const ui
             INDICES(rows_of), INDICES(columns), MATRIX(values), X, Y) {
     const ulong first = get_global_id(0) * chunk;
     for (ulong result = first; result < min(first + chunk, results); result++) {
-        const ulong slot = ROW_OF(result) * SLICE_ROWS;
-        const uint vector = VECTOR_OF(result);
+        const ulong slot = row_of(result, vectors) * SLICE_ROWS;
+        const uint vector = vector_of(result, vectors);
         const ulong begin = starts[slot / SLICE] + slot % SLICE;
         const uint longest = lengths[slot];
         const uint shortest = lengths[slot + SLICE_ROWS - 1];
@@ -135,23 +140,51 @@ KERNEL sell(const ulong results, const uint vectors, const ulong chunk, const ui
     }
 }
 
-// Square blocks of `size` rows: element (i, j) of block k is number (k size + j) size + i.
-KERNEL blocks(const ulong results, const uint vectors, const ulong chunk, const uint size, STARTS(starts), INDICES(columns),
-              MATRIX(values), X, Y) {
+// Square blocks of `size` rows, in slices of SLICE rows of blocks like those of `sell`. The column of block k of slot l has number
+// starts[slice] + SLICE k + l. Element (i, j) of the block has number size² (starts[slice] + SLICE k) + SLICE (size j + i) + l.
+KERNEL blocks(const ulong results, const uint vectors, const ulong chunk, const uint block_rows, const uint size, STARTS(starts),
+              INDICES(lengths), INDICES(rows_of), INDICES(columns), MATRIX(values), X, Y) {
     const ulong first = get_global_id(0) * chunk;
     for (ulong result = first; result < min(first + chunk, results); result++) {
-        const ulong row = ROW_OF(result);
-        const uint vector = VECTOR_OF(result);
-        const ulong block_row = row / size;
-        const uint i = row % size;
-        element sum = (element)0;
-        for (ulong k = starts[block_row]; k < starts[block_row + 1]; k++) {
-            const ulong column = (ulong)columns[k] * size;
+        const uint vector = vector_of(result, vectors);
+        // Row i of SLICE_ROWS slots.
+        const ulong unit = row_of(result, vectors);
+        const ulong row = unit / (SLICE / SLICE_ROWS);
+        const uint lane = (uint)(unit % (SLICE / SLICE_ROWS)) * SLICE_ROWS;
+        const ulong slice = row / size;
+        const uint i = (uint)(row % size);
+        const ulong slot = slice * SLICE + lane;
+        const ulong begin = starts[slice];
+        const uint longest = lengths[slot];
+        const uint shortest = lengths[slot + SLICE_ROWS - 1];
+        element sums[SLICE_ROWS];
+        for (uint l = 0; l < SLICE_ROWS; l++) {
+            sums[l] = (element)0;
+        }
+        for (uint k = 0; k < longest; k++) {
+            const ulong block = begin + (ulong)k * SLICE + lane;
+            const ulong value = (begin + (ulong)k * SLICE) * size * size + i * SLICE + lane;
             for (uint j = 0; j < size; j++) {
-                sum += multiply(values[(k * size + j) * size + i], x[(column + j) * vectors + vector]);
+                const ulong entry = value + (ulong)j * size * SLICE;
+                if (k < shortest) {
+                    for (uint l = 0; l < SLICE_ROWS; l++) {
+                        sums[l] += multiply(values[entry + l], x[((ulong)columns[block + l] * size + j) * vectors + vector]);
+                    }
+                } else {
+                    for (uint l = 0; l < SLICE_ROWS; l++) {
+                        if (k < lengths[slot + l]) {
+                            sums[l] += multiply(values[entry + l], x[((ulong)columns[block + l] * size + j) * vectors + vector]);
+                        }
+                    }
+                }
             }
         }
-        y[result] = sum;
+        for (uint l = 0; l < SLICE_ROWS; l++) {
+            const uint to = rows_of[slot + l];
+            if (to < block_rows) {
+                y[((ulong)to * size + i) * vectors + vector] = sums[l];
+            }
+        }
     }
 }
 
@@ -160,9 +193,24 @@ KERNEL diagonals(const ulong results, const uint vectors, const ulong chunk, con
                  __global const long *restrict offsets, MATRIX(values), X, Y) {
     const ulong first_result = get_global_id(0) * chunk;
     for (ulong result = first_result; result < min(first_result + chunk, results); result++) {
-        const long first = (long)(ROW_OF(result) * DIAGONAL_ROWS);
+        const uint vector = vector_of(result, vectors);
+#if DIAGONAL_ROWS == 1
+        // All loads are within the arrays, so none waits for the decision whether its product counts.
+        const long row = (long)row_of(result, vectors);
+        ulong entry = (ulong)row;
+        element sum = (element)0;
+#pragma unroll 4
+        for (uint d = 0; d < count; d++) {
+            const long column = row + offsets[d];
+            const int inside = column >= 0 && column < (long)column_count;
+            const element product = multiply(values[entry], x[(ulong)(inside ? column : 0) * vectors + vector]);
+            sum += inside ? product : (element)0;
+            entry += rows;
+        }
+        y[result] = sum;
+#else
+        const long first = (long)(row_of(result, vectors) * DIAGONAL_ROWS);
         const long last = min(first + DIAGONAL_ROWS, (long)rows);
-        const uint vector = VECTOR_OF(result);
         element sums[DIAGONAL_ROWS];
         for (uint l = 0; l < DIAGONAL_ROWS; l++) {
             sums[l] = (element)0;
@@ -177,6 +225,7 @@ KERNEL diagonals(const ulong results, const uint vectors, const ulong chunk, con
         for (long row = first; row < last; row++) {
             y[(ulong)row * vectors + vector] = sums[row - first];
         }
+#endif
     }
 }
 
@@ -187,9 +236,9 @@ KERNEL coo_segments(const ulong results, const uint vectors, const ulong entries
     if (result >= results) {
         return;
     }
-    const ulong begin = ROW_OF(result) * segment;
+    const ulong begin = row_of(result, vectors) * segment;
     const ulong end = min(begin + segment, entries);
-    const uint vector = VECTOR_OF(result);
+    const uint vector = vector_of(result, vectors);
     int is_head = begin > 0 && rows_of[begin - 1] == rows_of[begin];
     element head = (element)0;
     element sum = (element)0;
@@ -215,8 +264,8 @@ KERNEL coo_heads(const ulong results, const uint vectors, const ulong entries, c
     if (result >= results) {
         return;
     }
-    const ulong number = ROW_OF(result);
-    const uint vector = VECTOR_OF(result);
+    const ulong number = row_of(result, vectors);
+    const uint vector = vector_of(result, vectors);
     const ulong begin = number * segment;
     const uint row = rows_of[min(begin + segment, entries) - 1];
     if (begin > 0 && rows_of[begin - 1] == row) {

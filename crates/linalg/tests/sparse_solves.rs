@@ -8,10 +8,12 @@ use lattice_linalg::sparse::market::AnyCsr;
 use lattice_linalg::sparse::precondition::{
     Amg, AmgOptions, BlockJacobi, Ic0, Ilu0, Jacobi, PreconditionError,
 };
-use lattice_linalg::sparse::{Csr, Matrix, Place, Problem, Space, Vector};
+use lattice_linalg::sparse::solve::SolveOptions;
+use lattice_linalg::sparse::{self, Csr, Matrix, Place, Problem, Space, Vector};
 use lattice_solvers::*;
 use matrices::{complex, json, matrices, matrix, norm, places, real_matrix, sample, small, vector};
 use num_complex::Complex64;
+use std::sync::Arc;
 
 type Outcome<T> = Result<(Vector<T>, SolverInfo), SolverError<Vector<T>, BlasError>>;
 type Operator<'a, T> = dyn LinearOperator<Space = Space<T>> + 'a;
@@ -43,11 +45,10 @@ fn solve<T: Arithmetic>(
             let options = PreconditionedCgOptions { stopping, ..Default::default() };
             preconditioned_cg(a, b, None, &options, &mut applied, None)
         }
-        ("bicgstab", None) => bicgstab(a, b, None, &BicgstabOptions { stopping, ..Default::default() }, None),
+        ("bicgstab", None) => bicgstab(a, b, None, &BicgstabOptions { stopping, breakdown: 1e-13 }, None),
         ("bicgstab", Some(k)) => {
             let both = RightPreconditioned::new(a, k)?;
-            let (y, info) =
-                bicgstab(&both, b, None, &BicgstabOptions { stopping, ..Default::default() }, None)?;
+            let (y, info) = bicgstab(&both, b, None, &BicgstabOptions { stopping, breakdown: 1e-13 }, None)?;
             let mut x = a.space().zero_vector()?;
             k.apply(&y, &mut x)?;
             Ok((x, info))
@@ -87,19 +88,18 @@ fn check_counts<T: Arithmetic>(
             continue;
         }
         let k = preconditioner(kind, place, csr);
-        let what_is_solved = what.as_str();
-        let what = format!("{name}, {what}, {}", place.label());
+        let label = format!("{name}, {what}, {}", place.label());
         let solved = solve(method, &a, k.as_deref(), &b);
         let (x, info) = match solved {
             Ok(solved) => solved,
             Err(error) => {
-                wrong.push(format!("{what}: {error}"));
+                wrong.push(format!("{label}: {error}"));
                 continue;
             }
         };
-        // Rounding decides BiCGStab's count on `bar`, which is positive definite and ill conditioned.
-        let bound = match (name, what_is_solved) {
-            ("bar", "bicgstab") => 0.4,
+        // Roundings of b alone move the count of `add32` from 47 to 93.
+        let bound = match (name, what.as_str()) {
+            ("add32", "bicgstab+jacobi") => 0.6,
             _ if expected > 100 => 0.25,
             _ => 0.1,
         };
@@ -107,13 +107,13 @@ fn check_counts<T: Arithmetic>(
         // Fewer is no fault. One more is none either.
         let is_more = info.iterations as u64 > expected + 1;
         if is_more && off > bound * expected as f64 {
-            wrong.push(format!("{what}: {} not {expected}", info.iterations));
+            wrong.push(format!("{label}: {} not {expected}", info.iterations));
         }
-        assert!(info.residual.true_residual <= 1e-8, "{what}");
+        assert!(info.residual.true_residual <= 1e-8, "{label}");
         let solution = &facts["solution"];
         let difference = (norm(&to_complex(&x)) - solution["norm"].as_f64().unwrap()).abs();
         let condition = facts["condition"].as_f64().unwrap();
-        assert!(difference <= 2e-8 * condition * solution["norm"].as_f64().unwrap(), "{what}: {difference}");
+        assert!(difference <= 2e-8 * condition * solution["norm"].as_f64().unwrap(), "{label}: {difference}");
     }
 }
 
@@ -146,31 +146,33 @@ fn solutions_are_those_of_other_programs() {
     let facts = json(&folder.join("facts.json"));
     for name in ["jpwh_991", "airfoil", "bar", "gauge32", "convection40", "uneven2000"] {
         let facts = &facts[name];
-        let AnyCsr::Real(csr) = matrix(&folder, name) else { continue };
-        let place = Place::Host;
-        let a = Matrix::new(&place, csr.clone()).unwrap();
-        let k = Ilu0::new(&place, &csr).unwrap();
-        let b = Vector::from_slice(&place, &right_side(csr.rows())).unwrap();
-        let both = RightPreconditioned::new(&a, &k).unwrap();
-        let stopping = Stopping { tolerance: 1e-14, ..stopping() };
-        let solved = bicgstab(&both, &b, None, &BicgstabOptions { stopping, ..Default::default() }, None);
-        let y = match solved {
-            Ok((y, _)) => y,
-            Err(SolverError::NotConverged { best, info, .. }) => {
-                assert!(info.residual.true_residual < 1e-12, "{name}: {}", info.residual.true_residual);
-                best
-            }
-            Err(error) => panic!("{name}: {error}"),
+        let x = match matrix(&folder, name) {
+            AnyCsr::Real(csr) => refined(name, csr),
+            AnyCsr::Complex(csr) => refined(name, csr),
         };
-        let mut x = a.space().zero_vector().unwrap();
-        k.apply(&y, &mut x).unwrap();
-        let x = to_complex(&x);
         let size = facts["solution"]["norm"].as_f64().unwrap();
-        let bound = 1e-13 * facts["condition"].as_f64().unwrap() * size;
+        let bound = 1e-15 * facts["condition"].as_f64().unwrap() * size;
+        assert!((norm(&x) - size).abs() <= bound, "{name}: {} {size}", norm(&x));
         for (x, first) in x.iter().zip(facts["solution"]["first"].as_array().unwrap()) {
             assert!((x - complex(first)).norm() <= bound, "{name}: {x}, {first}");
         }
     }
+}
+
+/// Solves, and then twice for the residual that is left.
+fn refined<T: Arithmetic>(name: &str, csr: Csr<T>) -> Vec<Complex64> {
+    let csr = Arc::new(csr);
+    let b = right_side::<T>(csr.rows());
+    let (mut x, mut r) = (vec![T::default(); b.len()], b.clone());
+    for _ in 0..3 {
+        let options = SolveOptions { stopping: stopping(), ..Default::default() };
+        let solved = sparse::solve::solve(&Place::Host, Arc::clone(&csr), &r, &options, None).unwrap();
+        assert!(solved.converged, "{name}: {}", solved.true_residual);
+        x.iter_mut().zip(&solved.x).for_each(|(x, d)| *x = *x + *d);
+        csr.multiply(&x, &mut r);
+        r.iter_mut().zip(&b).for_each(|(r, b)| *r = *b - *r);
+    }
+    x.iter().map(|x| x.to_complex()).collect()
 }
 
 /// Solves by CG with multigrid, and returns the iterations.

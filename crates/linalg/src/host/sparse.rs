@@ -78,12 +78,17 @@ pub fn sell<T: Arithmetic>(
     }
 }
 
-/// Multiplies by square blocks of `size` rows, by rows of blocks.
+/// Multiplies by square blocks of `size` rows, in slices of `height` rows of blocks.
 ///
-/// Element (i, j) of block k is number `(k size + j) size + i`.
+/// Rows of blocks lie in slots like the rows of [`sell`]. Column k of slot l of a slice has number
+/// `starts[s] + height k + l`. Element (i, j) of its block has number
+/// `size² (starts[s] + height k) + height (size j + i) + l`.
+#[allow(clippy::too_many_arguments)]
 pub fn blocks<T: Arithmetic>(
-    size: usize,
+    [size, height]: [usize; 2],
     starts: &[u64],
+    lengths: &[u32],
+    rows_of: &[u32],
     columns_of: &[u32],
     values: &[T],
     [rows, columns, vectors]: [usize; 3],
@@ -91,17 +96,21 @@ pub fn blocks<T: Arithmetic>(
     y: &mut [T],
 ) {
     check([rows, columns, vectors], x, y);
-    for row in 0..rows {
-        let (block_row, i) = (row / size, row % size);
-        for v in 0..vectors {
+    for (slot, (&block_row, &length)) in rows_of.iter().zip(lengths).enumerate() {
+        if block_row as usize >= rows / size {
+            continue;
+        }
+        let l = slot % height;
+        for (i, v) in (0..size).flat_map(|i| (0..vectors).map(move |v| (i, v))) {
             let mut sum = T::default();
-            for k in starts[block_row] as usize..starts[block_row + 1] as usize {
+            for first in (0..length as usize).map(|k| starts[slot / height] as usize + height * k) {
                 for j in 0..size {
-                    let column = columns_of[k] as usize * size + j;
-                    sum = sum + values[(k * size + j) * size + i] * x[column * vectors + v];
+                    let value = values[size * size * first + height * (size * j + i) + l];
+                    let column = columns_of[first + l] as usize * size + j;
+                    sum = sum + value * x[column * vectors + v];
                 }
             }
-            y[row * vectors + v] = sum;
+            y[(block_row as usize * size + i) * vectors + v] = sum;
         }
     }
 }

@@ -19,6 +19,9 @@ pub struct Csr<T> {
     pub(super) values: Vec<T>,
 }
 
+/// Some rows, one after the other: their lengths, columns and values.
+pub(super) type Rows<T> = (Vec<u64>, Vec<u32>, Vec<T>);
+
 impl<T: Arithmetic> Csr<T> {
     /// Makes a matrix without entries.
     pub fn empty(rows: usize, columns: usize) -> Self {
@@ -174,7 +177,7 @@ impl<T: Arithmetic> Csr<T> {
     pub fn times(&self, other: &Self) -> Self {
         assert_eq!(self.columns, other.rows(), "rows of the second factor");
         const PIECE: usize = 512;
-        let pieces: Vec<(Vec<u64>, Vec<u32>, Vec<T>)> = (0..self.rows().div_ceil(PIECE))
+        let pieces: Vec<Rows<T>> = (0..self.rows().div_ceil(PIECE))
             .into_par_iter()
             .map(|piece| {
                 let (mut lengths, mut columns, mut values) = (Vec::new(), Vec::new(), Vec::new());
@@ -201,15 +204,24 @@ impl<T: Arithmetic> Csr<T> {
                 (lengths, columns, values)
             })
             .collect();
-        let mut product = Self::empty(0, other.columns);
+        Self::joined(other.columns, pieces)
+    }
+
+    /// Joins pieces of rows.
+    pub(super) fn joined(columns: usize, pieces: Vec<Rows<T>>) -> Self {
+        let mut matrix = Self::empty(0, columns);
+        matrix.starts.reserve_exact(pieces.iter().map(|(lengths, ..)| lengths.len()).sum());
+        let entries = pieces.iter().map(|(_, columns, _)| columns.len()).sum();
+        matrix.columns_of.reserve_exact(entries);
+        matrix.values.reserve_exact(entries);
         for (lengths, columns, values) in pieces {
             for length in lengths {
-                product.starts.push(product.starts[product.starts.len() - 1] + length);
+                matrix.starts.push(matrix.starts[matrix.starts.len() - 1] + length);
             }
-            product.columns_of.extend_from_slice(&columns);
-            product.values.extend_from_slice(&values);
+            matrix.columns_of.extend_from_slice(&columns);
+            matrix.values.extend_from_slice(&values);
         }
-        product
+        matrix
     }
 
     /// Returns the largest |a_ij − conj(a_ji)| with its place.

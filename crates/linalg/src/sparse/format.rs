@@ -3,7 +3,7 @@
 use super::arithmetic::size;
 use super::csr::Csr;
 use crate::host::level1::Arithmetic;
-use std::collections::BTreeSet;
+use rayon::prelude::*;
 use std::fmt;
 use std::str::FromStr;
 
@@ -46,20 +46,15 @@ impl Format {
             found.push((Self::Diagonals, offsets.len() as u64 * (rows * value + 8)));
         }
         for block in BLOCKS {
-            if let Some(blocks) = count_blocks(matrix, block) {
-                let square = (block * block) as u64;
+            if let Some(lengths) = block_lengths(matrix, block) {
+                let (blocks, square) = (lengths.iter().sum::<usize>() as u64, (block * block) as u64);
                 if 2 * blocks * square <= 3 * entries {
-                    let bytes = blocks * (square * value + 4) + 8 * (rows / block as u64 + 1);
+                    let bytes = bytes_of_slices(&lengths, height, square * value + 4);
                     found.push((Self::Blocks(block), bytes));
                 }
             }
         }
-        let slots = rows.div_ceil(height as u64) * height as u64;
-        let padded: u64 = slot_rows(matrix, height)
-            .chunks(height)
-            .map(|slots| slots[0].map_or(0, |row| (matrix.row_length(row) * height) as u64))
-            .sum();
-        found.push((Self::Sell, padded * (value + 4) + 8 * slots + 8 * (slots / height as u64 + 1)));
+        found.push((Self::Sell, bytes_of_slices(&row_lengths(matrix), height, value + 4)));
         found.push((Self::Csr, entries * (value + 4) + 8 * (rows + 1)));
         found.push((Self::Coo, entries * (value + 8)));
         found
@@ -107,27 +102,58 @@ impl FromStr for Format {
     }
 }
 
+/// Rows that one task looks at.
+const PIECE: usize = 4096;
+
 /// Returns the diagonals that have entries, or `None` if they are too many.
 pub(super) fn diagonals<T: Arithmetic>(matrix: &Csr<T>) -> Option<Vec<i64>> {
-    let mut offsets = BTreeSet::new();
-    for row in 0..matrix.rows() {
-        for (column, _) in matrix.row(row) {
-            if offsets.insert(column as i64 - row as i64) && offsets.len() > MOST_DIAGONALS {
+    let of_piece = |piece: usize| {
+        let mut offsets: Vec<i64> = Vec::new();
+        for row in piece * PIECE..matrix.rows().min((piece + 1) * PIECE) {
+            for column in &matrix.columns_of()[matrix.range(row)] {
+                let offset = i64::from(*column) - row as i64;
+                if let Err(place) = offsets.binary_search(&offset) {
+                    offsets.insert(place, offset);
+                }
+            }
+            if offsets.len() > MOST_DIAGONALS {
                 return None;
             }
         }
-    }
-    Some(offsets.into_iter().collect())
+        Some(offsets)
+    };
+    let merged = |mut all: Vec<i64>, more: Vec<i64>| {
+        all.extend(more);
+        all.sort_unstable();
+        all.dedup();
+        (all.len() <= MOST_DIAGONALS).then_some(all)
+    };
+    let pieces = (0..matrix.rows().div_ceil(PIECE)).into_par_iter().map(of_piece);
+    pieces.try_reduce(Vec::new, merged)
 }
 
-/// Returns the number of blocks with entries.
+/// Returns the number of entries of each row.
+pub(super) fn row_lengths<T: Arithmetic>(matrix: &Csr<T>) -> Vec<usize> {
+    (0..matrix.rows()).map(|row| matrix.row_length(row)).collect()
+}
+
+/// Returns the number of blocks with entries of each row of blocks.
 ///
 /// `None` if the size does not divide the matrix.
-fn count_blocks<T: Arithmetic>(matrix: &Csr<T>, block: usize) -> Option<u64> {
+pub(super) fn block_lengths<T: Arithmetic>(matrix: &Csr<T>, block: usize) -> Option<Vec<usize>> {
     if !matrix.rows().is_multiple_of(block) || !matrix.columns().is_multiple_of(block) {
         return None;
     }
-    Some((0..matrix.rows() / block).map(|row| block_columns(matrix, block, row).len() as u64).sum())
+    let rows = (0..matrix.rows() / block).into_par_iter();
+    Some(rows.map(|row| block_columns(matrix, block, row).len()).collect())
+}
+
+/// Returns the bytes of rows in slices.
+fn bytes_of_slices(lengths: &[usize], height: usize, bytes_of_entry: u64) -> u64 {
+    let slots = slot_rows(lengths, height);
+    let longest = |slots: &[Option<usize>]| slots[0].map_or(0, |row| lengths[row]);
+    let padded = height * slots.chunks(height).map(longest).sum::<usize>();
+    padded as u64 * bytes_of_entry + 8 * (slots.len() + slots.len() / height + 1) as u64
 }
 
 /// Returns the columns of the blocks of a row of blocks, ascending.
@@ -146,22 +172,20 @@ pub(super) fn block_columns<T: Arithmetic>(matrix: &Csr<T>, block: usize, block_
 /// At least nine tenths of the values of the blocks are entries.
 pub fn natural_block<T: Arithmetic>(matrix: &Csr<T>) -> usize {
     let is_natural = |block: &usize| {
-        let blocks = count_blocks(matrix, *block);
-        blocks.is_some_and(|blocks| 9 * blocks * (block * block) as u64 <= 10 * matrix.entries() as u64)
+        let blocks = block_lengths(matrix, *block).map(|lengths| lengths.iter().sum::<usize>());
+        blocks.is_some_and(|blocks| 9 * blocks * (block * block) <= 10 * matrix.entries())
     };
     BLOCKS.rev().find(is_natural).unwrap_or(1)
 }
 
-/// Returns the row of each slot, or `None` behind the last row.
-///
-/// Rows are sorted by descending length in windows.
-pub(super) fn slot_rows<T: Arithmetic>(matrix: &Csr<T>, height: usize) -> Vec<Option<usize>> {
-    let mut rows: Vec<Option<usize>> = (0..matrix.rows()).map(Some).collect();
-    for window in rows.chunks_mut(WINDOW) {
+/// Returns the row of each slot: rows of descending length in windows, `None` behind the last.
+pub(super) fn slot_rows(lengths: &[usize], height: usize) -> Vec<Option<usize>> {
+    let mut rows: Vec<Option<usize>> = (0..lengths.len()).map(Some).collect();
+    rows.par_chunks_mut(WINDOW).for_each(|window| {
         // A stable sort keeps neighbours together.
-        window.sort_by_key(|row| row.map(|row| std::cmp::Reverse(matrix.row_length(row))));
-    }
-    rows.resize(matrix.rows().next_multiple_of(height), None);
+        window.sort_by_key(|row| row.map(|row| std::cmp::Reverse(lengths[row])));
+    });
+    rows.resize(lengths.len().next_multiple_of(height), None);
     rows
 }
 

@@ -129,7 +129,20 @@ impl<T: Arithmetic> Kernels<T> {
             )?,
             blocks: program.kernel(
                 "blocks",
-                &[results, vectors, chunk, int("size"), starts("starts"), columns, values, x, y],
+                &[
+                    results,
+                    vectors,
+                    chunk,
+                    int("block_rows"),
+                    int("size"),
+                    starts("starts"),
+                    indices("lengths"),
+                    indices("rows_of"),
+                    columns,
+                    values,
+                    x,
+                    y,
+                ],
             )?,
             diagonals: program.kernel(
                 "diagonals",

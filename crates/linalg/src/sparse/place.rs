@@ -1,5 +1,6 @@
 //! Places of vectors and matrices.
 
+use crate::error::BlasResult;
 use lattice_compute::{Device, Team};
 
 /// The memory of a vector or a matrix, and the processor of its operations.
@@ -15,6 +16,17 @@ impl Place {
     /// Returns the first device of a team, or the host for the empty team.
     pub fn of_team(team: &Team) -> Self {
         team.devices().first().map_or(Self::Host, |device| Self::Device(device.clone()))
+    }
+
+    /// Waits for all that was started on the device.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn finish(&self) -> BlasResult<()> {
+        match self {
+            Self::Host => Ok(()),
+            Self::Device(device) => Ok(device.finish()?),
+        }
     }
 
     /// Returns the name of the device, or `host`.

@@ -187,11 +187,19 @@ where
     R: IntoIterator<Item = (u32, f64)>,
 {
     const PIECE: usize = 4096;
-    let pieces: Vec<Vec<Vec<(u32, f64)>>> = (0..rows.div_ceil(PIECE))
-        .into_par_iter()
-        .map(|k| (k * PIECE..rows.min((k + 1) * PIECE)).map(|i| row(i).into_iter().collect()).collect())
-        .collect();
-    Csr::from_rows(rows, pieces.into_iter().flatten())
+    let pieces = (0..rows.div_ceil(PIECE)).into_par_iter().map(|k| {
+        let (mut lengths, mut columns, mut values) = (Vec::with_capacity(PIECE), Vec::new(), Vec::new());
+        for i in k * PIECE..rows.min((k + 1) * PIECE) {
+            let before = columns.len();
+            for (column, value) in row(i) {
+                columns.push(column);
+                values.push(value);
+            }
+            lengths.push((columns.len() - before) as u64);
+        }
+        (lengths, columns, values)
+    });
+    Csr::joined(rows, pieces.collect())
 }
 
 fn poisson([nx, ny, nz]: [usize; 3], diagonal: f64) -> Csr<f64> {

@@ -69,12 +69,17 @@ impl<T: Arithmetic> Matrix<T> {
     /// If the device has not the memory, or fails.
     pub fn new(place: &Place, source: impl Into<Arc<Csr<T>>>) -> BlasResult<Self> {
         let source = source.into();
-        let format = match place {
+        let format = Self::chosen_format(place, &source);
+        Self::made(place, source, format)
+    }
+
+    /// Returns the format that [`Matrix::new`] takes: that of the fewest bytes, and rows on the host.
+    pub fn chosen_format(place: &Place, source: &Csr<T>) -> Format {
+        match place {
             // The host's own loops go by rows.
             Place::Host => Format::Csr,
-            Place::Device(_) => Format::of_fewest_bytes(&source, Self::slice_height(place)),
-        };
-        Self::made(place, source, format)
+            Place::Device(_) => Format::of_fewest_bytes(source, Self::slice_height(place)),
+        }
     }
 
     /// Brings a matrix to a place in a chosen format.

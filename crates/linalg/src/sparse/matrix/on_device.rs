@@ -35,19 +35,10 @@ enum Arrays<T> {
         longest: usize,
         long: Option<LongRows>,
     },
-    Sell {
-        slots: usize,
-        starts: Buffer<u64>,
-        lengths: Buffer<u32>,
-        rows_of: Buffer<u32>,
-        columns_of: Buffer<u32>,
-        values: Buffer<T>,
-    },
+    Sell(Slices<T>),
     Blocks {
         size: usize,
-        starts: Buffer<u64>,
-        columns_of: Buffer<u32>,
-        values: Buffer<T>,
+        slices: Slices<T>,
     },
     Diagonals {
         offsets: Buffer<i64>,
@@ -59,6 +50,34 @@ enum Arrays<T> {
         columns_of: Buffer<u32>,
         values: Buffer<T>,
     },
+}
+
+/// Slices of rows, or of rows of blocks.
+struct Slices<T> {
+    slots: usize,
+    starts: Buffer<u64>,
+    lengths: Buffer<u32>,
+    rows_of: Buffer<u32>,
+    columns_of: Buffer<u32>,
+    values: Buffer<T>,
+}
+
+impl<T: Arithmetic> Slices<T> {
+    fn new(device: &Device, slices: &Sell<T>) -> Result<Self> {
+        let Sell { height: _, starts, lengths, rows_of, columns_of, values } = slices;
+        Ok(Self {
+            slots: rows_of.len(),
+            starts: Buffer::from_slice(device, starts)?,
+            lengths: Buffer::from_slice(device, lengths)?,
+            rows_of: Buffer::from_slice(device, rows_of)?,
+            columns_of: Buffer::from_slice(device, columns_of)?,
+            values: Buffer::from_slice(device, values)?,
+        })
+    }
+
+    fn arguments(&self) -> [Argument<'_>; 5] {
+        [of(&self.starts), of(&self.lengths), of(&self.rows_of), of(&self.columns_of), of(&self.values)]
+    }
 }
 
 /// The rows that are longer than others, in parts.
@@ -116,20 +135,10 @@ impl<T: Arithmetic> OnDevice<T> {
                     long: LongRows::new(device, matrix, longest)?,
                 }
             }
-            Stored::Sell(Sell { height: _, starts, lengths, rows_of, columns_of, values }) => Arrays::Sell {
-                slots: rows_of.len(),
-                starts: Buffer::from_slice(device, starts)?,
-                lengths: Buffer::from_slice(device, lengths)?,
-                rows_of: Buffer::from_slice(device, rows_of)?,
-                columns_of: Buffer::from_slice(device, columns_of)?,
-                values: Buffer::from_slice(device, values)?,
-            },
-            Stored::Blocks { size, starts, columns_of, values } => Arrays::Blocks {
-                size: *size,
-                starts: Buffer::from_slice(device, starts)?,
-                columns_of: Buffer::from_slice(device, columns_of)?,
-                values: Buffer::from_slice(device, values)?,
-            },
+            Stored::Sell(slices) => Arrays::Sell(Slices::new(device, slices)?),
+            Stored::Blocks { size, slices } => {
+                Arrays::Blocks { size: *size, slices: Slices::new(device, slices)? }
+            }
             Stored::Diagonals { offsets, values } => Arrays::Diagonals {
                 offsets: Buffer::from_slice(device, offsets)?,
                 values: Buffer::from_slice(device, values)?,
@@ -191,43 +200,20 @@ impl<T: Arithmetic> OnDevice<T> {
                     &[long(results), int(vectors), of(rows), of(first), partials.input(), Argument::from(y)],
                 )
             }
-            Arrays::Sell { slots, starts, lengths, rows_of, columns_of, values } => {
-                let results = slots / cut.rows_of_item[0] * vectors;
+            Arrays::Sell(slices) => {
+                let results = slices.slots / cut.rows_of_item[0] * vectors;
                 let (range, chunk) = cut.range(results, 1);
-                self.kernels.sell.start(
-                    range,
-                    &[
-                        long(results),
-                        int(vectors),
-                        Argument::value(chunk),
-                        int(rows),
-                        of(starts),
-                        of(lengths),
-                        of(rows_of),
-                        of(columns_of),
-                        of(values),
-                        of(x),
-                        Argument::from(y),
-                    ],
-                )
+                let sizes = [long(results), int(vectors), Argument::value(chunk), int(rows)];
+                let vectors = [of(x), Argument::from(y)];
+                self.kernels.sell.start(range, &[&sizes[..], &slices.arguments(), &vectors].concat())
             }
-            Arrays::Blocks { size, starts, columns_of, values } => {
-                let results = rows * vectors;
+            Arrays::Blocks { size, slices } => {
+                let results = slices.slots / cut.rows_of_item[0] * size * vectors;
                 let (range, chunk) = cut.range(results, 1);
-                self.kernels.blocks.start(
-                    range,
-                    &[
-                        long(results),
-                        int(vectors),
-                        Argument::value(chunk),
-                        int(*size),
-                        of(starts),
-                        of(columns_of),
-                        of(values),
-                        of(x),
-                        Argument::from(y),
-                    ],
-                )
+                let sizes =
+                    [long(results), int(vectors), Argument::value(chunk), int(rows / size), int(*size)];
+                let vectors = [of(x), Argument::from(y)];
+                self.kernels.blocks.start(range, &[&sizes[..], &slices.arguments(), &vectors].concat())
             }
             Arrays::Diagonals { offsets, values } => {
                 let results = rows.div_ceil(cut.rows_of_item[1]) * vectors;

@@ -3,7 +3,8 @@
 use crate::host::level1::Arithmetic;
 use crate::host::sparse;
 use crate::sparse::csr::Csr;
-use crate::sparse::format::{Format, block_columns, diagonals, slot_rows};
+use crate::sparse::format::{Format, block_columns, block_lengths, diagonals, row_lengths, slot_rows};
+use rayon::prelude::*;
 use std::sync::Arc;
 
 /// The arrays of a matrix.
@@ -12,12 +13,22 @@ use std::sync::Arc;
 pub(super) enum Stored<T> {
     Csr(Arc<Csr<T>>),
     Sell(Sell<T>),
-    Blocks { size: usize, starts: Vec<u64>, columns_of: Vec<u32>, values: Vec<T> },
-    Diagonals { offsets: Vec<i64>, values: Vec<T> },
-    Coo { source: Arc<Csr<T>>, rows_of: Vec<u32> },
+    /// Slices of rows of blocks.
+    Blocks {
+        size: usize,
+        slices: Sell<T>,
+    },
+    Diagonals {
+        offsets: Vec<i64>,
+        values: Vec<T>,
+    },
+    Coo {
+        source: Arc<Csr<T>>,
+        rows_of: Vec<u32>,
+    },
 }
 
-/// The arrays of slices.
+/// The arrays of slices of rows, or of rows of blocks.
 pub(super) struct Sell<T> {
     pub height: usize,
     pub starts: Vec<u64>,
@@ -32,8 +43,8 @@ impl<T: Arithmetic> Stored<T> {
     pub fn new(source: &Arc<Csr<T>>, format: Format, height: usize) -> Self {
         match format {
             Format::Csr => Self::Csr(Arc::clone(source)),
-            Format::Sell => Self::Sell(Sell::new(source, height)),
-            Format::Blocks(size) => Self::blocks(source, size),
+            Format::Sell => Self::Sell(Sell::of_rows(source, height)),
+            Format::Blocks(size) => Self::Blocks { size, slices: Sell::of_blocks(source, size, height) },
             Format::Diagonals => Self::diagonals(source),
             Format::Coo => {
                 let rows = (0..source.rows())
@@ -43,35 +54,18 @@ impl<T: Arithmetic> Stored<T> {
         }
     }
 
-    fn blocks(source: &Csr<T>, size: usize) -> Self {
-        let (mut starts, mut columns_of, mut values) = (vec![0], Vec::new(), Vec::new());
-        for block_row in 0..source.rows() / size {
-            let columns = block_columns(source, size, block_row);
-            let first = columns_of.len();
-            values.resize((first + columns.len()) * size * size, T::default());
-            for i in 0..size {
-                for (column, value) in source.row(block_row * size + i) {
-                    let found = columns.binary_search(&((column / size) as u32));
-                    let block = first + found.expect("the block of an entry is listed");
-                    values[(block * size + column % size) * size + i] = value;
-                }
-            }
-            columns_of.extend(columns);
-            starts.push(columns_of.len() as u64);
-        }
-        Self::Blocks { size, starts, columns_of, values }
-    }
-
     fn diagonals(source: &Csr<T>) -> Self {
         let offsets = diagonals(source).unwrap_or_default();
         let rows = source.rows();
         let mut values = vec![T::default(); rows * offsets.len()];
-        for row in 0..rows {
-            for (column, value) in source.row(row) {
-                let found = offsets.binary_search(&(column as i64 - row as i64));
-                values[rows * found.expect("the diagonal of an entry is listed") + row] = value;
+        values.par_chunks_mut(rows.max(1)).zip(&offsets).for_each(|(values, offset)| {
+            for (row, value) in values.iter_mut().enumerate() {
+                let column = row as i64 + offset;
+                if (0..source.columns() as i64).contains(&column) {
+                    *value = source.at(row, column as usize);
+                }
             }
-        }
+        });
         Self::Diagonals { offsets, values }
     }
 
@@ -83,8 +77,9 @@ impl<T: Arithmetic> Stored<T> {
             Self::Sell(Sell { height, starts, lengths, rows_of, columns_of, values }) => {
                 sparse::sell(*height, starts, lengths, rows_of, columns_of, values, extents, x, y)
             }
-            Self::Blocks { size, starts, columns_of, values } => {
-                sparse::blocks(*size, starts, columns_of, values, extents, x, y)
+            Self::Blocks { size, slices: Sell { height, starts, lengths, rows_of, columns_of, values } } => {
+                let sizes = [*size, *height];
+                sparse::blocks(sizes, starts, lengths, rows_of, columns_of, values, extents, x, y)
             }
             Self::Diagonals { offsets, values } => sparse::diagonals(offsets, values, extents, x, y),
             Self::Coo { source, rows_of } => {
@@ -99,15 +94,13 @@ impl<T: Arithmetic> Stored<T> {
             Self::Csr(a) => {
                 size_of_val(&a.starts[..]) + size_of_val(&a.columns_of[..]) + size_of_val(&a.values[..])
             }
-            Self::Sell(Sell { height: _, starts, lengths, rows_of, columns_of, values }) => {
+            Self::Sell(slices) | Self::Blocks { slices, .. } => {
+                let Sell { height: _, starts, lengths, rows_of, columns_of, values } = slices;
                 size_of_val(&starts[..])
                     + size_of_val(&lengths[..])
                     + size_of_val(&rows_of[..])
                     + size_of_val(&columns_of[..])
                     + size_of_val(&values[..])
-            }
-            Self::Blocks { size: _, starts, columns_of, values } => {
-                size_of_val(&starts[..]) + size_of_val(&columns_of[..]) + size_of_val(&values[..])
             }
             Self::Diagonals { offsets, values } => size_of_val(&offsets[..]) + size_of_val(&values[..]),
             Self::Coo { source, rows_of } => {
@@ -120,23 +113,71 @@ impl<T: Arithmetic> Stored<T> {
     }
 }
 
+/// Slices that one task makes.
+const PIECE: usize = 256;
+
 impl<T: Arithmetic> Sell<T> {
-    fn new(source: &Csr<T>, height: usize) -> Self {
-        let slots = slot_rows(source, height);
-        let length = |slot: &Option<usize>| slot.map_or(0, |row| source.row_length(row));
+    fn of_rows(source: &Csr<T>, height: usize) -> Self {
+        Self::new(&row_lengths(source), [1, height], |row, columns_of, values| {
+            for (k, (column, value)) in source.row(row).enumerate() {
+                columns_of[height * k] = column as u32;
+                values[height * k] = value;
+            }
+        })
+    }
+
+    fn of_blocks(source: &Csr<T>, size: usize, height: usize) -> Self {
+        let lengths = block_lengths(source, size).unwrap_or_default();
+        Self::new(&lengths, [size * size, height], |block_row, columns_of, values| {
+            let columns = block_columns(source, size, block_row);
+            for (k, column) in columns.iter().enumerate() {
+                columns_of[height * k] = *column;
+            }
+            for i in 0..size {
+                for (column, value) in source.row(block_row * size + i) {
+                    let found = columns.binary_search(&((column / size) as u32));
+                    let block = found.expect("the block of an entry is listed");
+                    values[height * ((block * size + column % size) * size + i)] = value;
+                }
+            }
+        })
+    }
+
+    /// Makes slices of rows with so many columns each, and `square` values for each column.
+    ///
+    /// `fill` puts a row into the slices of columns and values that begin with its first ones.
+    fn new(
+        row_lengths: &[usize],
+        [square, height]: [usize; 2],
+        fill: impl Fn(usize, &mut [u32], &mut [T]) + Sync,
+    ) -> Self {
+        let slots = slot_rows(row_lengths, height);
+        let length = |slot: &Option<usize>| slot.map_or(0, |row| row_lengths[row]);
         let mut starts = vec![0_u64];
         for slice in slots.chunks(height) {
             starts.push(starts[starts.len() - 1] + (height * length(&slice[0])) as u64);
         }
-        let padded = starts[starts.len() - 1] as usize;
-        let mut columns_of = vec![0; padded];
-        let mut values = vec![T::default(); padded];
-        for (slot, row) in slots.iter().enumerate() {
-            let first = starts[slot / height] as usize + slot % height;
-            for (k, (column, value)) in row.iter().flat_map(|&row| source.row(row)).enumerate() {
-                columns_of[first + height * k] = column as u32;
-                values[first + height * k] = value;
-            }
+        let pieces: Vec<(Vec<u32>, Vec<T>)> = slots
+            .par_chunks(PIECE * height)
+            .map(|slots| {
+                let padded: usize = slots.chunks(height).map(|slice| height * length(&slice[0])).sum();
+                let (mut columns_of, mut values) = (vec![0; padded], vec![T::default(); padded * square]);
+                let mut first = 0;
+                for slice in slots.chunks(height) {
+                    for (l, row) in slice.iter().enumerate() {
+                        if let Some(row) = row.filter(|row| row_lengths[*row] > 0) {
+                            fill(row, &mut columns_of[first + l..], &mut values[first * square + l..]);
+                        }
+                    }
+                    first += height * length(&slice[0]);
+                }
+                (columns_of, values)
+            })
+            .collect();
+        let (mut columns_of, mut values) = (Vec::new(), Vec::new());
+        for (columns, numbers) in pieces {
+            columns_of.extend_from_slice(&columns);
+            values.extend_from_slice(&numbers);
         }
         Self {
             height,
