@@ -281,7 +281,7 @@ impl Command {
             Command::Devices(arguments) => devices::run(&arguments, common, report),
             Command::Generate(arguments) => generate::run(&arguments, report),
             Command::Tune(arguments) => tune::run(&arguments, common, report),
-            Command::Info(arguments) => info::run(&arguments, report),
+            Command::Info(arguments) => info::run(&arguments, common, report),
             Command::Convert(arguments) => convert::run(&arguments, report),
             Command::Measure(arguments) => measure::run(&arguments, report),
             Command::Smear(arguments) => smear::run(&arguments, common, report),

@@ -310,7 +310,10 @@ impl Job<'_> {
             .attempts
             .iter()
             .map(|attempt| Series {
-                name: format!("{}, {}", attempt.method.name(), attempt.preconditioner.kind),
+                name: match attempt.preconditioner.kind {
+                    Kind::None => attempt.method.name().to_owned(),
+                    kind => format!("{}, {kind}", attempt.method.name()),
+                },
                 points: attempt
                     .history
                     .iter()

@@ -13,10 +13,11 @@ pub struct Arguments {
 }
 
 /// The benchmarks that are run, as typed on the command line.
-const LINES: [&str; 7] = [
+const LINES: [&str; 8] = [
     "bandwidth",
     "blas",
     "gemm --sizes 256,512,1024,2048,4096",
+    "sparse",
     "stencil --dims 16x16x16x32 --operator hop,full",
     "solver",
     "measure",
@@ -26,10 +27,11 @@ const LINES: [&str; 7] = [
 /// The benchmarks of a quick run, with smaller problems.
 ///
 /// Most of the time goes into compiling kernels, on processors for the first time.
-const QUICK: [&str; 7] = [
+const QUICK: [&str; 8] = [
     "bandwidth",
     "blas --precision d,c",
     "gemm --sizes 64,128,256",
+    "sparse --precision d --rhs 1",
     "stencil --dims 8x8x8x8 --links 18",
     "solver --dims 4x4x4x8 --precision double",
     "measure",

@@ -18,6 +18,7 @@ mod outcome;
 mod page;
 mod session;
 mod solver;
+mod sparse;
 mod stencil;
 mod text;
 mod triads;
@@ -40,6 +41,8 @@ pub enum Bench {
     Blas(blas::Arguments),
     /// Products of matrices, C = A B, in every precision
     Gemm(Box<gemm::Arguments>),
+    /// Products with sparse matrices in each format, and solves with them
+    Sparse(sparse::Arguments),
     /// The hop of the Wilson operator from parity to parity, in every storage
     Stencil(stencil::Arguments),
     /// Cost of an iteration of each method
@@ -69,6 +72,7 @@ impl Bench {
             Bench::Bandwidth(arguments) => &arguments.how,
             Bench::Blas(arguments) => &arguments.how,
             Bench::Gemm(arguments) => &arguments.how,
+            Bench::Sparse(arguments) => &arguments.how,
             Bench::Stencil(arguments) => &arguments.how,
             Bench::Solver(arguments) => &arguments.how,
             Bench::Measure(arguments) => &arguments.how,
@@ -109,6 +113,7 @@ impl Bench {
                 [device] => gemm::measure(device, arguments, session),
                 _ => gemm_team::measure(arguments, session),
             },
+            Bench::Sparse(arguments) => sparse::measure(arguments, session),
             Bench::Stencil(arguments) => stencil::measure(arguments, session),
             Bench::Solver(arguments) => solver::measure(arguments, session),
             Bench::Measure(arguments) => measure::measure(arguments, session),

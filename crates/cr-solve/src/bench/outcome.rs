@@ -114,6 +114,7 @@ pub enum Benchmark {
     Bandwidth,
     Blas,
     Gemm,
+    Sparse,
     Stencil,
     Solver,
     Measure,

@@ -2,16 +2,19 @@
 
 use crate::arguments::path_text;
 use crate::failure::Failure;
-use crate::matrix_source::Matrix;
+use crate::matrix_source::Matrix as Source;
 use crate::report::{Table, scientific};
 use lattice_cl::blas::host::level1::Arithmetic;
 use lattice_cl::blas::sparse::market::{AnyCsr, Symmetry};
-use lattice_cl::blas::sparse::{Csr, Format};
+use lattice_cl::blas::sparse::{Csr, Format, Matrix, Place, Vector};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
 
-/// Rows of a slice that bytes are counted for: those of a GPU.
-const SLICE: usize = 32;
+/// Products of a format that are timed at least, and seconds after which no more are.
+const PRODUCTS: usize = 5;
+const SECONDS: f64 = 0.05;
 
 /// The result for a sparse matrix.
 #[derive(Serialize)]
@@ -29,10 +32,14 @@ pub struct MatrixInfo {
     /// Largest distance of an entry from the diagonal.
     bandwidth: usize,
     zeros_on_diagonal: usize,
-    /// Bytes in memory, in double precision.
+    /// Where products are timed: a device, or `host`.
+    device: String,
+    /// Bytes in memory and the time of a product, in double precision.
     formats: Vec<FormatInfo>,
-    /// The format that a device gets.
+    /// The format that the device gets.
     chosen_format: String,
+    /// The format whose products are the fastest there.
+    fastest_format: String,
 }
 
 #[derive(Serialize)]
@@ -55,25 +62,28 @@ struct RowLengths {
 struct FormatInfo {
     format: String,
     bytes: u64,
+    /// Seconds of a product, the least of several.
+    seconds: f64,
 }
 
 impl MatrixInfo {
-    /// Reads a matrix and looks at it.
-    pub fn of(path: &Path) -> Result<Self, Failure> {
-        let source = Matrix::of(&path.display().to_string())?;
-        let declared = source.declared.map(Symmetry::name);
-        Ok(match &source.matrix {
-            AnyCsr::Real(matrix) => Self::of_matrix(path, "real", declared, matrix),
-            AnyCsr::Complex(matrix) => Self::of_matrix(path, "complex", declared, matrix),
-        })
+    /// Reads a matrix, looks at it, and times products at a place.
+    pub fn of(path: &Path, place: &Place) -> Result<Self, Failure> {
+        let Source { matrix, declared, .. } = Source::of(&path.display().to_string())?;
+        let declared = declared.map(Symmetry::name);
+        match matrix {
+            AnyCsr::Real(matrix) => Self::of_matrix(path, "real", declared, Arc::new(matrix), place),
+            AnyCsr::Complex(matrix) => Self::of_matrix(path, "complex", declared, Arc::new(matrix), place),
+        }
     }
 
     fn of_matrix<T: Arithmetic>(
         path: &Path,
         numbers: &'static str,
         declared: Option<&'static str>,
-        matrix: &Csr<T>,
-    ) -> Self {
+        matrix: Arc<Csr<T>>,
+        place: &Place,
+    ) -> Result<Self, Failure> {
         let rows = matrix.rows();
         let lengths = || (0..rows).map(|row| matrix.row_length(row));
         let asymmetry = matrix.asymmetry();
@@ -85,8 +95,16 @@ impl MatrixInfo {
         };
         let distance = |row: usize| matrix.row(row).map(move |(column, _)| column.abs_diff(row)).max();
         let zeros = matrix.diagonal().iter().filter(|value| value.to_complex().norm() == 0.0).count();
-        let formats = Format::candidates(matrix, SLICE);
-        Self {
+        let height = Matrix::<T>::slice_height(place);
+        let chosen = Matrix::<T>::chosen_format(place, &matrix);
+        let mut formats = Vec::new();
+        for (format, bytes) in Format::candidates(&matrix, height) {
+            let seconds = seconds_of_product(&matrix, place, format)?;
+            formats.push(FormatInfo { format: format.to_string(), bytes, seconds });
+        }
+        let fastest = formats.iter().min_by(|a, b| a.seconds.total_cmp(&b.seconds));
+        let fastest_format = fastest.map_or_else(String::new, |fastest| fastest.format.clone());
+        Ok(Self {
             schema_version: 1,
             kind: "matrix",
             file: path.to_owned(),
@@ -106,12 +124,11 @@ impl MatrixInfo {
             },
             bandwidth: (0..rows).filter_map(distance).max().unwrap_or(0),
             zeros_on_diagonal: zeros,
-            formats: formats
-                .iter()
-                .map(|(format, bytes)| FormatInfo { format: format.to_string(), bytes: *bytes })
-                .collect(),
-            chosen_format: Format::of_fewest_bytes(matrix, SLICE).to_string(),
-        }
+            device: place.label(),
+            formats,
+            chosen_format: chosen.to_string(),
+            fastest_format,
+        })
     }
 
     pub fn table(&self) -> Table {
@@ -132,9 +149,16 @@ impl MatrixInfo {
         table.line("symmetry", format_args!("{found}{declared}{difference}"));
         table.line("bandwidth", self.bandwidth);
         table.line("zeros on diagonal", self.zeros_on_diagonal);
-        for FormatInfo { format, bytes } in &self.formats {
-            let chosen = if *format == self.chosen_format { ", chosen" } else { "" };
-            table.line("bytes", format_args!("{format}: {bytes}{chosen}"));
+        table.line("products on", &self.device);
+        for FormatInfo { format, bytes, seconds } in &self.formats {
+            let chosen = if *format == self.chosen_format { ", chosen by its bytes" } else { "" };
+            let fastest = if *format == self.fastest_format { ", fastest here" } else { "" };
+            let rate = *bytes as f64 / seconds / 1e9;
+            let [time, rate] = [scientific(*seconds, 2), format!("{rate:.1}")];
+            table.line(
+                "product",
+                format_args!("{format}, {bytes} bytes in {time} s, {rate} GB/s{chosen}{fastest}"),
+            );
         }
         table
     }
@@ -151,4 +175,28 @@ impl MatrixInfo {
         let zeros = self.zeros_on_diagonal;
         vec![format!("{zeros} entries of the diagonal are zero, so jacobi cannot be had")]
     }
+}
+
+/// Returns the seconds of a product in a format, the least of several.
+fn seconds_of_product<T: Arithmetic>(
+    matrix: &Arc<Csr<T>>,
+    place: &Place,
+    format: Format,
+) -> Result<f64, Failure> {
+    let stored = Matrix::with_format(place, Arc::clone(matrix), format)?;
+    let x = Vector::from_slice(place, &vec![T::from_complex(1.0.into()); matrix.columns()])?;
+    let mut y = Vector::zero(place, matrix.rows())?;
+    let mut product = || -> Result<f64, Failure> {
+        let began = Instant::now();
+        stored.multiply(&x, &mut y)?;
+        place.finish()?;
+        Ok(began.elapsed().as_secs_f64())
+    };
+    // The first one compiles.
+    product()?;
+    let (began, mut seconds) = (Instant::now(), Vec::new());
+    while seconds.len() < PRODUCTS || began.elapsed().as_secs_f64() < SECONDS {
+        seconds.push(product()?);
+    }
+    Ok(seconds.into_iter().fold(f64::INFINITY, f64::min))
 }

@@ -5,11 +5,13 @@ mod matrix;
 mod propagator;
 mod verification;
 
+use super::Common;
 use super::arguments::Input;
 use super::failure::{Failure, Status};
 use super::report::{Report, Table, scientific};
-use lattice_cl::blas::sparse::Problem;
+use super::team::select_one;
 use lattice_cl::blas::sparse::market::is_market;
+use lattice_cl::blas::sparse::{Place, Problem};
 use lattice_cl::io::{Contents, Error, Inspection};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -45,10 +47,16 @@ struct InfoResult {
 
 impl FileInfo {
     /// Reads a file, and returns its content and the first check that it fails.
-    fn of(path: &Path, input: &Input, report: &Report) -> Result<(Self, Option<Error>), Failure> {
+    fn of(
+        path: &Path,
+        input: &Input,
+        common: &Common,
+        report: &Report,
+    ) -> Result<(Self, Option<Error>), Failure> {
         // What comes through a pipe can be read once only.
         if (path.is_file() && is_market(path)) || Problem::is_named_by(&path.display().to_string()) {
-            return Ok((Self::Matrix(Box::new(matrix::MatrixInfo::of(path)?)), None));
+            let place = Place::of_team(&select_one(common, None, report)?);
+            return Ok((Self::Matrix(Box::new(matrix::MatrixInfo::of(path, &place)?)), None));
         }
         Ok(match input.inspect(path, report)? {
             Contents::Configuration(inspection) => {
@@ -93,12 +101,12 @@ impl FileInfo {
 /// # Errors
 /// When a file cannot be read, is not valid, or fails its checks. If several files fail, the error
 /// is that of the last one.
-pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
+pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
     let mut outcomes = Vec::new();
     let mut failures = Vec::new();
     for path in &arguments.files {
         // The content of a damaged file is of interest all the more.
-        match FileInfo::of(path, &arguments.input, report) {
+        match FileInfo::of(path, &arguments.input, common, report) {
             Ok((outcome, problem)) => {
                 match problem {
                     Some(problem) => failures.push(Failure::from(problem)),
