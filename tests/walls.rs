@@ -54,9 +54,10 @@ const MPI_FLOORS: [&[&str]; 6] =
     [&["abi", "launcher"], &["error"], &["library"], &["world"], &["post", "post_elsewhere"], &["lib"]];
 
 /// The floors of `lattice-linalg`.
-const LINALG_FLOORS: [&[&str]; 10] = [
+const LINALG_FLOORS: [&[&str]; 11] = [
     &["host", "op"],
     &["error", "completion"],
+    &["fft"],
     &["vector", "matrix"],
     &["block", "level1"],
     &["level2"],

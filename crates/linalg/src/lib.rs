@@ -2,13 +2,14 @@
 //!
 //! Matrices and vectors are views of device buffers ([`MatRef`], [`VecRef`] and their mutable
 //! forms). Levels 1 and 2, the relatives of [`gemm`](gemm::gemm()) and the factorisations of
-//! [`factor`] work on one device; [`split`] multiplies over a team. Every kernel has a readable twin
-//! in [`host`].
+//! [`factor`] work on one device; [`split`] multiplies over a team. [`fft`] has Fourier transforms of
+//! any length. Every kernel has a readable twin in [`host`].
 
 mod block;
 mod completion;
 mod error;
 pub mod factor;
+pub mod fft;
 pub mod gemm;
 pub mod host;
 pub mod level1;

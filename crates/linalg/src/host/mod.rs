@@ -3,6 +3,7 @@
 //! They work on ordinary memory and follow the mathematics as directly as possible.
 
 pub mod cholesky;
+pub mod fft;
 pub mod gemm;
 pub mod level1;
 pub mod level2;

@@ -1,0 +1,341 @@
+// The kernels of transforms: lines in local memory, and the steps of lines that are too long for it. Stands behind the passes.
+
+// Where line number `line` begins: on the side that is read (0), or written (1). Geometry is the number of dimensions, then of each, fastest
+// first, its extent and its distances on both sides.
+static inline ulong place_of(__global const ulong *geometry, ulong line, const uint side)
+{
+    ulong place = 0;
+    for (ulong d = 0; d < geometry[0]; ++d) {
+        const ulong extent = geometry[1 + 3 * d];
+        place += line % extent * geometry[2 + 3 * d + side];
+        line /= extent;
+    }
+    return place;
+}
+
+static inline real2_ multiply_parts(const real2_ a, const real2_ b)
+{
+    return (real2_)(sum_of_two_products(a.x, b.x, a.y, -b.y), sum_of_two_products(a.x, b.y, a.y, b.x));
+}
+
+static inline void store_pair(__global real *to, const ulong at, const real2_ z) { ((__global real2_ *)to)[at] = z; }
+
+// Element k of the complex line that begins at `a`, or of the pair of real lines that begin at `a` and `b`.
+static inline real2_ load_element(__global const real *from, const uint mode, const ulong a, const ulong b, const uint n, const uint k,
+                                  const ulong stride, const uint flags)
+{
+    real2_ z;
+    if (mode == COMPLEX_LINES) {
+        z = load_pair(from, a + k * stride);
+    } else if (mode == REAL_LINES) {
+        z = (real2_)(from[a + k * stride], from[b + k * stride]);
+    } else {
+        // Results of real lines x and y: z = x + i y. The imaginary parts of results 0 and n/2 are 0 whatever is there.
+        const uint half_way = k <= n / 2 ? k : n - k;
+        real2_ x = load_pair(from, a + half_way * stride), y = load_pair(from, b + half_way * stride);
+        if (half_way == 0 || 2 * half_way == n)
+            x.y = y.y = (real)0;
+        z = k <= n / 2 ? (real2_)(x.x - y.y, x.y + y.x) : (real2_)(x.x + y.y, y.x - x.y);
+    }
+    return flags & LOAD_SWAPPED ? z.yx : z;
+}
+
+// Writes element k of a complex line, or of a pair of real lines. For the results of real lines, `other` is element n - k.
+static inline void store_element(__global real *to, const uint mode, const ulong a, const ulong b, real2_ z, const real2_ other,
+                                 const uint k, const ulong stride, const real scale, const uint flags)
+{
+    if (mode == HALF_LINES) {
+        const real half_scale = (real)0.5 * scale;
+        store_pair(to, a + k * stride, (real2_)(z.x + other.x, z.y - other.y) * half_scale);
+        if (b != NOWHERE)
+            store_pair(to, b + k * stride, (real2_)(z.y + other.y, other.x - z.x) * half_scale);
+        return;
+    }
+    z = (flags & STORE_SWAPPED ? z.yx : z) * scale;
+    if (mode == COMPLEX_LINES) {
+        store_pair(to, a + k * stride, z);
+    } else {
+        to[a + k * stride] = z.x;
+        if (b != NOWHERE)
+            to[b + k * stride] = z.y;
+    }
+}
+
+// The element k and the vector v that step i of a loop over `count` elements of all vectors is about: neighbours in memory one after another.
+#if LANES > 1
+typedef union {
+    vreal v;
+    real s[LANES];
+} lanes_of;
+#define vreals JOIN(REAL, 16) // the numbers of LANES complex lines side by side: LANES is 8
+#define SPLIT(i, count, stride) const uint k = i, v = 0
+#elif defined(FIXED)
+#define SPLIT(i, count, stride) OF_PASS(i, count, k)
+#else
+#define SPLIT(i, count, stride)                        \
+    const uint k = stride == 1 ? i % (count) : i / VECTORS; \
+    const uint v = stride == 1 ? i / (count) : i % VECTORS
+#endif
+
+#ifdef FIXED
+#define PLACE_OF(line, side) JOIN(fixed_place_, side)((uint)(line))
+#else
+#define PLACE_OF(line, side) place_of(geometry, line, side)
+
+// All passes over a line of m elements; returns where the result is.
+static inline __local vreal *run_passes(ulong radices, const uint m, const uint vectors, const uint plane, __global const real *roots,
+                                        __local vreal *from, __local vreal *to)
+{
+    for (uint l = 1; radices != 0; radices >>= 4) {
+        const uint radix = (uint)(radices & 15) + 1;
+        GROUP_BARRIER;
+        pass(radix, l, m, vectors, plane, roots, from, to);
+        l *= radix;
+        __local vreal *const swapped = from;
+        from = to;
+        to = swapped;
+    }
+    GROUP_BARRIER;
+    return from;
+}
+#endif
+
+// Transforms lines. Of `lines` lines or pairs a work-group takes VECTORS * LANES; `singles` is the number of lines that pairs are made of.
+//
+// sizes: n, m, the kind, the number of vectors. modes: how lines are read and written, the flags, and reals per element of the two buffers'
+// offsets: those of `from` in the lower 16 bits. In place, `from` is not looked at. `turns` turns result k of a line by
+// exp(-2 pi i k column/(n columns)) if `columns` is not 0, with the column as the fastest dimension of the geometry.
+__kernel void fft_lines(__global const real *from, const ulong from_offset, __global real *to, const ulong to_offset,
+                        __global const ulong *geometry, __global const real *roots, __global const real *chirp,
+                        __global const real *response, __global const uint *slots, __global const real *turns, const ulong radices,
+                        const ulong lines, const ulong singles, const ulong from_stride, const ulong to_stride, const uint columns,
+                        const uint4 sizes, const uint4 modes, const real scale, __local vreal *work, __local ulong *places)
+{
+    const uint n = FIXED_OR(FIXED_LENGTH, sizes.x), m = FIXED_OR(FIXED_CONVOLUTION, sizes.y), kind = FIXED_OR(FIXED_KIND, sizes.z);
+    const uint vectors = FIXED_OR(FIXED_VECTORS, sizes.w), turned_columns = FIXED_OR(FIXED_COLUMNS, columns);
+    const uint read_mode = FIXED_OR(FIXED_READ_MODE, modes.x), written_mode = FIXED_OR(FIXED_WRITTEN_MODE, modes.y), flags = modes.z;
+    const ulong read_step = FIXED_OR(FIXED_READ_STEP, from_stride), written_step = FIXED_OR(FIXED_WRITTEN_STEP, to_stride);
+    const uint together = VECTORS * LANES;
+    const uint plane = FIXED_OR(FIXED_PLANE, max(n, m) * VECTORS);
+    const uint item = get_local_id(0);
+    const ulong first = (ulong)get_group_id(0) * together;
+    __global real *const target = to + to_offset * (modes.w >> 16);
+    __global const real *const source = flags & IN_PLACE ? target : from + from_offset * (modes.w & 0xFFFF);
+
+    // Places to read from, and to write to, of lines or of the first and second lines of pairs. Behind the last line the first one is read, and
+    // nothing is written.
+    for (uint i = item; i < together; i += LOCAL_SIZE) {
+        const int exists = first + i < lines;
+        const ulong line = exists ? first + i : first;
+        const int paired = read_mode != COMPLEX_LINES || written_mode != COMPLEX_LINES;
+        const ulong one = paired ? 2 * line : line;
+        const ulong two = paired && one + 1 < singles ? one + 1 : one;
+        places[i] = PLACE_OF(one, 0);
+        places[together + i] = PLACE_OF(two, 0);
+        places[2 * together + i] = exists ? PLACE_OF(one, 1) : NOWHERE;
+        places[3 * together + i] = exists && two != one ? PLACE_OF(two, 1) : NOWHERE;
+    }
+    GROUP_BARRIER;
+
+    __local vreal *const a = work, *const b = work + 2 * plane;
+#if LANES > 1
+    // Complex lines side by side are read and written as whole vectors.
+    int side_by_side = read_mode == COMPLEX_LINES, written_side_by_side = written_mode == COMPLEX_LINES;
+    for (uint t = 1; t < LANES; ++t) {
+        side_by_side = side_by_side && places[t] == places[0] + t;
+        written_side_by_side = written_side_by_side && places[2 * LANES + t] == places[2 * LANES] + t;
+    }
+#endif
+    for (uint i = item; i < n * VECTORS; i += LOCAL_SIZE) {
+        SPLIT(i, n, read_step);
+        vreal re, im;
+#if LANES > 1
+        if (side_by_side) {
+            __global const real *const here = source + 2 * (places[0] + k * read_step);
+            const vreals both = vload16(0, here);
+            re = flags & LOAD_SWAPPED ? both.odd : both.even;
+            im = flags & LOAD_SWAPPED ? both.even : both.odd;
+        } else {
+            lanes_of x, y;
+            for (uint t = 0; t < LANES; ++t) {
+                const real2_ z =
+                    load_element(source, read_mode, places[t], places[LANES + t], n, k, read_step, flags);
+                x.s[t] = z.x;
+                y.s[t] = z.y;
+            }
+            re = x.v;
+            im = y.v;
+        }
+#else
+        const real2_ z = load_element(source, read_mode, places[v], places[together + v], n, k, read_step, flags);
+        re = z.x;
+        im = z.y;
+#endif
+        uint slot = k;
+        if (kind == BLUESTEIN) {
+            const real2_ w = load_pair(chirp, k);
+            const vreal turned = re * w.x - im * w.y;
+            im = re * w.y + im * w.x;
+            re = turned;
+        } else if (kind == RADER) {
+            slot = slots[k];
+        }
+        a[AT(slot)] = re;
+        a[plane + AT(slot)] = im;
+    }
+    if (kind == BLUESTEIN) {
+        for (uint i = item; i < (m - n) * VECTORS; i += LOCAL_SIZE) {
+            OF_PASS(i, m - n, behind);
+            a[AT(n + behind)] = (vreal)0;
+            a[plane + AT(n + behind)] = (vreal)0;
+        }
+    }
+
+    __local vreal *result = run_passes(radices, m, vectors, plane, roots, a, b);
+    if (kind != DIRECT) {
+        for (uint i = item; i < m * VECTORS; i += LOCAL_SIZE) {
+            OF_PASS(i, m, k);
+            const real2_ factor = load_pair(response, k);
+            const vreal re = result[AT(k)], im = result[plane + AT(k)];
+            vreal product_re = re * factor.x - im * factor.y, product_im = re * factor.y + im * factor.x;
+            if (kind == RADER && k == 0) {
+                // Element 0 is behind the others of `a`. It is added to all results, and the sum of all elements, kept behind those of `b`, is
+                // result 0.
+                const uint behind = AT(m);
+                const vreal x = a[behind], y = a[plane + behind];
+                b[behind] = x + re;
+                b[plane + behind] = y + im;
+                product_re += x;
+                product_im += y;
+            }
+            result[AT(k)] = product_im;
+            result[plane + AT(k)] = product_re;
+        }
+        result = run_passes(radices, m, vectors, plane, roots, result, result == a ? b : a);
+    }
+
+    const uint results = written_mode == HALF_LINES ? n / 2 + 1 : n;
+    for (uint i = item; i < results * VECTORS; i += LOCAL_SIZE) {
+        SPLIT(i, results, written_step);
+        vreal re[2], im[2];
+        for (uint which = 0; which < (written_mode == HALF_LINES ? 2u : 1u); ++which) {
+            const uint number = which == 0 || k == 0 ? k : n - k;
+            __local const vreal *at = result + AT(number);
+            if (kind == RADER)
+                at = number == 0 ? b + AT(m) : result + AT(slots[n + number]);
+            // What comes out of a convolution has its parts exchanged.
+            const int exchanged = kind == BLUESTEIN || (kind == RADER && number != 0);
+            re[which] = exchanged ? at[plane] : at[0];
+            im[which] = exchanged ? at[0] : at[plane];
+            if (kind == BLUESTEIN) {
+                const real2_ w = load_pair(chirp, number);
+                const vreal turned = re[which] * w.x - im[which] * w.y;
+                im[which] = re[which] * w.y + im[which] * w.x;
+                re[which] = turned;
+            }
+        }
+        if (written_mode != HALF_LINES) {
+            re[1] = re[0];
+            im[1] = im[0];
+        }
+#if LANES > 1
+        if (written_side_by_side && turned_columns == 0) {
+            vreals both;
+            both.even = (flags & STORE_SWAPPED ? im[0] : re[0]) * scale;
+            both.odd = (flags & STORE_SWAPPED ? re[0] : im[0]) * scale;
+            vstore16(both, 0, target + 2 * (places[2 * LANES] + k * written_step));
+            continue;
+        }
+        lanes_of x[2], y[2];
+        for (uint which = 0; which < 2; ++which) {
+            x[which].v = re[which];
+            y[which].v = im[which];
+        }
+#define OF_LANE(part, which) part[which].s[t]
+#else
+        const real *const x = re, *const y = im;
+#define OF_LANE(part, which) part[which]
+#endif
+        for (uint t = 0; t < LANES; ++t) {
+            const uint line = v * LANES + t;
+            const ulong place = places[2 * together + line];
+            if (place == NOWHERE)
+                continue;
+            real2_ z = (real2_)(OF_LANE(x, 0), OF_LANE(y, 0));
+            if (turned_columns != 0)
+                z = multiply_parts(z, load_pair(turns, k * ((first + line) % turned_columns)));
+            store_element(target, written_mode, place, places[3 * together + line], z, (real2_)(OF_LANE(x, 1), OF_LANE(y, 1)), k, written_step,
+                          scale, flags);
+        }
+    }
+}
+
+#ifndef FIXED
+// Elements that a work-item takes: neighbours beside each other on a GPU, one after another on a processor.
+#if LOCAL_SIZE > 1
+#define FOR_MINE(i, total) for (ulong i = get_global_id(0); i < (total); i += get_global_size(0))
+#else
+#define FOR_MINE(i, total)                                                                    \
+    for (ulong i = (total) * get_global_id(0) / get_global_size(0),                           \
+               behind = (total) * (get_global_id(0) + 1) / get_global_size(0); i < behind; ++i)
+#endif
+
+// Writes lines, turned by the chirp and zeros behind them, one after another: element k of a line or pair to line * m + k.
+__kernel void fft_gather(__global const real *from, const ulong from_offset, __global real *work, __global const ulong *geometry,
+                         __global const real *chirp, const ulong lines, const ulong singles, const ulong from_stride, const uint4 sizes,
+                         const uint4 modes)
+{
+    const uint n = sizes.x, m = sizes.y;
+    __global const real *const source = from + from_offset * (modes.w & 0xFFFF);
+    FOR_MINE(i, lines * m) {
+        const ulong line = i / m;
+        const uint k = (uint)(i % m);
+        real2_ z = (real2_)(0, 0);
+        if (k < n) {
+            const int paired = modes.x != COMPLEX_LINES || modes.y != COMPLEX_LINES;
+            const ulong one = paired ? 2 * line : line, two = paired && one + 1 < singles ? one + 1 : one;
+            z = load_element(source, modes.x, place_of(geometry, one, 0), place_of(geometry, two, 0), n, k, from_stride, modes.z);
+            if (sizes.z == BLUESTEIN)
+                z = multiply_parts(z, load_pair(chirp, k));
+        }
+        work[2 * i] = z.x;
+        work[2 * i + 1] = z.y;
+    }
+}
+
+// Multiplies lines of m elements by the response, and exchanges their parts.
+__kernel void fft_product(__global real *work, __global const real *response, const ulong lines, const uint m)
+{
+    FOR_MINE(i, lines * m) {
+        const real2_ z = multiply_parts(load_pair(work, i), load_pair(response, i % m));
+        work[2 * i] = z.y;
+        work[2 * i + 1] = z.x;
+    }
+}
+
+// Writes the results of lines that fft_gather has read.
+__kernel void fft_scatter(__global const real *work, __global real *to, const ulong to_offset, __global const ulong *geometry,
+                          __global const real *chirp, const ulong lines, const ulong singles, const ulong to_stride, const uint4 sizes,
+                          const uint4 modes, const real scale)
+{
+    const uint n = sizes.x, m = sizes.y;
+    const uint results = modes.y == HALF_LINES ? n / 2 + 1 : n;
+    __global real *const target = to + to_offset * (modes.w >> 16);
+    FOR_MINE(i, lines * results) {
+        const ulong line = i / results;
+        const uint k = (uint)(i % results);
+        const int paired = modes.x != COMPLEX_LINES || modes.y != COMPLEX_LINES;
+        const ulong one = paired ? 2 * line : line;
+        const ulong a = place_of(geometry, one, 1);
+        const ulong b = paired && one + 1 < singles ? place_of(geometry, one + 1, 1) : NOWHERE;
+        real2_ z[2];
+        for (uint which = 0; which < 2; ++which) {
+            const uint number = which == 0 || k == 0 ? k : n - k;
+            z[which] = load_pair(work, line * m + number);
+            if (sizes.z == BLUESTEIN)
+                z[which] = multiply_parts(z[which].yx, load_pair(chirp, number));
+        }
+        store_element(target, modes.y, a, b, z[0], z[1], k, to_stride, scale, modes.z);
+    }
+}
+#endif

@@ -1,0 +1,388 @@
+//! The transform of one axis: many lines of one length.
+
+use super::cut::Cut;
+use super::error::{FftError, FftResult};
+use super::factors::{factors, fast_length, two_factors};
+use super::fixed::Fixed;
+use super::kernels::{Kernels, LineKernels, fixed};
+use super::lines::{Lines, Mode, Side};
+use super::tables::{self, Convolution};
+use lattice_compute::scalar::Real;
+use lattice_compute::{Argument, Buffer, Device, Event, Range, Scratch};
+use num_complex::Complex;
+
+/// The sign of the exponent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    Forward,
+    Inverse,
+}
+
+const LOAD_SWAPPED: u32 = 1;
+const STORE_SWAPPED: u32 = 2;
+const IN_PLACE: u32 = 4;
+
+/// A buffer of the caller, or scratch memory, with the type of its elements.
+#[derive(Clone, Copy)]
+pub(super) struct Operand<'a> {
+    pub argument: Argument<'a>,
+    pub is_complex: bool,
+}
+
+impl<'a> Operand<'a> {
+    pub fn new(argument: impl Into<Argument<'a>>, is_complex: bool) -> Self {
+        Self { argument: argument.into(), is_complex }
+    }
+}
+
+/// Kernels for lines in local memory, with their constant factors.
+struct Local<T> {
+    lines: Lines,
+    /// Length of the transforms in local memory.
+    m: usize,
+    /// 0 without a convolution, 1 Bluestein, 2 Rader.
+    kind: u32,
+    radices: u64,
+    /// Columns whose results are turned; 0 for none.
+    columns: usize,
+    geometry: Buffer<u64>,
+    roots: Buffer<Complex<T>>,
+    chirp: Option<Buffer<Complex<T>>>,
+    response: Option<Buffer<Complex<T>>>,
+    slots: Buffer<u32>,
+    turns: Option<Buffer<Complex<T>>>,
+    /// The program for these lines alone, if they have one.
+    own: Option<(Fixed, LineKernels)>,
+}
+
+/// Lines that are too long for local memory.
+struct Long<T> {
+    lines: Lines,
+    /// Length of the transforms, a product of two shorter ones.
+    m: usize,
+    is_bluestein: bool,
+    geometry: Buffer<u64>,
+    chirp: Buffer<Complex<T>>,
+    response: Buffer<Complex<T>>,
+    /// The two steps between scratch arrays.
+    steps: [Local<T>; 2],
+}
+
+enum Way<T> {
+    /// Lines of one element: a copy with a factor is a pass without radices.
+    Local(Box<Local<T>>),
+    /// Complex lines in two steps, from the caller's buffer and to it.
+    TwoSteps(Box<[Local<T>; 2]>),
+    Long(Box<Long<T>>),
+}
+
+/// The transform of all lines along one axis, in one direction.
+pub(super) struct Axis<T> {
+    way: Way<T>,
+    /// Complex numbers of each of two scratch arrays.
+    scratch: usize,
+}
+
+fn buffer<T: Real>(device: &Device, values: &[num_complex::Complex64]) -> FftResult<Buffer<Complex<T>>> {
+    Ok(Buffer::from_slice(device, &tables::rounded::<T>(values))?)
+}
+
+/// Returns a table, or something else that is not looked at.
+fn given_or<'a, T: Real>(table: Option<&'a Buffer<Complex<T>>>, other: Argument<'a>) -> Argument<'a> {
+    table.map_or(other, Argument::from)
+}
+
+impl<T: Real> Local<T> {
+    /// Prepares lines without a convolution.
+    fn direct(device: &Device, lines: Lines) -> FftResult<Self> {
+        let m = lines.length;
+        Self::new(device, lines, m, 0, None, 0)
+    }
+
+    fn new(
+        device: &Device,
+        lines: Lines,
+        m: usize,
+        kind: u32,
+        convolution: Option<&Convolution>,
+        columns: usize,
+    ) -> FftResult<Self> {
+        let radices = factors(m).map(|factors| factors.radices).unwrap_or_default();
+        let packed = radices.iter().rev().fold(0, |packed, &radix| (packed << 4) | (radix as u64 - 1));
+        let table = |values: Option<&Vec<_>>| match values {
+            Some(values) if !values.is_empty() => buffer(device, values).map(Some),
+            _ => Ok(None),
+        };
+        let slots = convolution.map(|c| c.slots.clone()).filter(|slots| !slots.is_empty());
+        let own = Fixed::of(Cut::of(device), size_of::<T>(), &lines, (m, kind, columns), &radices);
+        let own = own.map(|own| Ok::<_, FftError>((own.clone(), fixed::<T>(device, &own)?))).transpose()?;
+        let turns = (columns != 0).then(|| tables::roots(lines.length * columns));
+        Ok(Self {
+            m,
+            kind,
+            radices: packed,
+            columns,
+            geometry: Buffer::from_slice(device, &lines.geometry())?,
+            roots: buffer(device, &tables::roots(m))?,
+            chirp: table(convolution.map(|c| &c.chirp))?,
+            response: table(convolution.map(|c| &c.response))?,
+            slots: Buffer::from_slice(device, &slots.unwrap_or_else(|| vec![0]))?,
+            turns: table(turns.as_ref())?,
+            own,
+            lines,
+        })
+    }
+
+    /// Launches the kernel. Without `from` the lines are transformed in place.
+    fn run(
+        &self,
+        kernels: &Kernels<T>,
+        from: Option<Operand<'_>>,
+        to: Operand<'_>,
+        swapped: u32,
+        scale: f64,
+    ) -> FftResult<Event> {
+        let singles = self.lines.count();
+        let lines = if self.lines.are_paired() { singles.div_ceil(2) } else { singles };
+        let (n, real) = (self.lines.length, size_of::<T>());
+        let elements = n.max(self.m);
+        let cut = kernels.cut;
+        let (vectors, local, plane, choice) = match &self.own {
+            Some((own, kernels)) => (own.vectors, own.local, own.plane, kernels),
+            None => {
+                let vectors = cut.vectors(elements, real);
+                (vectors, cut.local, elements * vectors, &kernels.lines)
+            }
+        };
+        let together = vectors * cut.lanes;
+        let roots = Argument::from(&self.roots);
+        let reals = |is_complex: bool| 1 + u32::from(is_complex);
+        let from_operand = from.unwrap_or(Operand { argument: roots, is_complex: true });
+        let flags = swapped | if from.is_none() { IN_PLACE } else { 0 };
+        let offsets = reals(from_operand.is_complex) | (reals(to.is_complex) << 16);
+        let arguments = [
+            from_operand.argument,
+            to.argument,
+            (&self.geometry).into(),
+            roots,
+            given_or(self.chirp.as_ref(), roots),
+            given_or(self.response.as_ref(), roots),
+            (&self.slots).into(),
+            given_or(self.turns.as_ref(), roots),
+            Argument::value(self.radices),
+            Argument::value(lines as u64),
+            Argument::value(singles as u64),
+            Argument::value(self.lines.from.stride as u64),
+            Argument::value(self.lines.to.stride as u64),
+            Argument::value(self.columns as u32),
+            Argument::value([n as u32, self.m as u32, self.kind, vectors as u32]),
+            Argument::value([self.lines.from.mode as u32, self.lines.to.mode as u32, flags, offsets]),
+            Argument::value(T::from_f64(scale)),
+            Argument::local::<T>(4 * plane * cut.lanes),
+            Argument::local::<u64>(4 * together),
+        ];
+        let kernel = &choice[usize::from(from_operand.is_complex)][usize::from(to.is_complex)];
+        Ok(kernel.launch(Range::groups(lines.div_ceil(together), local), &arguments)?)
+    }
+}
+
+/// Returns the two steps of long lines with these geometries.
+///
+/// A line x of length n = n₁n₂ is an array of n₁ rows and n₂ columns. The first step transforms the
+/// columns, and turns result k₁ of column j₂ by exp(−2πi k₁j₂/n). The second one transforms rows:
+/// result k₂ of row k₁ is number k₁ + n₁k₂.
+fn steps<T: Real>(device: &Device, first: Lines, second: Lines, columns: usize) -> FftResult<[Local<T>; 2]> {
+    let m = first.length;
+    Ok([Local::new(device, first, m, 0, None, columns)?, Local::direct(device, second)?])
+}
+
+impl<T: Real> Long<T> {
+    /// Prepares lines by way of contiguous ones of length `m` = n₁n₂.
+    fn new(device: &Device, lines: Lines, m: usize, [n1, n2]: [usize; 2]) -> FftResult<Self> {
+        let is_bluestein = m != lines.length;
+        let singles = lines.count();
+        let count = if lines.are_paired() { singles.div_ceil(2) } else { singles };
+        let contiguous = |length, from, to| Lines {
+            length,
+            extents: vec![count],
+            from: Side { mode: Mode::Complex, stride: from, distances: vec![m] },
+            to: Side { mode: Mode::Complex, stride: to, distances: vec![m] },
+        };
+        let first = contiguous(n1, n2, n2).with_columns(n2, 1, 1);
+        let second = contiguous(n2, 1, n1).with_columns(n1, n2, 1);
+        let convolution = is_bluestein.then(|| tables::bluestein(lines.length, m));
+        let one = vec![num_complex::Complex64::new(1.0, 0.0)];
+        let (chirp, response) = convolution.map_or((one.clone(), one), |c| (c.chirp, c.response));
+        Ok(Self {
+            m,
+            is_bluestein,
+            geometry: Buffer::from_slice(device, &lines.geometry())?,
+            chirp: buffer(device, &chirp)?,
+            response: buffer(device, &response)?,
+            steps: steps(device, first, second, n2)?,
+            lines,
+        })
+    }
+
+    fn run(
+        &self,
+        kernels: &Kernels<T>,
+        [a, b]: [&mut Scratch<Complex<T>>; 2],
+        from: Operand<'_>,
+        to: Operand<'_>,
+        swapped: u32,
+        scale: f64,
+    ) -> FftResult<Vec<Event>> {
+        let singles = self.lines.count();
+        let count = if self.lines.are_paired() { singles.div_ceil(2) } else { singles };
+        let (n, m) = (self.lines.length, self.m);
+        let reals = |is_complex: bool| 1 + u32::from(is_complex);
+        let offsets = reals(from.is_complex) | (reals(to.is_complex) << 16);
+        let lines = [Argument::value(count as u64), Argument::value(singles as u64)];
+        let sizes = Argument::value([n as u32, m as u32, u32::from(self.is_bluestein), 1]);
+        let modes =
+            Argument::value([self.lines.from.mode as u32, self.lines.to.mode as u32, swapped, offsets]);
+        let [geometry, chirp] = [Argument::from(&self.geometry), Argument::from(&self.chirp)];
+        let local = kernels.cut.local;
+        let range = |items: usize| Range::covering(items.min(1 << 18), local);
+        let [from_stride, to_stride] =
+            [self.lines.from.stride, self.lines.to.stride].map(|stride| Argument::value(stride as u64));
+        let mut events = vec![kernels.gather[usize::from(from.is_complex)].launch(
+            range(count * m),
+            &[from.argument, a.output(), geometry, chirp, lines[0], lines[1], from_stride, sizes, modes],
+        )?];
+        // The first step works in place, the second one goes to the other array.
+        let transform = |x: &mut Scratch<Complex<T>>, y: &mut Scratch<Complex<T>>| -> FftResult<_> {
+            let first = self.steps[0].run(kernels, None, Operand::new(x.output(), true), 0, 1.0)?;
+            let x = Operand::new(x.input(), true);
+            Ok([first, self.steps[1].run(kernels, Some(x), Operand::new(y.output(), true), 0, 1.0)?])
+        };
+        events.extend(transform(a, b)?);
+        let result = if self.is_bluestein {
+            let product = [b.output(), (&self.response).into(), lines[0], Argument::value(m as u32)];
+            events.push(kernels.product.launch(range(count * m), &product)?);
+            events.extend(transform(b, a)?);
+            a
+        } else {
+            b
+        };
+        let scale = Argument::value(T::from_f64(scale));
+        events.push(kernels.scatter[usize::from(to.is_complex)].launch(
+            range(count * n),
+            &[
+                result.input(),
+                to.argument,
+                geometry,
+                chirp,
+                lines[0],
+                lines[1],
+                to_stride,
+                sizes,
+                modes,
+                scale,
+            ],
+        )?);
+        Ok(events)
+    }
+}
+
+impl<T: Real> Axis<T> {
+    /// Prepares the transform of these lines.
+    pub fn new(device: &Device, kernels: &Kernels<T>, lines: Lines) -> FftResult<Self> {
+        let longest = kernels.cut.longest(size_of::<T>());
+        let (n, lines) = (lines.length, lines.sorted());
+        let is_smooth = factors(n).is_some();
+        if is_smooth && n <= longest {
+            return Ok(Self { way: Way::Local(Box::new(Local::direct(device, lines)?)), scratch: 0 });
+        }
+        let m = fast_length(2 * n - 1);
+        // Rader's convolution is half as long. It serves primes one above a smooth number.
+        if !is_smooth
+            && n <= longest
+            && factors(n - 1).is_some()
+            && let Some(convolution) = tables::rader(n)
+        {
+            let local = Local::new(device, lines, n - 1, 2, Some(&convolution), 0)?;
+            return Ok(Self { way: Way::Local(Box::new(local)), scratch: 0 });
+        }
+        if !is_smooth && m <= longest {
+            let convolution = tables::bluestein(n, m);
+            let local = Local::new(device, lines, m, 1, Some(&convolution), 0)?;
+            return Ok(Self { way: Way::Local(Box::new(local)), scratch: 0 });
+        }
+        let singles = lines.count();
+        let two = two_factors(n, longest).filter(|_| is_smooth);
+        if let Some([n1, n2]) = two
+            && !lines.are_paired()
+        {
+            // Between the steps lines are contiguous, in the order of their numbers.
+            let mut between = Vec::new();
+            lines.extents.iter().fold(n, |distance, &extent| {
+                between.push(distance);
+                distance * extent
+            });
+            let scratch = |stride| Side { mode: Mode::Complex, stride, distances: between.clone() };
+            let (from, to) = (lines.from.clone(), lines.to.clone());
+            let first = Lines { length: n1, to: scratch(n2), ..lines.clone() };
+            let first = Lines { from: Side { stride: n2 * from.stride, ..from.clone() }, ..first };
+            let second = Lines { length: n2, from: scratch(1), ..lines };
+            let second = Lines { to: Side { stride: n1 * to.stride, ..to.clone() }, ..second };
+            let first = first.with_columns(n2, from.stride, 1);
+            let second = second.with_columns(n1, n2, to.stride);
+            let way = Way::TwoSteps(Box::new(steps(device, first, second, n2)?));
+            return Ok(Self { way, scratch: n * singles });
+        }
+        let count = if lines.are_paired() { singles.div_ceil(2) } else { singles };
+        let parts = two
+            .or_else(|| two_factors(m, longest))
+            .or_else(|| two_factors((2 * n - 1).next_power_of_two(), longest))
+            .ok_or_else(|| FftError::TooLong {
+                length: n,
+                longest: longest * longest,
+                device: device.label().to_owned(),
+            })?;
+        let m = parts[0] * parts[1];
+        Ok(Self { way: Way::Long(Box::new(Long::new(device, lines, m, parts)?)), scratch: m * count })
+    }
+
+    /// Returns the bytes of scratch memory that a run needs.
+    pub fn scratch_bytes(&self) -> u64 {
+        let arrays = if matches!(self.way, Way::TwoSteps(_)) { 1 } else { 2 };
+        arrays * self.scratch as u64 * 2 * size_of::<T>() as u64
+    }
+
+    /// Transforms all lines, and returns what was launched.
+    ///
+    /// Without `from` lines are transformed in place.
+    pub fn run(
+        &self,
+        device: &Device,
+        kernels: &Kernels<T>,
+        direction: Direction,
+        from: Option<Operand<'_>>,
+        to: Operand<'_>,
+        scale: f64,
+    ) -> FftResult<Vec<Event>> {
+        let swapped = match direction {
+            Direction::Forward => 0,
+            Direction::Inverse => LOAD_SWAPPED | STORE_SWAPPED,
+        };
+        match &self.way {
+            Way::Local(local) => Ok(vec![local.run(kernels, from, to, swapped, scale)?]),
+            Way::TwoSteps(steps) => {
+                let [first, second] = &**steps;
+                let mut between = device.scratch::<Complex<T>>(self.scratch)?;
+                let from = from.unwrap_or(to);
+                let there = Operand::new(between.output(), true);
+                let event = first.run(kernels, Some(from), there, swapped & LOAD_SWAPPED, 1.0)?;
+                let back = Operand::new(between.input(), true);
+                Ok(vec![event, second.run(kernels, Some(back), to, swapped & STORE_SWAPPED, scale)?])
+            }
+            Way::Long(long) => {
+                let mut a = device.scratch::<Complex<T>>(self.scratch)?;
+                let mut b = device.scratch::<Complex<T>>(self.scratch)?;
+                long.run(kernels, [&mut a, &mut b], from.unwrap_or(to), to, swapped, scale)
+            }
+        }
+    }
+}

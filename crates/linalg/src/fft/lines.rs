@@ -1,0 +1,75 @@
+//! Which lines are transformed, and where they lie.
+
+/// How the numbers of lines are kept; the modes of `cl/fft.cl`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Complex numbers.
+    Complex = 0,
+    /// Real numbers; lines go in pairs.
+    Real = 1,
+    /// The first n/2 + 1 results of real lines, which go in pairs.
+    Half = 2,
+}
+
+/// Where lines lie on one side.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Side {
+    pub mode: Mode,
+    /// Distance of neighbours on a line.
+    pub stride: usize,
+    /// Distances of neighbouring lines, for each dimension of [`Lines::extents`].
+    pub distances: Vec<usize>,
+}
+
+/// Lines to be transformed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Lines {
+    /// Length of a line of complex numbers, or of reals.
+    pub length: usize,
+    /// How many lines there are in each dimension.
+    pub extents: Vec<usize>,
+    pub from: Side,
+    pub to: Side,
+}
+
+impl Lines {
+    /// Sorts the dimensions, so that neighbouring lines are neighbours in memory.
+    pub fn sorted(mut self) -> Self {
+        let mut order: Vec<usize> = (0..self.extents.len()).filter(|&d| self.extents[d] > 1).collect();
+        order.sort_by_key(|&d| (self.from.distances[d], self.to.distances[d]));
+        let pick = |values: &[usize]| order.iter().map(|&d| values[d]).collect::<Vec<_>>();
+        self.extents = pick(&self.extents);
+        self.from.distances = pick(&self.from.distances);
+        self.to.distances = pick(&self.to.distances);
+        self
+    }
+
+    /// Returns how many lines there are.
+    pub fn count(&self) -> usize {
+        self.extents.iter().product()
+    }
+
+    /// Returns `true` if lines go in pairs.
+    pub fn are_paired(&self) -> bool {
+        self.from.mode != Mode::Complex || self.to.mode != Mode::Complex
+    }
+
+    /// Adds a dimension in front.
+    pub fn with_columns(&self, columns: usize, from: usize, to: usize) -> Self {
+        let mut lines = self.clone();
+        lines.extents.insert(0, columns);
+        lines.from.distances.insert(0, from);
+        lines.to.distances.insert(0, to);
+        lines
+    }
+
+    /// The geometry of `place_of` in `cl/fft_lines.cl`.
+    pub fn geometry(&self) -> Vec<u64> {
+        let mut geometry = vec![self.extents.len() as u64];
+        for d in 0..self.extents.len() {
+            geometry
+                .extend([self.extents[d], self.from.distances[d], self.to.distances[d]].map(|x| x as u64));
+        }
+        geometry
+    }
+}

@@ -1,0 +1,37 @@
+//! Fourier transforms of any length, along one to four axes, on one device.
+//!
+//! [`Plan`] transforms complex arrays, [`RealPlan`] real ones; both in single and double precision,
+//! in batches, with strides, in place or not. The kernels are in `cl/fft.cl` and `cl/fft_lines.cl`,
+//! their twin in [`host::fft`](crate::host::fft).
+//!
+//! * A line that fits local memory is one kernel: one read and one write. Lengths with prime factors
+//!   up to 13 go through Stockham's passes. A prime above a smooth number is a cyclic convolution
+//!   (Rader 1968), any other length another one (Bluestein 1970), within the same kernel.
+//! * Longer lines take two steps, n = n₁n₂, by way of scratch memory.
+//! * Real rows go in pairs, as the parts of one complex row.
+//!
+//! Extents are arguments of the kernels, so that one program serves all lengths. Large transforms on
+//! GPUs have programs of their own instead, with all of this as constants.
+//!
+//! Files: `shape` what is transformed; `factors` whole numbers; `tables` constant factors;
+//! `codelets` the text of passes; `lines` where lines lie; `cut` groups; `fixed` the text of one
+//! length; `kernels` what is compiled; `axis` one axis; `plan`, `real` all.
+
+mod axis;
+mod codelets;
+mod cut;
+mod error;
+mod factors;
+mod fixed;
+mod kernels;
+mod lines;
+mod plan;
+mod real;
+mod shape;
+mod tables;
+
+pub use error::{FftError, FftResult};
+pub use factors::fast_length;
+pub use plan::Plan;
+pub use real::{RealPlan, half_extents};
+pub use shape::{Layout, Scale, Shape};
