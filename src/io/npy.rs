@@ -17,7 +17,7 @@ use crate::scalar::Precision;
 pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// Most bytes of a header that is read.
-const LONGEST_HEADER: usize = 64 << 10;
+pub(super) const LONGEST_HEADER: usize = 64 << 10;
 
 /// Most dimensions of an array, as in NumPy.
 const MOST_DIMENSIONS: usize = 64;
@@ -96,37 +96,40 @@ impl Array {
         shape: &[usize],
         precision: Precision,
     ) -> Result<(), Error> {
-        let extents: Vec<String> = shape.iter().map(usize::to_string).collect();
-        let mut text = format!(
-            "{{'descr': '<c{}', 'fortran_order': False, 'shape': ({}), }}",
-            2 * precision.bytes(),
-            extents.join(", ")
-        );
-        // The header ends with a line feed, at a multiple of the alignment.
-        let length = (10 + text.len() + 1).next_multiple_of(ALIGNMENT) - 10;
-        text = format!("{text:<0$}\n", length - 1);
-        output.write(MAGIC)?;
-        output.write(&[1, 0])?;
-        // The header of an array of a few dimensions is far shorter than 2¹⁶ bytes.
-        output.write(&(length as u16).to_le_bytes())?;
-        output.write(text.as_bytes())
+        output.write(&header_of(&format!("<c{}", 2 * precision.bytes()), shape))
     }
 }
 
+/// Returns the bytes in front of the numbers of an array with the last index fastest.
+///
+/// `descr` is NumPy's name of the type.
+pub(super) fn header_of(descr: &str, shape: &[usize]) -> Vec<u8> {
+    let mut extents = shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+    if shape.len() == 1 {
+        extents.push(',');
+    }
+    let mut text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({extents}), }}");
+    // The header ends with a line feed, at a multiple of the alignment.
+    let length = (10 + text.len() + 1).next_multiple_of(ALIGNMENT) - 10;
+    text = format!("{text:<0$}\n", length - 1);
+    // The header of an array of a few dimensions is far shorter than 2¹⁶ bytes.
+    [MAGIC, &[1, 0], &(length as u16).to_le_bytes(), text.as_bytes()].concat()
+}
+
 /// Returns the text behind a key of the dictionary.
-fn value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+pub(super) fn value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     let (_, after) =
         text.split_once(&format!("'{key}'")).or_else(|| text.split_once(&format!("\"{key}\"")))?;
     after.trim_start().strip_prefix(':').map(str::trim_start)
 }
 
-fn quoted_value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+pub(super) fn quoted_value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     let after = value(text, key)?;
     let mark = after.chars().next().filter(|c| ['\'', '"'].contains(c))?;
     after[1..].split_once(mark).map(|(inside, _)| inside)
 }
 
-fn shape_of(text: &str) -> Option<Vec<usize>> {
+pub(super) fn shape_of(text: &str) -> Option<Vec<usize>> {
     let (inside, _) = text.strip_prefix('(')?.split_once(')')?;
     let numbers = inside.split(',').map(str::trim).filter(|number| !number.is_empty());
     let shape: Vec<usize> =

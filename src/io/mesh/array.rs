@@ -1,0 +1,176 @@
+//! Arrays of real numbers in NumPy's format.
+
+use super::super::input::quoted;
+use super::super::npy::{LONGEST_HEADER, header_of, quoted_value, shape_of, value};
+use super::MeshProblem;
+use crate::scalar::Precision;
+use lattice_compute::expect_room;
+use std::io::Read;
+
+/// Bytes that are read at a time.
+const PIECE: usize = 1 << 16;
+
+/// An array of real numbers, the last index fastest.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Array {
+    pub shape: Vec<usize>,
+    pub values: Vec<f64>,
+    pub precision: Precision,
+}
+
+fn system(source: std::io::Error) -> MeshProblem {
+    MeshProblem::System { action: "read the array", source }
+}
+
+impl Array {
+    /// Reads an array that takes `length` bytes, its header included.
+    pub fn read(input: &mut impl Read, length: u64) -> Result<Self, MeshProblem> {
+        let bad = |problem: &str| MeshProblem::ArrayHeader { problem: problem.to_owned() };
+        let truncated = |error: std::io::Error| match error.kind() {
+            std::io::ErrorKind::UnexpectedEof => bad("the file ends within it"),
+            _ => system(error),
+        };
+        let mut start = [0; 8];
+        input.read_exact(&mut start).map_err(truncated)?;
+        let mut size = [0; 4];
+        let size_bytes = if start[6] == 1 { 2 } else { 4 };
+        input.read_exact(&mut size[..size_bytes]).map_err(truncated)?;
+        let header_length = u32::from_le_bytes(size) as usize;
+        if header_length > LONGEST_HEADER {
+            return Err(bad("it is too long"));
+        }
+        let mut header = vec![0; header_length];
+        input.read_exact(&mut header).map_err(truncated)?;
+        let text = String::from_utf8_lossy(&header);
+        let descr = quoted_value(&text, "descr").ok_or_else(|| bad("it has no descr"))?;
+        let (is_big, precision) = match descr {
+            "<f8" => (false, Precision::Double),
+            "<f4" => (false, Precision::Single),
+            ">f8" => (true, Precision::Double),
+            ">f4" => (true, Precision::Single),
+            other => return Err(MeshProblem::NumberType { found: quoted(other) }),
+        };
+        let order = value(&text, "fortran_order").ok_or_else(|| bad("it has no fortran_order"))?;
+        let first_is_fastest = order.starts_with("True");
+        let shape =
+            value(&text, "shape").and_then(shape_of).ok_or_else(|| bad("it has no shape of numbers"))?;
+        let count = shape.iter().try_fold(1_u64, |count, &extent| count.checked_mul(extent as u64));
+        let wanted = count.and_then(|count| count.checked_mul(precision.bytes() as u64)).unwrap_or(u64::MAX);
+        let rest = length.saturating_sub((8 + size_bytes + header_length) as u64);
+        if wanted != rest {
+            return Err(MeshProblem::ArraySize { shape, wanted, found: rest.to_string() });
+        }
+        let bytes = wanted.saturating_mul(if first_is_fastest { 16 } else { 8 });
+        expect_room(bytes).map_err(|_| MeshProblem::OutOfMemory { bytes })?;
+        // Memory grows with what is read: an archive may claim more than it has.
+        let mut values = Vec::new();
+        let mut piece = [0; PIECE];
+        let mut left = wanted;
+        while left > 0 {
+            let now = left.min(PIECE as u64) as usize;
+            match input.read_exact(&mut piece[..now]) {
+                Ok(()) => {}
+                Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
+                    let found = format!("less than {}", wanted - left + now as u64);
+                    return Err(MeshProblem::ArraySize { shape, wanted, found });
+                }
+                Err(error) => return Err(system(error)),
+            }
+            values.extend(piece[..now].chunks_exact(precision.bytes()).map(|bytes| number(bytes, is_big)));
+            left -= now as u64;
+        }
+        if first_is_fastest {
+            values = turned(&shape, &values);
+        }
+        Ok(Self { shape, values, precision })
+    }
+}
+
+/// Decodes a number of four or eight bytes.
+fn number(bytes: &[u8], is_big: bool) -> f64 {
+    let at = |k: usize| if is_big { bytes[bytes.len() - 1 - k] } else { bytes[k] };
+    if bytes.len() == 4 {
+        f64::from(f32::from_le_bytes(std::array::from_fn(at)))
+    } else {
+        f64::from_le_bytes(std::array::from_fn(at))
+    }
+}
+
+/// Turns values with the first index fastest into the order with the last index fastest.
+fn turned(shape: &[usize], values: &[f64]) -> Vec<f64> {
+    let place = |number: usize| {
+        let (mut rest, mut place, mut reach) = (number, 0, values.len());
+        for &extent in shape.iter().rev() {
+            reach /= extent;
+            place += rest % extent * reach;
+            rest /= extent;
+        }
+        place
+    };
+    (0..values.len()).map(|number| values[place(number)]).collect()
+}
+
+/// Returns the bytes in front of the numbers.
+pub(super) fn header(shape: &[usize], precision: Precision) -> Vec<u8> {
+    header_of(&format!("<f{}", precision.bytes()), shape)
+}
+
+/// Encodes values.
+pub(super) fn bytes(values: &[f64], precision: Precision) -> Vec<u8> {
+    match precision {
+        Precision::Single => values.iter().flat_map(|&value| (value as f32).to_le_bytes()).collect(),
+        Precision::Double => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(descr: &str, order: &str, shape: &str, numbers: &[u8]) -> Vec<u8> {
+        let header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}\n");
+        let length = (header.len() as u16).to_le_bytes();
+        [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes(), numbers].concat()
+    }
+
+    fn read(file: &[u8]) -> Result<Array, MeshProblem> {
+        Array::read(&mut &file[..], file.len() as u64)
+    }
+
+    #[test]
+    fn arrays_of_every_kind_are_read() {
+        let wanted: Vec<f64> = (0..24).map(|k| f64::from(k) - 3.5).collect();
+        let swapped: Vec<u8> = wanted.iter().flat_map(|value| value.to_be_bytes()).collect();
+        let [double, single] =
+            [Precision::Double, Precision::Single].map(|precision| bytes(&wanted, precision));
+        for file in [
+            file("<f8", "False", "(2, 3, 4)", &double),
+            file("<f4", "False", "(2, 3, 4)", &single),
+            file(">f8", "False", "(2, 3, 4)", &swapped),
+        ] {
+            let array = read(&file).unwrap();
+            assert_eq!((array.shape, array.values), (vec![2, 3, 4], wanted.clone()));
+        }
+        // Element (i, j, k) is number i + 2 (j + 3 k).
+        let array = read(&file("<f8", "True", "(2, 3, 4)", &double)).unwrap();
+        assert_eq!(array.values[(3 + 2) * 4 + 3], wanted[1 + 2 * (2 + 3 * 3)]);
+    }
+
+    #[test]
+    fn other_arrays_are_refused_with_the_reason() {
+        let numbers = [0; 64];
+        for (file, wanted) in [
+            (file("<i8", "False", "(2, 2, 2)", &numbers), "the type <i8"),
+            (file("<c16", "False", "(2, 2)", &numbers), "the type <c16"),
+            (file("|O", "False", "(8,)", &numbers), "the type |O"),
+            (file("<f8", "False", "(2, 2, 3)", &numbers), "takes 96 bytes, 64 are there"),
+            (file("<f8", "False", "(2, 2, 1)", &numbers), "takes 32 bytes"),
+            (file("<f8", "False", "(99999999999, 99999999999, 9)", &numbers), "takes 18446744073709551615"),
+            (file("<f8", "False", "8", &numbers), "no shape"),
+            (b"\x93NUMPY\x01\x00\xff".to_vec(), "ends within"),
+        ] {
+            let error = read(&file).unwrap_err().to_string();
+            assert!(error.contains(wanted), "{error}");
+        }
+    }
+}
