@@ -8,10 +8,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The crates, by the folders of their sources.
-const CRATES: [&str; 7] = [
+const CRATES: [&str; 8] = [
     "crates/mpi/src",
     "crates/compute/src",
     "crates/linalg/src",
+    "crates/poisson/src",
     "solvers/src",
     "src",
     "crates/cr-solve/src",
@@ -68,6 +69,10 @@ const LINALG_FLOORS: [&[&str]; 11] = [
     &["lib"],
 ];
 
+/// The floors of `lattice-poisson`.
+const POISSON_FLOORS: [&[&str]; 5] =
+    [&["cell", "order", "sums"], &["coulomb", "error"], &["device", "host"], &["plan"], &["lib"]];
+
 fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -106,6 +111,7 @@ fn imports_point_down_the_floors() {
     expect_floors("crates/compute/src", &COMPUTE_FLOORS, 100);
     expect_floors("crates/linalg/src", &LINALG_FLOORS, 60);
     expect_floors("crates/mpi/src", &MPI_FLOORS, 5);
+    expect_floors("crates/poisson/src", &POISSON_FLOORS, 15);
 }
 
 /// The Rust files of a folder, with their texts.
