@@ -24,11 +24,13 @@ test: setup
 	CARGO="$(CARGO)" scripts/book.sh
 
 check: test blas-testers
-	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet --test site_terms --test domains --test even_odd --test preconditioning --test fixed_point_clover --test multigrid --test memory_of_jobs --test quenched_plaquette --test edited_tuning_file
+	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet --test site_terms --test domains --test even_odd --test preconditioning --test fixed_point_clover --test multigrid --test memory_of_jobs --test quenched_plaquette --test edited_tuning_file --test fft
+	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet -p lattice-poisson
 	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet -p cr-solve --test mpi
 	CARGO="$(CARGO)" scripts/test-ranks.sh
 	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet --lib solve::tests
 	scripts/check-kernels.sh
+	CARGO="$(CARGO)" scripts/check-poisson.sh
 	scripts/test-python.sh
 
 blas-testers:

@@ -35,6 +35,7 @@ mod outputs;
 mod perform;
 mod plan;
 pub mod plot;
+mod poisson;
 pub mod precisions;
 mod process;
 mod progress;
@@ -233,6 +234,8 @@ enum Command {
     Reproduce(reproduce::Arguments),
     /// Average the correlators of several configurations; gives effective masses with errors
     Analyse(analyse::Arguments),
+    /// Compute the electrostatic potential of a charge density on a mesh
+    Poisson(Box<poisson::Arguments>),
     /// List the OpenCL devices and the host, with their measured bandwidth
     Devices(devices::Arguments),
     /// Find the fastest kernel variants of a device, and keep them for later runs
@@ -294,6 +297,7 @@ impl Command {
             Command::Plan(arguments) => plan::run(&arguments, common, report),
             Command::Reproduce(arguments) => reproduce::run(&arguments, common, report),
             Command::Analyse(arguments) => analyse::run(&arguments, report),
+            Command::Poisson(arguments) => poisson::run(&arguments, common, report),
             Command::Completions(arguments) => shell::completions(&arguments, command_line(&[]), report),
             Command::Man(arguments) => shell::man(&arguments, command_line(&[])),
         }

@@ -3,6 +3,10 @@
 //! The viewer's fonts draw the text, so the machine that computes needs no fonts. A file appears
 //! under its name only when the file is complete.
 
+mod slice;
+
+pub use slice::{Slice, slice};
+
 use lattice_cl::io;
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};

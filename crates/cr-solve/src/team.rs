@@ -32,7 +32,7 @@ pub fn select_one(common: &Common, host_only: Option<&str>, report: &Report) -> 
     let Some(first) = team.devices().first() else { return Ok(team) };
     report.note(format_args!("running on {}", first.label()));
     if team.len() > 1 {
-        report.note("the other devices are not used: the links lie on one");
+        report.note("the other devices are not used: the field lies on one");
     }
     Ok(Team::of([first.clone()]))
 }

@@ -6,6 +6,7 @@ mod all;
 mod bandwidth;
 mod blas;
 mod compare;
+mod fft;
 mod gemm;
 mod gemm_team;
 mod joined;
@@ -43,6 +44,8 @@ pub enum Bench {
     Gemm(Box<gemm::Arguments>),
     /// Products with sparse matrices in each format, and solves with them
     Sparse(sparse::Arguments),
+    /// Fourier transforms of any size, compared with the bandwidth of memory
+    Fft(fft::Arguments),
     /// The hop of the Wilson operator from parity to parity, in every storage
     Stencil(stencil::Arguments),
     /// Cost of an iteration of each method
@@ -73,6 +76,7 @@ impl Bench {
             Bench::Blas(arguments) => &arguments.how,
             Bench::Gemm(arguments) => &arguments.how,
             Bench::Sparse(arguments) => &arguments.how,
+            Bench::Fft(arguments) => &arguments.how,
             Bench::Stencil(arguments) => &arguments.how,
             Bench::Solver(arguments) => &arguments.how,
             Bench::Measure(arguments) => &arguments.how,
@@ -114,6 +118,7 @@ impl Bench {
                 _ => gemm_team::measure(arguments, session),
             },
             Bench::Sparse(arguments) => sparse::measure(arguments, session),
+            Bench::Fft(arguments) => fft::measure(arguments, session),
             Bench::Stencil(arguments) => stencil::measure(arguments, session),
             Bench::Solver(arguments) => solver::measure(arguments, session),
             Bench::Measure(arguments) => measure::measure(arguments, session),

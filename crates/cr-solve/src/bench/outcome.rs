@@ -115,6 +115,7 @@ pub enum Benchmark {
     Blas,
     Gemm,
     Sparse,
+    Fft,
     Stencil,
     Solver,
     Measure,

@@ -1,0 +1,235 @@
+//! `cr-solve bench fft`: Fourier transforms, compared with the bandwidth of memory.
+
+use super::gemm::number;
+use super::outcome::{Benchmark, Subject};
+use super::session::{How, Session, wrong};
+use crate::failure::{Failure, Status};
+use crate::memory::Need;
+use crate::precisions;
+use lattice_cl::blas::fft::{FftError, Plan, RealPlan, Shape, half_extents};
+use lattice_cl::blas::host::fft as twin;
+use lattice_cl::device::{Buffer, Device, DeviceKind};
+use lattice_cl::scalar::Real;
+use num_complex::{Complex, Complex64};
+use rayon::prelude::*;
+
+/// The command line of `bench fft`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// Extents of the arrays, one to four: 128, 251x251x251 [default: cubes of 64, 100 and 128, on GPUs of 243, 251 and 256 too, and 512x512x128; with --quick 32x30x28]
+    #[arg(long, value_name = "N[xN…],…", value_delimiter = ',')]
+    sizes: Vec<Extents>,
+    /// Kinds: complex to complex, real to complex, complex to real
+    #[arg(long, value_name = "KIND,…", value_delimiter = ',', default_value = "c2c,r2c,c2r")]
+    #[arg(value_enum)]
+    kind: Vec<Kind>,
+    /// Precisions: s, d, or single, double
+    #[arg(long, value_name = "PRECISION,…", value_delimiter = ',', default_value = "s,d")]
+    #[arg(value_parser = precisions::of_reals())]
+    precision: Vec<String>,
+    /// Arrays that a call transforms
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    batch: u32,
+    #[command(flatten)]
+    pub how: How,
+}
+
+/// What is transformed into what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Kind {
+    C2c,
+    R2c,
+    C2r,
+}
+
+/// Extents of an array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Extents(Vec<usize>);
+
+impl std::str::FromStr for Extents {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let extent = |part: &str| part.parse().ok().filter(|&n| n > 0);
+        let extents: Option<Vec<usize>> = text.split('x').map(extent).collect();
+        extents
+            .filter(|extents| extents.len() <= 4)
+            .map(Self)
+            .ok_or_else(|| "one to four extents with x between are wanted, for example 64x60x45".to_owned())
+    }
+}
+
+impl From<FftError> for Failure {
+    fn from(error: FftError) -> Self {
+        match error {
+            FftError::Device(error) => error.into(),
+            error => Failure::new(Status::Usage, error),
+        }
+    }
+}
+
+/// Checks and times transforms, out of place, on each device.
+///
+/// # Errors
+/// When a device fails, or computes something wrong.
+pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), Failure> {
+    for (number, device) in session.opencl_devices("fft")?.iter().enumerate() {
+        let sizes = match &arguments.sizes[..] {
+            [] if arguments.how.quick => vec![Extents(vec![32, 30, 28])],
+            [] => default_sizes(device.info().kind),
+            given => given.to_vec(),
+        };
+        for Extents(extents) in &sizes {
+            for precision in &arguments.precision {
+                for &kind in &arguments.kind {
+                    if session.interrupted() {
+                        return Ok(());
+                    }
+                    let shape = Shape::new(extents).batch(arguments.batch as usize);
+                    let bench =
+                        Bench { number, device, extents, batch: arguments.batch as usize, kind, shape };
+                    match precision.as_str() {
+                        "single" => bench.measure::<f32>("s", session)?,
+                        "double" => bench.measure::<f64>("d", session)?,
+                        _ => {
+                            bench.measure::<f32>("s", session)?;
+                            bench.measure::<f64>("d", session)?;
+                        }
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns sizes that fill a device: with small and large prime factors, and a prime.
+fn default_sizes(kind: DeviceKind) -> Vec<Extents> {
+    let cube = |n: usize| Extents(vec![n; 3]);
+    let mut sizes = [64, 100, 128].map(cube).to_vec();
+    if kind == DeviceKind::Gpu {
+        sizes.extend([243, 251, 256].map(cube));
+        sizes.push(Extents(vec![512, 512, 128]));
+    }
+    sizes
+}
+
+/// The benchmark of one kind and shape on one device.
+struct Bench<'a> {
+    number: usize,
+    device: &'a Device,
+    extents: &'a [usize],
+    batch: usize,
+    kind: Kind,
+    shape: Shape,
+}
+
+impl Bench<'_> {
+    fn measure<T: Real>(&self, precision: &str, session: &mut Session<'_>) -> Result<(), Failure> {
+        let points = self.shape.points().saturating_mul(self.batch);
+        let bytes = points as u128 * 2 * size_of::<T>() as u128;
+        let need = Need { on_host: 48 * points as u128 + bytes, on_device: 4 * bytes };
+        let what = format_args!("arrays of {points} points");
+        need.expect_room(what, Some(self.device))?;
+        let real = self.kind != Kind::C2c;
+        let x: Vec<Complex64> = (0..points)
+            .into_par_iter()
+            .map(|i| {
+                let z = number::<Complex<f64>>(1, i);
+                // What a device of this precision is given.
+                let [re, im] = [z.re, z.im].map(|part| T::from_f64(part).to_f64());
+                if real { re.into() } else { Complex64::new(re, im) }
+            })
+            .collect();
+        let mut expected = x.clone();
+        let count = self.shape.points();
+        expected
+            .chunks_mut(count)
+            .for_each(|array| twin::all_axes(array, self.extents, twin::Direction::Forward));
+        let rounded = |values: &[Complex64]| -> Vec<Complex<T>> {
+            values.iter().map(|z| Complex::new(T::from_f64(z.re), T::from_f64(z.im))).collect()
+        };
+        let half = half_extents(self.extents);
+        let last = *self.extents.last().unwrap_or(&1);
+        let kept = *half.last().unwrap_or(&1);
+        let half_of = |values: &[Complex64]| -> Vec<Complex64> {
+            values.chunks(last).flat_map(|row| row[..kept].to_vec()).collect()
+        };
+        // One read and one write for each axis is the least without axes together in local memory.
+        let complex_bytes = |count: usize| (2 * size_of::<T>() * count) as u64;
+        let axes = self.extents.iter().filter(|&&n| n > 1).count().max(1) as u64;
+        let halves = points / last * kept;
+        let real_bytes = (size_of::<T>() * points) as u64 + complex_bytes(halves);
+        let name = format!("{:?}", self.kind).to_lowercase();
+        let subject = Subject::new(Benchmark::Fft, name)
+            .on(self.number)
+            .with("precision", precision)
+            .with("extents", self.extents.iter().map(usize::to_string).collect::<Vec<_>>().join("x"))
+            .with("batch", self.batch)
+            .flops((5.0 * points as f64 * (count as f64).log2() * if real { 0.5 } else { 1.0 }) as u64);
+        match self.kind {
+            Kind::C2c => {
+                let plan = Plan::<T>::new(self.device, &self.shape)?;
+                let input = Buffer::from_slice(self.device, &rounded(&x))?;
+                let mut output = Buffer::zeroed(self.device, points)?;
+                plan.forward(&input, &mut output)?;
+                self.check(&expected, &double(&output.to_vec()?))?;
+                session.time(subject.bytes(2 * axes * complex_bytes(points)), |_| {
+                    Ok(plan.forward(&input, &mut output)?.duration()?)
+                })
+            }
+            Kind::R2c => {
+                let plan = RealPlan::<T>::new(self.device, &self.shape)?;
+                let reals: Vec<T> = x.iter().map(|z| T::from_f64(z.re)).collect();
+                let input = Buffer::from_slice(self.device, &reals)?;
+                let mut output = Buffer::zeroed(self.device, halves)?;
+                plan.forward(&input, &mut output)?;
+                self.check(&half_of(&expected), &double(&output.to_vec()?))?;
+                let bytes = real_bytes + 2 * (axes - 1) * complex_bytes(halves);
+                session.time(subject.bytes(bytes), |_| Ok(plan.forward(&input, &mut output)?.duration()?))
+            }
+            Kind::C2r => {
+                let plan = RealPlan::<T>::new(self.device, &self.shape)?;
+                let input = Buffer::from_slice(self.device, &rounded(&half_of(&expected)))?;
+                let mut output = Buffer::<T>::zeroed(self.device, points)?;
+                plan.inverse(&input, &mut output)?;
+                let scaled = |&x: &T| Complex64::new(x.to_f64() / count as f64, 0.0);
+                let found: Vec<_> = output.to_vec()?.iter().map(scaled).collect();
+                self.check(&x, &found)?;
+                let bytes = real_bytes + 2 * (axes - 1) * complex_bytes(halves);
+                session.time(subject.bytes(bytes), |_| Ok(plan.inverse(&input, &mut output)?.duration()?))
+            }
+        }
+    }
+
+    /// Compares results with the twin's, relative to their norm.
+    fn check(&self, expected: &[Complex64], found: &[Complex<f64>]) -> Result<(), Failure> {
+        let norm: f64 = expected.iter().map(Complex64::norm_sqr).sum();
+        let apart: f64 = expected.iter().zip(found).map(|(a, b)| (a - b).norm_sqr()).sum();
+        let error = (apart / norm).sqrt();
+        if error < TOLERANCE && expected.len() == found.len() {
+            return Ok(());
+        }
+        let what = format!("{}: {:?} of {:?}", self.device.label(), self.kind, self.extents);
+        Err(wrong(what, "the twin's numbers", format_args!("numbers {error:e} apart")))
+    }
+}
+
+/// Largest relative error of a result, in the norm: some roundings in single precision.
+const TOLERANCE: f64 = 2e-6;
+
+fn double<T: Real>(values: &[Complex<T>]) -> Vec<Complex64> {
+    values.iter().map(|z| Complex64::new(z.re.to_f64(), z.im.to_f64())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extents_are_one_to_four_numbers() {
+        assert_eq!("128".parse(), Ok(Extents(vec![128])));
+        assert_eq!("64x60x45".parse(), Ok(Extents(vec![64, 60, 45])));
+        assert!(["", "0", "4x", "2x2x2x2x2", "a"].iter().all(|text| text.parse::<Extents>().is_err()));
+    }
+}

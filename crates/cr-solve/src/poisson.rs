@@ -1,0 +1,534 @@
+//! `cr-solve poisson`: the potential of a charge density.
+
+use super::Common;
+use super::failure::{Failure, Status};
+use super::outputs::{check_plot, drawn};
+use super::plot::{self, Slice};
+use super::report::{Report, Table, scientific};
+use super::team::{device_names, select_one};
+use lattice_cl::device::Team;
+use lattice_cl::io::{self, CubeHeader, MeshError, MeshFile};
+use lattice_cl::scalar::Precision;
+use lattice_poisson::{
+    Boundary, Cell, Cutoff, MeshOrder, Options, Plan, PoissonError, Solution, Tensor, Units, reorder,
+};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Charge above which a periodic cell gets a warning, in e.
+const NEUTRAL: f64 = 1e-6;
+
+/// Most bytes of a file of `--cell`.
+const LARGEST_CELL_FILE: u64 = 1 << 16;
+
+/// What is around the cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum BoundaryName {
+    /// The cell repeats; a net charge gets a uniform background
+    Periodic,
+    /// Nothing repeats; for cells at right angles
+    Isolated,
+}
+
+/// Which components of a periodic density count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum CutoffName {
+    /// All that the mesh has
+    None,
+    /// Those in the largest sphere within the mesh's own Brillouin zone, as in SIESTA
+    Sphere,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum UnitsName {
+    Hartree,
+    Rydberg,
+}
+
+/// What stays as it is when the cell is strained.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum StressName {
+    /// The charge of each mesh cell
+    Charge,
+    /// The density, as in SIESTA
+    Density,
+    Both,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum PrecisionName {
+    Double,
+    Single,
+}
+
+/// The command line of `poisson`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// The density in electrons/bohr³: a Gaussian .cube, a NumPy .npy, or an .npz with `rho` and `cell`
+    #[arg(value_name = "FILE")]
+    input: PathBuf,
+    /// The file for the potential, .cube or .npy by its name
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The cell in bohr: nine numbers, row after row, or a file that has them
+    #[arg(long, value_name = "CELL")]
+    cell: Option<String>,
+    /// What is around the cell
+    #[arg(long, value_enum, default_value_t = BoundaryName::Periodic)]
+    boundary: BoundaryName,
+    /// Which components of a periodic density count
+    #[arg(long, value_enum, default_value_t = CutoffName::None)]
+    cutoff: CutoffName,
+    /// Units of potential, energy and stress
+    #[arg(long, value_enum, default_value_t = UnitsName::Hartree)]
+    units: UnitsName,
+    /// Which stress is printed: what stays as it is when the cell is strained
+    #[arg(long, value_enum, default_value_t = StressName::Both)]
+    stress: StressName,
+    /// Precision of the transforms on devices; the host computes in double
+    #[arg(long, value_enum, default_value_t = PrecisionName::Double)]
+    precision: PrecisionName,
+    /// Order of arrays: sequential, or clustered:N with N×N×N sub-points together
+    #[arg(long, value_name = "ORDER", default_value_t = MeshOrder::Sequential)]
+    layout: MeshOrder,
+    /// Compare with this array of the .npz file
+    #[arg(long, value_name = "NAME")]
+    verify: Option<String>,
+    /// Largest difference of --verify, relative to the largest value [default: 1e-10, in single 1e-5]
+    #[arg(long, value_name = "DIFFERENCE", requires = "verify")]
+    tolerance: Option<f64>,
+    /// Plot the potential on the middle plane of the third axis, as SVG
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
+}
+
+#[derive(Serialize)]
+struct InputSummary {
+    path: PathBuf,
+    shape: [usize; 3],
+    /// Rows are the vectors, in bohr.
+    cell: [[f64; 3]; 3],
+    layout: String,
+}
+
+#[derive(Serialize)]
+struct CutoffSummary {
+    kind: &'static str,
+    g2max: Option<f64>,
+}
+
+/// Elements in the order xx yy zz yz xz xy.
+#[derive(Serialize)]
+struct StressSummary {
+    fixed_charge: Tensor,
+    fixed_density: Tensor,
+}
+
+#[derive(Serialize)]
+struct PotentialSummary {
+    minimum: f64,
+    maximum: f64,
+    rms: f64,
+}
+
+#[derive(Serialize)]
+struct Seconds {
+    read: f64,
+    setup: f64,
+    transfer: f64,
+    compute: f64,
+    write: f64,
+}
+
+#[derive(Serialize)]
+struct Verification {
+    array: String,
+    /// The largest difference relative to the largest value.
+    difference: f64,
+    tolerance: f64,
+    passed: bool,
+}
+
+#[derive(Serialize)]
+struct PoissonResult {
+    schema_version: u32,
+    device: Vec<String>,
+    input: InputSummary,
+    boundary: &'static str,
+    cutoff: CutoffSummary,
+    precision: &'static str,
+    units: &'static str,
+    charge: f64,
+    energy: f64,
+    /// Null for an isolated density.
+    stress: Option<StressSummary>,
+    /// From the middle of the cell.
+    dipole: [f64; 3],
+    potential: PotentialSummary,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verification: Option<Verification>,
+    output: Option<PathBuf>,
+    plot: Option<PathBuf>,
+    seconds: Seconds,
+    /// Bytes that the passes over the device's memory move; null on the host.
+    bytes_moved: Option<u64>,
+    gb_s: Option<f64>,
+    warnings: Vec<String>,
+}
+
+impl From<MeshError> for Failure {
+    fn from(error: MeshError) -> Self {
+        Failure::new(Status::File, error)
+    }
+}
+
+impl From<PoissonError> for Failure {
+    fn from(error: PoissonError) -> Self {
+        let status = match error {
+            PoissonError::Device(error) => return error.into(),
+            PoissonError::NotFinite { .. } => Status::File,
+            PoissonError::Memory { .. } | PoissonError::Fft(_) => Status::Device,
+            _ => Status::Usage,
+        };
+        Failure::new(status, error)
+    }
+}
+
+/// Reads a density, computes its potential and writes it.
+///
+/// # Errors
+/// * If the input cannot be read, has no cell, or has one without a volume.
+/// * If the options do not fit each other or the density.
+/// * If the output cannot be written, or a device fails.
+pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
+    check_plot(arguments.plot.as_deref())?;
+    let format = arguments.output.as_deref().map(Format::of).transpose()?;
+    check_outputs(arguments)?;
+    let began = Instant::now();
+    let file = MeshFile::read(&arguments.input)?;
+    let rows = cell_of(arguments, &file)?;
+    let cell = Cell::new(rows).map_err(PoissonError::from)?;
+    let expected = match &arguments.verify {
+        Some(name) => Some((name, MeshFile::read_beside(&arguments.input, name, file.shape)?)),
+        None => None,
+    };
+    let read = began.elapsed().as_secs_f64();
+    if file.cube.is_some() && arguments.layout != MeshOrder::Sequential {
+        return Err(Failure::usage("--layout is for arrays: cube files have one order".to_owned()));
+    }
+    let mut warnings = Vec::new();
+    if cell.is_left_handed() {
+        warnings
+            .push("the cell's vectors are those of a left hand; its volume is taken as positive".to_owned());
+    }
+    let team = select_one(common, None, report)?;
+    if team.is_host() && arguments.precision == PrecisionName::Single {
+        warnings.push("the host computes in double, whatever --precision says".to_owned());
+    }
+    let began = Instant::now();
+    let mut plan = Plan::new(&team, cell, file.shape, arguments.options())?;
+    let setup = began.elapsed().as_secs_f64();
+    let solution = plan.solve(&file.values)?;
+    if arguments.boundary == BoundaryName::Periodic && solution.charge.abs() > NEUTRAL {
+        warnings.push(format!(
+            "the net charge {:.6e} e is neutralised by a uniform background; the dipole depends on where the cell begins",
+            solution.charge
+        ));
+    }
+    warnings.iter().for_each(|warning| report.warning(warning));
+    let began = Instant::now();
+    if let (Some(path), Some(format)) = (&arguments.output, format) {
+        format.write(path, arguments, &file, rows, &solution.potential)?;
+    }
+    if let Some(path) = &arguments.plot {
+        let slice = middle_slice(arguments, &file, rows, &solution.potential);
+        drawn(plot::slice(path, &slice), report)?;
+    }
+    let write = began.elapsed().as_secs_f64();
+    let verification =
+        expected.map(|(name, expected)| arguments.verified(name, &expected, &solution.potential));
+    let passed = verification.as_ref().is_none_or(|verification| verification.passed);
+    let bytes_moved = bytes_moved(&team, arguments, file.shape);
+    let compute = solution.times.compute.as_secs_f64();
+    let outcome = PoissonResult {
+        schema_version: 1,
+        device: device_names(&team),
+        input: InputSummary {
+            path: arguments.input.clone(),
+            shape: file.shape,
+            cell: rows,
+            layout: arguments.layout.to_string(),
+        },
+        boundary: name_of(arguments.boundary, &[(BoundaryName::Isolated, "isolated")], "periodic"),
+        cutoff: CutoffSummary {
+            kind: name_of(arguments.cutoff, &[(CutoffName::Sphere, "sphere")], "none"),
+            g2max: plan.g2max(),
+        },
+        precision: name_of(arguments.precision, &[(PrecisionName::Single, "single")], "double"),
+        units: name_of(arguments.units, &[(UnitsName::Rydberg, "rydberg")], "hartree"),
+        charge: solution.charge,
+        energy: solution.energy,
+        stress: solution.stress.map(|stress| StressSummary {
+            fixed_charge: stress.fixed_charge,
+            fixed_density: stress.fixed_density,
+        }),
+        dipole: solution.dipole,
+        potential: summary(&solution),
+        verification,
+        output: arguments.output.clone(),
+        plot: arguments.plot.clone(),
+        seconds: Seconds { read, setup, transfer: solution.times.transfer.as_secs_f64(), compute, write },
+        bytes_moved,
+        gb_s: bytes_moved.map(|bytes| bytes as f64 / compute / 1e9),
+        warnings,
+    };
+    report.result(table(&outcome, arguments.stress), &outcome)?;
+    Ok(if passed { Status::Fine } else { Status::Failed })
+}
+
+fn name_of<V: PartialEq>(value: V, names: &[(V, &'static str)], other: &'static str) -> &'static str {
+    names.iter().find(|(known, _)| *known == value).map_or(other, |(_, name)| name)
+}
+
+/// Checks that outputs can be written, and overwrite neither the input nor each other.
+fn check_outputs(arguments: &Arguments) -> Result<(), Failure> {
+    let outputs: Vec<_> = [("--output", &arguments.output), ("--plot", &arguments.plot)]
+        .into_iter()
+        .filter_map(|(option, path)| path.clone().map(|path| (option, path)))
+        .collect();
+    for (option, path) in &outputs {
+        if io::is_same_file(path, &arguments.input) {
+            let message = format!("{option} {} would overwrite the density", path.display());
+            return Err(Failure::usage(message).hint("give it another name"));
+        }
+        io::check_writable(path)?;
+    }
+    Ok(())
+}
+
+/// Returns the cell of `--cell`, or else that of the file.
+fn cell_of(arguments: &Arguments, file: &MeshFile) -> Result<[[f64; 3]; 3], Failure> {
+    let Some(text) = &arguments.cell else {
+        return file.cell.ok_or_else(|| {
+            let message = format!("{} has no cell", arguments.input.display());
+            Failure::usage(message)
+                .hint("give its nine numbers in bohr, for example --cell \"9 0 0  0 9 0  0 0 9\"")
+        });
+    };
+    if let Some(cell) = nine_numbers(text) {
+        return Ok(cell);
+    }
+    let path = Path::new(text);
+    if !path.exists() {
+        let message = format!("--cell `{text}` is neither nine numbers nor a file");
+        return Err(Failure::usage(message).hint("give three vectors in bohr, row after row"));
+    }
+    let bytes = io::read_small_file(path, LARGEST_CELL_FILE)
+        .map_err(|error| Failure::new(Status::File, error).hint(format!("--cell names {text}")))?;
+    nine_numbers(&String::from_utf8_lossy(&bytes)).ok_or_else(|| {
+        let error = anyhow::anyhow!("{text}: does not have nine numbers, the vectors of the cell in bohr");
+        Failure::new(Status::File, error)
+    })
+}
+
+fn nine_numbers(text: &str) -> Option<[[f64; 3]; 3]> {
+    let words = text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty());
+    let numbers: Vec<f64> = words.map(|word| word.parse().ok()).collect::<Option<_>>()?;
+    match numbers[..] {
+        [a, b, c, d, e, f, g, h, i] => Some([[a, b, c], [d, e, f], [g, h, i]]),
+        _ => None,
+    }
+}
+
+/// The formats of potentials.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Cube,
+    Npy,
+}
+
+impl Format {
+    fn of(path: &Path) -> Result<Self, Failure> {
+        match path.extension().and_then(|ending| ending.to_str()) {
+            Some("cube") => Ok(Self::Cube),
+            Some("npy") => Ok(Self::Npy),
+            _ => {
+                let message = format!("--output {}: the name ends in neither .cube nor .npy", path.display());
+                Err(Failure::usage(message).hint("the ending chooses the format"))
+            }
+        }
+    }
+
+    fn write(
+        self,
+        path: &Path,
+        arguments: &Arguments,
+        file: &MeshFile,
+        cell: [[f64; 3]; 3],
+        potential: &[f64],
+    ) -> Result<(), Failure> {
+        match self {
+            Self::Npy => {
+                let precision = arguments.options().precision;
+                MeshFile::write_npy(path, file.shape, potential, precision)?;
+            }
+            Self::Cube => {
+                let header = CubeHeader::of_cell(cell, file.shape);
+                let mut header = match &file.cube {
+                    Some(given) => CubeHeader { steps: header.steps, ..given.clone() },
+                    None => header,
+                };
+                let units = name_of(arguments.units, &[(UnitsName::Rydberg, "rydberg")], "hartree");
+                header.comments = [
+                    format!(
+                        "electrostatic potential in {units}, of the density {}",
+                        plot::short_name(&arguments.input)
+                    ),
+                    "outer loop x, middle y, inner z".to_owned(),
+                ];
+                MeshFile::write_cube(
+                    path,
+                    &header,
+                    file.shape,
+                    &sequential(arguments, file.shape, potential),
+                )?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns values with the third index fastest.
+fn sequential(arguments: &Arguments, shape: [usize; 3], values: &[f64]) -> Vec<f64> {
+    let mut sequential = values.to_vec();
+    if arguments.layout != MeshOrder::Sequential {
+        reorder(shape, (values, arguments.layout), (&mut sequential, MeshOrder::Sequential));
+    }
+    sequential
+}
+
+/// Returns the potential on the middle plane of the third axis.
+fn middle_slice(arguments: &Arguments, file: &MeshFile, cell: [[f64; 3]; 3], potential: &[f64]) -> Slice {
+    let [n1, n2, n3] = file.shape;
+    let middle = n3 / 2;
+    let place = |i, j| arguments.layout.place(file.shape, [i, j, middle]);
+    Slice {
+        title: format!("potential of {}, plane {middle} of {n3}", plot::short_name(&arguments.input)),
+        unit: match arguments.units {
+            UnitsName::Hartree => "hartree/e",
+            UnitsName::Rydberg => "rydberg/e",
+        },
+        sides: [cell[0], cell[1]],
+        values: (0..n1).map(|i| (0..n2).map(|j| potential[place(i, j)]).collect()).collect(),
+    }
+}
+
+/// Returns the bytes that a solution in a periodic cell moves on a device.
+///
+/// R are the bytes of the mesh and H those of the half spectrum: sums over the density R, rows
+/// R + H there and H + R back, two axes of 2H there and back, and 2H for the product.
+fn bytes_moved(team: &Team, arguments: &Arguments, shape: [usize; 3]) -> Option<u64> {
+    if team.is_host() || arguments.boundary == BoundaryName::Isolated {
+        return None;
+    }
+    let [n1, n2, n3] = shape.map(|n| n as u64);
+    let size = arguments.options().precision.bytes() as u64;
+    let (real, half) = (n1 * n2 * n3 * size, n1 * n2 * (n3 / 2 + 1) * 2 * size);
+    Some(3 * real + 12 * half)
+}
+
+fn summary(solution: &Solution) -> PotentialSummary {
+    let values = &solution.potential;
+    PotentialSummary {
+        minimum: values.iter().copied().fold(f64::INFINITY, f64::min),
+        maximum: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        rms: (values.iter().map(|value| value * value).sum::<f64>() / values.len() as f64).sqrt(),
+    }
+}
+
+impl Arguments {
+    fn options(&self) -> Options {
+        Options {
+            boundary: match self.boundary {
+                BoundaryName::Periodic => Boundary::Periodic,
+                BoundaryName::Isolated => Boundary::Isolated,
+            },
+            cutoff: match self.cutoff {
+                CutoffName::None => Cutoff::None,
+                CutoffName::Sphere => Cutoff::Sphere,
+            },
+            precision: match self.precision {
+                PrecisionName::Double => Precision::Double,
+                PrecisionName::Single => Precision::Single,
+            },
+            units: match self.units {
+                UnitsName::Hartree => Units::Hartree,
+                UnitsName::Rydberg => Units::Rydberg,
+            },
+            order: self.layout,
+        }
+    }
+
+    fn verified(&self, name: &str, expected: &[f64], found: &[f64]) -> Verification {
+        let largest = expected.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+        let apart = expected.iter().zip(found).map(|(a, b)| (a - b).abs());
+        // An expected value that is none makes the largest difference none, which is no success.
+        let apart = apart.fold(0.0, |most: f64, x| if x.is_nan() { x } else { most.max(x) });
+        let difference = if largest > 0.0 { apart / largest } else { apart };
+        let single = self.precision == PrecisionName::Single;
+        let tolerance = self.tolerance.unwrap_or(if single { 1e-5 } else { 1e-10 });
+        Verification { array: name.to_owned(), difference, tolerance, passed: difference <= tolerance }
+    }
+}
+
+fn table(outcome: &PoissonResult, stress: StressName) -> Table {
+    let mut table = Table::default();
+    let energy = outcome.units;
+    let tensor = |tensor: &Tensor| tensor.map(|x| scientific(x, 10)).join(" ");
+    table.line("mesh", outcome.input.shape.map(|n| n.to_string()).join("x"));
+    table.line("device", outcome.device.join(", "));
+    table.line("boundary", outcome.boundary);
+    table.line("charge", format_args!("{:.12} e", outcome.charge));
+    table.line("energy", format_args!("{:.15} {energy}", outcome.energy));
+    if let Some(found) = &outcome.stress {
+        if stress != StressName::Density {
+            let text = format!("{} {energy}/bohr³ (xx yy zz yz xz xy)", tensor(&found.fixed_charge));
+            table.line("stress, fixed charge", text);
+        }
+        if stress != StressName::Charge {
+            let text = format!("{} {energy}/bohr³ (xx yy zz yz xz xy)", tensor(&found.fixed_density));
+            table.line("stress, fixed density", text);
+        }
+    }
+    let dipole = outcome.dipole.map(|x| format!("{x:.12}")).join(" ");
+    table.line("dipole", format_args!("{dipole} e bohr, from the middle of the cell"));
+    let PotentialSummary { minimum, maximum, rms } = outcome.potential;
+    table.line("potential", format_args!("{minimum:.9} to {maximum:.9} {energy}/e, rms {rms:.9}"));
+    if let Some(verification) = &outcome.verification {
+        let verdict = if verification.passed { "passed" } else { "failed" };
+        table.line(
+            "verification",
+            format_args!(
+                "{verdict}: largest difference from `{}` {}, at most {} allowed",
+                verification.array,
+                scientific(verification.difference, 2),
+                scientific(verification.tolerance, 0)
+            ),
+        );
+    }
+    if let Some(path) = &outcome.output {
+        table.line("output", path.display());
+    }
+    if let Some(path) = &outcome.plot {
+        table.line("plot", path.display());
+    }
+    let Seconds { read, setup, transfer, compute, write } = outcome.seconds;
+    table.line(
+        "seconds",
+        format_args!(
+            "read {read:.3}, set-up {setup:.3}, transfer {transfer:.3}, compute {compute:.3}, write {write:.3}"
+        ),
+    );
+    table
+}
