@@ -34,7 +34,7 @@ check() {
 }
 
 everything='--data-races --uninitialized --check-api'
-for test in device kernels_level1 kernels_bandwidth ladder matrix_operations cholesky lu batch sparse_products gemm gauge_devices hadron_devices fft potentials; do
+for test in device kernels_level1 kernels_bandwidth ladder matrix_operations cholesky lu qr batch sparse_products gemm gauge_devices hadron_devices fft potentials; do
     check "$test" "$everything"
 done
 # Oclgrind takes numbers that kernels of columns have loaded, and links that groups share, for uninitialised as soon as they come to local memory. It

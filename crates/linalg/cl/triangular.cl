@@ -64,6 +64,16 @@ __kernel void copy_scaled(ulong rows, ulong columns, element alpha, __global con
     }
 }
 
+// Y = X if `info` is not 0.
+__kernel void restore(ulong rows, ulong columns, __global const uint *info, __global const element *x, ulong x_offset,
+                      ulong x_down, ulong x_across, __global element *y, ulong y_offset, ulong y_down, ulong y_across) {
+    const ulong i = get_global_id(0);
+    const ulong j = get_global_id(1);
+    if (i < rows && j < columns && info[0] != 0) {
+        y[y_offset + i * y_down + j * y_across] = x[x_offset + i * x_down + j * x_across];
+    }
+}
+
 // Y = 1.
 __kernel void set_identity(ulong rows, ulong columns, __global element *y, ulong y_offset, ulong y_down, ulong y_across) {
     const ulong i = get_global_id(0);

@@ -270,6 +270,17 @@ pub enum BlasError {
         rows: usize,
     },
 
+    /// A least squares problem has a matrix without full rank.
+    #[error("the {rows}×{columns} matrix has not full rank: diagonal element {column} of R is exactly zero")]
+    RankDeficient {
+        /// The first such element, counted from 1.
+        column: usize,
+        /// Rows of the matrix.
+        rows: usize,
+        /// Columns of the matrix.
+        columns: usize,
+    },
+
     /// The watch over a product ended it.
     #[error("the product was ended with {written} of {elements} elements of C written")]
     Interrupted {

@@ -1,6 +1,11 @@
 //! The outcome of a factorisation, on its device until it is waited for.
 
+use crate::block::Block;
 use crate::completion::Completion;
+use crate::error::BlasResult;
+use crate::matrix::MatMut;
+use crate::triangular::Kernels;
+use lattice_compute::scalar::{Element, Scalar};
 use lattice_compute::{Argument, Buffer, Device, Result};
 
 /// A factorisation under way, and LAPACK's `info` of it.
@@ -36,9 +41,35 @@ impl Info {
         &self.completion
     }
 
-    /// Adds work that was enqueued later.
-    pub(super) fn append(&mut self, later: Completion) {
-        self.completion.append(later);
+    /// Returns the word for kernels that read it.
+    pub(super) fn word(&self) -> Argument<'_> {
+        (&self.word).into()
+    }
+
+    /// Adds the solution in the place of B, which stays as it was if the factorisation fails.
+    pub(super) fn keep_unless_solved<T: Element>(
+        &mut self,
+        mut b: MatMut<'_, T>,
+        solve: impl FnOnce(MatMut<'_, T>) -> BlasResult<Completion>,
+    ) -> BlasResult<()> {
+        if b.rows() == 0 || b.columns() == 0 {
+            return Ok(());
+        }
+        let device = b.device().clone();
+        let kernels = Kernels::<T>::of(&device)?;
+        let mut old = device.scratch::<T>(b.rows() * b.columns())?;
+        let mut events = Vec::new();
+        {
+            let block = Block::of_mut(b.reborrow());
+            let copy = Block::at(old.output(), &block.dense_layout());
+            events.push(kernels.copy_scaled(1.factor().keeping(), block, copy)?);
+        }
+        events.extend(solve(b.reborrow())?.into_events());
+        let block = Block::of_mut(b);
+        let copy = Block::at(old.input(), &block.dense_layout());
+        events.push(kernels.restore(self.word(), copy, block)?);
+        self.completion.append(Completion::of(events));
+        Ok(())
     }
 
     /// Waits for the work, and returns LAPACK's `info`.

@@ -6,14 +6,15 @@
 //! |---|---|---|---|---|---|
 //! | Hermitian, positive definite | [`potrf`] | [`potrs`] | [`potri`] | [`posv`] | [`Cholesky`] |
 //! | square | [`getrf`] | [`getrs`] | [`getri`] | [`gesv`] | [`Lu`] |
+//! | any | [`geqrf`], [`unmqr`], [`ungqr`] | | | [`gels`] | [`Qr`] |
 //!
 //! Functions with LAPACK's names work in place on views of matrices. They return when the work is
 //! enqueued. Factorisations return an [`Info`], which is read when it is waited for. The owners
 //! keep a copy of the factors and solve as often as needed.
 //!
-//! Nearly all of the work is done by products. The kernels beside them are in `cl/cholesky.cl` and
-//! `cl/lu.cl`, their twins in [`host::cholesky`](crate::host::cholesky) and
-//! [`host::lu`](crate::host::lu).
+//! Nearly all of the work is done by products. The kernels beside them are in `cl/cholesky.cl`,
+//! `cl/lu.cl` and `cl/qr.cl`, their twins in [`host::cholesky`](crate::host::cholesky),
+//! [`host::lu`](crate::host::lu) and [`host::qr`](crate::host::qr).
 //!
 //! Many small matrices are factorised at once by [`batch`].
 //!
@@ -24,10 +25,12 @@ mod cholesky;
 mod condition;
 mod info;
 mod lu;
+mod qr;
 
 pub use cholesky::{Cholesky, posv, potrf, potri, potrs};
 pub use info::Info;
 pub use lu::{Determinant, Lu, gesv, getrf, getri, getrs};
+pub use qr::{Qr, gels, geqrf, ungqr, unmqr};
 
 use super::block::Block;
 use super::error::{BlasError, BlasResult};

@@ -66,6 +66,7 @@ pub(crate) struct Kernels<T> {
     invert_diagonal: Kernel,
     spread_diagonal: Kernel,
     copy_scaled: Kernel,
+    restore: Kernel,
     set_identity: Kernel,
     column_sums: Kernel,
     element: PhantomData<T>,
@@ -94,6 +95,8 @@ impl<T: Element> Kernels<T> {
                 .kernel("invert_diagonal", &[&one[..], &a, &flags, &inverses].concat())?,
             spread_diagonal: program.kernel("spread_diagonal", &[&two[..], &a, &flags, &full].concat())?,
             copy_scaled: program.kernel("copy_scaled", &[&extents[..], &x, &y].concat())?,
+            restore: program
+                .kernel("restore", &[&extents[..2], &[Parameter::input::<u32>("info")], &x, &y].concat())?,
             set_identity: program.kernel("set_identity", &[&extents[..2], &y].concat())?,
             column_sums: program.kernel(
                 "column_sums",
@@ -156,6 +159,15 @@ impl<T: Element> Kernels<T> {
         let alpha = [Argument::value(alpha.for_kernel())];
         let arguments = [&extents[..], &alpha, &x.arguments(), &y.arguments()].concat();
         self.copy_scaled.launch(range, &arguments)
+    }
+
+    /// Starts Y = X for blocks of one shape, to be done only if the word is not 0.
+    pub fn restore(&self, word: Argument<'_>, x: Block<'_>, y: Block<'_>) -> Result<Event> {
+        let (x, y) = if y.order == Order::ColumnMajor { (x, y) } else { (x.transposed(), y.transposed()) };
+        let range = Range::new([y.rows, y.columns].map(|extent| extent.next_multiple_of(TILE)), [TILE, TILE]);
+        let extents = [y.rows, y.columns].map(|extent| Argument::value(extent as u64));
+        let arguments = [&extents[..], &[word], &x.arguments(), &y.arguments()].concat();
+        self.restore.launch(range, &arguments)
     }
 
     /// Starts Y = 1.

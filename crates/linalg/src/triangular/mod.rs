@@ -19,7 +19,7 @@ pub(crate) use solve::{Inverses, Triangular, solve, solve_with};
 use super::block::Block;
 use super::completion::Completion;
 use super::error::{BlasResult, operand_name};
-use super::gemm::{GemmParams, Problem, start};
+use super::gemm::multiply_blocks;
 use super::level2::{check_device, check_extent, check_single};
 use super::level3::{Diagonal, Side, Triangle, check_square};
 use super::matrix::{MatMut, MatRef};
@@ -101,11 +101,15 @@ fn started<T: Element>(
         return Ok(Completion::nothing());
     }
     if alpha.is_zero() {
-        // A product without terms, times 0.
-        let nothing = [(block.part(0..block.rows, 0..0), false), (block.part(0..0, 0..block.columns), false)];
-        let problem = Problem::of_blocks(alpha, nothing, 0.factor(), block);
-        return start(&device, &GemmParams::default(), problem);
+        return clear::<T>(&device, block);
     }
     work(&device, tri, diagonal, alpha, block, &mut events)?;
     Ok(Completion::of(events))
+}
+
+/// Starts B = 0.
+pub(crate) fn clear<T: Element>(device: &Device, b: Block<'_>) -> BlasResult<Completion> {
+    // A product without terms, times 0.
+    let nothing = [(b.part(0..b.rows, 0..0), false), (b.part(0..0, 0..b.columns), false)];
+    multiply_blocks::<T>(device, 1, nothing, 0, b)
 }

@@ -159,14 +159,14 @@ fn inverse_of_lower<T: Element>(
 
 /// Starts the solution of A X = B for a Hermitian, positive definite A.
 ///
-/// A is overwritten by its factor, as [`potrf`] does it, and B by X. If the [`Info`] is not 0, X is
-/// undefined.
+/// A is overwritten by its factor, as [`potrf`] does it, and B by X. If the [`Info`] is not 0, B stays
+/// as it was. The operation takes scratch memory for a copy of B.
 ///
 /// # Errors
 /// The errors of [`potrf`] and [`potrs`]. If B does not fit A, nothing is started.
 pub fn posv<T: Element>(triangle: Triangle, mut a: MatMut<'_, T>, b: MatMut<'_, T>) -> BlasResult<Info> {
     super::check_right_side("posv", a.as_ref(), &b)?;
     let mut info = potrf(triangle, a.reborrow())?;
-    info.append(potrs(triangle, a.as_ref(), b)?);
+    info.keep_unless_solved(b, |b| potrs(triangle, a.as_ref(), b))?;
     Ok(info)
 }

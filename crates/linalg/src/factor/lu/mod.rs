@@ -191,8 +191,8 @@ pub fn getri<'p, T: Element>(
 
 /// Starts the solution of A X = B.
 ///
-/// A is overwritten by its factors, as [`getrf`] does it, and B by X. If the [`Info`] is not 0, X is
-/// undefined.
+/// A is overwritten by its factors, as [`getrf`] does it, and B by X. If the [`Info`] is not 0, B stays
+/// as it was. The operation takes scratch memory for a copy of B.
 ///
 /// # Errors
 /// The errors of [`getrf`] and [`getrs`]. If B does not fit A, nothing is started.
@@ -204,6 +204,6 @@ pub fn gesv<'p, T: Element>(
     check_right_side("gesv", a.as_ref(), &b)?;
     let mut pivots = pivots.into();
     let mut info = getrf(a.reborrow(), pivots.reborrow())?;
-    info.append(getrs(Op::N, a.as_ref(), pivots.as_view(), b)?);
+    info.keep_unless_solved(b, |b| getrs(Op::N, a.as_ref(), pivots.as_view(), b))?;
     Ok(info)
 }

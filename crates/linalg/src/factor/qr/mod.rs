@@ -1,0 +1,233 @@
+//! A = Q R by Householder's reflectors, and least squares.
+//!
+//! Panels of at most 32 columns take a launch for each column: the sums that make a reflector are
+//! also those that apply it. Panels are put together to blocks of 128 columns, and blocks are applied
+//! by products. No number is ever read by the host.
+
+mod kernels;
+mod least_squares;
+mod owned;
+mod reflectors;
+
+pub use least_squares::gels;
+pub use owned::Qr;
+
+use super::check_rows;
+use crate::block::Block;
+use crate::completion::Completion;
+use crate::error::{BlasError, BlasResult};
+use crate::level2::{check_device, check_extent, check_single};
+use crate::level3::Side;
+use crate::matrix::{MatMut, MatRef};
+use crate::op::Op;
+use crate::triangular::Kernels as TriangleKernels;
+use kernels::{Kernels, WIDTH};
+use lattice_compute::scalar::{Element, Precision, Real, Scalar};
+use lattice_compute::{Argument, BufferView, BufferViewMut, Device, Event};
+use reflectors::{BLOCK, Form, Reflectors};
+use std::ops::Range;
+
+/// Starts A = Q R, with R in the upper triangle of A and the reflectors of Q below it.
+///
+/// Q = H₁ H₂ … with Hᵢ = 1 − τᵢ vᵢ vᵢᴴ. vᵢ has i − 1 zeros, a one and then what is stored in column
+/// i below the diagonal. `tau` has an element for each reflector, as many as A has rows or columns,
+/// the fewer. The diagonal of R is real, and may be negative. Columns of numbers near the ends of the
+/// range of doubles are scaled by powers of two while they are factorised.
+///
+/// # Errors
+/// [`BlasError::Shape`] for a `tau` of another length or more than 2³² − 2 rows,
+/// [`BlasError::SingleMatrix`]: nothing is started then. [`BlasError::Device`] if a driver does not
+/// take the kernels, memory is short or the device fails.
+pub fn geqrf<'p, T: Element>(
+    a: MatMut<'_, T>,
+    tau: impl Into<BufferViewMut<'p, T>>,
+) -> BlasResult<Completion> {
+    check_single("geqrf", a.count())?;
+    check_rows("geqrf", a.rows())?;
+    let (device, tau) = (a.device().clone(), tau.into());
+    let count = a.rows().min(a.columns());
+    check_extent("geqrf", "tau", "elements", count, tau.len(), "as A has rows or columns, the fewer")?;
+    let mut events = Vec::new();
+    factorise::<T>(&device, Block::of_mut(a), tau.into(), &mut events)?;
+    Ok(Completion::of(events))
+}
+
+/// Starts the factorisation of a matrix of any shape.
+fn factorise<T: Element>(
+    device: &Device,
+    matrix: Block<'_>,
+    tau: Argument<'_>,
+    events: &mut Vec<Event>,
+) -> BlasResult<()> {
+    let count = matrix.rows.min(matrix.columns);
+    if count == 0 {
+        return Ok(());
+    }
+    let kernels = Kernels::<T>::of(device)?;
+    // Squares of singles are in the range of doubles anyway.
+    let scales = T::Real::PRECISION == Precision::Double;
+    let mut factors = device.scratch::<f64>(matrix.columns)?;
+    if scales {
+        events.push(kernels.column_factors(matrix, factors.output())?);
+        events.push(kernels.scale_columns(matrix, false, factors.input())?);
+    }
+    let work = Factorisation { device, reflectors: Reflectors { matrix, tau, count } };
+    for first in (0..count).step_by(BLOCK) {
+        let block = first..(first + BLOCK).min(count);
+        work.columns::<T>(block.clone(), events)?;
+        work.apply::<T>(block.clone(), block.end..matrix.columns, events)?;
+    }
+    if scales {
+        events.push(kernels.scale_columns(matrix, true, factors.input())?);
+    }
+    Ok(())
+}
+
+/// A matrix that is being factorised.
+struct Factorisation<'a> {
+    device: &'a Device,
+    reflectors: Reflectors<'a>,
+}
+
+impl Factorisation<'_> {
+    /// Starts the factorisation of these columns, to which all earlier reflectors have been applied.
+    fn columns<T: Element>(&self, range: Range<usize>, events: &mut Vec<Event>) -> BlasResult<()> {
+        let Reflectors { matrix, tau, .. } = self.reflectors;
+        if range.len() <= WIDTH {
+            let panel = matrix.part(range.start..matrix.rows, range.clone());
+            let tau = tau.skip(range.start);
+            return Ok(Kernels::<T>::of(self.device)?.panel(self.device, panel, tau, events)?);
+        }
+        let middle = range.start + (range.len() / 2).next_multiple_of(WIDTH);
+        self.columns::<T>(range.start..middle, events)?;
+        self.apply::<T>(range.start..middle, middle..range.end, events)?;
+        self.columns::<T>(middle..range.end, events)
+    }
+
+    /// Starts what the reflectors of the columns `done` do to those of `rest`.
+    fn apply<T: Element>(
+        &self,
+        done: Range<usize>,
+        rest: Range<usize>,
+        events: &mut Vec<Event>,
+    ) -> BlasResult<()> {
+        let c = self.reflectors.matrix.part(done.start..self.reflectors.matrix.rows, rest);
+        let form = Form { adjoint: true, conjugate: false };
+        self.reflectors.apply_block::<T>(self.device, done, form, c, events)
+    }
+}
+
+/// Starts C = op(Q) C, or with [`Side::Right`] C = C op(Q), with the reflectors of [`geqrf`].
+///
+/// The reflectors are in the columns of `factors`, of which there are as many as `tau` has elements.
+/// Q has as many rows as `factors`. LAPACK names the operation `ormqr` for real elements.
+///
+/// # Errors
+/// [`BlasError::Shape`], [`BlasError::SingleMatrix`], [`BlasError::OtherDevice`], and
+/// [`BlasError::WrongOp`] for complex elements with [`Op::T`]: nothing is started then.
+/// [`BlasError::Device`] if a driver does not take the kernels, memory is short or the device fails.
+pub fn unmqr<'p, T: Element>(
+    side: Side,
+    op: Op,
+    factors: MatRef<'_, T>,
+    tau: impl Into<BufferView<'p, T>>,
+    c: MatMut<'_, T>,
+) -> BlasResult<Completion> {
+    check_op("unmqr", op, T::IS_COMPLEX)?;
+    let (device, tau) = (c.device().clone(), tau.into());
+    let count = check_reflectors("unmqr", factors, &tau)?;
+    check_single("unmqr", c.count())?;
+    check_device("unmqr", "A", &device, factors.device())?;
+    let c = Block::of_mut(c);
+    // C Q is the transpose of Qᵀ Cᵀ, and Qᵀ is the conjugate of Qᴴ.
+    let (c, form) = match side {
+        Side::Left => (c, Form { adjoint: op != Op::N, conjugate: false }),
+        Side::Right => (c.transposed(), Form { adjoint: op == Op::N, conjugate: true }),
+    };
+    let extent = if side == Side::Left { "rows" } else { "columns" };
+    check_extent("unmqr", "C", extent, factors.rows(), c.rows, "as Q has rows")?;
+    let mut events = Vec::new();
+    let reflectors = Reflectors { matrix: Block::of(factors), tau: tau.into(), count };
+    reflectors.apply::<T>(&device, form, c, false, &mut events)?;
+    Ok(Completion::of(events))
+}
+
+/// Starts to write the first columns of Q in the place of the reflectors of [`geqrf`].
+///
+/// `factors` has at most as many columns as rows, and at least as many as `tau` has elements. The
+/// operation takes scratch memory for the reflectors. LAPACK names it `orgqr` for real elements.
+///
+/// # Errors
+/// [`BlasError::Shape`], [`BlasError::SingleMatrix`]: nothing is started then.
+/// [`BlasError::Device`] if a driver does not take the kernels, memory is short or the device fails.
+pub fn ungqr<'p, T: Element>(
+    factors: MatMut<'_, T>,
+    tau: impl Into<BufferView<'p, T>>,
+) -> BlasResult<Completion> {
+    let (device, tau) = (factors.device().clone(), tau.into());
+    let count = check_reflectors("ungqr", factors.as_ref(), &tau)?;
+    check_tall("ungqr", "A", factors.rows(), factors.columns())?;
+    if factors.columns() == 0 {
+        return Ok(Completion::nothing());
+    }
+    let matrix = Block::of_mut(factors);
+    let kept = matrix.part(0..matrix.rows, 0..count);
+    let kernels = TriangleKernels::<T>::of(&device)?;
+    let mut room = device.scratch::<T>(matrix.rows * count)?;
+    let copy = Block::at(room.output(), &kept.dense_layout());
+    let mut events = Vec::new();
+    if count > 0 {
+        events.push(kernels.copy_scaled(1.factor().keeping(), kept, copy)?);
+    }
+    events.push(kernels.set_identity(matrix)?);
+    let reflectors = Reflectors { matrix: copy, tau: tau.into(), count };
+    reflectors.apply::<T>(&device, Form { adjoint: false, conjugate: false }, matrix, true, &mut events)?;
+    Ok(Completion::of(events))
+}
+
+/// Checks that there are columns for all reflectors, and returns how many there are.
+fn check_reflectors<T: Element>(
+    operation: &'static str,
+    factors: MatRef<'_, T>,
+    tau: &BufferView<'_, T>,
+) -> BlasResult<usize> {
+    check_single(operation, factors.count())?;
+    check_rows(operation, factors.rows())?;
+    let (most, found) = (factors.rows().min(factors.columns()), tau.len());
+    if found <= most {
+        return Ok(found);
+    }
+    let reason = "the most reflectors that A has, its rows or columns, the fewer";
+    Err(BlasError::Shape {
+        operation,
+        operand: "tau".to_owned(),
+        extent: "elements",
+        wanted: most,
+        found,
+        reason,
+    })
+}
+
+/// Checks that a matrix has at most as many columns as rows.
+fn check_tall(operation: &'static str, operand: &'static str, rows: usize, columns: usize) -> BlasResult<()> {
+    if columns <= rows {
+        return Ok(());
+    }
+    let reason = "the most columns that Q has, as many as its rows";
+    Err(BlasError::Shape {
+        operation,
+        operand: operand.to_owned(),
+        extent: "columns",
+        wanted: rows,
+        found: columns,
+        reason,
+    })
+}
+
+/// Refuses to transpose complex matrices without conjugating them.
+fn check_op(operation: &'static str, op: Op, complex: bool) -> BlasResult<()> {
+    if op == Op::T && complex {
+        return Err(BlasError::WrongOp { operation, found: op, wanted: "N or C" });
+    }
+    Ok(())
+}
