@@ -136,6 +136,10 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("cr-solve bench bandwidth", &["cr-solve bench bandwidth --device 0.0"]),
     ("cr-solve bench blas", &["cr-solve bench blas --device 0.0"]),
     ("cr-solve bench gemm", &["cr-solve bench gemm --sizes 1024,2048"]),
+    (
+        "cr-solve bench factor",
+        &["cr-solve bench factor --routines potrf,getrf --sizes 1024,2048 --precision d"],
+    ),
     ("cr-solve bench fft", &["cr-solve bench fft --sizes 128,60x60x60,251 --kind c2c,r2c --precision s,d"]),
     ("cr-solve bench stencil", &["cr-solve bench stencil --dims 16x16x16x32"]),
     ("cr-solve bench solver", &["cr-solve bench solver --json"]),

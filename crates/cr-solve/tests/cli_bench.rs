@@ -133,6 +133,28 @@ fn products_of_matrices_are_checked_and_timed() {
 }
 
 #[test]
+fn factorisations_are_checked_and_compared_with_products() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "bench factor --device 0.0 --sizes 70 --precision d,c --launches 2 --json -q";
+    let found = json(line, folder.path());
+    let rows = found["rows"].as_array().unwrap();
+    let names = ["gemm", "potrf", "getrf", "geqrf", "trsm", "gesv"];
+    let expected: Vec<_> = ["d", "c"].iter().flat_map(|element| names.map(|name| (*element, name))).collect();
+    let kinds: Vec<_> =
+        rows.iter().map(|row| (word(row, "element"), row["kernel"].as_str().unwrap())).collect();
+    assert_eq!(kinds, expected);
+    let rate = |row: &Value| row["gflops"].as_f64().unwrap();
+    for row in rows.iter().filter(|row| row["kernel"] != "gemm") {
+        let of_products = rows.iter().find(|other| {
+            other["kernel"] == "gemm" && other["parameters"]["element"] == row["parameters"]["element"]
+        });
+        let share = row["details"]["share_of_gemm"].as_f64().unwrap();
+        assert!(common::relative(share, rate(row) / rate(of_products.unwrap())) < 1e-2, "{row}");
+        assert!(row["details"]["ratio"].as_f64().unwrap() < 30.0);
+    }
+}
+
+#[test]
 fn products_are_timed_on_each_device_and_on_all() {
     let folder = tempfile::tempdir().unwrap();
     let line = "bench gemm --device 0.0 --device 0.0 --sizes 192 --precision d --launches 2 --json -q";

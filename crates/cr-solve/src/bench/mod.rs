@@ -6,6 +6,7 @@ mod all;
 mod bandwidth;
 mod blas;
 mod compare;
+mod factor;
 mod fft;
 mod gemm;
 mod gemm_team;
@@ -42,6 +43,8 @@ pub enum Bench {
     Blas(blas::Arguments),
     /// Products of matrices, C = A B, in every precision
     Gemm(Box<gemm::Arguments>),
+    /// Factorisations of matrices and triangular systems, compared with products
+    Factor(factor::Arguments),
     /// Products with sparse matrices in each format, and solves with them
     Sparse(sparse::Arguments),
     /// Fourier transforms of any size, compared with the bandwidth of memory
@@ -75,6 +78,7 @@ impl Bench {
             Bench::Bandwidth(arguments) => &arguments.how,
             Bench::Blas(arguments) => &arguments.how,
             Bench::Gemm(arguments) => &arguments.how,
+            Bench::Factor(arguments) => &arguments.how,
             Bench::Sparse(arguments) => &arguments.how,
             Bench::Fft(arguments) => &arguments.how,
             Bench::Stencil(arguments) => &arguments.how,
@@ -117,6 +121,7 @@ impl Bench {
                 [device] => gemm::measure(device, arguments, session),
                 _ => gemm_team::measure(arguments, session),
             },
+            Bench::Factor(arguments) => factor::measure(arguments, session),
             Bench::Sparse(arguments) => sparse::measure(arguments, session),
             Bench::Fft(arguments) => fft::measure(arguments, session),
             Bench::Stencil(arguments) => stencil::measure(arguments, session),

@@ -114,6 +114,7 @@ pub enum Benchmark {
     Bandwidth,
     Blas,
     Gemm,
+    Factor,
     Sparse,
     Fft,
     Stencil,

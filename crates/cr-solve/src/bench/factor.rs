@@ -1,0 +1,293 @@
+//! `cr-solve bench factor`: factorisations and what solves with them, next to the rate of products.
+
+use super::gemm::number;
+use super::outcome::{Benchmark, Subject};
+use super::session::{How, Session};
+use crate::failure::{Failure, Status};
+use crate::memory::Need;
+use crate::precisions;
+use crate::statistics::Spread;
+use lattice_cl::blas::factor::{geqrf, gesv, getrf, getrs, potrf, potrs, unmqr};
+use lattice_cl::blas::{self, BlasResult, Diagonal, MatMut, MatRef, MatrixLayout, Op, Side, Triangle};
+use lattice_cl::device::{Buffer, Device};
+use lattice_cl::scalar::{Element, Real};
+use num_complex::Complex;
+use num_traits::Float;
+use rayon::prelude::*;
+use std::time::Instant;
+
+/// The command line of `bench factor`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// What is measured
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_enum)]
+    #[arg(default_value = "potrf,getrf,geqrf,trsm,gesv")]
+    routines: Vec<Routine>,
+    /// Rows of the square matrices
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "512,1024")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=65536))]
+    sizes: Vec<u32>,
+    /// Element types: s, d, c, z, or single, double, single-complex, double-complex
+    #[arg(long, value_name = "TYPE,…", value_delimiter = ',', default_value = "s,d,c,z")]
+    #[arg(value_parser = precisions::of_elements())]
+    precision: Vec<String>,
+    #[command(flatten)]
+    pub how: How,
+}
+
+/// An operation on a square matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Routine {
+    /// Cholesky's factor of a positive definite matrix.
+    Potrf,
+    /// LU factors with partial pivoting.
+    Getrf,
+    /// QR factors by reflectors.
+    Geqrf,
+    /// A triangular system with as many right-hand sides as rows.
+    Trsm,
+    /// LU factors and the solution for one right-hand side.
+    Gesv,
+}
+
+impl Routine {
+    /// Returns the multiplications and additions that LAPACK counts, for real elements.
+    fn operations(self, n: f64) -> f64 {
+        match self {
+            Self::Potrf => n * n * n / 3.0 + n * n / 2.0,
+            Self::Getrf => 2.0 * n * n * n / 3.0 - n * n / 2.0,
+            Self::Geqrf => 4.0 * n * n * n / 3.0 + 2.0 * n * n,
+            Self::Trsm => n * n * n,
+            Self::Gesv => 2.0 * n * n * n / 3.0 + 3.0 * n * n / 2.0,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Potrf => "potrf",
+            Self::Getrf => "getrf",
+            Self::Geqrf => "geqrf",
+            Self::Trsm => "trsm",
+            Self::Gesv => "gesv",
+        }
+    }
+
+    /// Tells whether the matrix is Hermitian, with a large diagonal.
+    fn is_definite(self) -> bool {
+        matches!(self, Self::Potrf | Self::Trsm)
+    }
+}
+
+/// LAPACK's bound on ‖b − A x‖ / (‖A‖ ‖x‖ ε).
+const MOST: f64 = 30.0;
+
+/// Checks and times the operations on each device.
+///
+/// # Errors
+/// When a device fails, or computes something wrong.
+pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), Failure> {
+    session.opencl_devices("factor")?;
+    for (number, device) in session.quiet_team()?.devices().iter().enumerate() {
+        for letter in &arguments.precision {
+            for &n in &arguments.sizes {
+                let case = Case { number, device, n: n as usize, element: letter };
+                let routines = &arguments.routines;
+                match letter.as_str() {
+                    "s" => case.measure::<f32>(routines, session)?,
+                    "d" => case.measure::<f64>(routines, session)?,
+                    "c" => case.measure::<Complex<f32>>(routines, session)?,
+                    _ => case.measure::<Complex<f64>>(routines, session)?,
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Matrices of one size and element type on one device.
+struct Case<'a> {
+    number: usize,
+    device: &'a Device,
+    n: usize,
+    element: &'a str,
+}
+
+/// Where an operation works.
+struct Work<T> {
+    /// A matrix without any pattern, and a Hermitian one with a large diagonal.
+    general: Buffer<T>,
+    definite: Buffer<T>,
+    matrix: Buffer<T>,
+    right: Buffer<T>,
+    tau: Buffer<T>,
+    pivots: Buffer<u32>,
+}
+
+impl Case<'_> {
+    fn measure<T: Element>(&self, routines: &[Routine], session: &mut Session<'_>) -> Result<(), Failure> {
+        let n = self.n;
+        session.report.note(format_args!("{}: {} {n}x{n}", self.device.label(), self.element));
+        // Both matrices and a copy, the scratch memory of the operations, and one matrix on its way.
+        let bytes = (n * n * size_of::<T>()) as u128;
+        let need = Need { on_host: bytes, on_device: 5 * bytes };
+        need.expect_room(format_args!("matrices of {n}x{n}"), Some(self.device))?;
+        let mut work = self.work::<T>()?;
+        let layout = MatrixLayout::column_major(n, n);
+        let reals = if T::IS_COMPLEX { 4.0 } else { 1.0 };
+
+        let product = session.samples(|_| {
+            let begin = Instant::now();
+            let a = MatRef::new(&work.general, layout)?;
+            let b = MatRef::new(&work.definite, layout)?;
+            blas::gemm(Op::N, Op::N, 1, a, b, 0, MatMut::new(&mut work.matrix, layout)?)?.wait()?;
+            Ok((begin.elapsed(), None))
+        })?;
+        let products = 2.0 * reals * (n as f64).powi(3);
+        let rate = Spread::of(&product.wall).map(|seconds| products / seconds.median / 1e9);
+        session.push(self.subject::<T>("gemm", 3, products), product);
+        for &routine in routines {
+            if session.interrupted() {
+                break;
+            }
+            let ratio = self.checked(routine, &mut work)?;
+            let samples = session.samples(|_| {
+                self.prepare(routine, &mut work)?;
+                let begin = Instant::now();
+                self.run(routine, &mut work)?;
+                Ok((begin.elapsed(), None))
+            })?;
+            let operations = reals * routine.operations(n as f64);
+            let subject = self.subject::<T>(routine.name(), 2, operations).found("ratio", ratio);
+            let subject = match rate.zip(Spread::of(&samples.wall)) {
+                Some((rate, seconds)) => {
+                    subject.found("share_of_gemm", operations / seconds.median / 1e9 / rate)
+                }
+                None => subject,
+            };
+            session.push(subject, samples);
+        }
+        Ok(())
+    }
+
+    /// Returns the subject of a row, of an operation that reads and writes so many matrices.
+    fn subject<T: Element>(&self, name: &str, matrices: usize, operations: f64) -> Subject {
+        Subject::new(Benchmark::Factor, name)
+            .on(self.number)
+            .with("element", self.element)
+            .with("n", self.n)
+            .bytes((matrices * self.n * self.n * size_of::<T>()) as u64)
+            .flops(operations as u64)
+            .by_the_wall()
+            .unlimited()
+    }
+
+    fn work<T: Element>(&self) -> Result<Work<T>, Failure> {
+        let (device, n) = (self.device, self.n);
+        let matrix = |definite: bool| -> Result<Buffer<T>, Failure> {
+            let elements: Vec<T> =
+                (0..n * n).into_par_iter().map(|k| self.entry(definite, k % n, k / n)).collect();
+            Ok(Buffer::from_slice(device, &elements)?)
+        };
+        Ok(Work {
+            general: matrix(false)?,
+            definite: matrix(true)?,
+            matrix: Buffer::zeroed(device, n * n)?,
+            right: Buffer::zeroed(device, n)?,
+            tau: Buffer::zeroed(device, n)?,
+            pivots: Buffer::zeroed(device, n)?,
+        })
+    }
+
+    /// Returns the element (i, j) of the general matrix or of the definite one.
+    fn entry<T: Element>(&self, definite: bool, i: usize, j: usize) -> T {
+        let n = self.n;
+        let plain = |i: usize, j: usize| number::<T>(1, i + j * n);
+        if !definite || i > j {
+            return plain(i, j);
+        }
+        let mirrored = plain(j, i).to_complex().conj();
+        T::from_complex(if i == j { (mirrored.re + n as f64).into() } else { mirrored })
+    }
+
+    /// Puts the operands in place.
+    fn prepare<T: Element>(&self, routine: Routine, work: &mut Work<T>) -> Result<(), Failure> {
+        let from = if routine == Routine::Potrf { &work.definite } else { &work.general };
+        Ok(blas::copy(from, &mut work.matrix)?.wait()?)
+    }
+
+    /// Runs the operation and waits for it.
+    fn run<T: Element>(&self, routine: Routine, work: &mut Work<T>) -> BlasResult<()> {
+        let (square, column) = self.layouts();
+        let matrix = MatMut::new(&mut work.matrix, square)?;
+        match routine {
+            Routine::Potrf => potrf(Triangle::Lower, matrix)?.completion().wait()?,
+            Routine::Getrf => getrf(matrix, &mut work.pivots)?.completion().wait()?,
+            Routine::Geqrf => geqrf(matrix, &mut work.tau)?.wait()?,
+            Routine::Trsm => {
+                let a = MatRef::new(&work.definite, square)?;
+                blas::trsm(Side::Left, Triangle::Lower, Op::N, Diagonal::Stored, 1, a, matrix)?.wait()?;
+            }
+            Routine::Gesv => {
+                let right = MatMut::new(&mut work.right, column)?;
+                gesv(matrix, &mut work.pivots, right)?.completion().wait()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn layouts(&self) -> (MatrixLayout, MatrixLayout) {
+        (MatrixLayout::column_major(self.n, self.n), MatrixLayout::column_major(self.n, 1))
+    }
+
+    /// Solves a system by the operation, and returns ‖b − A x‖ / (‖A‖ ‖x‖ ε) in the maximum norm.
+    ///
+    /// # Errors
+    /// If the ratio is larger than LAPACK allows.
+    fn checked<T: Element>(&self, routine: Routine, work: &mut Work<T>) -> Result<f64, Failure> {
+        let (n, definite) = (self.n, routine.is_definite());
+        let (square, column) = self.layouts();
+        let right: Vec<T> = (0..n).map(|i| self.entry(false, i, 0)).collect();
+        work.right.write(&right)?;
+        self.prepare(routine, work)?;
+        self.run(routine, work)?;
+        let x = {
+            let factors = MatRef::new(&work.matrix, square)?;
+            let mut b = MatMut::new(&mut work.right, column)?;
+            match routine {
+                Routine::Potrf => potrs(Triangle::Lower, factors, b)?.wait()?,
+                Routine::Getrf => getrs(Op::N, factors, &work.pivots, b)?.wait()?,
+                Routine::Geqrf => {
+                    unmqr(Side::Left, Op::C, factors, &work.tau, b.reborrow())?;
+                    let (triangle, diagonal) = (Triangle::Upper, Diagonal::Stored);
+                    blas::trsm(Side::Left, triangle, Op::N, diagonal, 1, factors, b)?.wait()?;
+                }
+                Routine::Trsm | Routine::Gesv => {}
+            }
+            // The first column of all right-hand sides is b.
+            if routine == Routine::Trsm { work.matrix.slice(0..n)?.to_vec()? } else { work.right.to_vec()? }
+        };
+        let x: Vec<Complex<f64>> = x.into_iter().map(Element::to_complex).collect();
+        let rows = (0..n).into_par_iter().map(|i| {
+            let last = if routine == Routine::Trsm { i + 1 } else { n };
+            let mut rest = right[i].to_complex();
+            let mut size = 0.0;
+            for (j, x) in x.iter().enumerate().take(last) {
+                let a = self.entry::<T>(definite, i, j).to_complex();
+                rest -= a * x;
+                size += a.norm();
+            }
+            (rest.norm(), size)
+        });
+        // A NaN must not get lost.
+        let larger = |a: f64, b: f64| if b > a || b.is_nan() { b } else { a };
+        let (rest, size) = rows.reduce(|| (0.0, 0.0), |a, b| (larger(a.0, b.0), larger(a.1, b.1)));
+        let largest = x.iter().map(|x| x.norm()).fold(0.0, larger);
+        let ratio = rest / (size * largest * T::Real::epsilon().to_f64());
+        if ratio.is_nan() || ratio > MOST {
+            let what = format!("{}{} {n}x{n}", self.element, routine.name());
+            let error = anyhow::anyhow!("{what} has the test ratio {ratio:.1e}, more than {MOST}: not timed");
+            return Err(Failure::new(Status::Failed, error));
+        }
+        Ok(ratio)
+    }
+}
