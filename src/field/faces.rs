@@ -51,17 +51,20 @@ pub(crate) struct Exchange<R> {
     /// Counters of the work-groups of each domain that have packed, if there are flags.
     pub(super) groups_done: Vec<Buffer<u32>>,
     /// Messages on their way to the host, until an exchange is finished.
-    pub(super) messages: Vec<Message<R>>,
+    pub(super) messages: Vec<Message<Pending<PinnedBuffer<R>>>>,
 }
 
-/// The data that a domain sends through one face, on their way to the host.
-pub(super) struct Message<R> {
+/// The data that a domain sends or receives through one face.
+pub(super) struct Message<M> {
+    /// The place of the domain among the domains of this process.
     pub domain: usize,
     /// The place of the direction among the cut directions.
     pub direction: usize,
     pub side: Side,
+    /// The elements of the buffers.
     pub elements: Range<usize>,
-    pub read: Pending<PinnedBuffer<R>>,
+    /// The memory of the data.
+    pub data: M,
 }
 
 impl<R> Exchange<R> {
@@ -127,19 +130,16 @@ pub(crate) struct Face<R> {
     pub(super) sent: Vec<Buffer<R>>,
     /// Data from the neighbour.
     pub(super) received: Vec<Buffer<R>>,
-    /// The last message on its way, in pinned memory; `None` after a failed transfer.
-    under_way: Option<Pending<Arc<PinnedBuffer<R>>>>,
-    /// Pinned memory of the last message, after another process has received it.
+    /// Pinned memory of the last message, after the neighbour has received it.
     spare: Option<PinnedBuffer<R>>,
-    /// The last message from another process, on its way to the device.
+    /// The last message from the neighbour, on its way to the device.
     arriving: Option<Pending<Arc<PinnedBuffer<R>>>>,
 }
 
 impl<R> Faces<R> {
     /// Makes a face without buffers, which are added later.
     pub(super) fn empty(mu: usize, neighbours: &Neighbours) -> Self {
-        let face =
-            || Face { sent: Vec::new(), received: Vec::new(), under_way: None, spare: None, arriving: None };
+        let face = || Face { sent: Vec::new(), received: Vec::new(), spare: None, arriving: None };
         let beside = [neighbours.behind[mu], neighbours.ahead[mu]];
         Self { mu, behind: face(), ahead: face(), packed: None, beside }
     }
@@ -162,34 +162,40 @@ impl<R> Face<R> {
         &mut self.received[turn]
     }
 
-    pub(super) fn set_under_way(&mut self, message: Pending<Arc<PinnedBuffer<R>>>) {
-        self.under_way = Some(message);
-    }
-
     /// Keeps the memory of a message that has been sent.
     pub(super) fn keep(&mut self, message: PinnedBuffer<R>) {
         self.spare = Some(message);
     }
-
-    pub(super) fn set_arriving(&mut self, message: Pending<Arc<PinnedBuffer<R>>>) {
-        self.arriving = Some(message);
-    }
 }
 
 impl<R: Pod> Face<R> {
-    /// Returns pinned memory for the next message, after the last one has arrived.
+    /// Returns pinned memory for the next message to the neighbour.
     pub(super) fn staging(&mut self) -> Result<PinnedBuffer<R>, DeviceError> {
-        let last = self.under_way.take().map(Pending::wait).transpose()?.and_then(Arc::into_inner);
-        last.or_else(|| self.spare.take())
-            .map_or_else(|| PinnedBuffer::zeroed(self.sent[0].device(), self.sent[0].len()), Ok)
+        self.spare.take().map_or_else(|| PinnedBuffer::zeroed(self.sent[0].device(), self.sent[0].len()), Ok)
     }
 
-    /// Returns pinned memory for the next message of another process.
+    /// Returns pinned memory for the next message from the neighbour.
     ///
     /// The memory is free after the device has the last message.
     pub(super) fn arrival_staging(&mut self) -> Result<PinnedBuffer<R>, DeviceError> {
         let last = self.arriving.take().map(Pending::wait).transpose()?.and_then(Arc::into_inner);
         last.map_or_else(|| PinnedBuffer::zeroed(self.received[0].device(), self.received[0].len()), Ok)
+    }
+
+    /// Starts to bring a message from pinned memory of this device to the device.
+    ///
+    /// Returns the event after which the message is there.
+    pub(super) fn receive(
+        &mut self,
+        message: PinnedBuffer<R>,
+        elements: Range<usize>,
+        epoch: u32,
+    ) -> Result<Event, DeviceError> {
+        let to = self.received_mut(epoch).slice_mut(elements)?;
+        let arriving = Arc::new(message).share_start_to(to, &[])?;
+        let event = arriving.event().clone();
+        self.arriving = Some(arriving);
+        Ok(event)
     }
 }
 

@@ -12,7 +12,6 @@ use crate::device::mpi::{Incoming, Outgoing, World};
 use crate::device::{DeviceError, Number, PinnedBuffer, Reduction};
 use crate::geometry::{Lattice, Neighbours, Placement, Shard};
 use bytemuck::Pod;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// The domains of a lattice on several ranks.
@@ -54,8 +53,8 @@ impl Ranks {
     fn pass<R: Pod>(
         &self,
         domains: &[Vec<Faces<R>>],
-        sent: &[Through<PinnedBuffer<R>>],
-        received: &mut [Through<PinnedBuffer<R>>],
+        sent: &[Message<PinnedBuffer<R>>],
+        received: &mut [Message<PinnedBuffer<R>>],
     ) -> Result<(), DeviceError> {
         let beyond = |domain: usize, direction: usize, side: Side| {
             let mu = domains[domain][direction].mu;
@@ -64,23 +63,19 @@ impl Ranks {
         };
         let outgoing: Vec<Outgoing<'_>> = sent
             .iter()
-            .map(|Through { domain, direction, side, elements, message }| {
+            .map(|Message { domain, direction, side, elements, data }| {
                 let (mu, number, to) = beyond(*domain, *direction, *side);
                 let tag = self.tag(number, mu, side.opposite());
-                Outgoing { to, tag, bytes: bytemuck::cast_slice(&message.as_slice()[..elements.len()]) }
+                Outgoing { to, tag, bytes: bytemuck::cast_slice(&data.as_slice()[..elements.len()]) }
             })
             .collect();
         let mut incoming: Vec<Incoming<'_>> = received
             .iter_mut()
-            .map(|Through { domain, direction, side, elements, message }| {
+            .map(|Message { domain, direction, side, elements, data }| {
                 let (mu, _, from) = beyond(*domain, *direction, *side);
                 let tag = self.tag(self.own[*domain], mu, *side);
                 let elements = elements.len();
-                Incoming {
-                    from,
-                    tag,
-                    bytes: bytemuck::cast_slice_mut(&mut message.as_mut_slice()[..elements]),
-                }
+                Incoming { from, tag, bytes: bytemuck::cast_slice_mut(&mut data.as_mut_slice()[..elements]) }
             })
             .collect();
         Ok(self.world.exchange(&mut incoming, &outgoing)?)
@@ -103,17 +98,6 @@ impl Ranks {
         };
         Ok((0..self.domains).map(part).collect())
     }
-}
-
-/// A message and the face that it goes through.
-struct Through<M> {
-    /// The place of the domain among the domains of the rank.
-    domain: usize,
-    /// The place of the direction among the cut directions.
-    direction: usize,
-    side: Side,
-    elements: Range<usize>,
-    message: M,
 }
 
 impl Communicator for Ranks {
@@ -146,45 +130,32 @@ impl Communicator for Ranks {
         let domains = &mut exchange.domains;
         // Every face sends and receives. So received messages are as many and as long as sent ones.
         let (mut within, mut sent, mut received) = (Vec::new(), Vec::new(), Vec::new());
-        for Message { domain, direction, side, elements, read } in reads {
+        for Message { domain, direction, side, elements, data } in reads {
             let faces = &mut domains[domain][direction];
-            let message = read.wait()?;
+            let message = Message { domain, direction, side, elements, data: data.wait()? };
             if self.placement.rank_of(side.neighbour(&self.neighbours[domain])[faces.mu]) == me {
-                within.push(Through { domain, direction, side, elements, message });
+                within.push(message);
             } else {
-                let arrival = side.of(faces).arrival_staging()?;
-                received.push(Through {
-                    domain,
-                    direction,
-                    side,
-                    elements: elements.clone(),
-                    message: arrival,
-                });
-                sent.push(Through { domain, direction, side, elements, message });
+                let (elements, data) = (message.elements.clone(), side.of(faces).arrival_staging()?);
+                received.push(Message { domain, direction, side, elements, data });
+                sent.push(message);
             }
         }
         self.pass(domains, &sent, &mut received)?;
 
         let mut arrivals = vec![Vec::new(); domains.len()];
-        for Through { domain, direction, side, elements, message } in received {
+        for Message { domain, direction, side, elements, data } in received {
             let face = side.of(&mut domains[domain][direction]);
-            let under_way =
-                Arc::new(message).share_start_to(face.received_mut(epoch).slice_mut(elements)?, &[])?;
-            arrivals[domain].push(under_way.event().clone());
-            face.set_arriving(under_way);
+            arrivals[domain].push(face.receive(data, elements, epoch)?);
         }
-        for Through { domain, direction, side, message, .. } in sent {
-            side.of(&mut domains[domain][direction]).keep(message);
+        for Message { domain, direction, side, data, .. } in sent {
+            side.of(&mut domains[domain][direction]).keep(data);
         }
-        for Through { domain, direction, side, elements, message } in within {
-            let mu = domains[domain][direction].mu;
-            let number = side.neighbour(&self.neighbours[domain])[mu];
+        for message in within {
+            let mu = domains[message.domain][message.direction].mu;
+            let number = message.side.neighbour(&self.neighbours[message.domain])[mu];
             let neighbour = self.placement.place_in_rank(number);
-            let to = side.opposite().of(&mut domains[neighbour][direction]);
-            let under_way =
-                Arc::new(message).share_start_to(to.received_mut(epoch).slice_mut(elements)?, &[])?;
-            arrivals[neighbour].push(under_way.event().clone());
-            side.of(&mut domains[domain][direction]).set_under_way(under_way);
+            arrivals[neighbour].push(staged::deliver(domains, neighbour, message, epoch)?);
         }
         compute_after_arrivals(domains, &arrivals, epoch)
     }

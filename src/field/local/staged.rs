@@ -10,12 +10,15 @@
 //!
 //! So the host waits. Meanwhile the devices compute the sites that need no message: the stencil of
 //! these sites is launched between `start` and `finish`.
+//!
+//! Each face has pinned memory of its own device for messages that leave, and for messages that
+//! arrive. The host copies from one to the other. A driver copies at full speed from pinned memory of
+//! its own context alone.
 
-use crate::device::{Buffer, DeviceError, Event};
+use crate::device::{Buffer, DeviceError, Event, PinnedBuffer};
 use crate::field::faces::{Exchange, Face, Faces, Message, Packed, Side, compute_after_arrivals};
 use crate::geometry::{Neighbours, Shard};
 use bytemuck::Pod;
-use std::sync::Arc;
 
 /// Makes faces whose buffers belong to one device each.
 pub(in crate::field) fn faces<R: Pod>(
@@ -52,39 +55,50 @@ pub(in crate::field) fn start<R: Pod>(exchange: &mut Exchange<R>) -> Result<(), 
             for side in Side::BOTH {
                 let face = side.of(faces);
                 let sent = face.staging()?;
-                let read = sent.read_start_from(face.sent(epoch).slice(elements.clone())?, &packed)?;
-                exchange.messages.push(Message { domain, direction, side, elements: elements.clone(), read });
+                let data = sent.read_start_from(face.sent(epoch).slice(elements.clone())?, &packed)?;
+                exchange.messages.push(Message { domain, direction, side, elements: elements.clone(), data });
             }
         }
     }
     Ok(())
 }
 
-/// Waits for the messages and starts to bring them to the neighbours.
+/// Waits for each message and starts to bring it to the neighbour.
 ///
 /// Kernels of the neighbours that are launched from now on find the messages.
-///
-/// The host waits for all messages first. A domain that has packed again has also done the stencil
-/// that read its last received data. So the received data may be overwritten.
 pub(super) fn finish<R: Pod>(
     neighbours: &[Neighbours],
     exchange: &mut Exchange<R>,
 ) -> Result<(), DeviceError> {
     let epoch = exchange.epoch;
-    let mut on_host = Vec::with_capacity(exchange.messages.len());
-    for Message { domain, direction, side, elements, read } in exchange.messages.drain(..) {
-        on_host.push((domain, direction, side, elements, Arc::new(read.wait()?)));
-    }
-
     let domains = &mut exchange.domains;
     let mut arrivals = vec![Vec::new(); domains.len()];
-    for (domain, direction, side, elements, message) in on_host {
-        let mu = domains[domain][direction].mu;
-        let neighbour = side.neighbour(&neighbours[domain])[mu];
-        let to = side.opposite().of(&mut domains[neighbour][direction]);
-        let under_way = message.share_start_to(to.received_mut(epoch).slice_mut(elements)?, &[])?;
-        arrivals[neighbour].push(under_way.event().clone());
-        side.of(&mut domains[domain][direction]).set_under_way(under_way);
+    for Message { domain, direction, side, elements, data } in exchange.messages.drain(..) {
+        let message = Message { domain, direction, side, elements, data: data.wait()? };
+        let neighbour = side.neighbour(&neighbours[domain])[domains[domain][direction].mu];
+        arrivals[neighbour].push(deliver(domains, neighbour, message, epoch)?);
     }
     compute_after_arrivals(domains, &arrivals, epoch)
+}
+
+/// Starts to bring a message to a neighbour in this process.
+///
+/// Returns the event after which the neighbour has the message.
+///
+/// The transfer is in the neighbour's copy queue, behind the messages that the neighbour sends in this
+/// exchange. They are behind its packing, and so behind the stencil that read its last received
+/// data. So the received data may be overwritten.
+pub(in crate::field) fn deliver<R: Pod>(
+    domains: &mut [Vec<Faces<R>>],
+    neighbour: usize,
+    message: Message<PinnedBuffer<R>>,
+    epoch: u32,
+) -> Result<Event, DeviceError> {
+    let Message { domain, direction, side, elements, data } = message;
+    let to = side.opposite().of(&mut domains[neighbour][direction]);
+    let mut arrival = to.arrival_staging()?;
+    arrival.copy_start(&data, elements.len())?;
+    let event = to.receive(arrival, elements, epoch)?;
+    side.of(&mut domains[domain][direction]).keep(data);
+    Ok(event)
 }

@@ -7,7 +7,6 @@ use crate::error::Result;
 use crate::memory::{Buffer, PinnedBuffer};
 use crate::open::{Device, PeerWay, Team};
 use crate::peer::{PeerLink, Peers};
-use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -103,16 +102,18 @@ fn write_time(from: &Device, to: &Device, bytes: usize) -> Result<Duration> {
     }
 }
 
-/// Returns the time of a message from a device to another through pinned memory.
+/// Returns the time of a message from a device to another through pinned memory of both.
 fn staged_time(from: &Device, to: &Device, bytes: usize) -> Result<Duration> {
     let source = Buffer::<u8>::zeroed(from, bytes)?;
     let mut destination = Buffer::<u8>::zeroed(to, bytes)?;
-    let mut pinned = Some(PinnedBuffer::<u8>::zeroed(from, bytes)?);
+    let pinned = |device| PinnedBuffer::<u8>::zeroed(device, bytes);
+    let mut pinned = Some((pinned(from)?, pinned(to)?));
     quickest(|| {
-        let Some(empty) = pinned.take() else { return Ok(()) };
-        let message = Arc::new(empty.read_from(&source, &[])?.wait()?);
-        message.share_start_to(&mut destination, &[])?.wait().map(drop)?;
-        pinned = Arc::into_inner(message);
+        let Some((sent, mut arrival)) = pinned.take() else { return Ok(()) };
+        let sent = sent.read_from(&source, &[])?.wait()?;
+        arrival.copy_start(&sent, bytes)?;
+        let arrival = arrival.write_to(&mut destination, &[])?.wait()?;
+        pinned = Some((sent, arrival));
         Ok(())
     })
 }

@@ -10,9 +10,13 @@ use crate::queue::{Core, Event};
 use bytemuck::Pod;
 use opencl3::command_queue::CommandQueue;
 use opencl3::error_codes::CL_MAP_FAILURE;
+use rayon::prelude::*;
 use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;
+
+/// Bytes that one thread copies. To wake another thread takes about as long.
+const COPIED_AT_ONCE: usize = 256 << 10;
 
 /// Pinned host memory of `len` elements, for halos and other staging.
 ///
@@ -82,6 +86,25 @@ impl<T: Pod> PinnedBuffer<T> {
     pub fn as_mut_slice(&mut self) -> &mut [T] {
         // SAFETY: see `as_slice`; `self` is borrowed exclusively here.
         unsafe { std::slice::from_raw_parts_mut(self.mapped.as_ptr(), self.len) }
+    }
+
+    /// Copies the first `len` elements of other pinned memory here, by several threads.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfRange`] if either has fewer elements.
+    pub fn copy_start(&mut self, from: &Self, len: usize) -> Result<()> {
+        let read = from.as_slice().get(..len).ok_or_else(|| from.too_short(len))?;
+        let too_short = self.too_short(len);
+        let written = self.as_mut_slice().get_mut(..len).ok_or(too_short)?;
+        let (read, written) =
+            (bytemuck::cast_slice::<T, u8>(read), bytemuck::cast_slice_mut::<T, u8>(written));
+        if written.len() <= COPIED_AT_ONCE {
+            written.copy_from_slice(read);
+        } else {
+            let pieces = written.par_chunks_mut(COPIED_AT_ONCE).zip(read.par_chunks(COPIED_AT_ONCE));
+            pieces.for_each(|(written, read)| written.copy_from_slice(read));
+        }
+        Ok(())
     }
 
     /// Starts to copy the elements to the device, after `wait`.
