@@ -52,6 +52,8 @@ pub(crate) struct Exchange<R> {
     pub(super) groups_done: Vec<Buffer<u32>>,
     /// Messages on their way to the host, until an exchange is finished.
     pub(super) messages: Vec<Message<Pending<PinnedBuffer<R>>>>,
+    /// Copies by the driver, until an exchange is finished.
+    pub(super) copies: Vec<Event>,
 }
 
 /// The data that a domain sends or receives through one face.
@@ -69,7 +71,7 @@ pub(super) struct Message<M> {
 
 impl<R> Exchange<R> {
     pub(super) fn new(domains: Vec<Vec<Faces<R>>>, flags: Option<PeerFlags>) -> Self {
-        Self { domains, epoch: 0, flags, groups_done: Vec::new(), messages: Vec::new() }
+        Self { domains, epoch: 0, flags, groups_done: Vec::new(), messages: Vec::new(), copies: Vec::new() }
     }
 
     /// Begins the next exchange, for which [`Face::sent`] is written.
@@ -160,6 +162,15 @@ impl<R> Face<R> {
     pub(super) fn received_mut(&mut self, epoch: u32) -> &mut Buffer<R> {
         let turn = epoch as usize % self.received.len();
         &mut self.received[turn]
+    }
+
+    /// Takes out the buffers of received data, for [`Face::give_received`] soon.
+    pub(super) fn take_received(&mut self) -> Vec<Buffer<R>> {
+        std::mem::take(&mut self.received)
+    }
+
+    pub(super) fn give_received(&mut self, buffers: Vec<Buffer<R>>) {
+        self.received = buffers;
     }
 
     /// Keeps the memory of a message that has been sent.

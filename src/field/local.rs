@@ -1,31 +1,39 @@
 //! Domains on devices of a team in this process.
 
+mod copied;
 pub(super) mod staged;
 
 use super::communicator::Communicator;
 use super::faces::Exchange;
 use super::reach::Reach;
-use crate::device::{DeviceError, Number, Reduction};
+use crate::device::{
+    BufferView, BufferViewMut, Device, DeviceError, Event, Number, PeerCopies, Peers, Reduction,
+};
 use crate::geometry::{Lattice, Neighbours, Shard};
 use bytemuck::Pod;
 use std::sync::Arc;
 
 /// Domains on devices of a team in this process.
 ///
-/// If the devices reach each other's memory, kernels write the faces there. Otherwise faces go
-/// through the host.
+/// If the devices reach each other's memory, kernels write the faces there. If a driver copies
+/// between devices, faces go by its copies. Otherwise faces go through the host.
 #[derive(Clone)]
 pub(crate) struct Local {
     /// The neighbours of each domain.
     neighbours: Arc<[Neighbours]>,
     reach: Option<Reach>,
+    /// Present without reach, if the driver copies between devices.
+    copies: Option<PeerCopies>,
 }
 
 impl Local {
     pub fn new(lattice: &Lattice) -> Result<Self, DeviceError> {
         let grid = lattice.grid();
         let neighbours = (0..grid.count()).map(|number| Neighbours::of(grid, number)).collect();
-        Ok(Self { neighbours, reach: Reach::of(lattice)? })
+        let reach = Reach::of(lattice)?;
+        let devices: Vec<Device> = lattice.shards().iter().map(|shard| shard.device.clone()).collect();
+        let copies = if reach.is_none() { Peers::copies(&devices) } else { None };
+        Ok(Self { neighbours, reach, copies })
     }
 }
 
@@ -37,7 +45,10 @@ impl Communicator for Local {
     ) -> Result<Exchange<R>, DeviceError> {
         match &self.reach {
             Some(reach) => reach.faces(lattice, numbers),
-            None => staged::faces(&self.neighbours, lattice.shards(), numbers),
+            None => {
+                let turns = if self.copies.is_some() { 2 } else { 1 };
+                staged::faces(&self.neighbours, lattice.shards(), turns, numbers)
+            }
         }
     }
 
@@ -46,14 +57,23 @@ impl Communicator for Local {
     }
 
     fn start_exchange<R: Pod>(&self, exchange: &mut Exchange<R>) -> Result<bool, DeviceError> {
-        match &self.reach {
-            Some(reach) => reach.exchange(exchange).map(|()| false),
-            None => staged::start(exchange).map(|()| true),
+        match (&self.reach, &self.copies) {
+            (Some(reach), _) => reach.exchange(exchange).map(|()| false),
+            (None, Some(copies)) => {
+                let copy = |from: BufferView<'_, R>, to: BufferViewMut<'_, R>, wait: &[&Event]| {
+                    copies.start(from, to, wait)
+                };
+                copied::start(&self.neighbours, exchange, copy).map(|()| true)
+            }
+            (None, None) => staged::start(exchange).map(|()| true),
         }
     }
 
     fn finish_exchange<R: Pod>(&self, exchange: &mut Exchange<R>) -> Result<(), DeviceError> {
-        staged::finish(&self.neighbours, exchange)
+        match &self.copies {
+            Some(_) => copied::finish(exchange),
+            None => staged::finish(&self.neighbours, exchange),
+        }
     }
 
     fn numbers(&self, mut running: Vec<Reduction>) -> Result<[Number; 2], DeviceError> {

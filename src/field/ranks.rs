@@ -108,7 +108,7 @@ impl Communicator for Ranks {
     ) -> Result<Exchange<R>, DeviceError> {
         match &self.reach {
             Some(reach) => reach.faces(lattice, numbers),
-            None => staged::faces(&self.neighbours, lattice.shards(), numbers),
+            None => staged::faces(&self.neighbours, lattice.shards(), 1, numbers),
         }
     }
 

@@ -146,6 +146,8 @@ impl fmt::Display for Expectation {
         let (name, alone_rate, alone) = &self.best;
         let way = self.rates.way.map_or("through the host", |way| match way {
             PeerWay::Host => "by shared memory",
+            PeerWay::Amd => "by copies of the driver",
+            PeerWay::CudaHost => "by memory of the host",
             PeerWay::Cuda | PeerWay::HostFlags => "by the memory of the neighbour",
         });
         write!(

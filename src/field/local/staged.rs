@@ -21,9 +21,12 @@ use crate::geometry::{Neighbours, Shard};
 use bytemuck::Pod;
 
 /// Makes faces whose buffers belong to one device each.
+///
+/// Each face receives in so many buffers, used in turn.
 pub(in crate::field) fn faces<R: Pod>(
     neighbours: &[Neighbours],
     shards: &[Shard],
+    turns: usize,
     numbers: impl Fn(&Shard, usize) -> usize,
 ) -> Result<Exchange<R>, DeviceError> {
     let of_domain = |(shard, neighbours): (&Shard, &Neighbours)| {
@@ -31,8 +34,9 @@ pub(in crate::field) fn faces<R: Pod>(
             let mut faces = Faces::empty(mu, neighbours);
             for side in Side::BOTH {
                 let Face { sent, received, .. } = side.of(&mut faces);
-                for buffers in [sent, received] {
-                    buffers.push(Buffer::zeroed(&shard.device, numbers(shard, mu))?);
+                sent.push(Buffer::zeroed(&shard.device, numbers(shard, mu))?);
+                for _ in 0..turns {
+                    received.push(Buffer::zeroed(&shard.device, numbers(shard, mu))?);
                 }
             }
             Ok(faces)

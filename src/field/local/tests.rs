@@ -17,15 +17,25 @@ fn team(count: usize, ways: PeerWays) -> Team {
     Team::of((0..count).map(|_| Device::open(&found[0], &options).unwrap()).collect::<Vec<_>>())
 }
 
-/// Checks that each face receives the number that its neighbour sent.
+/// Checks that each face receives the number that its neighbour sent, in one of the ways.
 fn check_faces(grid: Grid, ways: PeerWays) {
+    let lattice = small_lattice(grid, ways);
+    let local = Local::new(&lattice).unwrap();
+    let exchange = local.faces::<f64>(&lattice, |_, _| 5).unwrap();
+    check_exchange(&lattice, exchange, |exchange| local.exchange(exchange).unwrap());
+}
+
+fn small_lattice(grid: Grid, ways: PeerWays) -> Lattice {
     let dims = Dims::new([4, 4, 4, 4]).unwrap();
-    let lattice = Lattice::with_grid(&team(grid.count(), ways), dims, grid).unwrap();
+    Lattice::with_grid(&team(grid.count(), ways), dims, grid).unwrap()
+}
+
+/// Checks exchanges of faces of five numbers.
+fn check_exchange(lattice: &Lattice, mut exchange: Exchange<f64>, carry: impl Fn(&mut Exchange<f64>)) {
+    let grid = lattice.grid();
     let name = |domain: usize, mu: usize, side: Side, epoch: u32| {
         f64::from(1000 * epoch) + (10 * domain + 2 * mu + side as usize) as f64
     };
-    let local = Local::new(&lattice).unwrap();
-    let mut exchange = local.faces::<f64>(&lattice, |_, _| 5).unwrap();
     for epoch in 1..6 {
         exchange.begin();
         let wanted = exchange.flags.is_none();
@@ -49,7 +59,7 @@ fn check_faces(grid: Grid, ways: PeerWays) {
             let pairs = (0..grid.count()).flat_map(|by| (0..grid.count()).map(move |at| (by, at)));
             pairs.for_each(|(by, at)| flags.raise(by, at, epoch).unwrap());
         }
-        local.exchange(&mut exchange).unwrap();
+        carry(&mut exchange);
         for (domain, all) in exchange.domains.iter_mut().enumerate() {
             for faces in all {
                 let (mu, neighbours) = (faces.mu, Neighbours::of(grid, domain));
@@ -71,6 +81,26 @@ fn a_face_receives_what_its_neighbour_sent() {
         check_faces(grid([2, 1, 1, 3]), ways);
     }
     check_faces(grid([1, 1, 2, 1]), PeerWays::only(PeerWay::HostFlags));
+}
+
+/// Takes a copy through the host for the driver's.
+#[test]
+fn a_face_receives_what_the_driver_copies() {
+    let grid = Grid::new([2, 1, 1, 3]).unwrap();
+    let lattice = small_lattice(grid, PeerWays::OFF);
+    let neighbours: Vec<_> = (0..grid.count()).map(|number| Neighbours::of(grid, number)).collect();
+    let exchange = staged::faces::<f64>(&neighbours, lattice.shards(), 2, |_, _| 5).unwrap();
+    let copy = |from: BufferView<'_, f64>, mut to: BufferViewMut<'_, f64>, packed: &[&Event]| {
+        packed.iter().try_for_each(|event| event.wait())?;
+        to.write(&from.to_vec()?)?;
+        Ok(packed[0].clone())
+    };
+    check_exchange(&lattice, exchange, |exchange| {
+        copied::start(&neighbours, exchange, copy).unwrap();
+        assert_eq!(exchange.copies.len(), 6 * 4);
+        copied::finish(exchange).unwrap();
+        assert!(exchange.copies.is_empty());
+    });
 }
 
 /// A device that waited in vain has no sum, and the error names both devices.

@@ -6,7 +6,7 @@ use super::bandwidth::triad_bandwidth;
 use crate::error::Result;
 use crate::memory::{Buffer, PinnedBuffer};
 use crate::open::{Device, PeerWay, Team};
-use crate::peer::{PeerLink, Peers};
+use crate::peer::{PeerCopies, PeerLink, Peers};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -55,12 +55,14 @@ impl TeamRates {
                 .collect::<Result<_>>()
         })?;
         let way = Peers::of(team.devices()).map(|peers| peers.way());
+        let copies = if way.is_none() { Peers::copies(team.devices()) } else { None };
+        let way = way.or(copies.map(|_| PeerWay::Amd));
         let mut times = [Duration::ZERO; 2];
         for (time, bytes) in times.iter_mut().zip(MESSAGES) {
-            *time = if way.is_some() {
-                write_time(first, second, bytes)?
-            } else {
-                staged_time(first, second, bytes)?
+            *time = match (way, copies) {
+                (_, Some(copies)) => copy_time(copies, first, second, bytes)?,
+                (Some(_), None) => write_time(first, second, bytes)?,
+                (None, None) => staged_time(first, second, bytes)?,
             };
         }
         let [short, long] = times;
@@ -100,6 +102,13 @@ fn write_time(from: &Device, to: &Device, bytes: usize) -> Result<Duration> {
         Some(mut link) => quickest(|| link.write()),
         None => staged_time(from, to, bytes),
     }
+}
+
+/// Returns the time of a copy by the driver from a device to another.
+fn copy_time(copies: PeerCopies, from: &Device, to: &Device, bytes: usize) -> Result<Duration> {
+    let source = Buffer::<u8>::zeroed(from, bytes)?;
+    let mut destination = Buffer::<u8>::zeroed(to, bytes)?;
+    quickest(|| copies.start(source.slice(..)?, destination.slice_mut(..)?, &[])?.wait())
 }
 
 /// Returns the time of a message from a device to another through pinned memory of both.

@@ -1,10 +1,11 @@
 //! Typed memory of a device.
 
 use super::pending::Pending;
-use super::raw::{Blocking, Memory};
+use super::raw::{Blocking, CopyAcross, Memory};
 use crate::error::{DeviceError, Result};
 use crate::kernel::Argument;
 use crate::open::Device;
+use crate::queue::Event;
 use bytemuck::Pod;
 use std::fmt;
 use std::marker::PhantomData;
@@ -240,6 +241,24 @@ impl<'a, T: Pod> BufferView<'a, T> {
 
     pub(super) fn memory(&self) -> &'a Memory {
         self.buffer.memory()
+    }
+
+    /// Enqueues a copy to as many elements of another device, on the copy queue, after `wait`.
+    ///
+    /// # Safety
+    /// All conditions of [`Memory::copy_across`].
+    pub(crate) unsafe fn copy_across(
+        &self,
+        copy: CopyAcross,
+        to: &mut BufferViewMut<'_, T>,
+        wait: &[&Event],
+    ) -> Result<Event> {
+        let [offset, bytes] = [self.offset, self.len].map(|elements| elements * size_of::<T>());
+        let to = to.as_view();
+        // SAFETY: left to the caller.
+        unsafe {
+            self.memory().copy_across(copy, offset, to.memory(), to.offset * size_of::<T>(), bytes, wait)
+        }
     }
 
     pub(super) fn is_whole(&self) -> bool {

@@ -19,4 +19,4 @@ pub use pending::Pending;
 pub use pinned::PinnedBuffer;
 pub use scratch::Scratch;
 
-pub(crate) use raw::{Blocking, Memory};
+pub(crate) use raw::{Blocking, CopyAcross, Memory};

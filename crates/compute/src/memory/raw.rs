@@ -11,10 +11,11 @@ use opencl3::command_queue::{
 };
 use opencl3::error_codes::{
     CL_INVALID_BUFFER_SIZE, CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES,
+    CL_SUCCESS,
 };
 use opencl3::event::cl_event;
 use opencl3::memory::{Buffer as RawBuffer, CL_MEM_READ_WRITE, ClMem, cl_mem};
-use opencl3::types::{CL_BLOCKING, CL_NON_BLOCKING, cl_int, cl_uint};
+use opencl3::types::{CL_BLOCKING, CL_NON_BLOCKING, cl_command_queue, cl_int, cl_uint};
 use std::any::Any;
 use std::mem::ManuallyDrop;
 use std::ptr;
@@ -48,6 +49,22 @@ pub(crate) struct Memory {
 
 /// The owner of memory that a buffer did not allocate.
 pub(super) type Backing = Arc<dyn Any + Send + Sync>;
+
+/// A function that enqueues a copy from a buffer to a buffer of another context.
+///
+/// Its parameters are the queue, both buffers, both offsets, the number of bytes, the events to wait
+/// for, and a place for the copy's event.
+pub(crate) type CopyAcross = unsafe extern "system" fn(
+    cl_command_queue,
+    cl_mem,
+    cl_mem,
+    usize,
+    usize,
+    usize,
+    cl_uint,
+    *const cl_event,
+    *mut cl_event,
+) -> cl_int;
 
 /// The moment at which a transfer returns: at once, or when it is done.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -307,6 +324,54 @@ impl Memory {
                 ptr::null(),
             )
         })
+    }
+
+    /// Enqueues a copy of `bytes` bytes into memory of another device, on the copy queue.
+    ///
+    /// # Safety
+    /// `copy` does what [`CopyAcross`] says. The driver keeps both buffers until the copy is done.
+    pub unsafe fn copy_across(
+        &self,
+        copy: CopyAcross,
+        offset: usize,
+        destination: &Memory,
+        destination_offset: usize,
+        bytes: usize,
+        wait: &[&Event],
+    ) -> Result<Event> {
+        self.assert_inside(offset, bytes);
+        destination.assert_inside(destination_offset, bytes);
+        destination.copied.store(true, Ordering::Relaxed);
+        if let Some(zeroed) = &destination.zeroed_by {
+            zeroed.wait()?;
+        }
+        let queue = &self.core.copy;
+        let wait = self.wait_list(queue, wait)?;
+        let noted = Noted { name: "copy across", queue: Queue::Copy, bytes, waits: false };
+        let event = self.core.enqueue("copy to another device", noted, || {
+            if bytes == 0 {
+                return nothing(queue, &wait);
+            }
+            let mut event = ptr::null_mut();
+            // SAFETY: both ranges lie in their buffers. The queue and the wait list are of this
+            // context. The caller answers for the function.
+            let status = unsafe {
+                copy(
+                    queue.get(),
+                    self.raw(),
+                    destination.raw(),
+                    offset,
+                    destination_offset,
+                    bytes,
+                    count(&wait),
+                    pointer(&wait),
+                    &mut event,
+                )
+            };
+            if status == CL_SUCCESS { Ok(event) } else { Err(status) }
+        })?;
+        self.core.flush()?;
+        Ok(event)
     }
 
     /// Enqueues filling of `bytes` bytes with a pattern, on the compute queue.

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 /// The environment variable of allowed ways.
 ///
-/// Its value is `off`, or a list of `cuda`, `host` and `host-flags`.
+/// Its value is `off`, or a list of names of [`PeerWay`]s.
 pub const PEER_VARIABLE: &str = "LATTICE_CL_PEER";
 
 /// A way from kernels of one device to the memory of another.
@@ -16,6 +16,14 @@ pub enum PeerWay {
     ///
     /// Kernels wait for each other by flags.
     Cuda,
+    /// Memory of the host that NVIDIA's driver allocates and several contexts import.
+    ///
+    /// This way is for GPUs that do not reach each other's memory. Kernels wait for each other by flags.
+    CudaHost,
+    /// Copies by AMD's driver from the memory of one GPU to the memory of another.
+    ///
+    /// Kernels do not reach the other memory. The host waits between kernels. This way is untried.
+    Amd,
     /// Memory of the host, for devices that compute in it.
     ///
     /// The host waits between kernels.
@@ -30,27 +38,41 @@ pub enum PeerWay {
 
 impl PeerWay {
     /// All ways, the best first.
-    pub const ALL: [Self; 3] = [Self::Cuda, Self::Host, Self::HostFlags];
+    pub const ALL: [Self; 5] = [Self::Cuda, Self::CudaHost, Self::Amd, Self::Host, Self::HostFlags];
 
     /// Returns the name of the way in [`PEER_VARIABLE`].
     pub fn name(self) -> &'static str {
         match self {
             Self::Cuda => "cuda",
+            Self::CudaHost => "cuda-host",
+            Self::Amd => "amd",
             Self::Host => "host",
             Self::HostFlags => "host-flags",
         }
+    }
+
+    /// Tells whether kernels of one device reach memory of another.
+    ///
+    /// Otherwise the driver copies.
+    pub fn is_memory(self) -> bool {
+        self != Self::Amd
+    }
+
+    /// Tells whether NVIDIA's driver allocates the memory.
+    pub fn is_cuda(self) -> bool {
+        matches!(self, Self::Cuda | Self::CudaHost)
     }
 
     /// Tells whether kernels with other work may wait too.
     ///
     /// Many of their work-groups then wait at once, and must leave room for other kernels.
     pub fn waits_beside_work(self) -> bool {
-        self == Self::Cuda
+        self.is_cuda()
     }
 
     /// Tells whether kernels wait for kernels of other devices, instead of the host.
     pub fn has_flags(self) -> bool {
-        self != Self::Host
+        self.is_cuda() || self == Self::HostFlags
     }
 }
 
@@ -69,7 +91,7 @@ impl PeerWays {
     pub const OFF: Self = Self([false; PeerWay::ALL.len()]);
 
     /// The ways that are used unless something else is asked for.
-    pub const USUAL: Self = Self([true, true, false]);
+    pub const USUAL: Self = Self([true, true, true, true, false]);
 
     /// Allows this way alone.
     pub fn only(way: PeerWay) -> Self {
@@ -125,7 +147,7 @@ mod tests {
         let ways = |text: &str| text.parse::<PeerWays>().map(|ways| ways.iter().collect::<Vec<_>>());
         assert_eq!(ways("off"), Ok(vec![]));
         assert_eq!(ways("host, cuda"), Ok(vec![PeerWay::Cuda, PeerWay::Host]));
-        assert_eq!("cuda,host".parse(), Ok(PeerWays::USUAL));
+        assert_eq!("cuda,cuda-host,amd,host".parse(), Ok(PeerWays::USUAL));
         for way in PeerWay::ALL {
             assert_eq!(way.to_string().parse(), Ok(PeerWays::only(way)));
         }

@@ -29,7 +29,7 @@ pub(super) fn way_between_ranks(
     team: &Team,
     world: &Arc<World>,
 ) -> Result<Option<(PeerWay, Arc<Post>)>, MpiError> {
-    let allowed = PeerWay::ALL.map(|way| u8::from(is_allowed(team, world, way)));
+    let allowed = PeerWay::ALL.map(|way| u8::from(way.is_memory() && is_allowed(team, world, way)));
     let all = world.gather(&allowed)?;
     let by_all = |k: &usize| all.chunks_exact(allowed.len()).all(|allowed| allowed[*k] == 1);
     let ways: Vec<PeerWay> = (0..allowed.len()).filter(by_all).map(|k| PeerWay::ALL[k]).collect();
@@ -58,7 +58,7 @@ pub(super) fn way_between_ranks(
 fn is_allowed(team: &Team, world: &World, way: PeerWay) -> bool {
     let devices = team.devices();
     let fits = |device: &Device| {
-        let in_place = way == PeerWay::Cuda || device.computes_in_host_memory();
+        let in_place = way.is_cuda() || device.computes_in_host_memory();
         in_place && device.peer_ways().iter().any(|allowed| allowed == way)
     };
     let is_twice = |k: usize| devices[..k].contains(&devices[k]);
@@ -81,14 +81,14 @@ impl<'a> Trial<'a> {
     fn run(way: PeerWay, elsewhere: Elsewhere, team: &'a Team) -> Result<Option<String>, MpiError> {
         let world = Arc::clone(elsewhere.post.world());
         let identities = || team.devices().iter().map(cuda::identity).collect::<Result<Vec<_>, _>>();
-        let own = if way == PeerWay::Cuda { identities() } else { Ok(Vec::new()) };
+        let own = if way.is_cuda() { identities() } else { Ok(Vec::new()) };
         let told = own.as_ref().map_or_else(|_| Vec::new(), |own| own.join("\n").into_bytes());
         let all = world.gather_any(&told)?;
         let failed = agree(&world, own.as_ref().map(drop).map_err(String::clone))?;
         if failed.is_some() {
             return Ok(failed);
         }
-        if way == PeerWay::Cuda {
+        if way.is_cuda() {
             let all: Vec<String> = all
                 .iter()
                 .flat_map(|own| String::from_utf8_lossy(own).lines().map(str::to_owned).collect::<Vec<_>>())

@@ -4,22 +4,23 @@
 //! exported as a file descriptor. OpenCL imports the descriptor by
 //! `cl_khr_external_memory_opaque_fd`, once in the context of the owner and of every other device.
 //! On GPUs that NVLink connects, a kernel then reads and writes another's memory at the speed of
-//! the link. The driver was 580.159.04.
+//! the link. GPUs that do not reach each other reach memory of the host that is allocated and imported
+//! in the same way. The driver was 580.159.04.
 
 mod driver;
 mod identity;
 
+use super::extension::function;
 use crate::memory::Memory;
 use crate::open::Device;
 use cl3::command_queue::retain_command_queue;
 use cl3::context::retain_context;
-use cl3::load_library;
 use driver::Driver;
+pub(super) use driver::Place;
 use identity::Identity;
 use opencl3::error_codes::{CL_SUCCESS, ClError};
 use opencl3::memory::{Buffer as RawBuffer, CL_MEM_READ_WRITE, cl_mem};
 use opencl3::types::{cl_command_queue, cl_event, cl_int, cl_uint};
-use std::ffi::CString;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
 use std::ptr;
 use std::sync::Arc;
@@ -49,8 +50,8 @@ fn expect_imports(device: &Device) -> Result<(), String> {
     Err(format!("{} has no {extension}, or takes no inline PTX", device.label()))
 }
 
-/// Allocates zeroed memory of the first device, as a buffer of each device.
-pub(super) fn allocate(users: &[&Device], bytes: usize) -> Result<Vec<Memory>, String> {
+/// Allocates zeroed memory at a place of the first device, as a buffer of each device.
+pub(super) fn allocate(users: &[&Device], place: Place, bytes: usize) -> Result<Vec<Memory>, String> {
     for (k, device) in users.iter().enumerate() {
         expect_imports(device)?;
         for other in &users[..k] {
@@ -59,17 +60,17 @@ pub(super) fn allocate(users: &[&Device], bytes: usize) -> Result<Vec<Memory>, S
             }
         }
     }
-    let (own, descriptor, bytes) = offer(users[0], bytes)?;
+    let (own, descriptor, bytes) = offer(users[0], place, bytes)?;
     let others = users[1..].iter().map(|device| import(device, descriptor.as_fd(), bytes));
     std::iter::once(Ok(own)).chain(others).collect()
 }
 
-/// Allocates zeroed memory of a device, as a buffer of it and as a descriptor.
+/// Allocates zeroed memory at a place of a device, as a buffer of the device and as a descriptor.
 ///
 /// Returns the number of bytes too, which the import on another device needs.
-pub(super) fn offer(owner: &Device, bytes: usize) -> Result<(Memory, OwnedFd, usize), String> {
+pub(super) fn offer(owner: &Device, place: Place, bytes: usize) -> Result<(Memory, OwnedFd, usize), String> {
     expect_imports(owner)?;
-    let (descriptor, bytes) = Driver::get()?.owner(Identity::of(owner)?)?.allocate(bytes)?;
+    let (descriptor, bytes) = Driver::get()?.owner(Identity::of(owner)?)?.allocate(place, bytes)?;
     let memory = import(owner, descriptor.as_fd(), bytes)?;
     // Memory may hold what another program left there.
     let zeroed = memory.fill(&[0], 0, bytes).and_then(|event| event.wait());
@@ -133,14 +134,7 @@ fn acquire(device: &Device, memory: cl_mem) -> Result<(), String> {
     let core = device.core();
     let failed =
         |code: i32| format!("clEnqueueAcquireExternalMemObjectsKHR on {}: {}", core.label, ClError(code));
-    let platform = core.raw.platform().map_err(|error| error.to_string())?;
-    let name = CString::from(c"clEnqueueAcquireExternalMemObjectsKHR");
-    let library = load_library().as_ref().map_err(ToString::to_string)?;
-    let address = library.clGetExtensionFunctionAddressForPlatform(platform, name.as_ptr());
-    let address = address.unwrap_or(ptr::null_mut());
-    if address.is_null() {
-        return Err("the driver has no clEnqueueAcquireExternalMemObjectsKHR".to_owned());
-    }
+    let address = function(device, c"clEnqueueAcquireExternalMemObjectsKHR")?;
     // SAFETY: the extension defines the function of this name with this signature.
     let acquire: Acquire = unsafe { std::mem::transmute(address) };
     // SAFETY: queue and buffer are of one context; no events are waited for or wanted.

@@ -10,6 +10,9 @@ use bytemuck::Pod;
 #[cfg(target_os = "linux")]
 use std::os::fd::{BorrowedFd, OwnedFd};
 
+/// The reason why a way that copies has no memory.
+const NO_MEMORY: &str = "this way copies, and has no memory for kernels of several devices";
+
 /// Allocates `len` zeroed elements of the first device, as a buffer of each device.
 ///
 /// The buffers are the same memory. The users must agree on who writes and who reads when.
@@ -25,7 +28,9 @@ pub(super) fn shared<T: Pod>(way: PeerWay, users: &[&Device], len: usize) -> Res
 #[cfg(target_os = "linux")]
 pub(super) fn offer(way: PeerWay, owner: &Device, bytes: usize) -> Result<(Memory, OwnedFd, usize), String> {
     match way {
-        PeerWay::Cuda => cuda::offer(owner, bytes),
+        PeerWay::Cuda => cuda::offer(owner, cuda::Place::Device, bytes),
+        PeerWay::CudaHost => cuda::offer(owner, cuda::Place::Host, bytes),
+        PeerWay::Amd => Err(NO_MEMORY.to_owned()),
         PeerWay::Host | PeerWay::HostFlags => {
             expect_host_memory(&[owner])?;
             host::offer(owner, bytes)
@@ -42,7 +47,8 @@ pub(super) fn accept(
     bytes: usize,
 ) -> Result<Memory, String> {
     match way {
-        PeerWay::Cuda => cuda::import(user, descriptor, bytes),
+        PeerWay::Cuda | PeerWay::CudaHost => cuda::import(user, descriptor, bytes),
+        PeerWay::Amd => Err(NO_MEMORY.to_owned()),
         PeerWay::Host | PeerWay::HostFlags => {
             expect_host_memory(&[user])?;
             host::map(user, descriptor, bytes)
@@ -64,9 +70,12 @@ fn expect_host_memory(users: &[&Device]) -> Result<(), String> {
 pub(super) fn allocate(way: PeerWay, users: &[&Device], bytes: usize) -> Result<Vec<Memory>, String> {
     match way {
         #[cfg(unix)]
-        PeerWay::Cuda => cuda::allocate(users, bytes),
+        PeerWay::Cuda => cuda::allocate(users, cuda::Place::Device, bytes),
+        #[cfg(unix)]
+        PeerWay::CudaHost => cuda::allocate(users, cuda::Place::Host, bytes),
         #[cfg(not(unix))]
-        PeerWay::Cuda => Err("this system has no file descriptors".to_owned()),
+        PeerWay::Cuda | PeerWay::CudaHost => Err("this system has no file descriptors".to_owned()),
+        PeerWay::Amd => Err(NO_MEMORY.to_owned()),
         PeerWay::Host | PeerWay::HostFlags => {
             expect_host_memory(users)?;
             host::allocate(users, bytes)

@@ -57,12 +57,16 @@
 //! * All ranks together try each way when the team is made (`Team::across`, in `across`), with the
 //!   kernels of `probe`.
 //!
+//! AMD's driver copies between its GPUs instead ([`PeerCopies`]). Kernels then wait for nothing.
+//!
 //! Tests have flags come late or never, by a `Fault`.
 
 #[cfg(target_os = "linux")]
 mod across;
+mod copies;
 #[cfg(unix)]
 mod cuda;
+mod extension;
 mod faults;
 mod flags;
 #[cfg(target_os = "linux")]
@@ -78,6 +82,7 @@ mod peers;
 mod probe;
 mod rates;
 
+pub use copies::PeerCopies;
 pub use faults::Fault;
 pub use flags::PeerFlags;
 pub use kernels::{FLAG_SOURCE, FLAGS};

@@ -1,5 +1,6 @@
 //! The devices of a team that reach each other's memory.
 
+use super::copies::PeerCopies;
 use super::faults::{Fault, Faults};
 use super::handover::{self, Elsewhere};
 use super::kernels::FLAGS;
@@ -64,12 +65,7 @@ impl Peers {
             return None;
         }
         let ways = devices.iter().map(Device::peer_ways).reduce(|all, ways| all.and(ways))?;
-        let works = |way: PeerWay| {
-            let mut pairs =
-                devices.iter().enumerate().flat_map(|(k, a)| devices[..k].iter().map(move |b| (b, a)));
-            pairs.all(|(a, b)| works_between(way, a, b))
-        };
-        let way = ways.iter().find(|&way| works(way))?;
+        let way = ways.iter().find(|&way| way.is_memory() && works_between_all(way, devices))?;
         let labels = devices.iter().map(|device| device.label().to_owned()).collect();
         match Self::among(devices, labels, None, way, PATIENCE) {
             Ok(peers) => Some(Arc::new(peers)),
@@ -78,6 +74,16 @@ impl Peers {
                 None
             }
         }
+    }
+
+    /// Returns the copies by AMD's driver between all of these devices.
+    ///
+    /// `None` unless all devices allow [`PeerWay::Amd`] and a trial succeeds between every two.
+    pub fn copies(devices: &[Device]) -> Option<PeerCopies> {
+        let [first, second, ..] = devices else { return None };
+        let is_allowed = |device: &Device| device.peer_ways().iter().any(|way| way == PeerWay::Amd);
+        let works = devices.iter().all(is_allowed) && works_between_all(PeerWay::Amd, devices);
+        if works { PeerCopies::between(first, second).ok() } else { None }
     }
 
     /// Returns the devices of a team on several ranks.
@@ -150,6 +156,8 @@ impl Peers {
     }
 
     /// Returns the best way between two devices that both allow and that works.
+    ///
+    /// The way may be one that copies.
     pub fn link(a: &Device, b: &Device) -> Option<PeerWay> {
         a.peer_ways().and(b.peer_ways()).iter().find(|&way| works_between(way, a, b))
     }
@@ -159,7 +167,7 @@ impl Peers {
     /// # Errors
     /// The reason in words, if the way does not work.
     pub fn try_way(way: PeerWay, a: &Device, b: &Device) -> Result<(), String> {
-        probe::probe(way, a, b)
+        if way.is_memory() { probe::probe(way, a, b) } else { PeerCopies::probe(a, b) }
     }
 
     /// Returns the devices of this process, in the order of their numbers.
@@ -289,6 +297,12 @@ impl fmt::Debug for Peers {
 #[derive(Default)]
 struct Probed(Mutex<Vec<(Weak<Core>, PeerWay, bool)>>);
 
+/// Tells whether the probe succeeds between every two devices.
+fn works_between_all(way: PeerWay, devices: &[Device]) -> bool {
+    let mut pairs = devices.iter().enumerate().flat_map(|(k, a)| devices[..k].iter().map(move |b| (b, a)));
+    pairs.all(|(a, b)| works_between(way, a, b))
+}
+
 /// Tells whether the probe succeeds. The probe runs once.
 fn works_between(way: PeerWay, a: &Device, b: &Device) -> bool {
     let probed = a.kept::<Probed>();
@@ -298,7 +312,7 @@ fn works_between(way: PeerWay, a: &Device, b: &Device) -> bool {
     if let Some(known) = probed.iter().find(|known| known.0.as_ptr() == other && known.1 == way) {
         return known.2;
     }
-    let found = probe::probe(way, a, b);
+    let found = Peers::try_way(way, a, b);
     if let Err(reason) = &found {
         tracing::debug!("{} and {} have no memory in common by {way}: {reason}", a.label(), b.label());
     }

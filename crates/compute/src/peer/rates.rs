@@ -49,7 +49,7 @@ impl<'a> PeerLink<'a> {
     /// # Errors
     /// [`DeviceError::PeerMemory`]; [`DeviceError::OpenCl`].
     pub fn new(owner: &'a Device, user: &'a Device, bytes: usize) -> Result<Option<Self>> {
-        let Some(way) = Peers::link(owner, user) else { return Ok(None) };
+        let Some(way) = Peers::link(owner, user).filter(|way| way.is_memory()) else { return Ok(None) };
         let len = (bytes / size_of::<u32>()).max(1);
         let shared = shared(way, &[owner, user], len)?;
         Ok(Some(Self { way, pair: Pair::new(owner, user)?, shared, plain: Buffer::zeroed(user, len)? }))

@@ -46,7 +46,7 @@ struct Properties {
     /// CU_MEM_ALLOCATION_TYPE_PINNED.
     kind: c_int,
     handle_kind: c_int,
-    /// CU_MEM_LOCATION_TYPE_DEVICE.
+    /// CU_MEM_LOCATION_TYPE_DEVICE or CU_MEM_LOCATION_TYPE_HOST_NUMA.
     location_kind: c_int,
     location: c_int,
     windows: *mut c_void,
@@ -58,6 +58,18 @@ const DESCRIPTOR: c_int = 1;
 
 /// CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, …_DEVICE_ID, …_DOMAIN_ID.
 const PCI: [c_int; 3] = [33, 34, 50];
+
+/// CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID.
+const HOST_NODE: c_int = 134;
+
+/// The place of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::peer) enum Place {
+    /// The memory of the device.
+    Device,
+    /// The memory of the host that is nearest to the device.
+    Host,
+}
 
 /// libcuda, initialised.
 pub(super) struct Driver {
@@ -134,16 +146,16 @@ impl Driver {
 }
 
 impl Owner<'_> {
-    /// Allocates at least so many bytes of the device's memory.
+    /// Allocates at least so many bytes at a place.
     ///
     /// Returns a descriptor of the memory and the number of its bytes. The memory lives as long as
     /// the descriptor or an import of it.
-    pub fn allocate(&self, bytes: usize) -> Result<(OwnedFd, usize), String> {
+    pub fn allocate(&self, place: Place, bytes: usize) -> Result<(OwnedFd, usize), String> {
         let functions = &self.driver.functions;
         let context = self.context()?;
         // SAFETY: the context stays, and is taken from this thread again below.
         check("cuCtxPushCurrent", unsafe { functions.cuCtxPushCurrent_v2(context) })?;
-        let allocated = self.allocate_in_context(bytes);
+        let allocated = self.allocate_in_context(place, bytes);
         let mut popped = ptr::null_mut();
         // SAFETY: a place for the context that was pushed above.
         check("cuCtxPopCurrent", unsafe { functions.cuCtxPopCurrent_v2(&mut popped) })?;
@@ -167,13 +179,26 @@ impl Owner<'_> {
         Ok(context)
     }
 
-    fn allocate_in_context(&self, bytes: usize) -> Result<(OwnedFd, usize), String> {
+    /// Returns CU_MEM_LOCATION_TYPE and the number of a place.
+    fn location(&self, place: Place) -> (c_int, c_int) {
+        if place == Place::Device {
+            return (1, self.device);
+        }
+        let mut node = 0;
+        // SAFETY: a place for the value.
+        let status = unsafe { self.driver.functions.cuDeviceGetAttribute(&mut node, HOST_NODE, self.device) };
+        // A machine without several nodes has node 0.
+        (3, if status == 0 { node.max(0) } else { 0 })
+    }
+
+    fn allocate_in_context(&self, place: Place, bytes: usize) -> Result<(OwnedFd, usize), String> {
         let functions = &self.driver.functions;
+        let (location_kind, location) = self.location(place);
         let properties = Properties {
             kind: 1,
             handle_kind: DESCRIPTOR,
-            location_kind: 1,
-            location: self.device,
+            location_kind,
+            location,
             windows: ptr::null_mut(),
             flags: [0; 8],
         };
