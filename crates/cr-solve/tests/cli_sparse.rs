@@ -236,7 +236,7 @@ fn without_convergence_the_best_iterate_is_written() {
     let run = run(&folder, line).expect(1).says(&[
         "not solved to 1e-10",
         "after 7 iterations of minres",
-        "--preconditioner",
+        "more --max-iterations",
     ]);
     let solved = run.json();
     assert_eq!((solved["info"].as_u64(), solved["converged"].as_bool()), (Some(1), Some(false)));
@@ -383,7 +383,13 @@ fn info_tells_what_a_matrix_is_and_what_each_format_takes() {
     let info = json(&folder, "info poisson3d:6");
     assert_eq!((&info["kind"], &info["symmetry"]["found"]), (&"matrix".into(), &"symmetric".into()));
     assert_eq!((&info["bandwidth"], &info["zeros_on_diagonal"]), (&36.into(), &0.into()));
-    assert_eq!(info["chosen_format"], "diagonals");
+    // The host multiplies by rows.
+    assert_eq!((&info["device"], &info["chosen_format"]), (&"host".into(), &"csr".into()));
+    let on_device = json(&folder, "info poisson3d:6 --device auto");
+    assert_eq!(on_device["chosen_format"], "diagonals");
+    for format in on_device["formats"].as_array().unwrap() {
+        assert!(format["seconds"].as_f64().unwrap() > 0.0, "{format}");
+    }
     let formats = info["formats"].as_array().unwrap();
     let bytes = |name: &str| {
         let found = formats.iter().find(|format| format["format"] == name);
@@ -401,4 +407,33 @@ fn info_tells_what_a_matrix_is_and_what_each_format_takes() {
     assert_refused(&folder, "info poisson3d:0", 2, &["`0` in `poisson3d:0` is no positive number"]);
     let brief = run(&folder, "info a.mtx --brief").expect(0).stdout;
     assert!(brief.contains("a.mtx: general matrix, 2 × 2, 2 entries"), "{brief}");
+}
+
+#[test]
+fn bench_times_every_format_and_solves() {
+    let folder = folder();
+    write_matrix(&folder.path().join("a.mtx"), &problem("elasticity3d:2"), "").unwrap();
+    let line =
+        "bench sparse a.mtx --rhs 1,3 --precision d --solve --samples 1 --seconds 0.01 -q --device 0.0";
+    let found = json(&folder, line);
+    let rows = found["rows"].as_array().unwrap();
+    let of = |kernel: &str| -> Vec<&Value> { rows.iter().filter(|row| row["kernel"] == kernel).collect() };
+    let kinds: Vec<(&str, u64)> = of("product")
+        .iter()
+        .map(|row| &row["parameters"])
+        .map(|of| (of["format"].as_str().unwrap(), of["vectors"].as_u64().unwrap()))
+        .collect();
+    let formats = ["diagonals", "bsr:3", "sell", "csr", "coo"];
+    for format in formats {
+        assert!(kinds.contains(&(format, 1)) && kinds.contains(&(format, 3)), "{format}: {kinds:?}");
+    }
+    let chosen = of("product").into_iter().filter(|row| row["details"]["chosen"] == true);
+    assert_eq!(chosen.count(), 2);
+    assert_eq!([of("read").len(), of("cg, jacobi: an iteration").len()], [1, 1]);
+    let whole = of("cg, amg: set-up and solve to 1e-8");
+    assert!(whole[0]["details"]["true_residual"].as_f64().unwrap() <= 1e-8, "{}", whole[0]);
+    let schema: Value = serde_json::from_str(include_str!("../../../bench/schema.json")).unwrap();
+    common::schema::assert_valid(&schema, &found);
+    let unfit = "bench sparse elasticity3d:2 --formats bsr:4 --device 0.0 -q";
+    assert_refused(&folder, unfit, 2, &["blocks of 4 do not divide a 54×54 matrix"]);
 }

@@ -198,10 +198,14 @@ impl Bench<'_, '_> {
         let x = Vector::from_slice(place, &values)?;
         let nan = T::from_complex(Complex::new(f64::NAN, f64::NAN));
         let mut y = Vector::from_slice(place, &vec![nan; csr.rows() * vectors])?;
-        let began = Instant::now();
-        matrix.multiply_block(vectors, &x, &mut y)?;
-        self.device.finish()?;
-        let once = began.elapsed();
+        // Drivers compile at the first launch.
+        let mut once = Duration::ZERO;
+        for _ in 0..2 {
+            let began = Instant::now();
+            matrix.multiply_block(vectors, &x, &mut y)?;
+            self.device.finish()?;
+            once = began.elapsed();
+        }
         let mut expected = vec![T::default(); csr.rows() * vectors];
         host::sparse::csr(
             csr.starts(),
@@ -250,7 +254,8 @@ impl Bench<'_, '_> {
         near_null_space: Option<&(Vec<f64>, usize)>,
         session: &mut Session<'_>,
     ) -> Result<(), Failure> {
-        if csr.asymmetry().is_none_or(|asymmetry| asymmetry.difference > 0.0) {
+        let rounding = ROUNDING * csr.norm_infinity();
+        if csr.asymmetry().is_none_or(|asymmetry| asymmetry.difference > rounding) {
             session.report.note(format_args!("{}: not symmetric, so not solved with", self.name));
             return Ok(());
         }
@@ -313,6 +318,9 @@ impl Bench<'_, '_> {
         Ok(())
     }
 }
+
+/// Part of the largest row sum below which a difference from the transpose is rounding.
+const ROUNDING: f64 = 1e-14;
 
 /// Iterations of a solve whose iterations are timed.
 const ITERATIONS: usize = 100;

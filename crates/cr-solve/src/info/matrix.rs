@@ -12,6 +12,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+/// Part of the largest row sum below which a difference from the transpose is rounding.
+const ROUNDING: f64 = 1e-14;
+
 /// Products of a format that are timed at least, and seconds after which no more are.
 const PRODUCTS: usize = 5;
 const SECONDS: f64 = 0.05;
@@ -87,9 +90,10 @@ impl MatrixInfo {
         let rows = matrix.rows();
         let lengths = || (0..rows).map(|row| matrix.row_length(row));
         let asymmetry = matrix.asymmetry();
+        let rounding = ROUNDING * matrix.norm_infinity();
         let found = match asymmetry {
             None => "not square",
-            Some(asymmetry) if asymmetry.difference > 0.0 => "general",
+            Some(asymmetry) if asymmetry.difference > rounding => "general",
             Some(_) if T::IS_COMPLEX => "hermitian",
             Some(_) => "symmetric",
         };
