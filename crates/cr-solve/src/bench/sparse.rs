@@ -4,6 +4,7 @@ use super::gemm::number;
 use super::outcome::{Benchmark, Subject};
 use super::session::{How, Session, wrong};
 use super::triads::Triads;
+use crate::arguments::is_wanted;
 use crate::failure::Failure;
 use crate::matrix_source::Matrix as Source;
 use crate::memory::Need;
@@ -81,8 +82,9 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
             }
             let Source { matrix, near_null_space, .. } = Source::of(name)?;
             let mut bench = Bench { number, device, name, arguments, triads: &mut triads };
-            for precision in &arguments.precision {
-                match (&matrix, precision == "s") {
+            let precisions = ["double", "single"];
+            for precision in precisions.into_iter().filter(|name| is_wanted(&arguments.precision, name)) {
+                match (&matrix, precision == "single") {
                     (AnyCsr::Real(a), false) => bench.products("d", Arc::new(a.clone()), session)?,
                     (AnyCsr::Real(a), true) => bench.products::<f32>("s", Arc::new(a.cast()), session)?,
                     (AnyCsr::Complex(a), false) => bench.products("z", Arc::new(a.clone()), session)?,
