@@ -36,6 +36,20 @@ fn command_lines(text: &str) -> Vec<&str> {
     found
 }
 
+/// Returns the words of a command line, like a shell: quotes join what is between them.
+fn words(line: &str) -> Vec<OsString> {
+    let (mut words, mut quote) = (vec![String::new()], None);
+    for letter in line.chars() {
+        match (letter, quote) {
+            (letter, Some(open)) if letter == open => quote = None,
+            ('"' | '\'', None) => quote = Some(letter),
+            (' ', None) => words.push(String::new()),
+            _ => words.last_mut().expect("there is a word").push(letter),
+        }
+    }
+    words.into_iter().filter(|word| !word.is_empty()).map(OsString::from).collect()
+}
+
 /// Returns the texts in the round brackets of Markdown links.
 fn links(text: &str) -> impl Iterator<Item = &str> {
     text.split("](").skip(1).filter_map(|rest| rest.split(')').next())
@@ -47,7 +61,7 @@ fn every_command_line_of_the_documents_is_understood() {
     for (path, text) in pages() {
         for line in command_lines(&text) {
             count += 1;
-            let arguments = line.split_whitespace().map(OsString::from);
+            let arguments = words(line).into_iter();
             let parsed =
                 Program::try_parse_from(arguments::tell_colours_apart(arguments::join_extents(arguments)));
             if let Err(error) = parsed {
