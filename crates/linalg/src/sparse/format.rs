@@ -49,7 +49,7 @@ impl Format {
             if let Some(lengths) = block_lengths(matrix, block) {
                 let (blocks, square) = (lengths.iter().sum::<usize>() as u64, (block * block) as u64);
                 if 2 * blocks * square <= 3 * entries {
-                    let bytes = bytes_of_slices(&lengths, height, square * value + 4);
+                    let bytes = bytes_of_slices(&lengths, block_slice(height), square * value + 4);
                     found.push((Self::Blocks(block), bytes));
                 }
             }
@@ -146,6 +146,16 @@ pub(super) fn block_lengths<T: Arithmetic>(matrix: &Csr<T>, block: usize) -> Opt
     }
     let rows = (0..matrix.rows() / block).into_par_iter();
     Some(rows.map(|row| block_columns(matrix, block, row).len()).collect())
+}
+
+/// Rows of a slice on GPUs.
+pub(super) const GPU_SLICE: usize = 32;
+
+/// Returns the rows of blocks of a slice, where a slice has this many rows.
+///
+/// Processors compute a row of blocks at a time.
+pub(super) fn block_slice(height: usize) -> usize {
+    if height < GPU_SLICE { 1 } else { height }
 }
 
 /// Returns the bytes of rows in slices.

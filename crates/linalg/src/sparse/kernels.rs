@@ -1,5 +1,6 @@
 //! The kernels of `cl/sparse.cl` on one device.
 
+use super::format::GPU_SLICE;
 use crate::host::level1::Arithmetic;
 use lattice_compute::{Device, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Range, Result};
 use std::marker::PhantomData;
@@ -46,7 +47,7 @@ impl Cut {
             return Self { local: 1, groups, slice: 8, rows_of_item: [8, 128] };
         }
         let local = 1 << info.max_work_group_size.clamp(1, 128).ilog2();
-        Self { local, groups: None, slice: 32, rows_of_item: [1, 1] }
+        Self { local, groups: None, slice: GPU_SLICE, rows_of_item: [1, 1] }
     }
 
     /// Returns the range for so many results, and the results of a work-item.

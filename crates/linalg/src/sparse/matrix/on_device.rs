@@ -208,7 +208,9 @@ impl<T: Arithmetic> OnDevice<T> {
                 self.kernels.sell.start(range, &[&sizes[..], &slices.arguments(), &vectors].concat())
             }
             Arrays::Blocks { size, slices } => {
-                let results = slices.slots / cut.rows_of_item[0] * size * vectors;
+                // Processors compute a row of blocks at a time, others a row.
+                let rows_of_slot = if cut.rows_of_item[0] > 1 { 1 } else { *size };
+                let results = slices.slots * rows_of_slot * vectors;
                 let (range, chunk) = cut.range(results, 1);
                 let sizes =
                     [long(results), int(vectors), Argument::value(chunk), int(rows / size), int(*size)];

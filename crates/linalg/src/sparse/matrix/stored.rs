@@ -3,7 +3,9 @@
 use crate::host::level1::Arithmetic;
 use crate::host::sparse;
 use crate::sparse::csr::Csr;
-use crate::sparse::format::{Format, block_columns, block_lengths, diagonals, row_lengths, slot_rows};
+use crate::sparse::format::{
+    Format, block_columns, block_lengths, block_slice, diagonals, row_lengths, slot_rows,
+};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -44,7 +46,9 @@ impl<T: Arithmetic> Stored<T> {
         match format {
             Format::Csr => Self::Csr(Arc::clone(source)),
             Format::Sell => Self::Sell(Sell::of_rows(source, height)),
-            Format::Blocks(size) => Self::Blocks { size, slices: Sell::of_blocks(source, size, height) },
+            Format::Blocks(size) => {
+                Self::Blocks { size, slices: Sell::of_blocks(source, size, block_slice(height)) }
+            }
             Format::Diagonals => Self::diagonals(source),
             Format::Coo => {
                 let rows = (0..source.rows())
