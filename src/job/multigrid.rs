@@ -42,9 +42,15 @@ impl<'a> Levels<'a> {
 
     /// Weighs multigrid for an operator, after a solve without it.
     ///
-    /// The solve moved `krylov_bytes`. `left` solves and `masses_after` masses follow. The choice stands
-    /// for all later solves with this operator.
-    pub fn weigh(&mut self, number: usize, krylov_bytes: u64, [left, masses_after]: [usize; 2]) {
+    /// The solve moved `krylov_bytes`. `left` solves and `masses_after` masses follow, `columns` solves for
+    /// each propagator. The choice stands for all later solves with this operator.
+    pub fn weigh(
+        &mut self,
+        number: usize,
+        krylov_bytes: u64,
+        [left, masses_after]: [usize; 2],
+        columns: usize,
+    ) {
         if left == 0 || self.choices[number].is_some() || self.given_up.contains(&number) {
             return;
         }
@@ -56,7 +62,7 @@ impl<'a> Levels<'a> {
             State::NotYet => (SetUp::Missing, self.lightest()),
         };
         // Without a possible method there is nothing to report.
-        let Ok(expected) = self.params.expected_work(&self.operators[number]) else { return };
+        let Ok(expected) = self.params.expected_work(&self.operators[number], columns) else { return };
         let masses = masses_after + usize::from(first != number);
         self.choices[number] = Some(MultigridChoice::new(&expected, krylov_bytes, left, masses, set_up));
     }

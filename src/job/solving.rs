@@ -90,13 +90,19 @@ impl<'a, 'l> Solving<'a, 'l> {
 
     /// Returns the number of columns that are solved at once, a divisor of `columns`.
     ///
-    /// Columns are solved at once if multigrid was asked for and is ready.
+    /// Columns are solved at once if multigrid was asked for or chosen, and is ready.
     pub fn columns_at_once(&mut self, dirac: &Dirac<f64>, columns: usize) -> usize {
-        let Some((levels, operator)) = self.multigrid.as_mut().filter(|_| !self.weighs && !self.one_by_one)
-        else {
+        if self.one_by_one {
             return 1;
-        };
-        levels.ready(*operator).map_or(1, |_| Multigrid::columns_at_once(dirac.lattice(), columns))
+        }
+        self.cycles().map_or(1, |_| Multigrid::columns_at_once(dirac.lattice(), columns))
+    }
+
+    /// Returns the multigrid method, if it was asked for or chosen, and is ready.
+    fn cycles(&mut self) -> Option<&mut Multigrid> {
+        let (levels, operator) = self.multigrid.as_mut()?;
+        let chosen = !self.weighs || levels.choice(*operator).is_some_and(|choice| choice.multigrid);
+        levels.ready(*operator).filter(|_| chosen)
     }
 
     /// Solves M x = b for all columns of b at once, by multigrid cycles.
@@ -105,16 +111,17 @@ impl<'a, 'l> Solving<'a, 'l> {
     /// If cycles do not converge, or a device fails.
     ///
     /// # Panics
-    /// If there are no levels for the operator.
+    /// If [`columns_at_once`](Self::columns_at_once) is 1.
     pub fn solve_at_once(
         &mut self,
         dirac: &Dirac<f64>,
         b: &SpinorField<f64>,
         callbacks: &mut OfSolve<'_>,
     ) -> Result<BlockSolution, InvertError> {
-        let (levels, operator) = self.multigrid.as_mut().expect("a multigrid method was asked for");
-        let multigrid = levels.ready(*operator).expect("its levels are ready");
-        multigrid.solve_columns(dirac, b, Some(callbacks))
+        let multigrid = self.cycles().expect("a multigrid method is ready");
+        let solved = multigrid.solve_columns(dirac, b, Some(callbacks));
+        self.params = Multigrid::outer(multigrid.params());
+        solved
     }
 
     /// Solves for one column after the other from now on.
@@ -131,16 +138,13 @@ impl<'a, 'l> Solving<'a, 'l> {
     ) -> Result<Solved, InvertError> {
         let alone = |(x, info)| Solved { x, info, failure: None, attempts: Vec::new() };
         let chosen = |AutoSolution { x, info, attempts }| Solved { x, info, failure: None, attempts };
-        let weighs = self.weighs;
-        let multigrid = self.multigrid.as_mut().and_then(|(levels, operator)| {
-            let chosen = !weighs || levels.choice(*operator).is_some_and(|choice| choice.multigrid);
-            levels.ready(*operator).filter(|_| chosen)
-        });
-        let solved = match (&mut self.auto, multigrid) {
+        let mut auto = self.auto.take();
+        let solved = match (&mut auto, self.cycles()) {
             (None, _) => solve_with_checkpoints(dirac, b, &self.params, callbacks).map(alone),
             (Some(auto), None) => auto.solve(dirac, b, callbacks).map(chosen),
             (Some(auto), Some(multigrid)) => multigrid.solve_or(auto, dirac, b, callbacks).map(chosen),
         };
+        self.auto = auto;
         let solved = match solved {
             Ok(solved) => solved,
             Err(InvertError::NotConverged { failure, best, info }) => {
@@ -157,16 +161,24 @@ impl<'a, 'l> Solving<'a, 'l> {
 
     /// Weighs multigrid for the solves that are left, once for each operator.
     ///
-    /// `attempts` are those of the last solve. `left` counts solves, and later masses among them. After a
-    /// method that gave up multigrid is left out: beyond the critical mass its cycles give up as well.
-    pub fn weigh(&mut self, attempts: &[Attempt], left: [usize; 2], callbacks: &mut dyn Callbacks) {
+    /// `attempts` are those of the last solve. `left` counts solves, and later masses among them. A propagator
+    /// has `columns`. After a method that gave up multigrid is left out: beyond the critical mass its cycles
+    /// give up as well.
+    pub fn weigh(
+        &mut self,
+        attempts: &[Attempt],
+        left: [usize; 2],
+        columns: usize,
+        callbacks: &mut dyn Callbacks,
+    ) {
         let Some((levels, operator)) = self.multigrid.as_mut().filter(|_| self.weighs) else { return };
         if attempts.iter().any(|attempt| attempt.failure.is_some()) {
             levels.give_up(*operator);
             return;
         }
         if levels.choice(*operator).is_none() {
-            levels.weigh(*operator, attempts.iter().map(|attempt| attempt.work.bytes).sum(), left);
+            let bytes = attempts.iter().map(|attempt| attempt.work.bytes).sum();
+            levels.weigh(*operator, bytes, left, columns);
             if let Some(choice) = levels.choice(*operator) {
                 callbacks.multigrid(&MultigridNews::Chosen(choice));
             }

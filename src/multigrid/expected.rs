@@ -4,7 +4,7 @@ use super::dense::MOST_NUMBERS;
 use super::error::SetupError;
 use super::hierarchy::COARSE_DEGREE;
 use super::params::{Blocking, MultigridParams};
-use super::room::{Plan, plan};
+use super::room::{Plan, columns_at_once, plan};
 use super::setup::COARSE_ITERATIONS;
 use crate::geometry::NDIM;
 use crate::host::Spinor;
@@ -36,32 +36,47 @@ const CYCLES: f64 = 26.0;
 /// again.
 const BYTES_OF_NUMBER: f64 = 8.0;
 
+/// How many columns share what is loaded of near-null vectors and coarse blocks.
+///
+/// With more of them arithmetic takes longer than memory.
+const MOST_SHARING: f64 = 4.0;
+
 /// Passes over a spinor on all sites, for each hop of an iteration of BiCGStab.
 const PASSES_OF_ITERATION: f64 = 4.0;
 
 /// Passes over a spinor on all sites, for each application to a column of V.
 const PASSES_OF_COLUMN: f64 = 8.0;
 
-/// The set-up works on one vector after the other, and partly on the host.
+/// What a set-up does beside the work that is counted.
 const SLOWNESS_OF_SET_UP: f64 = 1.5;
 
 impl MultigridParams {
     /// Returns the work that is expected of this method for an operator.
     ///
+    /// A solve is one of `columns`. As many as there is memory for are solved at once.
+    ///
     /// # Errors
     /// When there will be no such method: no blocks fit, or there is too little memory.
-    pub fn expected_work(&self, dirac: &Dirac<f64>) -> Result<ExpectedWork, SetupError> {
+    pub fn expected_work(&self, dirac: &Dirac<f64>, columns: usize) -> Result<ExpectedWork, SetupError> {
         let lattice = dirac.lattice();
         let Plan { blockings, .. } = plan::<f32>(self, lattice)?;
         // In double it moves twice as much.
         let bytes = dirac.schur_complement()?.work().bytes / 2;
-        Ok(self.expected(lattice.dims().extents(), &blockings, bytes))
+        let at_once = columns_at_once::<f32>(lattice, columns.max(1));
+        Ok(self.expected(lattice.dims().extents(), &blockings, bytes, at_once))
     }
 
-    /// Returns the work expected on a lattice.
+    /// Returns the work expected on a lattice, where an application moves so many bytes.
     ///
-    /// An application of the fine operator moves so many bytes.
-    fn expected(&self, extents: [usize; NDIM], blockings: &[Blocking], bytes: u64) -> ExpectedWork {
+    /// `at_once` columns are solved at once.
+    fn expected(
+        &self,
+        extents: [usize; NDIM],
+        blockings: &[Blocking],
+        bytes: u64,
+        at_once: usize,
+    ) -> ExpectedWork {
+        let sharing = (at_once as f64).min(MOST_SHARING);
         let mut sites = extents.iter().product::<usize>() as f64;
         let mut components = Spinor::<f32>::COMPONENTS as f64;
         // Bytes of an application to all sites of the level, and of a vector on all sites.
@@ -77,7 +92,8 @@ impl MultigridParams {
             };
             // V is read for half of the sites, to restrict and to prolong.
             let transfer = sites * components / 2.0 * columns * BYTES_OF_NUMBER;
-            cycle += (degree + 1) as f64 * application + transfer;
+            let shared = if level == 0 { 1.0 } else { sharing };
+            cycle += (degree + 1) as f64 * application / shared + transfer / sharing;
             let made = (2 * iterations + 2) as f64 * (application + PASSES_OF_ITERATION / 2.0 * vector);
             vectors_made += *vectors as f64 * made;
             // M on all sites, and for each direction on the first slices of blocks.
@@ -90,14 +106,14 @@ impl MultigridParams {
             application = sites * (2 * NDIM) as f64 * columns * columns * BYTES_OF_NUMBER;
             vector = sites * columns * BYTES_OF_NUMBER;
             // To the system of the level, and from there.
-            cycle += application * (2 * NDIM + 1) as f64 / (2 * NDIM) as f64;
+            cycle += application / sharing * (2 * NDIM + 1) as f64 / (2 * NDIM) as f64;
         }
         let numbers = sites * components / 2.0;
         cycle += match numbers <= MOST_NUMBERS as f64 {
             true => numbers * numbers * BYTES_OF_NUMBER,
             // Some steps of GCR, each with a smoother.
             false => (COARSE_DEGREE * COARSE_DEGREE) as f64 * application,
-        };
+        } / sharing;
         let in_applications = |work: f64| work / bytes.max(1) as f64;
         ExpectedWork {
             solve: in_applications(cycle) * (CYCLES * self.tol.ln() / 1e-10_f64.ln()).max(1.0),
@@ -119,12 +135,16 @@ mod tests {
             [[3, 3, 3, 4], [2, 2, 2, 3]].map(|block| Blocking { block: Block(block), vectors: 24 });
         // Links and spinors of 12³×24 as even-odd hops read them.
         let params = MultigridParams::default();
-        let expected = params.expected([12, 12, 12, 24], &blockings, 41_472 * 800);
+        let expected = params.expected([12, 12, 12, 24], &blockings, 41_472 * 800, 1);
         assert!((400.0..1000.0).contains(&expected.solve), "{expected:?}");
         assert!((3000.0..8000.0).contains(&expected.set_up), "{expected:?}");
         assert!((0.2..0.6).contains(&(expected.coarse_operators / expected.set_up)), "{expected:?}");
         let loose =
-            MultigridParams { tol: 1e-5, ..params }.expected([12, 12, 12, 24], &blockings, 41_472 * 800);
+            MultigridParams { tol: 1e-5, ..params }.expected([12, 12, 12, 24], &blockings, 41_472 * 800, 1);
         assert!((loose.solve / expected.solve - 0.5).abs() < 1e-12);
+        // Hops of the finest level are not shared.
+        let at_once = params.expected([12, 12, 12, 24], &blockings, 41_472 * 800, 12);
+        assert!((130.0..0.6 * expected.solve).contains(&at_once.solve), "{at_once:?}");
+        assert_eq!(at_once.set_up, expected.set_up);
     }
 }
