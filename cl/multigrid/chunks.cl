@@ -11,12 +11,16 @@
 // Start of chunk number `chunk`.
 #define CHUNK_AT(numbers, chunk) ((numbers) + (size_t)(chunk) * 2 * LANES)
 
+// With one lane a number is a pair, which is loaded at once. Numbers begin at even places.
+#define PAIR(type) JOIN(type, 2)
+
 static inline vcomplex load_chunk(__global const real *numbers, const size_t chunk)
 {
     vcomplex value;
 #if LANES == 1
-    value.re = numbers[2 * chunk];
-    value.im = numbers[2 * chunk + 1];
+    const PAIR(REAL) pair = ((__global const PAIR(REAL) *)numbers)[chunk];
+    value.re = pair.x;
+    value.im = pair.y;
 #else
     value.re = JOIN(vload, LANES)(0, CHUNK_AT(numbers, chunk));
     value.im = JOIN(vload, LANES)(0, CHUNK_AT(numbers, chunk) + LANES);
@@ -24,11 +28,23 @@ static inline vcomplex load_chunk(__global const real *numbers, const size_t chu
     return value;
 }
 
+// One number, in all lanes.
+static inline vcomplex load_number(__global const real *numbers, const size_t number)
+{
+#if LANES == 1
+    return load_chunk(numbers, number);
+#else
+    vcomplex value;
+    value.re = (vreal)numbers[number / LANES * 2 * LANES + number % LANES];
+    value.im = (vreal)numbers[number / LANES * 2 * LANES + number % LANES + LANES];
+    return value;
+#endif
+}
+
 static inline void store_chunk(__global real *numbers, const size_t chunk, const vcomplex value)
 {
 #if LANES == 1
-    numbers[2 * chunk] = value.re;
-    numbers[2 * chunk + 1] = value.im;
+    ((__global PAIR(REAL) *)numbers)[chunk] = (PAIR(REAL))(value.re, value.im);
 #else
     JOIN(vstore, LANES)(value.re, 0, CHUNK_AT(numbers, chunk));
     JOIN(vstore, LANES)(value.im, 0, CHUNK_AT(numbers, chunk) + LANES);

@@ -354,11 +354,7 @@ __kernel EXPLICIT_VECTORS void scale_blocks(__global const real *restrict from, 
     const size_t inverse = (site * BLOCKS + INVERSE_BLOCK) * columns;
     vcomplex sum = splat((double2)(0.0, 0.0));
     for (uint k = 0; k < columns; ++k) {
-        const uint at = k / LANES * 2 * LANES + k % LANES;
-        vcomplex value;
-        value.re = (vreal)hops[at];
-        value.im = (vreal)hops[at + LANES];
-        sum = multiply_add(sum, value, load_chunk(from, (inverse + k) * chunks + chunk));
+        sum = multiply_add(sum, load_number(hops, k), load_chunk(from, (inverse + k) * chunks + chunk));
     }
     store_chunk(to, item, sum);
 }

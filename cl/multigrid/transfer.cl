@@ -23,8 +23,9 @@ static inline vcomplex load_kept(__global const kept *numbers, const size_t chun
 {
     vcomplex value;
 #if LANES == 1
-    value.re = TO_REAL(numbers[2 * chunk]);
-    value.im = TO_REAL(numbers[2 * chunk + 1]);
+    const PAIR(kept) pair = ((__global const PAIR(kept) *)numbers)[chunk];
+    value.re = TO_REAL(pair.x);
+    value.im = TO_REAL(pair.y);
 #else
     value.re = TO_REAL(JOIN(vload, LANES)(0, CHUNK_AT(numbers, chunk)));
     value.im = TO_REAL(JOIN(vload, LANES)(0, CHUNK_AT(numbers, chunk) + LANES));
@@ -80,6 +81,14 @@ __kernel EXPLICIT_VECTORS void restrict_vector(__global const kept *restrict vec
         for (uint i = 0; i < half_site; ++i) {
             const real unit = UNIT(site * half_site + i);
             const vcomplex v = conjugate(load_kept(vectors, (site * half_site + i) * chunks + chunk));
+#if LANES == 1 && IN_LANES == 1
+            // Even chunks are numbers of the first chirality.
+            const size_t number = site * fine_site + 2 * i + chunk % 2;
+            FOR_EACH_SOURCE {
+                const vcomplex f = scale_number(load_chunk(fine + (size_t)r * fine_stride, number), unit);
+                sums[r] = multiply_add(sums[r], v, f);
+            }
+#else
             const size_t plus = fine_at(site * fine_site + 2 * i), minus = fine_at(site * fine_site + 2 * i + 1);
             FOR_EACH_SOURCE {
                 __global const real *from = fine + (size_t)r * fine_stride;
@@ -88,6 +97,7 @@ __kernel EXPLICIT_VECTORS void restrict_vector(__global const kept *restrict vec
                 f.im = BOTH(chunk, unit * from[plus + IN_LANES], unit * from[minus + IN_LANES]);
                 sums[r] = multiply_add(sums[r], v, f);
             }
+#endif
         }
     }
     __global real *to = aggregate < evens ? even : odd;
@@ -213,14 +223,8 @@ __kernel EXPLICIT_VECTORS void coarse_hop(__global const kept *restrict blocks, 
         vcomplex products[SOURCES];
         set_zero(products);
         for (uint column = 0; column < columns; ++column) {
-            const uint at = column / LANES * 2 * LANES + column % LANES;
             const vcomplex a = load_kept(blocks, (block + column) * chunks + chunk);
-            FOR_EACH_SOURCE {
-                vcomplex value;
-                value.re = (vreal)x[(size_t)r * stride + at];
-                value.im = (vreal)x[(size_t)r * stride + at + LANES];
-                products[r] = multiply_add(products[r], value, a);
-            }
+            FOR_EACH_SOURCE products[r] = multiply_add(products[r], load_number(x + (size_t)r * stride, column), a);
         }
         const vreal unit = (vreal)UNIT((size_t)(first + site) * 10 + direction);
         FOR_EACH_SOURCE sums[r] = add_scaled(sums[r], unit, products[r]);

@@ -4,8 +4,8 @@
 //! number `2 i + chirality`. Near-null vectors are `vectors[(site · half + i) · columns + column]`
 //! with column `2 j + chirality` for vector j in one chirality.
 
-use super::Spinor;
 use super::gamma::{SpinMatrix, spin_times};
+use super::{Philox, Spinor};
 use crate::scalar::Real;
 use num_complex::Complex;
 use rayon::prelude::*;
@@ -126,6 +126,18 @@ pub fn coarse_hop<R: Real>(
         sums.into_iter().zip(own).map(move |(sum, own)| sum * beta + own * alpha).collect::<Vec<_>>()
     };
     (0..sites).into_par_iter().flat_map_iter(at_site).collect()
+}
+
+/// Fills the numbers of a site with random ones, whose parts lie between −1 and 1.
+///
+/// Each part is a word of [`Philox`] in units of 2⁻³¹.
+pub fn random_numbers<R: Real>(seed: u64, stream: u32, site: usize, numbers: &mut [Complex<R>]) {
+    let mut random = Philox::new(seed, stream, site as u64);
+    let mut part = || R::from_f64(f64::from(random.next_u32() as i32) / f64::from(1_u32 << 31));
+    for z in numbers {
+        z.re = part();
+        z.im = part();
+    }
 }
 
 /// Returns the numbers of a spinor in the order of a multigrid method.

@@ -10,6 +10,7 @@ use bytemuck::Pod;
 use lattice_solvers::VectorSpace;
 use num_complex::Complex;
 use rayon::prelude::*;
+use std::borrow::Cow;
 
 /// The memory layout of the numbers of a coarse site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,15 +40,15 @@ impl SiteNumbers {
     }
 
     /// Numbers of sites one after the other as they lie in memory.
-    pub fn to_memory<T: Part>(self, numbers: &[Complex<T>]) -> Vec<T> {
+    pub fn to_memory<T: Part>(self, numbers: &[Complex<T>]) -> Cow<'_, [T]> {
         if self.lanes == 1 {
-            return bytemuck::cast_slice(numbers).to_vec();
+            return Cow::Borrowed(bytemuck::cast_slice(numbers));
         }
         let of_site = 2 * self.padded();
         let mut memory = vec![T::default(); numbers.len() / self.columns * of_site];
         let sites = numbers.par_chunks(self.columns).zip(memory.par_chunks_mut(of_site));
         sites.for_each(|(site, own)| self.copy_to_memory(site, own));
-        memory
+        Cow::Owned(memory)
     }
 
     /// Writes the numbers of [`to_memory`](Self::to_memory) into memory, which has zeros.

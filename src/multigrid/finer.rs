@@ -6,17 +6,16 @@ use super::coarse_operator::CoarseOperator;
 use super::coarse_space::WholeVector;
 use super::error::SetupError;
 use super::finer_sites::{FinerNumbers, FinerPart, FinerParts};
+use super::random::RandomNumbers;
 use crate::device::{Buffer, Device, DeviceError, Number};
 use crate::field::{
     Numbers, NumbersView, ParityField, SpinorField, buffer_of_mut, numbers_of, plain_spinors, set_numbers,
 };
-use crate::geometry::{NDIM, Shard};
-use crate::host::{self, Philox, Spinor};
+use crate::geometry::{Lattice, NDIM, Shard};
+use crate::host::Spinor;
 use crate::operator::{Dirac, SchurComplement, SchurSymmetry};
 use crate::scalar::Real;
 use lattice_solvers::{LinearOperator, VectorOf, VectorSpace};
-use num_complex::Complex;
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// A level with a coarser one below it.
@@ -35,7 +34,7 @@ pub(super) trait Finer<R: Real> {
     /// Right-hand sides of its vectors.
     fn sources(&self) -> usize;
 
-    /// Returns Gaussian random numbers on the first half of the sites.
+    /// Returns random numbers on the first half of the sites.
     ///
     /// Each right-hand side has a stream of its own. The numbers do not depend on how the lattice
     /// is cut.
@@ -57,19 +56,6 @@ pub(super) trait Finer<R: Real> {
     -> Result<(), SetupError>;
 }
 
-/// The key of the random numbers of a set-up.
-const SEED: u64 = 0x6d75_6c74_6967_7269;
-
-/// Gaussian numbers of a site.
-fn gaussian<R: Real>(stream: u32, site: usize, count: usize) -> Vec<Complex<R>> {
-    let mut random = Philox::new(SEED, stream, site as u64);
-    let mut next = || {
-        let z = random.gaussian();
-        Complex::new(R::from_f64(z.re), R::from_f64(z.im))
-    };
-    (0..count).map(|_| next()).collect()
-}
-
 /// The finest level, for as many right-hand sides as its operator has.
 pub(super) struct FineLevel<R: Real> {
     sources: usize,
@@ -79,6 +65,7 @@ pub(super) struct FineLevel<R: Real> {
     ///
     /// In thin blocks, hops from ahead and from behind meet at a site.
     block: [usize; NDIM],
+    parts: FinerParts,
     room: Option<Room<R>>,
 }
 
@@ -93,7 +80,8 @@ impl<R: Real> FineLevel<R> {
     pub fn new(dirac: &Dirac<R>, block: [usize; NDIM], sources: usize) -> Result<Self, SetupError> {
         let dirac = dirac.for_columns(sources)?;
         let schur = dirac.schur_complement()?;
-        Ok(Self { sources, dirac, schur, block, room: None })
+        let parts = parts(dirac.lattice());
+        Ok(Self { sources, dirac, schur, block, parts, room: None })
     }
 
     fn room(&mut self) -> Result<&mut Room<R>, SetupError> {
@@ -119,26 +107,7 @@ impl<R: Real> Finer<R> for FineLevel<R> {
     }
 
     fn parts(&self) -> FinerParts {
-        let lattice = self.dirac.lattice();
-        let dims = lattice.dims();
-        let part = |device: Option<Device>, mut coordinates: Vec<[usize; NDIM]>| {
-            coordinates.sort_by_key(|at| at.iter().sum::<usize>() % 2);
-            let sites = coordinates.iter().map(|&at| dims.site(at)).collect();
-            FinerPart { device, evens: coordinates.len() / 2, coordinates, sites }
-        };
-        if lattice.team().is_host() {
-            let all = (0..dims.volume()).map(|site| dims.coordinates(site)).collect();
-            return FinerParts { own: vec![part(None, all)], world: None };
-        }
-        let of_shard = |shard: &Shard| {
-            let [nx, ny, nz, _] = shard.domain.extents();
-            let volume = shard.domain.volume();
-            let at =
-                |k: usize| shard.domain.global([k % nx, k / nx % ny, k / (nx * ny) % nz, k / (nx * ny * nz)]);
-            part(Some(shard.device.clone()), (0..volume).map(at).collect())
-        };
-        let world = lattice.ranks().filter(|world| world.size() > 1).cloned();
-        FinerParts { own: lattice.shards().iter().map(of_shard).collect(), world }
+        self.parts.clone()
     }
 
     fn sources(&self) -> usize {
@@ -146,15 +115,21 @@ impl<R: Real> Finer<R> for FineLevel<R> {
     }
 
     fn random(&self, first_stream: u32) -> Result<ParityField<R>, SetupError> {
-        let lattice = self.dirac.lattice();
-        let dims = lattice.dims();
-        let evens: Vec<usize> = (0..dims.volume()).filter(|&site| dims.parity(site) == 0).collect();
-        let spinor = |k: usize| {
-            let (stream, site) = (first_stream + (k / evens.len()) as u32, evens[k % evens.len()]);
-            host::multigrid::spinor(&gaussian(stream, site, Spinor::<R>::COMPONENTS))
-        };
-        let spinors: Vec<Spinor<R>> = (0..self.sources * evens.len()).into_par_iter().map(spinor).collect();
-        Ok(lattice.parities_from_host(0, self.sources, &spinors)?)
+        let (lattice, sources) = (self.dirac.lattice(), self.sources);
+        let mut numbers = plain_spinors::zero(lattice, false, sources)?;
+        for (k, FinerPart { sites, evens, .. }) in self.parts.own.iter().enumerate() {
+            let sites = &sites[..*evens];
+            let random = RandomNumbers { sites, of_site: Spinor::<R>::COMPONENTS, first_stream };
+            match &mut numbers {
+                Numbers::Host(numbers) => {
+                    numbers.copy_from_slice(bytemuck::cast_slice(&random.on_host::<R>(sources)));
+                }
+                Numbers::Devices(buffers) => random.on_device(&mut buffers[k], sources)?,
+            }
+        }
+        let mut half = lattice.parities(0, sources)?;
+        plain_spinors::put(&numbers, &mut half)?;
+        Ok(half)
     }
 
     fn complete(&self, half: &ParityField<R>) -> Result<Numbers<R>, SetupError> {
@@ -310,11 +285,9 @@ impl<R: Real> Finer<R> for CoarseLevel<R> {
             let [x, y, z, t] = lattice.coordinates(place);
             ((t * nz + z) * ny + y) * nx + x
         };
-        let of_source = |source: usize| {
-            let stream = first_stream + source as u32;
-            (0..lattice.evens()).flat_map(move |place| gaussian(stream, site(place), numbers.columns))
-        };
-        let all: Vec<Complex<R>> = (0..self.sources()).flat_map(of_source).collect();
+        let sites: Vec<usize> = (0..lattice.evens()).map(site).collect();
+        let random = RandomNumbers { sites: &sites, of_site: numbers.columns, first_stream };
+        let all = random.on_host(self.sources());
         let mut field = self.system.space().zero_vector()?;
         self.system.coarse_space().set(&mut field, &all)?;
         Ok(field)
@@ -358,4 +331,30 @@ impl<R: Real> Finer<R> for CoarseLevel<R> {
         self.room = Some([field, image]);
         Ok(())
     }
+}
+
+/// The sites of a lattice on each of its devices here.
+fn parts(lattice: &Lattice) -> FinerParts {
+    let dims = lattice.dims();
+    let part = |device: Option<Device>, coordinates: Vec<[usize; NDIM]>| {
+        let is_even = |at: &[usize; NDIM]| at.iter().sum::<usize>().is_multiple_of(2);
+        let (mut coordinates, odds): (Vec<_>, Vec<_>) = coordinates.into_iter().partition(is_even);
+        let evens = coordinates.len();
+        coordinates.extend(odds);
+        let sites = coordinates.iter().map(|&at| dims.site(at)).collect();
+        FinerPart { device, evens, coordinates, sites }
+    };
+    if lattice.team().is_host() {
+        let all = (0..dims.volume()).map(|site| dims.coordinates(site)).collect();
+        return FinerParts { own: vec![part(None, all)], world: None };
+    }
+    let of_shard = |shard: &Shard| {
+        let [nx, ny, nz, _] = shard.domain.extents();
+        let volume = shard.domain.volume();
+        let at =
+            |k: usize| shard.domain.global([k % nx, k / nx % ny, k / (nx * ny) % nz, k / (nx * ny * nz)]);
+        part(Some(shard.device.clone()), (0..volume).map(at).collect())
+    };
+    let world = lattice.ranks().filter(|world| world.size() > 1).cloned();
+    FinerParts { own: lattice.shards().iter().map(of_shard).collect(), world }
 }

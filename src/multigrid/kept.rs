@@ -118,7 +118,8 @@ impl<R: Real> Kept<R> {
                 Ok(Self::Fixed(Buffer::from_slice(device, &memory)?, Buffer::from_slice(device, units)?))
             }
             _ => {
-                let memory = numbers.to_memory(&kept.clone().into_whole());
+                let whole = kept.clone().into_whole();
+                let memory = numbers.to_memory(&whole);
                 Self::new(device, &memory, 2 * numbers.padded() * sites)
             }
         }
@@ -219,17 +220,18 @@ impl<R: Real> KeptOnHost<R> {
     }
 }
 
-fn of_all_ranks<T: Pod>(world: &World, own: &[T]) -> Result<Vec<T>, DeviceError> {
-    let all = world.gather_any(bytemuck::cast_slice(own)).map_err(DeviceError::from)?.concat();
-    let mut numbers = vec![T::zeroed(); all.len() / size_of::<T>()];
-    bytemuck::cast_slice_mut(&mut numbers).copy_from_slice(&all);
-    Ok(numbers)
+/// Returns the numbers in these bytes, which need not lie as numbers must.
+pub(super) fn numbers_of_bytes<T: Pod + Send>(bytes: &[u8]) -> Vec<T> {
+    let numbers = bytes.par_chunks_exact(size_of::<T>()).with_min_len(1 << 12);
+    numbers.map(bytemuck::pod_read_unaligned).collect()
 }
 
-fn chosen<T: Copy + Default + Send + Sync>(from: &[T], group: usize, sources: &[usize]) -> Vec<T> {
-    let mut to = vec![T::default(); sources.len() * group];
-    to.par_chunks_mut(group)
-        .zip(sources)
-        .for_each(|(to, &source)| to.copy_from_slice(&from[source * group..][..group]));
-    to
+fn of_all_ranks<T: Pod + Send>(world: &World, own: &[T]) -> Result<Vec<T>, DeviceError> {
+    let all = world.gather_any(bytemuck::cast_slice(own)).map_err(DeviceError::from)?.concat();
+    Ok(numbers_of_bytes(&all))
+}
+
+fn chosen<T: Copy + Send + Sync>(from: &[T], group: usize, sources: &[usize]) -> Vec<T> {
+    let number = |k: usize| from[sources[k / group] * group + k % group];
+    (0..sources.len() * group).into_par_iter().with_min_len(1 << 12).map(number).collect()
 }

@@ -22,6 +22,21 @@ const MULTIGRID: KernelFamily = KernelFamily::new(
 /// Work-items of a group.
 pub(super) const LOCAL_SIZE: usize = 64;
 
+/// Items from which the large groups of a GPU are enough for all its processors.
+const MANY_ITEMS: usize = 1 << 15;
+
+/// Returns the range of a kernel with an item for each chunk of a coarse vector.
+///
+/// A GPU has one lane, and executes 32 work-items of a group together.
+pub(super) fn range_of_chunks(items: usize, numbers: SiteNumbers) -> Range {
+    let local = match numbers.lanes {
+        1 if items >= MANY_ITEMS => LOCAL_SIZE,
+        1 => 32,
+        _ => 16,
+    };
+    Range::covering(items, local)
+}
+
 /// Returns the key of the kernels of a coarse level.
 fn key<R: Real>(coarse: SiteNumbers, fine_lanes: usize, sources: usize) -> KernelKey {
     KernelKey::of_real::<R>(MULTIGRID)
@@ -152,7 +167,7 @@ impl<R: Real> Hop<R> {
             Argument::value(beta),
             Argument::value(space.stride() as u32),
         ];
-        kernel.start(Range::covering(sites * chunks, LOCAL_SIZE.min(16)), &arguments)
+        kernel.start(range_of_chunks(sites * chunks, space.numbers), &arguments)
     }
 
     /// Computes the product on the host, right-hand side by right-hand side.

@@ -10,6 +10,7 @@
 //! | file | content |
 //! |---|---|
 //! | `params` | parameters, and the blocks that suit a lattice |
+//! | `random` | random vectors to start from |
 //! | `near_null` | near-null vectors |
 //! | `orthonormal` | near-null vectors, orthonormal in blocks |
 //! | `transfer` | restriction and prolongation |
@@ -48,6 +49,7 @@ mod kernels;
 mod near_null;
 mod orthonormal;
 mod params;
+mod random;
 mod raw_blocks;
 mod room;
 mod setup;

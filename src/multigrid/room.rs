@@ -16,6 +16,9 @@ use crate::scalar::Real;
 /// The number holds for each right-hand side. The columns of the coarse operator take fewer.
 const FIELDS_OF_SETUP: usize = 8;
 
+/// Bytes of a site on the host: its coordinates, its number, and its places in lists.
+const BYTES_OF_SITE: usize = 128;
+
 /// Most near-null vectors that are made at a time.
 ///
 /// Each link and each block is then loaded once for all of them.
@@ -27,25 +30,24 @@ pub(super) struct Need {
     pub on_host: u64,
     /// On the first device, which has the coarse levels.
     pub on_device: u64,
+    /// The part that stays on the device for solves.
+    pub stays: u64,
 }
 
 impl Need {
     /// Returns the need of these levels, with so many sites on the first device.
     ///
-    /// `sources` vectors are made at a time.
+    /// As vectors are made there are so many `fields` on all sites beside those that are done.
     pub fn of<R: Real>(
         extents: [usize; NDIM],
         sites_of_device: usize,
         blockings: &[Blocking],
-        sources: usize,
+        fields: usize,
     ) -> Self {
         let mut sites = extents.iter().product::<usize>();
         let mut sites_here = sites_of_device;
         let mut components = Spinor::<R>::COMPONENTS;
-        let spinor = size_of::<Spinor<R>>();
         let (number, complex) = (Kept::<R>::bytes_of_number() as usize, 2 * size_of::<R>());
-        // Random numbers are made there, on half of the sites.
-        let on_host = sites * spinor * sources;
         let (mut on_device, mut stays) = (0, 0);
         for Blocking { block, vectors } in blockings {
             let columns = 2 * vectors;
@@ -53,19 +55,27 @@ impl Need {
             let made = vectors * vector;
             let rows = reals_of_row(*vectors) / 2 * vector;
             let kept = sites_here * components / 2 * columns * number;
-            // Directions and images are on half of the sites.
-            let fields = vector * (FIELDS_OF_SETUP * sources + RESTART);
+            let fields = fields * vector;
             sites /= block.0.iter().product::<usize>();
             // Coarse levels are on one device.
             (sites_here, components) = (sites, columns);
             let padded = SiteNumbers { columns, lanes: 16 }.padded();
             let blocks = sites * BLOCKS * columns * padded;
-            // As they are and those of the system, before they are kept, and as they are kept.
-            let steps = [made + fields, made + rows + kept, kept + fields + 2 * blocks * (complex + number)];
+            // Blocks as they are and those of the system, before they are kept, and as they are kept.
+            let all_blocks = 2 * blocks * (complex + number);
+            // The fields are there until the last vectors are made.
+            let steps = [made + fields, made + rows + kept, kept + all_blocks];
             on_device = steps.into_iter().map(|step| stays + step).fold(on_device, usize::max);
-            stays += kept + 2 * blocks * number;
+            stays += kept + blocks * number;
         }
-        Self { on_host: on_host as u64, on_device: on_device as u64 }
+        // Members of aggregates, and the numbers of sites.
+        let on_host = sites_of_device * BYTES_OF_SITE;
+        Self { on_host: on_host as u64, on_device: on_device as u64, stays: stays as u64 }
+    }
+
+    /// With the memory of a device that is the host's.
+    fn all_on_host(self) -> Self {
+        Self { on_host: self.on_host + self.on_device, on_device: 0, stays: 0 }
     }
 
     /// Refuses a set-up for which there is too little memory.
@@ -137,12 +147,13 @@ pub(crate) fn bytes(
     let of = |sites: usize, blockings: &[Blocking]| {
         let [single, double] =
             [size_of::<Spinor<f32>>(), size_of::<Spinor<f64>>()].map(|bytes| bytes * sites);
-        let Need { on_host, on_device } = Need::of::<f32>(extents, sites, blockings, 0);
+        let fields = FIELDS_OF_VECTOR * sources;
+        let Need { on_host, on_device, stays } = Need::of::<f32>(extents, sites, blockings, fields);
         let [in_single, in_double] = USUAL_FIELDS_OF_COLUMN;
         let column = single * in_single + double * in_double;
         Bytes {
-            levels: on_device - (single * RESTART) as u64,
-            set_up: (single * FIELDS_OF_VECTOR * sources) as u64,
+            levels: stays,
+            set_up: on_device - stays,
             columns: if at_once > 1 { (at_once * column) as u64 } else { 0 },
             on_host,
         }
@@ -216,14 +227,16 @@ pub(super) fn columns_at_once<R: Real>(lattice: &Lattice, columns: usize) -> usi
 /// If the host or the first device has too little.
 fn expect_room<R: Real>(lattice: &Lattice, blockings: &[Blocking], sources: usize) -> Result<(), SetupError> {
     let extents = lattice.dims().extents();
+    // Directions and images are on half of the sites.
+    let fields = FIELDS_OF_SETUP * sources + RESTART;
     let Some(shard) = lattice.shards().first() else {
-        let Need { on_host, on_device } = Need::of::<R>(extents, lattice.dims().volume(), blockings, sources);
-        return Need { on_host: on_host + on_device, on_device: 0 }.expect(None, available_memory());
+        let need = Need::of::<R>(extents, lattice.dims().volume(), blockings, fields);
+        return need.all_on_host().expect(None, available_memory());
     };
-    let mut need = Need::of::<R>(extents, shard.domain.volume(), blockings, sources);
+    let mut need = Need::of::<R>(extents, shard.domain.volume(), blockings, fields);
     let info = shard.device.info();
     if info.kind == DeviceKind::Cpu {
-        need = Need { on_host: need.on_host + need.on_device, on_device: 0 };
+        need = need.all_on_host();
     }
     need.expect(Some((&info.name, info.memory_bytes)), available_memory())
 }
@@ -236,7 +249,7 @@ mod tests {
     #[test]
     fn a_set_up_short_of_memory_says_what_it_needs_and_what_there_is() {
         let blockings = [Blocking { block: Block([4; NDIM]), vectors: 24 }];
-        let need = Need::of::<f32>([32, 32, 32, 64], 1 << 21, &blockings, 1);
+        let need = Need::of::<f32>([32, 32, 32, 64], 1 << 21, &blockings, 18);
         // Vectors as they are made and as rows, and in 16 bits.
         let vectors = (1 << 21) * 12 * 24;
         assert_eq!(need.on_device, vectors * (8 + 8 + 4));

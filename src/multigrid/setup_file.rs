@@ -4,7 +4,7 @@
 //! Numbers are kept as devices have them, so that they have the same bits when they come back.
 
 use super::coarse_lattice::CoarseLattice;
-use super::kept::KeptOnHost;
+use super::kept::{KeptOnHost, numbers_of_bytes};
 use super::kept_setup::{KeptCoarse, KeptMeans, KeptOperator, KeptSetup};
 use super::params::{Blocking, MultigridParams};
 use crate::device::DeviceError;
@@ -232,12 +232,9 @@ struct Numbers {
 
 impl Numbers {
     /// Takes the next block, if it has this length.
-    fn values<T: Pod>(&mut self, count: usize) -> Option<Vec<T>> {
+    fn values<T: Pod + Send>(&mut self, count: usize) -> Option<Vec<T>> {
         let block = self.blocks.next().filter(|block| block.len() == count * size_of::<T>())?;
-        // The block need not lie as numbers must.
-        let mut values = vec![T::zeroed(); count];
-        bytemuck::cast_slice_mut(&mut values).copy_from_slice(&block);
-        Some(values)
+        Some(numbers_of_bytes(&block))
     }
 
     fn next(&mut self, [count, units]: [usize; 2]) -> Option<KeptOnHost<f32>> {

@@ -7,6 +7,7 @@ use super::finer::{CoarseLevel, FineLevel, Finer};
 use super::finer_sites::{FinerNumbers, FinerPart, FinerParts};
 use super::galerkin::galerkin;
 use super::near_null::near_null_vectors;
+use super::random::RandomNumbers;
 use super::raw_blocks::RawBlocks;
 use super::transfer::{EVERY_SITE, Levels, Members, Transfer, Vectors};
 use crate::device::{Buffer, Device, DeviceOptions, Team, discover};
@@ -110,7 +111,7 @@ fn in_groups<R: Real>(
         let of_vector = |vector: &Vec<Complex<R>>| {
             let own: Vec<_> =
                 part.sites.iter().flat_map(|&site| vector[site * of_site..][..of_site].to_vec()).collect();
-            layout.to_memory(&own)
+            layout.to_memory(&own).into_owned()
         };
         group.iter().flat_map(of_vector).collect()
     };
@@ -237,6 +238,48 @@ fn coarse_operators_are_those_of_galerkin_on_every_operator_and_level() {
     }
 }
 
+/// Expects the same bits of random numbers on the host and a device.
+fn expect_equal_random_numbers<R: Real>() {
+    let random = |sites| RandomNumbers { sites, of_site: 12, first_stream: 7 };
+    let expected = random(&[0, 5, 17, 3, 40]).on_host::<R>(2);
+    let device = Device::open(&discover().devices[0], &DeviceOptions::default()).unwrap();
+    let mut found = Buffer::<R>::zeroed(&device, 2 * expected.len()).unwrap();
+    random(&[0, 5, 17, 3, 40]).on_device(&mut found, 2).unwrap();
+    assert_eq!(bytemuck::cast_slice::<R, Complex<R>>(&found.to_vec().unwrap()), &expected[..]);
+
+    let sites: Vec<usize> = (0..5000).collect();
+    let numbers = random(&sites).on_host::<R>(1);
+    let parts: Vec<f64> = numbers.iter().flat_map(|z| [Real::to_f64(z.re), Real::to_f64(z.im)]).collect();
+    assert!(parts.iter().all(|x| x.abs() <= 1.0));
+    let count = parts.len() as f64;
+    let [mean, square] = [1, 2].map(|power| parts.iter().map(|x| x.powi(power)).sum::<f64>() / count);
+    // Five standard deviations: √(1/3) and √(4/45) of one sample.
+    assert!(mean.abs() < 5.0 * 0.578 / count.sqrt(), "{mean}");
+    assert!((square - 1.0 / 3.0).abs() < 5.0 * 0.299 / count.sqrt(), "{square}");
+}
+
+#[test]
+fn kernels_alone_make_the_random_numbers_of_their_twin() {
+    expect_equal_random_numbers::<f32>();
+    expect_equal_random_numbers::<f64>();
+}
+
+#[test]
+fn random_vectors_belong_to_sites() {
+    let made: Vec<Vec<Complex64>> = lattices()
+        .iter()
+        .map(|lattice| {
+            let fine = fine_level::<f64>(lattice, SiteTerm::Scalar, 2);
+            let spinors = fine.random(7).unwrap().to_host().unwrap();
+            spinors.iter().flat_map(|spinor| spinor.0.as_flattened().to_vec()).collect()
+        })
+        .collect();
+    // Devices have spinors in another basis.
+    for other in &made[1..] {
+        expect_close(other, &made[0], 1e-14, "random vectors");
+    }
+}
+
 /// Expects equal results of kernels and twins from equal numbers.
 fn expect_twins<R: Real>(bound: f64) {
     let lattices = lattices();
@@ -305,8 +348,12 @@ fn expect_kernels_alone<R: Real>(sources: usize, count: usize, bound: f64) {
     let fine = numbers::<R>(sources * 2 * half * sites, 5);
     let blocks = numbers::<R>(lattice.volume() * BLOCKS * 4 * count * count, 11);
     let device = Device::open(&discover().devices[0], &DeviceOptions::default()).unwrap();
-    let results = [Team::host(), Team::of([device])].map(|place| {
+    let device = Team::of([device]);
+    // A processor has many lanes, a GPU one.
+    let results = [(Team::host(), 1), (device.clone(), 0), (device, 1)].map(|(place, lanes)| {
         let space = CoarseSpace::<R>::new(&place, &lattice, 2 * count, sources).unwrap();
+        let lanes = if lanes == 0 { space.numbers.lanes } else { lanes };
+        let space = space.with_numbers(SiteNumbers { lanes, ..space.numbers });
         let part = FinerPart {
             device: place.devices().first().cloned(),
             coordinates: (0..sites).map(|place| finer_lattice.coordinates(place)).collect(),
@@ -358,6 +405,7 @@ fn expect_kernels_alone<R: Real>(sources: usize, count: usize, bound: f64) {
         found
     });
     expect_close(&results[1], &results[0], bound, "kernels alone");
+    expect_close(&results[2], &results[0], bound, "kernels with one lane");
 }
 
 #[test]

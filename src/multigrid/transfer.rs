@@ -5,7 +5,7 @@ use super::coarse_space::{CoarseSpace, WholeVector};
 use super::error::{SetupError, agreed};
 use super::finer_sites::{FinerNumbers, FinerPart, FinerParts};
 use super::kept::{Kept, KeptOnHost};
-use super::kernels::{LOCAL_SIZE, kernel};
+use super::kernels::{LOCAL_SIZE, kernel, range_of_chunks};
 use super::orthonormal::{Aggregates, orthonormal_on_device, orthonormal_on_host};
 use crate::device::mpi::World;
 use crate::device::{Argument, Buffer, Device, DeviceError, Kernel, Range};
@@ -15,6 +15,7 @@ use crate::host::multigrid::{self as twins, NO_MEMBER, NearNull};
 use crate::scalar::Real;
 use lattice_solvers::Work;
 use num_complex::Complex;
+use rayon::prelude::*;
 use std::sync::{Arc, Mutex};
 
 /// The members of aggregates that a restriction sums over.
@@ -61,7 +62,8 @@ struct PartOfColumns<R: Real> {
     order: Vec<usize>,
     /// The places of its aggregates on the coarse lattice, in ascending order.
     places: Vec<usize>,
-    lists: [List; 2 + NDIM],
+    /// Of each kind of [`Members`].
+    lists: Vec<List>,
     /// `true` if other devices or ranks have other parts.
     several: bool,
     storage: Storage<R>,
@@ -374,18 +376,19 @@ impl<R: Real> PartOfColumns<R> {
         let numbers = space.numbers;
         let sites = part.coordinates.len();
         let place_of = |at: &[usize; NDIM]| lattice.place(std::array::from_fn(|mu| at[mu] / block[mu]));
-        let place_of_site: Vec<usize> = part.coordinates.iter().map(place_of).collect();
-        let mut places = place_of_site.clone();
-        places.sort_unstable();
-        places.dedup();
-        let number_of = |place: usize| places.binary_search(&place).expect("a place of this part");
-        let aggregate_of: Vec<u32> = place_of_site.iter().map(|&place| number_of(place) as u32).collect();
+        let place_of_site: Vec<usize> = part.coordinates.par_iter().map(place_of).collect();
+        let mut is_here = vec![false; lattice.volume()];
+        place_of_site.iter().for_each(|&place| is_here[place] = true);
+        let places: Vec<usize> = (0..lattice.volume()).filter(|&place| is_here[place]).collect();
+        let mut numbers_of_places = vec![0; lattice.volume()];
+        places.iter().zip(0_u32..).for_each(|(&place, number)| numbers_of_places[place] = number);
+        let aggregate_of: Vec<u32> = place_of_site.iter().map(|&place| numbers_of_places[place]).collect();
         let is_member = |members: Members, site: usize| match members {
             Members::Evens => site < part.evens,
             Members::All => true,
             Members::Last(mu) => part.coordinates[site][mu] % block[mu] == block[mu] - 1,
         };
-        let lists = std::array::from_fn(|k| {
+        let list = |k: usize| {
             let members = match k {
                 0 => Members::Evens,
                 1 => Members::All,
@@ -396,23 +399,23 @@ impl<R: Real> PartOfColumns<R> {
                 of_aggregate[aggregate_of[site] as usize].push(site as u32);
             }
             members_list(of_aggregate)
-        });
+        };
+        let mut lists: Vec<List> = (0..2 + NDIM).into_par_iter().map(list).collect();
         let flags: Vec<u32> = part
             .coordinates
-            .iter()
+            .par_iter()
             .map(|at| {
                 let first = (0..NDIM).filter(|&mu| at[mu] % block[mu] == 0).map(|mu| 1 << mu).sum::<u32>();
                 first | 1 << EVERY_SITE
             })
             .collect();
-        let mut lists: [List; 2 + NDIM] = lists;
         let dependent = || SetupError::Dependent { level, vectors: numbers.columns / 2 };
         let storage = match &part.device {
             None => {
                 let vectors = match vectors {
                     Vectors::Kept(kept) => {
                         let own = kept.chosen(finer.half * numbers.columns, &part.sites);
-                        numbers.to_memory(&own.into_whole())
+                        numbers.to_memory(&own.into_whole()).into_owned()
                     }
                     Vectors::Made(groups) => {
                         let all: &List = &lists[Members::All.index()];
@@ -553,7 +556,7 @@ impl<R: Real> Part<R> {
             Argument::value(of.stride(fine.len()) as u32),
             self.coarse_stride(of),
         ];
-        self.kernels().restrict.start(Range::covering(aggregates * chunks, LOCAL_SIZE.min(16)), &arguments)
+        self.kernels().restrict.start(range_of_chunks(aggregates * chunks, of.space.numbers), &arguments)
     }
 
     fn start_prolongation(

@@ -116,7 +116,8 @@ impl Case<'_> {
                 count = match multigrid.solve_columns(self.dirac, &b, None) {
                     Ok(solution) => solution.info.iterations,
                     Err(InvertError::NotConverged { info, .. }) => info.iterations,
-                    Err(error) => return Err(error.into()),
+                    Err(InvertError::Lattice(error)) => return Err(error.into()),
+                    Err(error) => return Err(Failure::new(Status::Failed, error)),
                 };
                 Ok(())
             })?;
