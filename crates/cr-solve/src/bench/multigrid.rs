@@ -13,6 +13,9 @@ use std::time::{Duration, Instant};
 /// Sources over which the set-up is spread: those of a propagator.
 const SOURCES: usize = 12;
 
+/// Returns the seconds of a call.
+type Timed<'a> = dyn Fn(&mut dyn FnMut() -> Result<(), Failure>) -> Result<f64, Failure> + 'a;
+
 impl Case<'_> {
     /// Times a set-up, whole solves by multigrid and by BiCGStab, and those for a propagator at once.
     ///
@@ -101,7 +104,7 @@ impl Case<'_> {
         &self,
         multigrid: &mut Multigrid,
         at_once: usize,
-        timed: &dyn Fn(&mut dyn FnMut() -> Result<(), Failure>) -> Result<f64, Failure>,
+        timed: &Timed<'_>,
     ) -> Result<(f64, usize), Failure> {
         let lattice = self.dirac.lattice();
         let mut cycles = 0;
