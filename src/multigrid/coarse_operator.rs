@@ -7,7 +7,7 @@ use super::coarse_space::{CoarseSpace, SiteNumbers, WholeVector};
 use super::error::SetupError;
 use super::kept::{Kept, KeptOnHost};
 use super::kernels::{Hop, kernel};
-use super::raw_blocks::{KeptBlocks, RawBlocks};
+use super::raw_blocks::{HOPS, INVERSE, KeptBlocks, RawBlocks, WITHIN};
 use crate::device::{Buffer, DeviceError, Kernel};
 use crate::field::{SpinorField, SpinorSpace};
 use crate::geometry::{LatticeError, NDIM};
@@ -16,13 +16,6 @@ use crate::scalar::Real;
 use lattice_solvers::{LinearOperator, VectorSpace, Work};
 use num_complex::Complex;
 use std::sync::{Arc, Mutex};
-
-/// The blocks for the neighbours, ahead and behind in each direction.
-pub(super) const HOPS: u32 = (1 << (2 * NDIM)) - 1;
-/// The block of a site itself.
-pub(super) const WITHIN: usize = 2 * NDIM;
-/// Its inverse.
-pub(super) const INVERSE: usize = WITHIN + 1;
 
 /// The blocks of an operator on all sites.
 enum Storage<R: Real> {

@@ -1,10 +1,9 @@
 //! The operator of a coarser level: V† M V.
 
-use super::coarse_operator::WITHIN;
 use super::coarse_space::WholeVector;
 use super::error::SetupError;
 use super::finer::Finer;
-use super::raw_blocks::RawBlocks;
+use super::raw_blocks::{RawBlocks, WITHIN};
 use super::transfer::{EVERY_SITE, Members, Transfer};
 use crate::geometry::NDIM;
 use crate::scalar::Real;

@@ -3,10 +3,10 @@
 //! They are near-null vectors and the blocks of coarse operators.
 
 use super::coarse_space::SiteNumbers;
-use super::setup_kernels::kernel;
+use super::setup_kernels::{is_fixed, kernel};
 use crate::device::mpi::World;
 use crate::device::{Argument, Buffer, Device, DeviceError, Parameter, Range};
-use crate::scalar::{Precision, Real};
+use crate::scalar::Real;
 use bytemuck::Pod;
 use num_complex::Complex;
 use rayon::prelude::*;
@@ -39,11 +39,6 @@ const LARGEST: f32 = 32767.0;
 
 /// Work-items that keep a group of numbers.
 const ITEMS_OF_GROUP: usize = 64;
-
-/// Tells whether numbers of this precision are kept in 16 bits.
-pub(super) fn is_fixed<R: Real>() -> bool {
-    R::PRECISION == Precision::Single
-}
 
 /// Returns a kernel's declaration of the numbers and their units.
 pub(super) fn parameters<R: Real>(name: &'static str) -> [Parameter; 2] {

@@ -2,6 +2,7 @@
 
 use super::coarse_space::{CoarseSpace, SiteNumbers};
 use super::kept;
+use super::setup_kernels::is_fixed;
 use crate::device::{
     Argument, Buffer, Device, DeviceError, Kernel, KernelFamily, KernelKey, Parameter, Range,
 };
@@ -43,7 +44,7 @@ fn key<R: Real>(coarse: SiteNumbers, fine_lanes: usize, sources: usize) -> Kerne
         .lanes(coarse.lanes)
         .define("IN_LANES", fine_lanes)
         .define("SOURCES", sources)
-        .define("FIXED", u8::from(kept::is_fixed::<R>()))
+        .define("FIXED", u8::from(is_fixed::<R>()))
 }
 
 /// Returns the kernel of this name for so many right-hand sides.

@@ -1,7 +1,6 @@
 //! The blocks of a coarse operator as they are made.
 
 use super::coarse_lattice::CoarseLattice;
-use super::coarse_operator::{HOPS, INVERSE, WITHIN};
 use super::coarse_space::{CoarseSpace, SiteNumbers, WholeVector};
 use super::inverse::inverse;
 use super::kept::Kept;
@@ -14,6 +13,13 @@ use crate::host::multigrid::BLOCKS;
 use crate::scalar::Real;
 use num_complex::Complex;
 use rayon::prelude::*;
+
+/// The blocks for the neighbours, ahead and behind in each direction, as bits.
+pub(super) const HOPS: u32 = (1 << (2 * NDIM)) - 1;
+/// The block of a site itself.
+pub(super) const WITHIN: usize = 2 * NDIM;
+/// The inverse of the block of a site itself.
+pub(super) const INVERSE: usize = WITHIN + 1;
 
 /// Blocks of all sites: `[site][block][column][row]`.
 ///

@@ -1,9 +1,8 @@
 //! The kernels of a set-up.
 
 use super::coarse_space::SiteNumbers;
-use super::kept;
 use crate::device::{Device, DeviceError, Kernel, KernelFamily, KernelKey, Parameter};
-use crate::scalar::Real;
+use crate::scalar::{Precision, Real};
 
 const SETUP: KernelFamily = KernelFamily::new(
     "multigrid_setup",
@@ -13,6 +12,11 @@ const SETUP: KernelFamily = KernelFamily::new(
         include_str!("../../cl/multigrid/setup.cl"),
     ],
 );
+
+/// Tells whether numbers of this precision are kept in 16 bits.
+pub(super) fn is_fixed<R: Real>() -> bool {
+    R::PRECISION == Precision::Single
+}
 
 /// Columns that a work-item of the kernels of rows has.
 const TILE: usize = 8;
@@ -40,14 +44,14 @@ pub(super) fn kernel<R: Real>(
         .lanes(coarse.lanes)
         .define("IN_LANES", fine_lanes)
         .define("VECTORS", coarse.columns / 2)
-        .define("FIXED", u8::from(kept::is_fixed::<R>()));
+        .define("FIXED", u8::from(is_fixed::<R>()));
     device.program(&key)?.kernel(name, &parameters::<R>(name))
 }
 
 fn parameters<R: Real>(name: &str) -> Vec<Parameter> {
     let (input, output, count) = (Parameter::input::<R>, Parameter::output::<R>, Parameter::value::<u32>);
     let kept = |name| {
-        if kept::is_fixed::<R>() { Parameter::output::<i16>(name) } else { Parameter::output::<R>(name) }
+        if is_fixed::<R>() { Parameter::output::<i16>(name) } else { Parameter::output::<R>(name) }
     };
     let counts = |names: &[&'static str]| names.iter().map(|name| count(name)).collect::<Vec<_>>();
     let (others, counts) = match name {

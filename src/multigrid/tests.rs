@@ -1,5 +1,5 @@
 use super::coarse_lattice::CoarseLattice;
-use super::coarse_operator::{CoarseOperator, WITHIN};
+use super::coarse_operator::CoarseOperator;
 use super::coarse_space::{CoarseSpace, SiteNumbers, WholeVector};
 use super::dense::DenseInverse;
 use super::error::SetupError;
@@ -8,7 +8,7 @@ use super::finer_sites::{FinerNumbers, FinerPart, FinerParts};
 use super::galerkin::galerkin;
 use super::near_null::near_null_vectors;
 use super::random::RandomNumbers;
-use super::raw_blocks::RawBlocks;
+use super::raw_blocks::{RawBlocks, WITHIN};
 use super::transfer::{EVERY_SITE, Levels, Members, Transfer, Vectors};
 use crate::device::{Buffer, Device, DeviceOptions, Team, discover};
 use crate::field::{Numbers, plain_spinors};

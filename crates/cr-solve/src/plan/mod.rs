@@ -15,7 +15,7 @@ use lattice_cl::Dims;
 use lattice_cl::device::{Profiling, Team};
 use lattice_cl::io;
 use lattice_cl::job::{Invalid, Job, Needs, NeedsError, OneOrMore};
-use room::Room;
+use room::{Room, bytes_text};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -160,14 +160,6 @@ fn refusal(plan: &Plan) -> Failure {
     let short: Vec<String> = plan.memory.iter().filter(|room| !room.fits()).map(Room::shortage).collect();
     let failure = Failure::usage(format!("the job does not fit: {}", short.join("; ")));
     plan.remedies.iter().fold(failure, |failure, remedy| failure.hint(remedy))
-}
-
-/// Returns bytes as text.
-fn bytes_text(bytes: u64) -> String {
-    let units = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB")];
-    let unit = units.into_iter().find(|(size, _)| bytes as f64 >= *size);
-    let (size, name) = unit.unwrap_or((1e3, "kB"));
-    format!("{:.1} {name}", bytes as f64 / size)
 }
 
 /// Returns a time as text.

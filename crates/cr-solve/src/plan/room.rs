@@ -1,6 +1,5 @@
 //! The memory that a job takes, beside the memory that there is.
 
-use super::bytes_text;
 use lattice_cl::device::{DeviceIndex, DeviceKind};
 use lattice_cl::host::available_memory;
 use lattice_cl::job::Needs;
@@ -65,6 +64,14 @@ pub fn compare(needs: &Needs) -> Vec<Room> {
     let owner = "this machine".to_owned();
     let machine = Room { owner, bytes: of_machine, available_bytes: available_memory() };
     devices.into_iter().map(|(_, room)| room).chain([machine]).collect()
+}
+
+/// Returns bytes as text.
+pub fn bytes_text(bytes: u64) -> String {
+    let units = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB")];
+    let unit = units.into_iter().find(|(size, _)| bytes as f64 >= *size);
+    let (size, name) = unit.unwrap_or((1e3, "kB"));
+    format!("{:.1} {name}", bytes as f64 / size)
 }
 
 #[cfg(test)]
