@@ -8,8 +8,8 @@ use lattice_cl::Dims;
 use lattice_cl::geometry::{Boundary, NDIM};
 use lattice_cl::hadron::{
     BaryonCorrelator, BaryonForm, Column, MesonCorrelator, Momenta, QuarkPropagator, SmearingLinks,
-    SpinorSmearing, baryons, baryons_on, conserved_vector, conserved_vector_on, decuplet_operators, mesons,
-    mesons_on, momenta_up_to, octet_operators,
+    SpinorSmearing, baryons, baryons_on, conserved_vector, conserved_vector_on, decuplet_operators,
+    local_axial, local_axial_on, mesons, mesons_on, momenta_up_to, octet_operators,
 };
 use lattice_cl::host::LinkField;
 use lattice_cl::host::random::{hot, spinor_field, weak};
@@ -76,22 +76,23 @@ fn mesons_of_devices_are_those_of_the_host() {
 
 #[test]
 fn baryons_of_devices_are_those_of_the_host() {
-    let quarks = [&propagator(3), &propagator(4)];
+    let quarks = [&propagator(3), &propagator(4), &propagator(5)];
     let origin = [1, 1, 2, dims()[NDIM - 1] - 1];
     let momenta = Momenta::each(momenta_up_to(if small() { 0 } else { 1 }, dims()).unwrap());
     let cases = [
         (BaryonForm::Octet, octet_operators()),
         (BaryonForm::LambdaOctet, octet_operators()[3..4].to_vec()),
+        (BaryonForm::LambdaNaive, octet_operators()[..2].to_vec()),
         (BaryonForm::Decuplet, decuplet_operators()),
     ];
     for (form, operators) in &cases {
         // Oclgrind takes minutes for all of them.
         let operators = if small() { &operators[..1] } else { operators };
-        let expected = baryons("b", *form, operators, quarks, origin, &momenta);
+        let expected = baryons("b", *form, operators, &quarks, origin, &momenta);
         let numbers = |baryon: &BaryonCorrelator| baryon.values.clone().into_iter().flatten();
         let size = expected.iter().flat_map(numbers).fold(0.0, |a: f64, b| a.max(b.abs()));
         for (name, team) in teams() {
-            let found = baryons_on(&team, "b", *form, operators, quarks, origin, &momenta).unwrap();
+            let found = baryons_on(&team, "b", *form, operators, &quarks, origin, &momenta).unwrap();
             assert_eq!(found.len(), expected.len());
             for (found, expected) in found.iter().zip(&expected) {
                 let operator = (&found.name, &found.projector, found.momentum);
@@ -103,6 +104,34 @@ fn baryons_of_devices_are_those_of_the_host() {
                     );
                 }
             }
+        }
+    }
+}
+
+/// Devices take slices in turn, and each sum is made by one of them.
+#[test]
+fn the_number_of_devices_changes_no_bit() {
+    let quark = propagator(6);
+    let momenta = Momenta::each(momenta_up_to(if small() { 0 } else { 1 }, dims()).unwrap());
+    let device = devices().remove(0);
+    let of = |count: usize| {
+        let team = Team::of(vec![device.clone(); count]);
+        mesons_on(&team, &quark, &quark, [1, 1, 2, 1], &momenta).unwrap()
+    };
+    assert_eq!(of(1), of(3));
+}
+
+#[test]
+fn axial_currents_of_devices_are_those_of_the_host() {
+    let (quark, antiquark) = (propagator(7), propagator(8));
+    let origin = [1, 1, 2, dims()[NDIM - 1] - 1];
+    let expected = local_axial(&quark, &antiquark, origin);
+    let size = expected.values.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
+    for (name, team) in teams() {
+        let found = local_axial_on(&team, &quark, &antiquark, origin).unwrap();
+        assert_eq!((&found.name, found.values.len()), (&expected.name, expected.values.len()));
+        for (found, expected) in found.values.iter().zip(&expected.values) {
+            assert!((found - expected).abs() < 1e-13 * size, "{name}: {found}, {expected}");
         }
     }
 }

@@ -20,6 +20,8 @@ pub enum BaryonForm {
     Octet,
     /// Λ of the octet with a strange quark q₁ and two quarks q₂ of equal mass.
     LambdaOctet,
+    /// (q₁ Γ q₂) q₃ with three different quarks: the naive Λ of u, d and s.
+    LambdaNaive,
     /// One quark q₁ and two quarks q₂.
     ///
     /// Δ and Ω have equal quarks. Σ* has q₁ = s and q₂ = u, Ξ* has u and s.
@@ -111,7 +113,7 @@ fn closed(projector: &SpinTensor, s: &SitePropagator, d: &Diquark) -> [Complex64
 
 /// A term of a contraction: a diquark D\[S_aΓ, ΓS_b\], closed with a propagator.
 ///
-/// Quarks are 0 for q₁ and 1 for q₂.
+/// Quarks are 0 for q₁, 1 for q₂ and 2 for q₃.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Term {
     /// The quark that closes the diquark.
@@ -125,6 +127,11 @@ pub(super) struct Term {
 }
 
 impl BaryonForm {
+    /// Returns how many quarks differ: 2, or 3 of the naive Λ.
+    pub fn quarks(self) -> usize {
+        if self == Self::LambdaNaive { 3 } else { 2 }
+    }
+
     /// Returns the terms, whose sum is the contraction.
     pub(super) fn terms(self) -> &'static [Term] {
         const fn term(closing: usize, diquark: [usize; 2], of_tt: f64, of_xt: f64) -> Term {
@@ -133,6 +140,7 @@ impl BaryonForm {
         match self {
             Self::Octet => const { &[term(1, [0, 1], 1.0, 1.0)] },
             Self::LambdaOctet => const { &[term(0, [1, 1], 1.0, 1.0), term(1, [1, 0], 0.0, 1.0)] },
+            Self::LambdaNaive => const { &[term(2, [0, 1], 1.0, 0.0)] },
             Self::Decuplet => {
                 const { &[term(1, [0, 1], 2.0, 2.0), term(1, [1, 0], 0.0, 2.0), term(0, [1, 1], 1.0, 2.0)] }
             }
@@ -141,10 +149,12 @@ impl BaryonForm {
 }
 
 impl BaryonOperator {
-    /// Returns the contraction of a site, of quarks q₁ and q₂.
-    pub fn at_site(&self, s1: &SitePropagator, s2: &SitePropagator) -> Complex64 {
+    /// Returns the contraction of a site, of quarks q₁, q₂ and so on.
+    ///
+    /// # Panics
+    /// If there are fewer than [`BaryonForm::quarks`].
+    pub fn at_site(&self, of: &[&SitePropagator]) -> Complex64 {
         let Self { form, projector, matrix } = self;
-        let of = [s1, s2];
         let terms = form.terms().iter().map(|&Term { closing, diquark: [a, b], of_tt, of_xt }| {
             let diquark = diquark(&on_source(of[a], matrix), &on_sink(matrix, of[b]));
             let [tt, xt] = closed(projector, of[closing], &diquark);
@@ -162,13 +172,14 @@ impl BaryonOperator {
     /// If the propagators are of different lattices.
     pub fn correlators(
         &self,
-        [q1, q2]: [&QuarkPropagator; 2],
+        quarks: [&QuarkPropagator; 2],
         origin: [usize; NDIM],
         momenta: &Momenta,
     ) -> Vec<Vec<Complex64>> {
-        assert_eq!(q1.dims(), q2.dims(), "propagators of one lattice");
-        let slices = Phases::new(q1.dims(), origin, momenta).project(1, |site, numbers| {
-            numbers[0] = self.at_site(&q1.sites()[site], &q2.sites()[site]);
+        let dims = quarks[0].dims();
+        assert_eq!(dims, quarks[1].dims(), "propagators of one lattice");
+        let slices = Phases::new(dims, origin, momenta).project(1, |site, numbers| {
+            numbers[0] = self.at_site(&quarks.map(|quark| &quark.sites()[site]));
         });
         (0..momenta.names().len()).map(|p| slices.number(p, 0)).collect()
     }
@@ -287,21 +298,23 @@ pub fn decuplet_operators() -> Vec<NamedOperator> {
 /// There is one for each of its operators and each momentum.
 ///
 /// # Panics
-/// If the propagators are of different lattices.
+/// If there are fewer than [`BaryonForm::quarks`], or the propagators are of different lattices.
 pub fn baryons(
     name: &str,
     form: BaryonForm,
     operators: &[NamedOperator],
-    [q1, q2]: [&QuarkPropagator; 2],
+    quarks: &[&QuarkPropagator],
     origin: [usize; NDIM],
     momenta: &Momenta,
 ) -> Vec<BaryonCorrelator> {
-    assert_eq!(q1.dims(), q2.dims(), "propagators of one lattice");
-    let phases = Phases::new(q1.dims(), origin, momenta);
+    let dims = quarks[0].dims();
+    assert!(quarks.iter().all(|quark| quark.dims() == dims), "propagators of one lattice");
+    let phases = Phases::new(dims, origin, momenta);
     let slices = phases.project(operators.len(), |site, numbers| {
+        let sites: Vec<&SitePropagator> = quarks.iter().map(|quark| &quark.sites()[site]).collect();
         for (number, NamedOperator { t, matrix, .. }) in numbers.iter_mut().zip(operators) {
             let operator = BaryonOperator { form, projector: *t, matrix: *matrix };
-            *number = operator.at_site(&q1.sites()[site], &q2.sites()[site]);
+            *number = operator.at_site(&sites);
         }
     });
     of_slices(name, operators, &slices, momenta)

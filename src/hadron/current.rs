@@ -47,6 +47,9 @@ fn product(a: &SitePropagator, b: &SitePropagator) -> f64 {
 
 const GAMMA5: usize = 15;
 
+/// The name of the local axial current.
+pub(super) const AXIAL_NAME: &str = "local_axial";
+
 /// Returns the real parts at all distances of a number for each site.
 fn summed(quark: &QuarkPropagator, origin: [usize; NDIM], of_site: impl Fn(usize) -> f64 + Sync) -> Vec<f64> {
     let momenta = Momenta::each([[0; 3]]);
@@ -103,5 +106,5 @@ pub fn local_axial(
         let a = between(GAMMA5, &antiquark.sites()[site], GAMMA5);
         -product(&a, &between(7, &quark.sites()[site], GAMMA5))
     };
-    CurrentCorrelator { name: "local_axial".to_owned(), values: summed(quark, origin, of_site) }
+    CurrentCorrelator { name: AXIAL_NAME.to_owned(), values: summed(quark, origin, of_site) }
 }

@@ -1,10 +1,10 @@
 //! All correlators of hadrons that are made of one or two quarks.
 
 use super::baryon::{BaryonCorrelator, BaryonForm, decuplet_operators, octet_operators};
-use super::current::{CurrentCorrelator, local_axial};
+use super::current::CurrentCorrelator;
 use super::meson::MesonCorrelator;
 use super::momenta::Momenta;
-use super::on_device::{baryons_on, conserved_vector_on, mesons_on};
+use super::on_device::{baryons_on, conserved_vector_on, local_axial_on, mesons_on};
 use super::quark::QuarkPropagator;
 use crate::device::{DeviceError, Team};
 use crate::geometry::NDIM;
@@ -88,7 +88,7 @@ pub struct Hadrons {
 /// The observables of a measurement, and its origin.
 #[derive(Clone, Debug)]
 pub struct HadronMeasurement {
-    /// The team whose first device contracts hadrons; without devices the host does.
+    /// The team whose devices contract hadrons, a time slice each; without devices the host does.
     pub team: Team,
     /// The sets.
     pub sets: Vec<HadronSet>,
@@ -116,10 +116,10 @@ impl HadronMeasurement {
         &self,
         name: &str,
         form: BaryonForm,
-        quarks: [&QuarkPropagator; 2],
+        quarks: &[&QuarkPropagator],
     ) -> Result<Vec<BaryonCorrelator>, DeviceError> {
         let operators = match form {
-            BaryonForm::Octet | BaryonForm::LambdaOctet => octet_operators(),
+            BaryonForm::Octet | BaryonForm::LambdaOctet | BaryonForm::LambdaNaive => octet_operators(),
             BaryonForm::Decuplet => decuplet_operators(),
         };
         let mut all = baryons_on(&self.team, name, form, &operators, quarks, self.origin, &self.momenta)?;
@@ -151,16 +151,16 @@ impl HadronMeasurement {
             hadrons.mesons = mesons_on(&self.team, quark, quark, self.origin, &self.momenta)?;
         }
         if self.has(HadronSet::Octet) {
-            hadrons.baryons = self.baryons("nucleon", BaryonForm::Octet, [quark, quark])?;
+            hadrons.baryons = self.baryons("nucleon", BaryonForm::Octet, &[quark, quark])?;
         }
         if self.has(HadronSet::Decuplet) {
-            hadrons.baryons.extend(self.baryons("delta", BaryonForm::Decuplet, [quark, quark])?);
+            hadrons.baryons.extend(self.baryons("delta", BaryonForm::Decuplet, &[quark, quark])?);
         }
         if self.has(HadronSet::Currents) {
             if let Some(links) = links {
                 hadrons.currents = conserved_vector_on(&self.team, quark, links, self.origin)?;
             }
-            hadrons.currents.push(local_axial(quark, quark, self.origin));
+            hadrons.currents.push(local_axial_on(&self.team, quark, quark, self.origin)?);
         }
         Ok(hadrons)
     }
@@ -182,7 +182,7 @@ impl HadronMeasurement {
             hadrons.mesons = mesons_on(&self.team, quark, antiquark, self.origin, &self.momenta)?;
         }
         if self.has(HadronSet::Currents) {
-            hadrons.currents = vec![local_axial(quark, antiquark, self.origin)];
+            hadrons.currents = vec![local_axial_on(&self.team, quark, antiquark, self.origin)?];
         }
         Ok(hadrons)
     }
@@ -213,8 +213,23 @@ impl HadronMeasurement {
             [("sigma_star", BaryonForm::Decuplet, one_heavy), ("xi_star", BaryonForm::Decuplet, two_heavy)];
         for (set, rows) in [(HadronSet::Octet, &of_octet[..]), (HadronSet::Decuplet, &of_decuplet)] {
             for &(name, form, quarks) in rows.iter().filter(|_| self.has(set)) {
-                hadrons.baryons.extend(self.baryons(name, form, quarks)?);
+                hadrons.baryons.extend(self.baryons(name, form, &quarks)?);
             }
+        }
+        Ok(hadrons)
+    }
+
+    /// Measures Λ with three different quarks, the last one strange: its naive operator (q₁ Γ q₂) q₃.
+    ///
+    /// # Errors
+    /// When a device fails.
+    ///
+    /// # Panics
+    /// If the propagators are of different lattices.
+    pub fn of_three(&self, quarks: [&QuarkPropagator; 3]) -> Result<Hadrons, DeviceError> {
+        let mut hadrons = Hadrons::default();
+        if self.has(HadronSet::Octet) {
+            hadrons.baryons = self.baryons("lambda_naive", BaryonForm::LambdaNaive, &quarks)?;
         }
         Ok(hadrons)
     }

@@ -35,7 +35,9 @@ pub use meson::{MesonCorrelator, mesons, physical_sign};
 pub use momenta::{Momenta, MomentaError, Momentum, momenta_up_to};
 pub use noise::{Dilution, Noise, NoiseKind};
 pub use observable::Observable;
-pub use on_device::{DeviceSpinor, SmearingLinks, baryons_on, conserved_vector_on, mesons_on};
+pub use on_device::{
+    DeviceSpinor, SmearingLinks, baryons_on, conserved_vector_on, local_axial_on, mesons_on,
+};
 pub use propagator::Column;
 pub use quark::{QuarkPropagator, SitePropagator};
 pub use smearing::{LinkSmearing, SpinorSmearing, SpinorSmearingError};

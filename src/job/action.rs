@@ -3,9 +3,12 @@
 use super::fat_links::FatLinks;
 use super::flavour::Flavour;
 use super::invalid::Invalid;
+use super::method::{Method, Parameters};
 use super::one_or_more::OneOrMore;
+use crate::device::Team;
 use crate::gauge::{SmearError, smear};
 use crate::geometry::{Anisotropy, Boundary, Theta};
+use crate::hadron::Source;
 use crate::host::GaugeConfiguration;
 use crate::operator::{Coupling, Kappa, Mass, SiteTerm, SiteTermError};
 use schemars::JsonSchema;
@@ -121,6 +124,11 @@ impl Action {
                 site_term: if flavour == Some(Flavour::Down) { up.other_flavour() } else { up },
                 flavour,
                 label: mass.into_iter().chain(name).map(|part| part + ", ").collect(),
+                name: None,
+                action: self.clone(),
+                sources: Vec::new(),
+                method: Method::default(),
+                own_tolerance: false,
             }
         };
         let of_mass = |&coupling: &Coupling| flavours.iter().map(move |&flavour| (coupling, flavour));
@@ -228,6 +236,19 @@ impl Action {
         name.to_owned() + &clover.unwrap_or_default() + &numbers.concat() + &fat_links
     }
 
+    /// Returns the equation of a propagator in words, for files that hold its solutions.
+    pub fn equation_words(&self, coupling: Coupling, flavour: Option<Flavour>, source: &Source) -> String {
+        let flavour = flavour.filter(|_| self.flavour.is_some());
+        let flavour = flavour.map_or_else(String::new, |flavour| format!(", flavour {flavour}"));
+        format!(
+            "M x = b, {}{flavour}, kappa {:?}, {} form, boundary {}, source {source}",
+            self.operator_words(),
+            coupling.kappa(),
+            self.normalisation(),
+            self.boundary()
+        )
+    }
+
     /// Returns the normalisation of M for the solutions: `kappa` or `mass`.
     pub fn normalisation(&self) -> &'static str {
         if self.kappa.is_some() { "kappa" } else { "mass" }
@@ -247,6 +268,28 @@ pub struct Quark {
     ///
     /// For example `kappa 0.13, up, `.
     pub(super) label: String,
+    /// The name that `[[quark]]` gives it.
+    pub name: Option<String>,
+    /// The action that it is of.
+    pub action: Action,
+    /// The numbers of the sources to solve for; none yet in [`Action::quarks`].
+    pub(super) sources: Vec<usize>,
+    /// The method that solves; the default in [`Action::quarks`].
+    pub(super) method: Method,
+    /// `true` if `[[quark]]` gives a tolerance.
+    pub(super) own_tolerance: bool,
+}
+
+impl Quark {
+    /// Returns the method with all its parameters, on this team.
+    ///
+    /// An automatic choice with a tolerance of its own leaves out multigrid, whose levels all quarks share.
+    pub(super) fn parameters(&self, team: &Team) -> Parameters {
+        match self.method.parameters(team) {
+            Parameters::Auto(params, _) if self.own_tolerance => Parameters::Auto(params, None),
+            parameters => parameters,
+        }
+    }
 }
 
 /// A clover term of a job.

@@ -1,20 +1,20 @@
 //! A whole job.
 
-use super::action::Action;
+use super::action::{Action, Quark};
 use super::configuration::Configuration;
-use super::flavour::Flavour;
-use super::hadrons::HadronTable;
+use super::hadrons::{HadronEntry, HadronTable};
 use super::invalid::Invalid;
 use super::label::Label;
 use super::method::Method;
 use super::observables::{Direction, ObservableEntry};
 use super::one_or_more::OneOrMore;
 use super::outputs::{Devices, Outputs};
+use super::quarks::QuarkEntry;
 use super::solver::Solver;
 use super::sources::{LabelledSource, SmearingEntry, SourceEntry, labelled};
 use super::task::Task;
-use crate::hadron::{Column, Source};
-use crate::operator::{Coupling, System};
+use crate::hadron::Column;
+use crate::operator::System;
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +37,9 @@ pub struct Job {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "SourceEntry")]
     pub sources: Option<SourceEntry>,
+    /// The quarks, if they are more than masses of one action.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quark: Vec<QuarkEntry>,
     /// The sources, if there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub source: Vec<SourceEntry>,
@@ -52,6 +55,9 @@ pub struct Job {
     /// Hadrons of spectrum.
     #[serde(default, skip_serializing_if = "HadronTable::is_empty")]
     pub hadrons: HadronTable,
+    /// Hadrons of named quarks (spectrum only).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hadron: Vec<HadronEntry>,
     /// The files.
     #[serde(default)]
     pub outputs: Outputs,
@@ -83,16 +89,15 @@ impl Job {
 
     /// Returns the labels of the solves for one column each, by propagator.
     ///
-    /// There is a propagator of each mass and flavour, for each source. The labels are in the order
+    /// There is a propagator of each quark, for each of its sources. The labels are in the order
     /// of the solves.
     ///
     /// # Errors
-    /// All errors of [`labelled_sources`](Self::labelled_sources) and [`Action::quarks`].
+    /// All errors of [`quarks`](Self::quarks).
     pub fn labels(&self) -> Result<Vec<Vec<Label>>, Invalid> {
-        let (quarks, sources) = (self.action.quarks()?, self.labelled_sources()?);
-        let of_propagators =
-            quarks.iter().flat_map(|quark| sources.iter().map(move |source| (&quark.label, source)));
-        let labels = of_propagators.enumerate().map(|(number, (quark, source))| {
+        let (quarks, sources) = (self.quarks()?, self.labelled_sources()?);
+        let labels = self.propagators()?.into_iter().enumerate().map(|(number, [quark, source])| {
+            let (quark, source) = (&quarks[quark].label, &sources[source]);
             let label = |column| Label::new(quark, source, column, number);
             match self.command {
                 Task::Invert => vec![label(source.column)],
@@ -130,19 +135,20 @@ impl Job {
     /// The first fault.
     pub fn check(&self) -> Result<(), Invalid> {
         self.check_task()?;
-        self.action.quarks()?;
-        let site_term = self.action.site_term()?;
+        let quarks = self.quarks()?;
         self.action.check_fat_links()?;
-        self.labelled_sources()?;
         self.observables()?;
         self.hadrons.check()?;
         self.solver.check()?;
-        if !site_term.is_gamma5_hermitian() && self.solver.iterated_system() == System::Hermitian {
-            return Err(Invalid::NotHermitian);
+        for Quark { site_term, method, .. } in &quarks {
+            if !site_term.is_gamma5_hermitian() && method.iterated_system() == System::Hermitian {
+                return Err(Invalid::NotHermitian);
+            }
+            if self.command == Task::Invert && method.solver == Solver::BlockCg {
+                return Err(Invalid::SeveralColumns);
+            }
         }
-        if self.command == Task::Invert && self.solver.solver == Solver::BlockCg {
-            return Err(Invalid::SeveralColumns);
-        }
+        self.named_hadrons(&quarks)?;
         match (self.outputs.resume_if_present, &self.outputs.checkpoint, &self.outputs.resume) {
             (true, _, Some(_)) => Err(Invalid::ResumeTwice),
             (true, None, _) => Err(Invalid::NoCheckpoint),
@@ -172,12 +178,14 @@ impl Job {
                 };
                 return no_key(key, table, allowed);
             }
+            let allowed = "no keys here: it measures nothing";
             if !self.hadrons.is_empty() {
-                let allowed = "no keys here: it measures nothing";
                 return no_key("hadrons".to_owned(), "hadrons", allowed);
             }
+            if !self.hadron.is_empty() {
+                return no_key("hadron".to_owned(), "[hadron]", allowed);
+            }
             if !self.observable.is_empty() {
-                let allowed = "no keys here: it measures nothing";
                 return no_key("observable".to_owned(), "[observable]", allowed);
             }
             return Ok(());
@@ -214,21 +222,6 @@ impl Job {
         }
         job.devices.device.get_or_insert_with(|| OneOrMore::One("auto".to_owned()));
         job
-    }
-
-    /// Returns the equation of a propagator in words.
-    ///
-    /// Files with its solutions hold these words.
-    pub fn equation_words(&self, coupling: Coupling, flavour: Option<Flavour>, source: &Source) -> String {
-        let flavour = flavour.filter(|_| self.action.flavour.is_some());
-        let flavour = flavour.map_or_else(String::new, |flavour| format!(", flavour {flavour}"));
-        format!(
-            "M x = b, {}{flavour}, kappa {:?}, {} form, boundary {}, source {source}",
-            self.action.operator_words(),
-            coupling.kappa(),
-            self.action.normalisation(),
-            self.action.boundary()
-        )
     }
 
     /// Returns the direction that a job with one observable measures along.

@@ -97,15 +97,88 @@ pub enum Invalid {
         /// The name that was given.
         name: String,
     },
-    /// A source names a smearing that is not there.
-    #[error("{key} = \"{name}\" is no [[smearing]] of the job; there are: {}", names.join(", "))]
-    NoSmearing {
+    /// A name that nothing of the job has.
+    #[error("{key} = \"{name}\" is no {what} of the job; there are: {}", names.join(", "))]
+    NoSuch {
         /// The key.
         key: String,
         /// The name that was given.
         name: String,
+        /// What has such names: `[[smearing]]`.
+        what: &'static str,
         /// The names of the job.
         names: Vec<String>,
+    },
+    /// A `[[quark]]` without a label of its own.
+    #[error("{key} = \"{label}\" is not allowed: each [[quark]] has a label of its own")]
+    QuarkLabel {
+        /// The key.
+        key: String,
+        /// The label that was given.
+        label: String,
+    },
+    /// A `[[quark]]` with no mass, or with two.
+    #[error("gives the quark `{label}` no mass, or two: give it kappa or mass")]
+    MassOfQuark {
+        /// The key of the label.
+        key: String,
+        /// The label.
+        label: String,
+    },
+    /// Masses or a flavour in `[action]` beside `[[quark]]`.
+    #[error("gives kappa, mass or flavour in [action] beside [[quark]]; they belong to each [[quark]]")]
+    MassBesideQuarks,
+    /// Quarks with κ and quarks with a mass.
+    #[error(
+        "gives kappa of some quarks and mass of others; solutions have one normalisation, so give one of them"
+    )]
+    KappaAndMass(String),
+    /// Both flavours of one `[[quark]]`.
+    #[error("a [[quark]] is one flavour, up or down, of a twisted mass; write two for both")]
+    FlavourOfQuark(String),
+    /// A tolerance of a quark that is solved by multigrid.
+    #[error("a quark that is solved by multigrid has no tol of its own; give it in [solver]")]
+    ToleranceOfMultigrid(String),
+    /// Block CG of some quarks only.
+    #[error("block-cg solves for all quarks or for none; give it in [solver]")]
+    BlockCgOfQuark(String),
+    /// A fault of one `[[quark]]`.
+    #[error("quark `{label}`: {fault}")]
+    OfQuark {
+        /// The number of the entry.
+        number: usize,
+        /// The label.
+        label: String,
+        /// The fault.
+        fault: Box<Invalid>,
+    },
+    /// `[hadrons]` and `[[hadron]]` are both given.
+    #[error("gives both [hadrons] and [[hadron]]; one of them must go")]
+    BothHadrons,
+    /// A `[[hadron]]` without sets.
+    #[error("a [[hadron]] names no sets: give hadrons, such as mesons,octet")]
+    NoHadrons(String),
+    /// A `[[hadron]]` without one to three quarks.
+    #[error("a [[hadron]] has one, two or three quarks; there are: {}", if names.is_empty() { "none, write [[quark]]".to_owned() } else { names.join(", ") })]
+    HadronQuarks {
+        /// The key.
+        key: String,
+        /// The names of the quarks.
+        names: Vec<String>,
+    },
+    /// Three quarks of a set that has none.
+    #[error("three quarks make baryons of the octet only; leave out the other sets, or name two quarks")]
+    ThreeQuarks(String),
+    /// Quarks of a hadron that are not all solved for a source.
+    #[error("the quarks of a [[hadron]] have no propagators of a common source; see source of [[quark]]")]
+    SourceOfHadron(String),
+    /// A fault of one `[[hadron]]`.
+    #[error("{fault}")]
+    OfHadron {
+        /// The key.
+        key: String,
+        /// The fault.
+        fault: Box<Invalid>,
     },
     /// A source names a smearing and has one of its own.
     #[error("{0} names a [[smearing]] beside smear-source, smear-sink or smear-links; one form must go")]
@@ -217,9 +290,27 @@ impl Invalid {
             | Self::SpinorSmearing { key, .. }
             | Self::LinkSmearing { key, .. }
             | Self::SmearingName { key, .. }
-            | Self::NoSmearing { key, .. }
+            | Self::NoSuch { key, .. }
+            | Self::QuarkLabel { key, .. }
+            | Self::MassOfQuark { key, .. }
+            | Self::HadronQuarks { key, .. }
+            | Self::OfHadron { key, .. }
+            | Self::KappaAndMass(key)
+            | Self::FlavourOfQuark(key)
+            | Self::ToleranceOfMultigrid(key)
+            | Self::BlockCgOfQuark(key)
+            | Self::NoHadrons(key)
+            | Self::ThreeQuarks(key)
+            | Self::SourceOfHadron(key)
             | Self::BothSmearings(key)
             | Self::NothingToSmear(key) => return Some(key.clone()),
+            Self::OfQuark { number, fault, .. } => {
+                let name = fault.key()?;
+                let name = name.rsplit('.').next().unwrap_or_default();
+                return Some(format!("quark[{number}].{name}"));
+            }
+            Self::BothHadrons => "hadron",
+            Self::MassBesideQuarks => "action",
             Self::BothMasses | Self::Mass(CouplingError::Mass(_)) => "action.mass",
             Self::Mass(CouplingError::Kappa(_)) => "action.kappa",
             Self::Mass(CouplingError::Diagonal { .. }) => "action.anisotropy",

@@ -146,6 +146,20 @@ impl Method {
         resolved
     }
 
+    /// Returns the keys that another method takes over.
+    ///
+    /// A method that is neither multigrid nor the automatic choice has no keys of multigrid.
+    pub(super) fn for_solver(&self, solver: Solver) -> Self {
+        let mut method = self.clone();
+        if !matches!(solver, Solver::Multigrid | Solver::Auto) {
+            method.multigrid_levels = None;
+            method.multigrid_vectors = None;
+            method.multigrid_block = None;
+            method.multigrid_setup = None;
+        }
+        method
+    }
+
     /// Checks the keys together.
     ///
     /// # Errors

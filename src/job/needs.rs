@@ -1,6 +1,8 @@
 //! The memory and the disk space that a job takes, known before it runs.
 
+use super::action::Quark;
 use super::document::Job;
+use super::hadrons::NamedHadrons;
 use super::invalid::Invalid;
 use super::method::Parameters;
 use super::problem::lattice_of;
@@ -80,35 +82,48 @@ impl Needs {
     pub fn of(job: &Job, team: &Team, dims: Dims) -> Result<Self, NeedsError> {
         job.check()?;
         let lattice = lattice_of(job, team, dims)?;
-        let solving = Solving::of(job, &lattice)?;
+        let quarks = job.quarks()?;
+        let all = quarks.iter().map(|quark| Solving::of(job, quark, quarks.len(), &lattice));
+        let all = all.collect::<Result<Vec<Solving>, NeedsError>>()?;
+        // The quark whose solves take most.
+        let bytes = |sizes, place| all.iter().map(|solving| solving.bytes(sizes, place)).max().unwrap_or(0);
+        let solving = &all[0];
         let sizes = |shard, sites| FieldSizes { shard, sites, reconstruction: job.configuration.links };
         let whole = sizes(lattice.shards().first(), dims.volume());
         let mut devices = Vec::new();
         for (place, shard) in lattice.shards().iter().enumerate() {
             let sites = shard.domain.volume();
-            let mut bytes = solving.bytes(sizes(Some(shard), sites), place);
+            let mut bytes = bytes(sizes(Some(shard), sites), place);
             if place == 0 {
                 bytes += links_of_smearing(job, dims)?;
             }
             devices.push(DeviceNeed { device: shard.device.clone(), sites, bytes });
         }
         let mut on_host = Self::beside_devices(job, dims)?;
-        on_host.on_host += solving.multigrid.first().map_or(0, |need| need.on_host);
+        on_host.on_host += all
+            .iter()
+            .filter_map(|solving| solving.multigrid.first())
+            .map(|need| need.on_host)
+            .max()
+            .unwrap_or(0);
         if devices.is_empty() {
-            on_host.on_devices = solving.bytes(whole, 0);
+            on_host.on_devices = bytes(whole, 0);
         }
         let labels = job.labels()?;
         let column = field(dims);
         let total = labels.concat().len();
         // The solution of a single solve is its result.
         let kept = if total > 1 { total as u64 * column } else { 0 };
-        let state: u64 = match lattice.shards() {
-            [] => solving.fields.bytes_of_checkpoint(whole),
-            shards => {
-                let of = |shard| sizes(Some(shard), 0);
-                shards.iter().map(|shard| solving.fields.bytes_of_checkpoint(of(shard))).sum()
+        let state = |solving: &Solving| -> u64 {
+            match lattice.shards() {
+                [] => solving.fields.bytes_of_checkpoint(whole),
+                shards => {
+                    let of = |shard| sizes(Some(shard), 0);
+                    shards.iter().map(|shard| solving.fields.bytes_of_checkpoint(of(shard))).sum()
+                }
             }
         };
+        let state = all.iter().map(state).max().unwrap_or(0);
         Ok(Self {
             devices,
             on_host: on_host.on_host + on_host.on_devices,
@@ -126,25 +141,29 @@ impl Needs {
         let sources = job.labelled_sources()?;
         let smears = |source: &LabelledSource| source.smearing != SourceSmearing::default();
         let smeared = sources.iter().filter(|source| source.smearing.links.is_some()).count() as u64;
-        let currents = job.hadrons.hadrons.as_ref().is_some_and(|sets| sets.0.contains(&HadronSet::Currents));
+        let quarks = job.quarks()?;
+        let named = job.named_hadrons(&quarks)?;
+        let currents = job.hadrons.hadrons.as_ref().is_some_and(|sets| sets.0.contains(&HadronSet::Currents))
+            || named.iter().any(NamedHadrons::wants_links);
         let fat = job.action.fat_links.is_some();
         // Links of a file, and smeared ones, while operators are made.
         let reading = links * (1 + u64::from(fat));
-        let clover = job.action.clover()?.is_some();
+        let clover = quarks.iter().any(|quark| matches!(quark.action.clover(), Ok(Some(_))));
         let mut solving = 0;
-        if clover || currents || sources.iter().any(smears) {
+        let smears_sinks = named.iter().any(|hadrons| hadrons.sink.is_some());
+        if clover || currents || smears_sinks || sources.iter().any(smears) {
             solving += links * (1 + u64::from(fat && (clover || currents)));
         }
         solving += links * (smeared + u64::from(currents));
         let files = sources.iter().filter(|one| matches!(one.source, Source::File(_))).count();
         solving += field(dims) * (columns() * files) as u64;
         // The solution, and the one with its sink smeared.
-        solving += field(dims) * (1 + u64::from(sources.iter().any(|one| one.smearing.sink.is_some())));
-        if job.command == Task::Spectrum && job.hadrons.hadrons.is_some() {
-            let quarks = job.action.quarks()?.len();
-            let at_once = if quarks > 1 { quarks * sources.len() } else { 1 };
-            solving += field(dims) * (columns() * at_once) as u64;
-        }
+        let smears_sinks = smears_sinks || sources.iter().any(|one| one.smearing.sink.is_some());
+        solving += field(dims) * (1 + u64::from(smears_sinks));
+        let kept = job.propagators()?.into_iter().map(|of| job.sinks(&named, of).len());
+        let at_once: usize =
+            if quarks.len() > 1 || !named.is_empty() { kept.sum() } else { kept.max().unwrap_or(0) };
+        solving += field(dims) * (columns() * at_once) as u64;
         Ok(Most { on_devices: 0, on_host: reading.max(solving) })
     }
 }
@@ -160,10 +179,11 @@ struct Solving {
 }
 
 impl Solving {
-    fn of(job: &Job, lattice: &Lattice) -> Result<Self, NeedsError> {
-        let (quarks, site_term) = (job.action.quarks()?, job.action.site_term()?);
+    /// Returns the fields of the solves for one of `operators` quarks.
+    fn of(job: &Job, quark: &Quark, operators: usize, lattice: &Lattice) -> Result<Self, NeedsError> {
+        let site_term = quark.site_term;
         let team = lattice.team();
-        let parameters = job.solver.parameters(team);
+        let parameters = quark.parameters(team);
         let columns = if job.command == Task::Spectrum { columns() } else { 1 };
         let (mut other, mut levels) = (None, Vec::new());
         let (fields, method) = match parameters {
@@ -184,7 +204,7 @@ impl Solving {
                 (Fields::of(&outer, site_term), outer)
             }
         };
-        Ok(Self { fields, other, method, multigrid: levels, operators: quarks.len() })
+        Ok(Self { fields, other, method, multigrid: levels, operators })
     }
 
     /// Returns the bytes on a device, or in the place of one on the host.

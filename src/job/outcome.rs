@@ -14,7 +14,7 @@ use std::time::Duration;
 /// The results of a job, in one form for every task.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// The propagators, one for each mass, flavour and source, sources fastest.
+    /// The propagators, one for each quark and each of its sources, sources fastest.
     ///
     /// The last propagator is incomplete if a solve failed.
     pub propagators: Vec<PropagatorOutcome>,
@@ -22,6 +22,8 @@ pub struct Outcome {
     ///
     /// None unless the job asks for hadrons and has several masses or flavours.
     pub mixed: Vec<MixedHadrons>,
+    /// The hadrons of `[[hadron]]`, for each of their sources.
+    pub hadrons: Vec<NamedHadronOutcome>,
     /// Work of the methods of this run.
     pub work: Work,
     /// Time in the methods of this run.
@@ -40,13 +42,30 @@ pub struct MixedHadrons {
     pub hadrons: Hadrons,
 }
 
-/// The results for one mass and one source.
+/// The hadrons of an entry of `[[hadron]]` from one source.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NamedHadronOutcome {
+    /// The labels of the quarks.
+    pub quarks: Vec<String>,
+    /// The label of the source.
+    pub source: String,
+    /// The smearing of the solutions, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub smear_sink: Option<String>,
+    /// The correlators.
+    #[serde(flatten)]
+    pub hadrons: Hadrons,
+}
+
+/// The results for one quark and one source.
 #[derive(Clone, Debug)]
 pub struct PropagatorOutcome {
     /// The quark mass.
     pub coupling: Coupling,
     /// Up or down, with a twisted mass.
     pub flavour: Option<Flavour>,
+    /// The name that `[[quark]]` gives the quark.
+    pub quark: Option<String>,
     /// The source.
     pub source: LabelledSource,
     /// The solves, in the order of the columns.

@@ -3,7 +3,7 @@
 use super::action::{Quark, coupling_label};
 use super::document::Job;
 use super::error::JobError;
-use super::flavour::Flavour;
+use super::hadrons::NamedHadrons;
 use super::invalid::Invalid;
 use super::label::Label;
 use super::method::{Method, Parameters};
@@ -16,8 +16,8 @@ use crate::field::GaugeField;
 use crate::gauge;
 use crate::geometry::{Dims, Lattice, LatticeError, NDIM};
 use crate::hadron::{
-    Column, HadronMeasurement, HadronSets, LinkSmearing, Momenta, SmearingLinks, SourceError, SourceFields,
-    SpinorSmearing,
+    Column, HadronMeasurement, HadronSet, HadronSets, LinkSmearing, Momenta, SmearingLinks, SourceError,
+    SourceFields, SpinorSmearing,
 };
 use crate::host::{GaugeConfiguration, LinkField, Spinor};
 use crate::io;
@@ -33,8 +33,10 @@ use std::thread;
 /// A job whose operators are on the devices.
 pub struct Problem {
     pub(super) job: Job,
-    /// The operators, one for each mass and flavour.
+    /// The quarks, one for each operator.
     pub(super) quarks: Vec<Quark>,
+    /// The quark and the source of each propagator.
+    pub(super) propagators: Vec<[usize; 2]>,
     pub(super) operators: Vec<Dirac<f64>>,
     pub(super) sources: Vec<LabelledSource>,
     pub(super) observables: Vec<ObservableEntry>,
@@ -42,6 +44,10 @@ pub struct Problem {
     pub(super) prepared: Vec<Prepared>,
     /// The momenta of hadrons.
     momenta: Momenta,
+    /// The hadrons of named quarks.
+    pub(super) named_hadrons: Vec<NamedHadrons>,
+    /// The momenta of each of them.
+    pub(super) named_momenta: Vec<Momenta>,
     /// The configuration, if hadrons want its links.
     configuration: Option<Arc<GaugeConfiguration>>,
     /// Labels of the columns of each propagator.
@@ -95,12 +101,15 @@ impl Problem {
     /// All errors of [`open`](Self::open), but those of the file.
     pub fn of_links(job: &Job, links: &GaugeField<f64>) -> Result<Self, JobError> {
         job.check()?;
-        let quarks = job.action.quarks()?;
+        let quarks = job.quarks()?;
         let operators = quarks.iter().map(|quark| Dirac::new(links, quark.coupling, quark.site_term));
         let sources = job.labelled_sources()?;
         let dims = links.lattice().dims();
         let prepared = sources.iter().map(|source| Prepared::new(job, source, dims));
         Ok(Self {
+            named_hadrons: job.named_hadrons(&quarks)?,
+            named_momenta: job.hadron.iter().map(|entry| entry.momenta(dims)).collect::<Result<_, _>>()?,
+            propagators: job.propagators()?,
             operators: operators.collect::<Result<_, _>>()?,
             quarks,
             prepared: prepared.collect::<Result<_, _>>()?,
@@ -138,8 +147,7 @@ impl Problem {
             };
             prepared.smear(smearing, &links);
         }
-        let wants_links = self.hadrons([0; NDIM]).is_some_and(|hadrons| hadrons.wants_links());
-        if wants_links {
+        if self.wants_links_of_currents() {
             self.configuration = Some(self.job.action.links(configuration)?);
         }
         Ok(self)
@@ -188,21 +196,31 @@ impl Problem {
     ///
     /// `done` solves of the propagator `number` are behind. Solves for heavier quarks do not count.
     pub(super) fn solves_left(&self, number: usize, done: usize) -> [usize; 2] {
-        let own = number / self.sources.len();
+        let own = self.propagators[number][0];
         let kappa = |operator: usize| self.operators[operator].coupling().kappa();
         let counts = |operator: usize| kappa(operator) >= kappa(own);
-        let later = (number + 1..self.labels.len()).filter(|later| counts(later / self.sources.len()));
+        let later = (number + 1..self.labels.len()).filter(|later| counts(self.propagators[*later][0]));
         let solves = later.map(|later| self.labels[later].len()).sum::<usize>();
         let masses = (own + 1..self.operators.len()).filter(|&operator| counts(operator)).count();
         [self.labels[number].len() - done + solves, masses]
     }
 
-    /// Returns the operators, one for each mass and flavour.
+    /// Returns the operators, one for each quark: each mass and flavour, or each `[[quark]]`.
     pub fn operators(&self) -> &[Dirac<f64>] {
         &self.operators
     }
 
-    /// Returns the number of propagators: masses times flavours times sources.
+    /// Returns the quarks of the operators.
+    pub fn quarks(&self) -> &[Quark] {
+        &self.quarks
+    }
+
+    /// Returns the sources.
+    pub fn sources(&self) -> &[LabelledSource] {
+        &self.sources
+    }
+
+    /// Returns the number of propagators: of each quark, for each of its sources.
     pub fn propagators_wanted(&self) -> usize {
         self.labels.len()
     }
@@ -212,25 +230,43 @@ impl Problem {
     /// # Panics
     /// If the job has no such propagator.
     pub fn propagator(&self, number: usize) -> (&Dirac<f64>, &LabelledSource) {
-        (&self.operators[number / self.sources.len()], &self.sources[number % self.sources.len()])
+        let [quark, source] = self.propagators[number];
+        (&self.operators[quark], &self.sources[source])
     }
 
-    /// Returns the flavour of the quarks in the propagator of this number.
-    ///
-    /// `None` without a twisted mass.
+    /// Returns the quark of the propagator of this number.
     ///
     /// # Panics
     /// If the job has no such propagator.
-    pub fn flavour(&self, number: usize) -> Option<Flavour> {
-        self.quarks[number / self.sources.len()].flavour
+    pub fn quark(&self, number: usize) -> &Quark {
+        &self.quarks[self.propagators[number][0]]
     }
 
     /// Returns the measurement of hadrons from a source at this site, if there is one.
     pub(super) fn hadrons(&self, origin: [usize; NDIM]) -> Option<HadronMeasurement> {
         let HadronSets(sets) = self.job.hadrons.hadrons.clone()?;
+        Some(self.measurement(sets, self.momenta.clone(), origin))
+    }
+
+    /// Returns a measurement from a source at this site.
+    pub(super) fn measurement(
+        &self,
+        sets: Vec<HadronSet>,
+        momenta: Momenta,
+        origin: [usize; NDIM],
+    ) -> HadronMeasurement {
         let antiperiodic = self.job.action.boundary.signs()[NDIM - 1] < 0;
-        let (team, momenta) = (self.lattice().team().clone(), self.momenta.clone());
-        Some(HadronMeasurement { team, sets, momenta, origin, antiperiodic })
+        HadronMeasurement { team: self.lattice().team().clone(), sets, momenta, origin, antiperiodic }
+    }
+
+    /// Returns the sinks of a propagator that hadrons are made of, `None` for that of the source.
+    pub(super) fn sinks(&self, number: usize) -> Vec<Option<SpinorSmearing>> {
+        self.job.sinks(&self.named_hadrons, self.propagators[number])
+    }
+
+    fn wants_links_of_currents(&self) -> bool {
+        self.hadrons([0; NDIM]).is_some_and(|hadrons| hadrons.wants_links())
+            || self.named_hadrons.iter().any(NamedHadrons::wants_links)
     }
 
     /// The links of the conserved current, with the phases of the boundary.
@@ -238,10 +274,9 @@ impl Problem {
     /// # Errors
     /// When they are wanted, and nobody has given the configuration.
     pub(super) fn links_of_currents(&self) -> Result<Option<LinkField<f64>>, Invalid> {
-        let wants_links = self.hadrons([0; NDIM]).is_some_and(|hadrons| hadrons.wants_links());
         match &self.configuration {
             Some(configuration) => Ok(Some(LinkField::new(configuration, self.job.action.boundary()))),
-            None if wants_links => Err(Invalid::NoLinks),
+            None if self.wants_links_of_currents() => Err(Invalid::NoLinks),
             None => Ok(None),
         }
     }
@@ -251,9 +286,11 @@ impl Problem {
     /// # Errors
     /// If the source is smeared and links are missing.
     pub(super) fn prepared(&self, number: usize) -> Result<&Prepared, Invalid> {
-        let source = number % self.sources.len();
+        let [_, source] = self.propagators[number];
         let prepared = &self.prepared[source];
-        let lacks_links = self.sources[source].smearing.has_links() && !prepared.has_links;
+        let wants_links =
+            self.sources[source].smearing.has_links() || self.sinks(number).iter().any(Option::is_some);
+        let lacks_links = wants_links && prepared.links.is_none();
         if lacks_links { Err(Invalid::NoLinks) } else { Ok(prepared) }
     }
 
@@ -274,7 +311,7 @@ impl Problem {
             ("command", job.command.to_string()),
             ("lattice", self.dims().to_string()),
             ("configuration", configuration.to_owned()),
-            (job.action.normalisation(), joined(values)),
+            (job.normalisation(), joined(values)),
             ("boundary", format!("{:?}", job.action.boundary.signs())),
             ("links", job.configuration.links.to_string()),
             ("source", joined(self.sources.iter().map(|source| source.source.to_string()).collect())),
@@ -318,8 +355,12 @@ impl Problem {
         let columns = (job.command == Task::Invert).then(|| {
             [("spin", of_columns(|column| column.spin)), ("colour", of_columns(|column| column.colour))]
         });
+        // What each quark has of its own, and the sources that it is solved for.
+        let quarks = (!job.quark.is_empty())
+            .then(|| ("quarks", serde_json::to_string(&job.quark).unwrap_or_default()));
         let all = own
             .into_iter()
+            .chain(quarks)
             .chain(numbers)
             .chain(multigrid)
             .chain(flavour)
@@ -335,10 +376,10 @@ impl Problem {
 pub(super) struct Prepared {
     /// The right-hand sides.
     pub fields: SourceFields,
-    /// The smearing of solutions before they are contracted, with its links.
-    pub sink: Option<(SpinorSmearing, Arc<SmearingLinks>)>,
-    /// `true` if links were given.
-    has_links: bool,
+    /// The smearing of solutions before they are contracted.
+    sink: Option<SpinorSmearing>,
+    /// The links of smearing, if they were given.
+    links: Option<Arc<SmearingLinks>>,
 }
 
 impl Prepared {
@@ -349,20 +390,21 @@ impl Prepared {
             Task::Invert => fields.check(labelled.column)?,
             Task::Spectrum => Column::all().try_for_each(|column| fields.check(column))?,
         }
-        Ok(Self { fields, sink: None, has_links: false })
+        Ok(Self { fields, sink: None, links: None })
     }
 
     /// Smears the source with these links.
     fn smear(&mut self, smearing: SourceSmearing, links: &Arc<SmearingLinks>) {
         let with_links = |kind: SpinorSmearing| (kind, Arc::clone(links));
         self.fields.smear(smearing.source.map(with_links));
-        self.sink = smearing.sink.map(with_links);
-        self.has_links = true;
+        self.sink = smearing.sink;
+        self.links = Some(Arc::clone(links));
     }
 
     /// Returns a solution with its sink smeared, if it is to be.
     ///
-    /// The first device of a team smears it, or the host.
+    /// Without `sink` the smearing is that of the source. The first device of a team smears it, or
+    /// the host.
     ///
     /// # Errors
     /// When the device fails.
@@ -370,10 +412,11 @@ impl Prepared {
         &self,
         team: &Team,
         x: &'a [Spinor<f64>],
+        sink: Option<SpinorSmearing>,
     ) -> Result<Cow<'a, [Spinor<f64>]>, LatticeError> {
-        Ok(match &self.sink {
-            Some((smearing, links)) => Cow::Owned(smearing.apply_on(team, links, x)?),
-            None => Cow::Borrowed(x),
+        Ok(match (sink.or(self.sink), &self.links) {
+            (Some(smearing), Some(links)) => Cow::Owned(smearing.apply_on(team, links, x)?),
+            _ => Cow::Borrowed(x),
         })
     }
 }
@@ -396,7 +439,10 @@ pub fn links_of(
     let configuration = job.action.links(configuration)?;
     let links = lattice.gauge_in(&configuration, job.action.boundary(), job.configuration.links)?;
     let links = links.with_anisotropy(job.action.anisotropy()?);
-    match job.action.clover()? {
+    // All quarks have the same weights of planes.
+    let quarks = job.quarks()?;
+    let clover = quarks.iter().find_map(|quark| quark.action.clover().transpose()).transpose()?;
+    match clover {
         None => Ok(links),
         Some(clover) => Ok(links.with_weighted_clover(configuration, clover.weights)?),
     }
@@ -411,7 +457,8 @@ pub fn sites_of_rank(job: &Job, team: &Team, dims: Dims) -> Option<Vec<Range<usi
     let smears = |labelled: &LabelledSource| labelled.smearing != SourceSmearing::default();
     let needs_all = job.action.fat_links.is_some()
         || job.labelled_sources().ok()?.iter().any(smears)
-        || job.solver.solver == Solver::Multigrid;
+        || !job.hadron.is_empty()
+        || job.quarks().ok()?.iter().any(|quark| quark.method.solver == Solver::Multigrid);
     let lattice = lattice_of(job, team, dims).ok().filter(|_| !needs_all)?;
     Some(lattice.shards().iter().flat_map(|shard| shard.domain.rows_with_halo()).collect())
 }
@@ -424,18 +471,19 @@ pub fn build_programs(job: &Job, lattice: &Lattice) {
     let (team, dims) = (lattice.team(), lattice.dims());
     let lies_on = |sources: Vec<LabelledSource>| sources.iter().all(|one| one.source.check(dims).is_ok());
     if job.labelled_sources().is_ok_and(lies_on)
-        && let (Ok(anisotropy), Ok(quarks)) = (job.action.anisotropy(), job.action.quarks())
+        && let (Ok(anisotropy), Ok(quarks)) = (job.action.anisotropy(), job.quarks())
     {
-        let params = match job.solver.parameters(team) {
-            Parameters::One(params) => params,
-            Parameters::Auto(params, _) => Auto::new(params).first_step(team),
-            Parameters::Multigrid(params) => Multigrid::outer(&params),
-            // The block solver compiles its programs on first use.
-            Parameters::AllAtOnce(_) => return,
-        };
         let (boundary, reconstruction) = (job.action.boundary(), job.configuration.links);
         // One mass is enough, because kernels take masses as arguments.
-        for quark in quarks.iter().filter(|quark| quark.coupling == quarks[0].coupling) {
+        let is_wanted = |quark: &&Quark| quark.name.is_some() || quark.coupling == quarks[0].coupling;
+        for quark in quarks.iter().filter(is_wanted) {
+            let params = match quark.parameters(team) {
+                Parameters::One(params) => params,
+                Parameters::Auto(params, _) => Auto::new(params).first_step(team),
+                Parameters::Multigrid(params) => Multigrid::outer(&params),
+                // The block solver compiles its programs on first use.
+                Parameters::AllAtOnce(_) => continue,
+            };
             let site_term = quark.site_term;
             build_programs_of_solve(lattice, boundary, anisotropy, reconstruction, site_term, &params);
         }

@@ -1,20 +1,20 @@
 //! The solves and contractions of a job.
 
+use super::action::Quark;
 use super::callbacks::{Callbacks, Found, OfSolve};
 use super::error::JobError;
-use super::flavour::Flavour;
 use super::label::Label;
 use super::method::Parameters;
 use super::multigrid::Levels;
-use super::outcome::{MixedHadrons, Outcome, PropagatorOutcome, SolveOutcome};
+use super::outcome::{MixedHadrons, NamedHadronOutcome, Outcome, PropagatorOutcome, SolveOutcome};
 use super::problem::{Prepared, Problem};
 use super::solving::{Solved, Solving};
 use super::sources::LabelledSource;
 use crate::device::{DeviceError, Team};
 use crate::field::SpinorField;
-use crate::geometry::{Dims, LatticeError};
-use crate::hadron::{Contraction, HadronMeasurement, Hadrons, QuarkPropagator};
-use crate::host::{NoRoom, Spinor};
+use crate::geometry::LatticeError;
+use crate::hadron::{Contraction, Hadrons, QuarkPropagator, SpinorSmearing};
+use crate::host::{LinkField, NoRoom, Spinor};
 use crate::operator::Dirac;
 use crate::solve::{
     Attempt, BlockCgParams, BlockSolution, InvertError, SolveParams, block_cg_with_checkpoints,
@@ -33,34 +33,35 @@ impl Problem {
         let mut outcome = Outcome::default();
         // All solutions use this memory, one after the other.
         let mut x = Vec::new();
-        let parameters = self.job.solver.parameters(self.team());
-        let mut levels = match parameters {
-            Parameters::Multigrid(params) | Parameters::Auto(_, Some(params)) => {
-                Some(Levels::new(params, &self.operators, self.setup_file()?))
-            }
+        let of_multigrid = |quark: &Quark| match quark.parameters(self.team()) {
+            Parameters::Multigrid(params) | Parameters::Auto(_, Some(params)) => Some(params),
             _ => None,
+        };
+        let mut levels = match self.quarks.iter().find_map(of_multigrid) {
+            Some(params) => Some(Levels::new(params, &self.operators, self.setup_file()?)),
+            None => None,
         };
         let links = self.links_of_currents()?;
         let mut kept = Vec::new();
         for (number, labels) in self.labels.iter().enumerate() {
             let (dirac, source) = self.propagator(number);
             let prepared = self.prepared(number)?;
-            let operator = number / self.sources.len();
-            let multigrid = levels.as_mut().map(|levels| (levels, operator));
+            let quark = self.quark(number);
+            let parameters = quark.parameters(self.team());
+            let multigrid = of_multigrid(quark).and(levels.as_mut());
+            let multigrid = multigrid.map(|levels| (levels, self.propagators[number][0]));
             let solving = Solving::new(parameters, self.team(), multigrid);
-            let flavour = self.flavour(number);
             let callbacks = &mut *callbacks;
-            let hadrons = match self.hadrons(source.source.origin()) {
-                Some(measurement) => Some(OneQuark::new(measurement, self.dims())?),
-                None => None,
-            };
+            let at_sinks = self.sinks(number).into_iter();
+            let at_sinks = at_sinks
+                .map(|sink| Ok(AtSink { number, sink, propagator: QuarkPropagator::new(self.dims())? }));
             let mut run = Run {
                 problem: self,
                 dirac,
-                flavour,
+                quark,
                 source,
                 prepared,
-                hadrons,
+                at_sinks: at_sinks.collect::<Result<_, NoRoom>>()?,
                 solving,
                 together: None,
                 callbacks,
@@ -69,18 +70,23 @@ impl Problem {
                 Parameters::AllAtOnce(params) => run.at_once(&params, labels, &mut outcome, &mut x)?,
                 _ => run.one_after_the_other(number, labels, &mut outcome, &mut x)?,
             };
-            let hadrons = run.hadrons.take();
+            let at_sinks = std::mem::take(&mut run.at_sinks);
             outcome.propagators.push(propagator);
             if !outcome.converged() {
                 return Ok(outcome);
             }
-            if let (Some(hadrons), Some(propagator)) = (hadrons, outcome.propagators.last_mut()) {
-                let found = hadrons.measurement.of_one(&hadrons.propagator, links.as_ref());
+            if let (Some(measurement), [at_sink, ..], Some(propagator)) =
+                (self.hadrons(source.source.origin()), &at_sinks[..], outcome.propagators.last_mut())
+            {
+                let found = measurement.of_one(&at_sink.propagator, links.as_ref());
                 propagator.hadrons = found.map_err(LatticeError::from)?;
-                kept.extend((self.operators.len() > 1).then_some(hadrons));
+            }
+            if self.operators.len() > 1 || !self.named_hadrons.is_empty() {
+                kept.extend(at_sinks);
             }
         }
         outcome.mixed = self.mixed(&kept).map_err(LatticeError::from)?;
+        outcome.hadrons = self.of_named_quarks(&kept, links.as_ref()).map_err(LatticeError::from)?;
         Ok(outcome)
     }
 
@@ -92,11 +98,11 @@ impl Problem {
     ///
     /// The quarks have different masses, or are both flavours of one mass. The heavier quark comes first, or
     /// up.
-    fn mixed(&self, kept: &[OneQuark]) -> Result<Vec<MixedHadrons>, DeviceError> {
+    fn mixed(&self, kept: &[AtSink]) -> Result<Vec<MixedHadrons>, DeviceError> {
         let mut mixed = Vec::new();
-        let (quarks, sources) = (&self.quarks, self.sources.len());
+        let quarks = &self.quarks;
         let pairs = (0..quarks.len()).flat_map(|i| (i + 1..quarks.len()).map(move |j| (i, j)));
-        for (i, j) in pairs.filter(|_| !kept.is_empty()) {
+        for (i, j) in pairs {
             let kappa = |k: usize| quarks[k].coupling.kappa();
             let is_one_mass = quarks[i].coupling == quarks[j].coupling;
             if !is_one_mass && quarks[i].flavour != quarks[j].flavour {
@@ -104,12 +110,16 @@ impl Problem {
             }
             let (first, second) = if kappa(i) <= kappa(j) { (i, j) } else { (j, i) };
             for (number, source) in self.sources.iter().enumerate() {
-                let [one, two] = [first, second].map(|quark| &kept[quark * sources + number]);
-                let (one_quark, other) = (&one.propagator, &two.propagator);
+                let Some(measurement) = self.hadrons(source.source.origin()) else { continue };
+                let [Some(one), Some(two)] =
+                    [first, second].map(|quark| self.at_sink(kept, [quark, number], None))
+                else {
+                    continue;
+                };
                 let hadrons = if is_one_mass {
-                    one.measurement.mesons_of_two(one_quark, other)?
+                    measurement.mesons_of_two(one, two)?
                 } else {
-                    one.measurement.of_two(one_quark, other)?
+                    measurement.of_two(one, two)?
                 };
                 let name = |quark: usize| quarks[quark].label.trim_end_matches(", ").to_owned();
                 let quarks = [name(first), name(second)];
@@ -118,29 +128,69 @@ impl Problem {
         }
         Ok(mixed)
     }
-}
 
-/// A propagator that hadrons are made of, and the measurement.
-struct OneQuark {
-    measurement: HadronMeasurement,
-    propagator: QuarkPropagator,
-}
-
-impl OneQuark {
-    fn new(measurement: HadronMeasurement, dims: Dims) -> Result<Self, NoRoom> {
-        Ok(Self { measurement, propagator: QuarkPropagator::new(dims)? })
+    /// Measures the hadrons of `[[hadron]]`.
+    fn of_named_quarks(
+        &self,
+        kept: &[AtSink],
+        links: Option<&LinkField<f64>>,
+    ) -> Result<Vec<NamedHadronOutcome>, DeviceError> {
+        let mut all = Vec::new();
+        for (named, momenta) in self.named_hadrons.iter().zip(&self.named_momenta) {
+            for &source in &named.sources {
+                let labelled = &self.sources[source];
+                let origin = labelled.source.origin();
+                let measurement = self.measurement(named.sets.clone(), momenta.clone(), origin);
+                let of = |&quark: &usize| self.at_sink(kept, [quark, source], named.sink);
+                let quarks: Vec<&QuarkPropagator> = named.quarks.iter().filter_map(of).collect();
+                let hadrons = match quarks[..] {
+                    [one] => measurement.of_one(one, links)?,
+                    [one, other] => measurement.of_two(one, other)?,
+                    [one, two, three] => measurement.of_three([one, two, three])?,
+                    _ => continue,
+                };
+                let names = named.quarks.iter().filter_map(|&quark| self.quarks[quark].name.clone());
+                all.push(NamedHadronOutcome {
+                    quarks: names.collect(),
+                    source: labelled.label.clone(),
+                    smear_sink: named.sink.or(labelled.smearing.sink).map(|kind| kind.to_string()),
+                    hadrons,
+                });
+            }
+        }
+        Ok(all)
     }
+
+    /// Returns the propagator of a quark and a source with this sink.
+    fn at_sink<'k>(
+        &self,
+        kept: &'k [AtSink],
+        of: [usize; 2],
+        sink: Option<SpinorSmearing>,
+    ) -> Option<&'k QuarkPropagator> {
+        let found = kept.iter().find(|one| self.propagators[one.number] == of && one.sink == sink);
+        found.map(|one| &one.propagator)
+    }
+}
+
+/// A propagator that hadrons are made of.
+struct AtSink {
+    /// The number of the propagator.
+    number: usize,
+    /// The smearing of the sink; `None` for that of the source.
+    sink: Option<SpinorSmearing>,
+    propagator: QuarkPropagator,
 }
 
 /// The solves of one propagator.
 struct Run<'a, 'l> {
     problem: &'a Problem,
     dirac: &'a Dirac<f64>,
-    flavour: Option<Flavour>,
+    quark: &'a Quark,
     source: &'a LabelledSource,
     prepared: &'a Prepared,
     /// The solutions that hadrons need.
-    hadrons: Option<OneQuark>,
+    at_sinks: Vec<AtSink>,
     solving: Solving<'a, 'l>,
     /// The last solutions that multigrid cycles found for several columns at once.
     together: Option<Together>,
@@ -353,10 +403,12 @@ impl Run<'_, '_> {
         x: &[Spinor<f64>],
         contractions: &mut [Contraction],
     ) -> Result<(), JobError> {
-        let at_sink = self.prepared.at_sink(self.problem.team(), x)?;
-        contractions.iter_mut().for_each(|contraction| contraction.add(&at_sink));
-        if let Some(hadrons) = &mut self.hadrons {
-            hadrons.propagator.set_column(label.column(), &at_sink);
+        let at_sink = |sink| self.prepared.at_sink(self.problem.team(), x, sink);
+        let of_source = at_sink(None)?;
+        contractions.iter_mut().for_each(|contraction| contraction.add(&of_source));
+        for one in &mut self.at_sinks {
+            let smeared = if one.sink.is_some() { &at_sink(one.sink)? } else { &of_source };
+            one.propagator.set_column(label.column(), smeared);
         }
         Ok(())
     }
@@ -370,7 +422,8 @@ impl Run<'_, '_> {
     fn nothing_yet(&self) -> PropagatorOutcome {
         PropagatorOutcome {
             coupling: self.dirac.coupling(),
-            flavour: self.flavour,
+            flavour: self.quark.flavour,
+            quark: self.quark.name.clone(),
             source: self.source.clone(),
             solves: Vec::new(),
             params: self.solving.params(),

@@ -198,9 +198,10 @@ fn smearing_of(
         return Err(Invalid::BothSmearings(key()));
     }
     let found = named.iter().find(|(other, _)| other == name).map(|(_, smearing)| *smearing);
-    found.ok_or_else(|| Invalid::NoSmearing {
+    found.ok_or_else(|| Invalid::NoSuch {
         key: key(),
         name: name.clone(),
+        what: "[[smearing]]",
         names: named.iter().map(|(name, _)| (*name).to_owned()).collect(),
     })
 }

@@ -144,7 +144,7 @@ pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
 }
 
 /// Keys whose values tell a correlator from others.
-const TELLING: [&str; 18] = [
+const TELLING: [&str; 20] = [
     "observable",
     "hadron",
     "meson",
@@ -160,7 +160,9 @@ const TELLING: [&str; 18] = [
     "along",
     "momentum",
     "projector",
+    "quark",
     "quarks",
+    "smear_sink",
     "parity",
     "part",
 ];
@@ -175,7 +177,7 @@ fn collect(value: &Value, outer: &[String], found: &mut BTreeMap<String, Vec<f64
         Value::Object(entries) => {
             // The entries beside the list of all results repeat the first result.
             if let Some(Value::Array(results)) = entries.get("results") {
-                let others = entries.get("mixed").into_iter();
+                let others = ["mixed", "hadrons"].into_iter().filter_map(|key| entries.get(key));
                 results.iter().chain(others).for_each(|result| collect(result, &[], found));
                 return;
             }

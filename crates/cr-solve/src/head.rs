@@ -6,7 +6,7 @@ use super::provenance::{Configuration, Provenance};
 use super::report::Table;
 use super::team::device_names;
 use super::words::{coupling_text, method_text, solver_text, solver_words};
-use lattice_cl::job::{Flavour, MultigridChoice, PropagatorOutcome, SolveOutcome, Solver};
+use lattice_cl::job::{Flavour, Job, MultigridChoice, PropagatorOutcome, SolveOutcome, Solver};
 use lattice_cl::operator::Coupling;
 use lattice_cl::solve::SolveParams;
 use serde::Serialize;
@@ -18,7 +18,7 @@ pub struct Head<'a> {
     configuration: &'a Configuration,
     provenance: &'a Provenance,
     pub solver: Solver,
-    /// Zero for the Wilson operator.
+    /// Zero for the Wilson operator. Of several `[[quark]]` it is that of the first, as the clover term.
     pub mu: f64,
     /// `null` if planes have coefficients of their own.
     pub csw: Option<f64>,
@@ -64,6 +64,12 @@ pub struct Equation {
     /// The operator of down has −mu.
     pub flavour: Option<Flavour>,
     pub source: String,
+    /// The name that `[[quark]]` gives the quark, absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quark: Option<String>,
+    /// The operator of this `[[quark]]` in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operator: Option<String>,
     /// The reason of an automatic choice for or against multigrid.
     ///
     /// `None` if no solves were left.
@@ -85,21 +91,22 @@ impl<'a> Head<'a> {
     pub fn new(performed: &Performed<'a>) -> Self {
         let Performed { problem, configuration, provenance, .. } = performed;
         let job = problem.job();
-        let of_planes = [job.action.clover_r, job.action.clover_t];
-        let [clover_r, clover_t] = of_planes.map(|c| c.or(job.action.csw).unwrap_or(0.0));
+        let action = &problem.quark(0).action;
+        let of_planes = [action.clover_r, action.clover_t];
+        let [clover_r, clover_t] = of_planes.map(|c| c.or(action.csw).unwrap_or(0.0));
         Self {
             schema_version: 1,
             configuration,
             provenance,
             solver: job.solver.solver,
-            mu: job.action.mu.unwrap_or(0.0),
-            csw: job.action.csw.or((clover_r == clover_t).then_some(clover_r)),
+            mu: action.mu.unwrap_or(0.0),
+            csw: action.csw.or((clover_r == clover_t).then_some(clover_r)),
             clover_r,
             clover_t,
             anisotropy: job.action.anisotropy.unwrap_or(1.0),
             nu: job.action.nu.unwrap_or(1.0),
             fat_links: job.action.fat_links.map(|kind| kind.to_string()),
-            normalisation: job.action.normalisation(),
+            normalisation: job.normalisation(),
             boundary: job.action.boundary.signs(),
             theta: job.action.boundary().theta().angles(),
             dims: problem.dims().extents(),
@@ -143,9 +150,11 @@ impl<'a> Head<'a> {
 
 impl Equation {
     /// Describes one propagator.
-    pub fn new(solver: Solver, propagator: &PropagatorOutcome) -> Self {
-        let PropagatorOutcome { coupling, flavour, source, params, choice, .. } = propagator;
+    pub fn new(job: &Job, propagator: &PropagatorOutcome) -> Self {
+        let PropagatorOutcome { coupling, flavour, source, params, choice, quark, .. } = propagator;
         let (coupling, params): (&Coupling, &SolveParams) = (coupling, params);
+        let entry = job.quark.iter().find(|entry| quark.as_ref() == Some(&entry.label));
+        let solver = entry.and_then(|entry| entry.solver).unwrap_or(job.solver.solver);
         Self {
             method: method_text(solver, params),
             system: params.system().to_string(),
@@ -155,6 +164,8 @@ impl Equation {
             mass: coupling.mass(),
             flavour: *flavour,
             source: source.source.to_string(),
+            quark: quark.clone(),
+            operator: entry.map(|entry| entry.action(&job.action).operator_words()),
             multigrid_choice: *choice,
             smear_source: source.smearing.source.map(|kind| kind.to_string()),
             smear_sink: source.smearing.sink.map(|kind| kind.to_string()),

@@ -132,11 +132,11 @@ struct Seconds {
 }
 
 impl Found {
-    fn new(solver: Solver, propagator: &PropagatorOutcome, solve: &SolveOutcome, norm2: f64) -> Self {
+    fn new(job: &Job, propagator: &PropagatorOutcome, solve: &SolveOutcome, norm2: f64) -> Self {
         let Column { spin, colour } = solve.label.column();
         Self {
             label: solve.label.to_string(),
-            equation: head::Equation::new(solver, propagator),
+            equation: head::Equation::new(job, propagator),
             spin,
             color: colour,
             iterations: solve.info.iterations,
@@ -182,14 +182,14 @@ impl Found {
 
 /// Collects the result of each solve of the job.
 fn found(performed: &Performed<'_>) -> Vec<Found> {
-    let solver = performed.problem.job().solver.solver;
+    let job = performed.problem.job();
     let solves = performed
         .outcome
         .propagators
         .iter()
         .flat_map(|propagator| propagator.solves.iter().map(move |solve| (propagator, solve)));
     let with_norms = solves.zip(performed.norms2);
-    with_norms.map(|((propagator, solve), &norm2)| Found::new(solver, propagator, solve, norm2)).collect()
+    with_norms.map(|((propagator, solve), &norm2)| Found::new(job, propagator, solve, norm2)).collect()
 }
 
 impl Show for Invert {

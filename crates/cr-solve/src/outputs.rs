@@ -108,15 +108,19 @@ pub fn plot_files(job: &Job) -> Result<Vec<PathBuf>, Invalid> {
 /// Several names have numbers before the ending. If there are both flavours, the names have the
 /// flavour too: `p.0.lime`, `p.up.lime`, `p.0.down.lime`.
 fn named(path: &Path, job: &Job, of_each: usize) -> Result<Vec<PathBuf>, Invalid> {
-    let (quarks, propagators) = (job.action.quarks()?, job.labels()?.len());
+    let (quarks, propagators) = (job.quarks()?, job.labels()?.len());
     let both = job.action.flavour == Some(Flavour::Both);
-    let flavours = if both { Flavour::Both.each().len() } else { 1 };
+    let flavours = Flavour::Both.each().len();
+    // Quarks of one action have the same sources.
     let sources = propagators / quarks.len();
     let parts = (0..propagators * of_each).map(|k| {
+        if !both {
+            return if propagators * of_each > 1 { k.to_string() } else { String::new() };
+        }
         let (quark, source) = (k / of_each / sources, k / of_each % sources);
         let number = (quark / flavours * sources + source) * of_each + k % of_each;
         let number = (propagators * of_each > flavours).then(|| number.to_string());
-        let flavour = quarks[quark].flavour.filter(|_| both).map(|flavour| flavour.to_string());
+        let flavour = quarks[quark].flavour.map(|flavour| flavour.to_string());
         number.into_iter().chain(flavour).collect::<Vec<_>>().join(".")
     });
     let with_part = |part: String| match path.extension() {

@@ -21,14 +21,14 @@ use lattice_cl::device::{DeviceError, Recorder};
 use lattice_cl::field::StoredField;
 use lattice_cl::gauge::SmearParams;
 use lattice_cl::geometry::Lattice;
-use lattice_cl::hadron::LinkSmearing;
+use lattice_cl::hadron::{LinkSmearing, SpinorSmearing};
 use lattice_cl::host::Spinor;
 use lattice_cl::io::Parts;
 use lattice_cl::job::{
     self, CallbackError, Callbacks, FatLinks, Found, Invalid, Job, Label, MultigridNews, OneOrMore, Outcome,
     Problem, Progress, SolveOutcome, SourceSmearing, Task,
 };
-use lattice_cl::operator::Expectation;
+use lattice_cl::operator::{Coupling, Expectation};
 use lattice_cl::scalar::StoragePrecision;
 use lattice_cl::solve::{Attempt, Earlier, KeptChoice, SolveParams};
 use lattice_solvers::{Failure as SolverFailure, SolverState, Wish};
@@ -220,7 +220,9 @@ struct SetUp {
 /// Reads the configuration, opens the devices, and puts the operators on them.
 fn set_up(job: &Job, common: &Common, recorder: &Recorder, report: &Report) -> Result<SetUp, Failure> {
     let (start, started) = (Instant::now(), SystemTime::now());
-    for coupling in job.action.couplings()? {
+    let mut couplings: Vec<Coupling> = job.quarks()?.iter().map(|quark| quark.coupling).collect();
+    couplings.dedup();
+    for coupling in couplings {
         if coupling.kappa() > LARGEST_CRITICAL_KAPPA {
             report.note(format_args!(
                 "note: {}: above 1/4 (mass below -2) kappa is beyond its critical value on every gauge field, even at infinite coupling, and no quark \
@@ -295,12 +297,16 @@ fn warn_of_growing_modes(problem: &Problem, report: &Report) {
     if let Some(FatLinks(params)) = problem.job().action.fat_links {
         of_links(params);
     }
-    for number in 0..problem.propagators_wanted() / problem.operators().len() {
-        let SourceSmearing { source, sink, links } = problem.propagator(number).1.smearing;
-        for kind in [source, sink].into_iter().flatten().filter(|kind| !kind.is_stable()) {
+    let of_spinors = |kind: SpinorSmearing| {
+        if !kind.is_stable() {
             let limit = kind.stable_limit();
             report.warning(format_args!("{kind}: modes of short waves grow above {limit:.4}"));
         }
+    };
+    problem.job().hadron.iter().filter_map(|entry| entry.smear_sink).for_each(of_spinors);
+    for labelled in problem.sources() {
+        let SourceSmearing { source, sink, links } = labelled.smearing;
+        [source, sink].into_iter().flatten().for_each(of_spinors);
         if let Some(LinkSmearing(params)) = links {
             of_links(params);
         }

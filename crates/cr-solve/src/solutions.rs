@@ -6,7 +6,6 @@ use lattice_cl::hadron::Column;
 use lattice_cl::host::Spinor;
 use lattice_cl::io::{self, PropagatorWriter};
 use lattice_cl::job::{Problem, SolveOutcome, Task};
-use lattice_cl::operator::Dirac;
 use lattice_cl::scalar::Precision;
 use std::path::PathBuf;
 
@@ -90,8 +89,8 @@ impl<'a> Solutions<'a> {
 fn about(problem: &Problem, solve: &SolveOutcome) -> String {
     let job = problem.job();
     let number = solve.label.propagator();
-    let (dirac, source): (&Dirac<f64>, _) = problem.propagator(number);
-    let equation = job.equation_words(dirac.coupling(), problem.flavour(number), &source.source);
+    let (quark, (_, source)) = (problem.quark(number), problem.propagator(number));
+    let equation = quark.action.equation_words(quark.coupling, quark.flavour, &source.source);
     match job.command {
         Task::Invert => {
             let residual = solve.info.residual.true_residual;

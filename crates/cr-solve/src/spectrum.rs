@@ -16,8 +16,8 @@ use crate::plot;
 use lattice_cl::geometry::Dims;
 use lattice_cl::hadron::{Column, Correlator, HadronSets, Hadrons, SpinorSmearing};
 use lattice_cl::job::{
-    Direction, HadronTable, Job, MixedHadrons, Outputs, PropagatorOutcome, SolveOutcome, Solver, SourceEntry,
-    Task,
+    Direction, HadronTable, Job, MixedHadrons, NamedHadronOutcome, Outputs, PropagatorOutcome, SolveOutcome,
+    Solver, SourceEntry, Task,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -106,6 +106,9 @@ struct Document<'a> {
     /// Hadrons of two quarks of the job.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     mixed: &'a [MixedHadrons],
+    /// Hadrons of named quarks.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    hadrons: &'a [NamedHadronOutcome],
     /// One entry for each mass and source.
     ///
     /// Empty unless there are several of these or several observables.
@@ -238,7 +241,7 @@ impl Found {
         }
         Self {
             label: propagator.source.label.clone(),
-            equation: head::Equation::new(job.solver.solver, propagator),
+            equation: head::Equation::new(job, propagator),
             along: Dims::direction_name(job.along().0),
             correlators,
             effective_mass: measured.first().map_or_else(Vec::new, |first| first.effective_mass.clone()),
@@ -250,6 +253,9 @@ impl Found {
     }
 
     fn lines(&self, solver: Solver, head: &Head<'_>, table: &mut Table) {
+        if let Some(quark) = &self.equation.quark {
+            table.line("quark", quark);
+        }
         table.line("kappa", self.equation.coupling_text());
         head.action(self.equation.flavour, table);
         table.line("source", &self.equation.source);
@@ -324,6 +330,7 @@ impl Show for Spectrum {
             gflops: rate(outcome.work.flops),
             bandwidth_gb_s: rate(outcome.work.bytes),
             mixed: &outcome.mixed,
+            hadrons: &outcome.hadrons,
             results: results.collect(),
         };
         report.result(text(&document, &found), &document)
@@ -341,6 +348,10 @@ fn text(document: &Document<'_>, found: &[Found]) -> String {
         one.lines(document.head.solver, document.head, &mut table);
     }
     let Seconds { setup, compile, solve } = document.seconds;
+    for NamedHadronOutcome { quarks, source, hadrons, .. } in document.hadrons {
+        table.line("quarks", format_args!("{}, {source}", quarks.join(" and ")));
+        hadron_lines(hadrons, &mut table);
+    }
     for MixedHadrons { quarks: [one, two], source, hadrons } in document.mixed {
         table.line("quarks", format_args!("{one} and {two}, {source}"));
         hadron_lines(hadrons, &mut table);

@@ -261,3 +261,218 @@ fn what_makes_no_sense_is_refused() {
     let stderr = String::from_utf8(warned.stderr).unwrap();
     assert!(warned.status.success() && stderr.contains("modes of short waves grow above 1.8257"), "{stderr}");
 }
+
+/// Writes a job, does it, and checks its result against the schema.
+#[track_caller]
+fn run_job(folder: &TempDir, job: &str) -> Value {
+    std::fs::write(folder.path().join("job.toml"), job).unwrap();
+    spectrum(folder, "run job.toml")
+}
+
+/// The largest difference of two lists of correlators, relative to the largest number, and their names.
+#[track_caller]
+fn difference(found: &Value, expected: &Value) -> f64 {
+    let numbers = |list_of: &Value| -> Vec<f64> {
+        let values = list(list_of).iter().flat_map(|one| list(&one["values"]).to_vec());
+        values
+            .flat_map(|value| value.as_array().cloned().unwrap_or(vec![value]))
+            .map(|v| number(&v))
+            .collect()
+    };
+    let (found, expected) = (numbers(found), numbers(expected));
+    assert_eq!(found.len(), expected.len());
+    let largest = expected.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
+    found.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max) / largest
+}
+
+/// Names of quarks and hadrons choose what a job with a list of masses measures, to the same bits.
+#[test]
+fn named_quarks_have_the_hadrons_that_a_job_names() {
+    let folder = folder();
+    let head =
+        "command = \"spectrum\"\n[configuration]\nfile = \"weak.ildg\"\n[solver]\nsolver = \"bicgstab\"\n";
+    let source = "[[source]]\nkind = \"point:1,0,0,2\"\nsmear-sink = \"gaussian:1.0,2\"\nlabel = \"here\"\n";
+    let list_of_masses = format!(
+        "{head}{source}[action]\nkappa = [0.12, 0.11]\n[hadrons]\nhadrons = \"mesons,octet,decuplet,currents\"\nmomenta = 1\n"
+    );
+    let expected = run_job(&folder, &list_of_masses);
+    let named = format!(
+        r#"{head}{source}
+[[source]]
+kind = "point:0,0,0,0"
+label = "there"
+[[quark]]
+label = "light"
+kappa = 0.12
+[[quark]]
+label = "strange"
+kappa = 0.11
+source = "here"
+solver = "cg"
+tol = 1e-11
+[[hadron]]
+quarks = ["strange", "light"]
+hadrons = "mesons,octet,decuplet,currents"
+momenta = 1
+[[hadron]]
+quarks = "light"
+hadrons = "octet,currents"
+source = "here"
+momenta = 1
+[[hadron]]
+quarks = ["light", "light", "strange"]
+hadrons = "octet"
+[[hadron]]
+quarks = "light"
+hadrons = "mesons"
+source = "there"
+smear-sink = "gaussian:1.0,2"
+[outputs]
+results = ["named.h5", "named.json"]
+"#
+    );
+    let found = run_job(&folder, &named);
+    let results: Vec<&Value> = list(&found["results"]).iter().map(|result| &result["quark"]).collect();
+    assert_eq!(results, ["light", "light", "strange"]);
+    assert_eq!(found["results"][2]["method"], "cg");
+    let hadrons = list(&found["hadrons"]);
+    let about: Vec<(&Value, &Value)> = hadrons.iter().map(|one| (&one["quarks"], &one["source"])).collect();
+    let of = |quarks: &[&str]| serde_json::json!(quarks);
+    let three = of(&["light", "light", "strange"]);
+    let (two, one, here, there) = (of(&["strange", "light"]), of(&["light"]), of(&["here"]), of(&["there"]));
+    assert_eq!(about, [(&two, &here[0]), (&one, &here[0]), (&three, &here[0]), (&one, &there[0])]);
+    let mixed = &expected["mixed"][0];
+    for set in ["mesons", "baryons", "currents"] {
+        assert!(difference(&hadrons[0][set], &mixed[set]) < 1e-9, "{set}");
+    }
+    let light = &expected["results"][0];
+    assert_eq!(difference(&hadrons[1]["currents"], &light["currents"]), 0.0);
+    let of_octet: Vec<Value> = list(&light["baryons"])
+        .iter()
+        .filter(|baryon| baryon["name"].as_str().unwrap().starts_with("nucleon"))
+        .cloned()
+        .collect();
+    assert_eq!(difference(&hadrons[1]["baryons"], &of_octet.into()), 0.0);
+    assert!(
+        list(&hadrons[2]["baryons"]).iter().all(|b| b["name"].as_str().unwrap().starts_with("lambda_naive"))
+    );
+    assert_eq!(hadrons[3]["smear_sink"], "gaussian:1.0,2");
+
+    // The result does the whole job again, and averages have all names.
+    for file in ["named.h5", "named.json"] {
+        let again = json(&folder, &format!("reproduce {file}"));
+        assert_eq!((&again["reproduced"], &again["other_bits"]), (&true.into(), &0.into()), "{file}");
+    }
+    let averages = json(&folder, "analyse named.h5");
+    let names: Vec<&str> =
+        list(&averages["correlators"]).iter().map(|one| one["name"].as_str().unwrap()).collect();
+    for words in ["strange", "lambda_naive_Cg5", "quark light"] {
+        assert!(names.iter().any(|name| name.contains(words)), "{words} is in no name of {names:?}");
+    }
+}
+
+/// Quarks differ in everything that an action has, and flavours of a twisted mass are quarks.
+#[test]
+fn named_quarks_have_operators_of_their_own() {
+    let folder = folder();
+    let head = "command = \"spectrum\"\n[configuration]\nfile = \"weak.ildg\"\n";
+    let both = run_job(
+        &folder,
+        &format!(
+            "{head}[action]\nkappa = 0.12\nmu = 0.1\nflavour = \"both\"\n[hadrons]\nhadrons = \"mesons\"\n"
+        ),
+    );
+    let clover = run_job(
+        &folder,
+        &format!("{head}[action]\nkappa = 0.11\ncsw = 1.3\n[hadrons]\nhadrons = \"mesons\"\n"),
+    );
+    let found = run_job(
+        &folder,
+        &format!(
+            r#"{head}
+[action]
+boundary = "antiperiodic"
+[[quark]]
+label = "up"
+kappa = 0.12
+mu = 0.1
+[[quark]]
+label = "down"
+kappa = 0.12
+mu = 0.1
+flavour = "down"
+[[quark]]
+label = "charm"
+kappa = 0.11
+csw = 1.3
+[[hadron]]
+quarks = ["up", "down"]
+hadrons = "mesons"
+[[hadron]]
+quarks = "charm"
+hadrons = "mesons"
+[[hadron]]
+quarks = ["down", "up"]
+hadrons = "octet"
+"#
+        ),
+    );
+    let hadrons = list(&found["hadrons"]);
+    assert!(difference(&hadrons[0]["mesons"], &both["mixed"][0]["mesons"]) < 1e-9);
+    assert!(difference(&hadrons[1]["mesons"], &clover["mesons"]) < 1e-9);
+    // The proton of the twisted basis is (d u) u.
+    assert_eq!(list(&hadrons[2]["baryons"])[0]["name"], "sigma_Cg5");
+    assert_eq!(found["results"][1]["operator"], "twisted-mass operator, mu 0.1");
+    assert_eq!(found["results"][2]["operator"], "clover operator, c_sw 1.3");
+}
+
+#[test]
+fn mistakes_of_named_quarks_and_hadrons_are_said_with_their_line() {
+    let folder = folder();
+    let job = r#"command = "spectrum"
+[configuration]
+file = "weak.ildg"
+[[source]]
+kind = "point:0,0,0,0"
+label = "here"
+[[quark]]
+label = "light"
+kappa = 0.12
+source = "here"
+[[hadron]]
+quarks = "light"
+hadrons = "octet"
+momenta = 1
+"#;
+    for (old, new, wanted) in [
+        ("quarks = \"light\"", "quarks = \"lite\"", &["line 12", "lite", "no [[quark]]", "light"][..]),
+        ("quarks = \"light\"", "quarks = []", &["line 12", "one, two or three quarks"]),
+        (
+            "quarks = \"light\"",
+            "quarks = [\"light\", \"light\", \"light\"]\naverage-momenta = 1",
+            &["average-momenta"],
+        ),
+        ("\"octet\"", "\"octett\"", &["line 13", "mesons, octet, decuplet"]),
+        ("momenta = 1", "momenta = 3", &["momenta up to n² = 3 are too large", "2x"]),
+        ("momenta = 1", "smear-sink = \"gaussian:9,2\"", &["line 14", "between 0 and"]),
+        ("momenta = 1", "source = \"there\"", &["line 14", "no [[source]]", "here"]),
+        ("source = \"here\"", "source = \"there\"", &["line 10", "no [[source]]", "here"]),
+        ("kappa = 0.12", "kappa = -1.0", &["line 9", "quark `light`"]),
+        ("kappa = 0.12", "kappa = 0.12\nmass = 0.1", &["line 8", "no mass, or two"]),
+        ("kappa = 0.12", "kappa = 0.12\nflavour = \"up\"", &["line 10", "no twisted mass"]),
+        ("kappa = 0.12", "kappa = 0.12\nsolver = \"block-cg\"", &["line 10", "for all quarks or for none"]),
+        ("label = \"light\"", "label = \"\"", &["line 8", "a label of its own"]),
+        ("[[quark]]", "[action]\nkappa = 0.1\n[[quark]]", &["line 7", "beside [[quark]]"]),
+        ("[[quark]]", "[hadrons]\nhadrons = \"octet\"\n[[quark]]", &["both [hadrons] and [[hadron]]"]),
+        ("point:0,0,0,0", "point:0,0,0,9", &["outside"]),
+    ] {
+        assert!(job.contains(old), "{old}");
+        std::fs::write(folder.path().join("job.toml"), job.replacen(old, new, 1)).unwrap();
+        let output = output(&folder, "run job.toml");
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && !error.contains("panicked"), "{new}: {error}");
+        for wanted in wanted {
+            assert!(error.contains(wanted), "{new}: `{wanted}` is not in: {error}");
+        }
+    }
+}

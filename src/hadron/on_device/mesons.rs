@@ -1,20 +1,21 @@
-//! Correlators of mesons on a device.
+//! Correlators of mesons on devices.
 
-use super::slices::project;
+use super::slices::{Piece, project};
 use super::{COMPONENTS, GROUP, HADRON, PIECE};
-use crate::device::{Argument, Device, DeviceError, KernelKey, Parameter, Range, Team};
+use crate::device::{Argument, Buffer, Device, DeviceError, KernelKey, Parameter, Range, Team};
 use crate::geometry::NDIM;
+use crate::hadron::current::AXIAL_NAME;
 use crate::hadron::meson::{NUMBERS, of_slices};
 use crate::hadron::momenta::Momenta;
-use crate::hadron::{MesonCorrelator, QuarkPropagator, mesons};
+use crate::hadron::{CurrentCorrelator, MesonCorrelator, QuarkPropagator, local_axial, mesons};
 
 /// Work-items of a site: pairs of spins of the sink.
 const PAIRS: usize = (COMPONENTS / 3) * (COMPONENTS / 3);
 
-/// Returns correlators like [`mesons`], by the first device of a team or the host.
+/// Returns correlators like [`mesons`], by the devices of a team or the host.
 ///
 /// # Errors
-/// When the device fails.
+/// When a device fails.
 ///
 /// # Panics
 /// If the propagators are of different lattices.
@@ -25,32 +26,58 @@ pub fn mesons_on(
     origin: [usize; NDIM],
     momenta: &Momenta,
 ) -> Result<Vec<MesonCorrelator>, DeviceError> {
-    match team.devices().first() {
-        Some(device) => mesons_in_pieces(device, [quark, antiquark], origin, momenta, PIECE),
-        None => Ok(mesons(quark, antiquark, origin, momenta)),
+    match team.devices() {
+        [] => Ok(mesons(quark, antiquark, origin, momenta)),
+        devices => mesons_in_pieces(devices, [quark, antiquark], origin, momenta, PIECE),
     }
 }
 
-/// Puts at most `piece` sites on the device at once.
+/// Returns the current like [`local_axial`], by the devices of a team or the host.
+///
+/// It is a meson with π at the source and Γ(7) at the sink, with the opposite sign.
+///
+/// # Errors
+/// When a device fails.
+///
+/// # Panics
+/// If the propagators are of different lattices.
+pub fn local_axial_on(
+    team: &Team,
+    quark: &QuarkPropagator,
+    antiquark: &QuarkPropagator,
+    origin: [usize; NDIM],
+) -> Result<CurrentCorrelator, DeviceError> {
+    if team.devices().is_empty() {
+        return Ok(local_axial(quark, antiquark, origin));
+    }
+    let all = mesons_on(team, quark, antiquark, origin, &Momenta::each([[0; 3]]))?;
+    let of_axial = all.iter().filter(|meson| (meson.source, meson.sink) == (15, 7));
+    let values = of_axial.flat_map(|meson| &meson.values).map(|[re, _]| -re).collect();
+    Ok(CurrentCorrelator { name: AXIAL_NAME.to_owned(), values })
+}
+
+/// Puts at most `piece` sites on a device at once.
 fn mesons_in_pieces(
-    device: &Device,
+    devices: &[Device],
     quarks: [&QuarkPropagator; 2],
     origin: [usize; NDIM],
     momenta: &Momenta,
     piece: usize,
 ) -> Result<Vec<MesonCorrelator>, DeviceError> {
-    let kernel = device.program(&KernelKey::of_real::<f64>(HADRON))?.kernel(
-        "products_of_colours",
-        &[
-            Parameter::input::<f64>("s1"),
-            Parameter::input::<f64>("s2"),
-            Parameter::output::<f64>("to"),
-            Parameter::value::<u32>("sites"),
-        ],
-    )?;
-    let slices = project(device, quarks, (origin, momenta), NUMBERS, piece, |[s1, s2], sites, to| {
-        let arguments = [s1.into(), s2.into(), to.into(), Argument::value(sites as u32)];
-        kernel.start(Range::covering(PAIRS * sites, GROUP), &arguments)
+    let slices = project(devices, &quarks, (origin, momenta), NUMBERS, piece, |device| {
+        let kernel = device.program(&KernelKey::of_real::<f64>(HADRON))?.kernel(
+            "products_of_colours",
+            &[
+                Parameter::input::<f64>("s1"),
+                Parameter::input::<f64>("s2"),
+                Parameter::output::<f64>("to"),
+                Parameter::value::<u32>("sites"),
+            ],
+        )?;
+        Ok(move |piece: Piece, of: &[&Buffer<f64>], to: &mut Buffer<f64>| {
+            let arguments = [of[0].into(), of[1].into(), to.into(), Argument::value(piece.sites as u32)];
+            kernel.start(Range::covering(PAIRS * piece.sites, GROUP), &arguments)
+        })
     })?;
     Ok(of_slices(&slices, momenta, quarks[0].dims()[NDIM - 1]))
 }
@@ -72,8 +99,10 @@ mod tests {
             quark.set_column(column, &spinor_field(dims, k as u64));
         }
         let momenta = Momenta::each(momenta_up_to(1, dims).unwrap());
-        let of_pieces =
-            |piece| mesons_in_pieces(&device, [&quark; 2], [1, 0, 2, 1], &momenta, piece).unwrap();
+        let of_pieces = |piece| {
+            mesons_in_pieces(std::slice::from_ref(&device), [&quark; 2], [1, 0, 2, 1], &momenta, piece)
+                .unwrap()
+        };
         let (whole, parts) = (of_pieces(PIECE), of_pieces(10));
         for (whole, parts) in whole.iter().zip(&parts) {
             for (a, b) in whole.values.iter().flatten().zip(parts.values.iter().flatten()) {

@@ -1,8 +1,8 @@
-//! Smearing of spinors and correlators of hadrons on one device, in double.
+//! Smearing of spinors on one device and correlators of hadrons on several, in double.
 //!
 //! Data go from the host to the device and back. Propagators take 4608 bytes of two of them for each
-//! site, which bounds contractions. Slices of a lattice go one after the other, in pieces. A piece is
-//! on its way while the one before is contracted.
+//! site, which bounds contractions. Slices of a lattice go to the devices in turn, in pieces. A piece
+//! is on its way while the one before is contracted.
 
 mod baryons;
 mod currents;
@@ -12,7 +12,7 @@ mod smearing;
 
 pub use baryons::baryons_on;
 pub use currents::conserved_vector_on;
-pub use mesons::mesons_on;
+pub use mesons::{local_axial_on, mesons_on};
 pub use smearing::{DeviceSpinor, SmearingLinks};
 
 use crate::device::KernelFamily;

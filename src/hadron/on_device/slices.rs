@@ -1,4 +1,4 @@
-//! Sums over the time slices of a lattice on a device, with the phases of momenta.
+//! Sums over the time slices of a lattice on devices, with the phases of momenta.
 
 use super::{COMPONENTS, GROUP, HADRON, by_component};
 use crate::device::{
@@ -16,65 +16,139 @@ const STRETCHES: usize = 64;
 /// Reals of a site of a propagator.
 const SITE_REALS: usize = 2 * COMPONENTS * COMPONENTS;
 
+/// Some sites of a time slice.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Piece {
+    /// The distance of the slice from the source.
+    pub distance: usize,
+    /// The first site within the slice.
+    first: usize,
+    /// How many sites there are.
+    pub sites: usize,
+}
+
+/// Makes the numbers of a piece, `[site][number][re, im]`.
+///
+/// Propagators are `[site][row][column][re, im]`.
+pub(super) trait MakesNumbers {
+    fn start(&self, piece: Piece, of: &[&Buffer<f64>], to: &mut Buffer<f64>) -> Result<(), DeviceError>;
+}
+
+impl<F> MakesNumbers for F
+where
+    F: Fn(Piece, &[&Buffer<f64>], &mut Buffer<f64>) -> Result<(), DeviceError>,
+{
+    fn start(&self, piece: Piece, of: &[&Buffer<f64>], to: &mut Buffer<f64>) -> Result<(), DeviceError> {
+        self(piece, of, to)
+    }
+}
+
 /// Sums `numbers` of each site over time slices.
 ///
-/// The host has `Phases::project` for it. At most `piece` sites of a slice are on the device at
-/// once. `of_sites` makes the numbers of so many sites, `[site][number][re, im]`, of the two
-/// propagators, `[site][row][column][re, im]`.
+/// The host has `Phases::project` for it. Slices go to the devices in turn, at most `piece` sites at once.
+/// `on_device` makes what computes the numbers there. The sums have the same bits on any number of
+/// devices of one kind.
 ///
 /// # Errors
-/// When the device fails.
+/// When a device fails.
 ///
 /// # Panics
 /// If the propagators are of different lattices.
-pub(super) fn project(
-    device: &Device,
-    quarks: [&QuarkPropagator; 2],
+pub(super) fn project<M: MakesNumbers>(
+    devices: &[Device],
+    quarks: &[&QuarkPropagator],
     (origin, momenta): ([usize; NDIM], &Momenta),
     numbers: usize,
     piece: usize,
-    mut of_sites: impl FnMut([&Buffer<f64>; 2], usize, &mut Buffer<f64>) -> Result<(), DeviceError>,
+    on_device: impl Fn(&Device) -> Result<M, DeviceError>,
 ) -> Result<Slices, DeviceError> {
     let dims = quarks[0].dims();
-    assert_eq!(dims, quarks[1].dims(), "propagators of one lattice");
+    assert!(quarks.iter().all(|quark| quark.dims() == dims), "propagators of one lattice");
     let phases = Phases::new(dims, origin, momenta);
     let of_slice = dims.volume() / dims[3];
     let piece = piece.min(of_slice);
-    // The same propagator goes to the device once.
-    let wanted = if std::ptr::eq(quarks[0], quarks[1]) { &quarks[..1] } else { &quarks[..] };
-    let buffers = || {
+    // The same propagator goes to a device once.
+    let mut different: Vec<&QuarkPropagator> = Vec::new();
+    let mut number_of = Vec::new();
+    for &quark in quarks {
+        let known = different.iter().position(|other| std::ptr::eq(*other, quark));
+        number_of.push(known.unwrap_or(different.len()));
+        if known.is_none() {
+            different.push(quark);
+        }
+    }
+    let worker = |device: &Device| -> Result<Worker<M>, DeviceError> {
         let buffer = |_| Buffer::zeroed(device, SITE_REALS * piece);
-        wanted.iter().map(buffer).collect::<Result<Vec<Buffer<f64>>, _>>()
+        let worker = Worker {
+            maker: on_device(device)?,
+            propagators: different.iter().map(buffer).collect::<Result<_, _>>()?,
+            products: Buffer::zeroed(device, 2 * numbers * piece)?,
+            sums: SliceSums::new(device, of_slice, &phases, numbers)?,
+            under_way: None,
+        };
+        // Uploads do not wait for the kernels that filled the buffers.
+        device.finish()?;
+        Ok(worker)
     };
-    let (mut here, mut next) = (buffers()?, buffers()?);
-    let mut products = Buffer::zeroed(device, 2 * numbers * piece)?;
-    let mut sums = SliceSums::new(device, of_slice, &phases, numbers)?;
+    // A device computes one piece while the next one is on its way.
+    let workers = devices.iter().chain(devices).map(worker);
+    let mut workers = workers.collect::<Result<Vec<_>, _>>()?;
     let mut slices = Slices::zero(dims[3], phases.count(), numbers);
     let pieces = (0..dims[3]).flat_map(|distance| {
-        (0..of_slice).step_by(piece).map(move |first| (distance, first, piece.min(of_slice - first)))
+        let firsts = (0..of_slice).step_by(piece);
+        firsts.map(move |first| Piece { distance, first, sites: piece.min(of_slice - first) })
     });
-    let start = |piece: Option<&(usize, usize, usize)>, to: &mut [Buffer<f64>]| {
-        let Some(&(distance, first, sites)) = piece else { return Ok(Vec::new()) };
-        let begin = (origin[3] + distance) % dims[3] * of_slice + first;
-        let both = wanted.iter().zip(to);
-        both.map(|(quark, to)| start_upload(&quark.sites()[begin..begin + sites], to)).collect()
-    };
-    let mut pieces = pieces.peekable();
-    // Uploads do not wait for the kernels that filled the buffers.
-    device.finish()?;
-    let mut under_way: Vec<_> = start(pieces.peek(), &mut here)?;
-    while let Some((distance, first, sites)) = pieces.next() {
-        for upload in under_way {
-            upload.wait()?;
-        }
-        let both = [&here[0], here.last().unwrap_or(&here[0])];
-        of_sites(both, sites, &mut products)?;
-        sums.start(&products, first, sites)?;
-        under_way = start(pieces.peek(), &mut next)?;
-        sums.read(sites, slices.slice_mut(distance))?;
-        std::mem::swap(&mut here, &mut next);
+    let mut next = 0;
+    for piece in pieces {
+        let begin = (origin[3] + piece.distance) % dims[3] * of_slice + piece.first;
+        let sites: Vec<&[SitePropagator]> =
+            different.iter().map(|quark| &quark.sites()[begin..begin + piece.sites]).collect();
+        workers[next].finish(&mut slices)?;
+        workers[next].start(piece, &sites, &number_of)?;
+        next = (next + 1) % workers.len();
+    }
+    for k in 0..workers.len() {
+        let oldest = (next + k) % workers.len();
+        workers[oldest].finish(&mut slices)?;
     }
     Ok(slices)
+}
+
+/// The memory for a piece on a device.
+struct Worker<M> {
+    maker: M,
+    propagators: Vec<Buffer<f64>>,
+    products: Buffer<f64>,
+    sums: SliceSums,
+    /// The piece that is being computed.
+    under_way: Option<Piece>,
+}
+
+impl<M: MakesNumbers> Worker<M> {
+    /// Brings a piece to the device, and starts to compute.
+    fn start(
+        &mut self,
+        piece: Piece,
+        sites: &[&[SitePropagator]],
+        number_of: &[usize],
+    ) -> Result<(), DeviceError> {
+        let both = sites.iter().zip(&mut self.propagators);
+        let uploads: Vec<_> = both.map(|(sites, to)| start_upload(sites, to)).collect::<Result<_, _>>()?;
+        for upload in uploads {
+            upload.wait()?;
+        }
+        let of: Vec<&Buffer<f64>> = number_of.iter().map(|&number| &self.propagators[number]).collect();
+        self.maker.start(piece, &of, &mut self.products)?;
+        self.sums.start(&self.products, piece.first, piece.sites)?;
+        self.under_way = Some(piece);
+        Ok(())
+    }
+
+    /// Waits for the piece that is being computed, and adds its sums.
+    fn finish(&mut self, slices: &mut Slices) -> Result<(), DeviceError> {
+        let Some(piece) = self.under_way.take() else { return Ok(()) };
+        self.sums.read(piece.sites, slices.slice_mut(piece.distance))
+    }
 }
 
 /// Starts to copy sites of a propagator to the first numbers of a buffer.

@@ -242,7 +242,7 @@ impl Bench<'_> {
             return Ok(());
         }
         session.time(subject("nucleon", operators.len()), |_| {
-            baryons_on(&team, "nucleon", form, &operators, [&quark; 2], origin, momenta)?;
+            baryons_on(&team, "nucleon", form, &operators, &[&quark; 2], origin, momenta)?;
             Ok(None)
         })
     }
@@ -271,8 +271,8 @@ impl Bench<'_> {
         let of_baryons = |found: &[BaryonCorrelator], expected: &[BaryonCorrelator]| -> Vec<f64> {
             found.iter().zip(expected).map(|(a, b)| difference(&a.values, &b.values)).collect()
         };
-        let found = baryons_on(team, "nucleon", form, &operators, [&quark; 2], origin, &momenta)?;
-        let expected = baryons("nucleon", form, &operators, [&quark; 2], origin, &momenta);
+        let found = baryons_on(team, "nucleon", form, &operators, &[&quark; 2], origin, &momenta)?;
+        let expected = baryons("nucleon", form, &operators, &[&quark; 2], origin, &momenta);
         expect("nucleon", of_baryons(&found, &expected), BOUND_OF_SUMS)
     }
 }

@@ -138,7 +138,7 @@ fn time_of(
     measured: &[Measured],
     report: &Report,
 ) -> Option<Time> {
-    let kappa = job.action.couplings().ok()?.first()?.kappa();
+    let kappa = job.quarks().ok()?.first()?.coupling.kappa();
     let wanted = kept::Wanted { devices: device_names(team), kappa, dims, job, method: needs.method };
     let nearest = match kept::nearest(measured, &wanted) {
         Ok(nearest) => nearest?,
