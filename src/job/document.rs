@@ -205,7 +205,11 @@ impl Job {
     #[must_use]
     pub fn resolved(&self) -> Self {
         let mut job = self.clone();
-        job.solver = self.solver.resolved();
+        // System and precision of a method are not those of a quark with another method.
+        job.solver = match self.quark.iter().any(|quark| quark.solver.is_some()) {
+            false => self.solver.resolved(),
+            true => Method { tol: Some(self.solver.tolerance()), ..self.solver.clone() },
+        };
         if job.source.is_empty() {
             job.sources.get_or_insert_default();
         }

@@ -148,9 +148,13 @@ impl Method {
 
     /// Returns the keys that another method takes over.
     ///
-    /// A method that is neither multigrid nor the automatic choice has no keys of multigrid.
+    /// The system is that of the other method. A method that is neither multigrid nor the automatic
+    /// choice has no keys of multigrid.
     pub(super) fn for_solver(&self, solver: Solver) -> Self {
         let mut method = self.clone();
+        if solver != self.solver {
+            method.system = None;
+        }
         if !matches!(solver, Solver::Multigrid | Solver::Auto) {
             method.multigrid_levels = None;
             method.multigrid_vectors = None;

@@ -453,7 +453,7 @@ momenta = 1
             &["average-momenta"],
         ),
         ("\"octet\"", "\"octett\"", &["line 13", "mesons, octet, decuplet"]),
-        ("momenta = 1", "momenta = 3", &["momenta up to n² = 3 are too large", "2x"]),
+        ("momenta = 1", "momenta = 4", &["momenta up to n² = 4 are too large", "2x"]),
         ("momenta = 1", "smear-sink = \"gaussian:9,2\"", &["line 14", "between 0 and"]),
         ("momenta = 1", "source = \"there\"", &["line 14", "no [[source]]", "here"]),
         ("source = \"here\"", "source = \"there\"", &["line 10", "no [[source]]", "here"]),
