@@ -98,16 +98,16 @@ pub enum Invalid {
         name: String,
     },
     /// A name that nothing of the job has.
-    #[error("{key} = \"{name}\" is no {what} of the job; there are: {}", names.join(", "))]
+    #[error("{key} = \"{name}\" is no {what} of the job; there are: {names}")]
     NoSuch {
         /// The key.
         key: String,
         /// The name that was given.
-        name: String,
+        name: Box<str>,
         /// What has such names: `[[smearing]]`.
         what: &'static str,
-        /// The names of the job.
-        names: Vec<String>,
+        /// The names of the job, with commas between them.
+        names: Box<str>,
     },
     /// A `[[quark]]` without a label of its own.
     #[error("{key} = \"{label}\" is not allowed: each [[quark]] has a label of its own")]

@@ -79,9 +79,9 @@ pub(super) fn numbers_of(
     let number = |name: &String| {
         all.iter().position(|other| other == name).ok_or_else(|| Invalid::NoSuch {
             key: key.to_owned(),
-            name: name.clone(),
+            name: name.as_str().into(),
             what,
-            names: all.to_vec(),
+            names: all.join(", ").into(),
         })
     };
     wanted.as_slice().iter().map(number).collect()

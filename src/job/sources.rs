@@ -200,9 +200,9 @@ fn smearing_of(
     let found = named.iter().find(|(other, _)| other == name).map(|(_, smearing)| *smearing);
     found.ok_or_else(|| Invalid::NoSuch {
         key: key(),
-        name: name.clone(),
+        name: name.as_str().into(),
         what: "[[smearing]]",
-        names: named.iter().map(|(name, _)| (*name).to_owned()).collect(),
+        names: named.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ").into(),
     })
 }
 
