@@ -2,6 +2,7 @@
 
 use super::action::{Action, Quark};
 use super::configuration::Configuration;
+use super::flavour::Flavour;
 use super::hadrons::{HadronEntry, HadronTable};
 use super::invalid::Invalid;
 use super::label::Label;
@@ -13,8 +14,8 @@ use super::quarks::QuarkEntry;
 use super::solver::Solver;
 use super::sources::{LabelledSource, SmearingEntry, SourceEntry, labelled};
 use super::task::Task;
-use crate::hadron::Column;
-use crate::operator::System;
+use crate::hadron::{Column, Source};
+use crate::operator::{Coupling, System};
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
@@ -226,6 +227,11 @@ impl Job {
         }
         job.devices.device.get_or_insert_with(|| OneOrMore::One("auto".to_owned()));
         job
+    }
+
+    /// Returns the equation of a propagator in words, of a job without `[[quark]]`.
+    pub fn equation_words(&self, coupling: Coupling, flavour: Option<Flavour>, source: &Source) -> String {
+        self.action.equation_words(coupling, flavour, source)
     }
 
     /// Returns the direction that a job with one observable measures along.

@@ -42,8 +42,7 @@ impl Origin {
         Self {
             site: propagator.source.source.origin(),
             antiperiodic: job.action.boundary.signs()[NDIM - 1] < 0,
-            equation: job.action.equation_words(coupling, propagator.flavour, &propagator.source.source)
-                + &links,
+            equation: job.equation_words(coupling, propagator.flavour, &propagator.source.source) + &links,
             job: serde_json::to_string(&job.resolved()).ok(),
             sinks: Vec::new(),
         }
