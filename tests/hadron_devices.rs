@@ -3,8 +3,9 @@
 mod common;
 
 use common::spinors::{Spinor, distance};
-use common::{small, teams};
+use common::{devices, small, teams};
 use lattice_cl::Dims;
+use lattice_cl::device::Team;
 use lattice_cl::geometry::{Boundary, NDIM};
 use lattice_cl::hadron::{
     BaryonCorrelator, BaryonForm, Column, MesonCorrelator, Momenta, QuarkPropagator, SmearingLinks,
