@@ -1,6 +1,6 @@
 //! The letters and numbers of the two interfaces; `None` for illegal ones.
 
-use lattice_cl::blas::{Op, Order, Side, Triangle};
+use lattice_cl::blas::{Diagonal, Op, Order, Side, Triangle};
 use std::ffi::{c_char, c_int};
 
 /// Returns a number of rows, columns, terms or elements.
@@ -66,6 +66,23 @@ impl Choice for Side {
         match number {
             141 => Some(Side::Left),
             142 => Some(Side::Right),
+            _ => None,
+        }
+    }
+}
+
+impl Choice for Diagonal {
+    fn of_letter(letter: char) -> Option<Self> {
+        match letter {
+            'N' => Some(Diagonal::Stored),
+            'U' => Some(Diagonal::Ones),
+            _ => None,
+        }
+    }
+    fn of_number(number: c_int) -> Option<Self> {
+        match number {
+            131 => Some(Diagonal::Stored),
+            132 => Some(Diagonal::Ones),
             _ => None,
         }
     }

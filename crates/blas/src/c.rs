@@ -3,7 +3,10 @@
 //! Complex factors come by their addresses, as `const void *`.
 
 use crate::arguments::{Choice, order};
-use crate::operations::{asum, axpy, copy, dot, gemm, gemv, ger, herk, iamax, nrm2, scal, swap, symm, syrk};
+use crate::operations::{
+    asum, axpy, copy, dot, gemm, gemv, ger, her2k, herk, iamax, nrm2, scal, swap, symm, syr2k, syrk,
+    triangular,
+};
 use crate::symbols;
 use num_complex::Complex;
 use std::ffi::c_int;
@@ -37,7 +40,7 @@ fn number<T: Choice>(number: c_int) -> Option<T> {
 
 macro_rules! of_every_type {
     ($t:ty, $s:ty, $r:ty; $axpy:ident $copy:ident $swap:ident $scal:ident $nrm2:ident $asum:ident $iamax:ident
-     $gemv:ident $gemm:ident $symm:ident $syrk:ident) => {
+     $gemv:ident $gemm:ident $symm:ident $syrk:ident $syr2k:ident $trmm:ident $trsm:ident) => {
         symbols! {
             fn $axpy(n: c_int, alpha: $s, x: *const $t, incx: c_int, y: *mut $t, incy: c_int) {
                 axpy::<$t>(n, alpha.factor(), x, incx, y, incy)
@@ -76,8 +79,35 @@ macro_rules! of_every_type {
                     alpha.factor(), a, lda, beta.factor(), c, ldc,
                 )
             }
+            fn $syr2k(
+                layout: c_int, triangle: c_int, op: c_int, n: c_int, k: c_int, alpha: $s, a: *const $t, lda: c_int,
+                b: *const $t, ldb: c_int, beta: $s, c: *mut $t, ldc: c_int,
+            ) {
+                syr2k::<$t>(
+                    order(layout), number(triangle), number(op), [n, k],
+                    alpha.factor(), a, lda, b, ldb, beta.factor(), c, ldc,
+                )
+            }
         }
         symmetric!($t, $s, $symm, false);
+        triangular!($t, $s, $trmm, false);
+        triangular!($t, $s, $trsm, true);
+    };
+}
+
+macro_rules! triangular {
+    ($t:ty, $s:ty, $name:ident, $solves:literal) => {
+        symbols! {
+            fn $name(
+                layout: c_int, side: c_int, triangle: c_int, op: c_int, diagonal: c_int, m: c_int, n: c_int,
+                alpha: $s, a: *const $t, lda: c_int, b: *mut $t, ldb: c_int,
+            ) {
+                triangular::<$t>(
+                    $solves, order(layout), number(side), number(triangle), number(op), number(diagonal), [m, n],
+                    alpha.factor(), a, lda, b, ldb,
+                )
+            }
+        }
     };
 }
 
@@ -122,7 +152,7 @@ macro_rules! of_real_type {
 }
 
 macro_rules! of_complex_type {
-    ($r:ty; $real_scal:ident $dotu:ident $dotc:ident $geru:ident $gerc:ident $hemm:ident $herk:ident) => {
+    ($r:ty; $real_scal:ident $dotu:ident $dotc:ident $geru:ident $gerc:ident $hemm:ident $herk:ident $her2k:ident) => {
         symbols! {
             fn $real_scal(n: c_int, alpha: $r, x: *mut Complex<$r>, incx: c_int) { scal(n, alpha, x, incx) }
             fn $dotu(
@@ -143,6 +173,13 @@ macro_rules! of_complex_type {
             ) {
                 herk(order(layout), number(triangle), number(op), [n, k], alpha, a, lda, beta, c, ldc)
             }
+            fn $her2k(
+                layout: c_int, triangle: c_int, op: c_int, n: c_int, k: c_int, alpha: *const Complex<$r>,
+                a: *const Complex<$r>, lda: c_int, b: *const Complex<$r>, ldb: c_int, beta: $r,
+                c: *mut Complex<$r>, ldc: c_int,
+            ) {
+                her2k(order(layout), number(triangle), number(op), [n, k], *alpha, a, lda, b, ldb, beta, c, ldc)
+            }
         }
         rank_one!(Complex<$r>, *const Complex<$r>, $geru, false);
         rank_one!(Complex<$r>, *const Complex<$r>, $gerc, true);
@@ -151,17 +188,21 @@ macro_rules! of_complex_type {
 }
 
 of_every_type!(f32, f32, f32; cblas_saxpy cblas_scopy cblas_sswap cblas_sscal cblas_snrm2 cblas_sasum cblas_isamax
-    cblas_sgemv cblas_sgemm cblas_ssymm cblas_ssyrk);
+    cblas_sgemv cblas_sgemm cblas_ssymm cblas_ssyrk cblas_ssyr2k
+    cblas_strmm cblas_strsm);
 of_every_type!(f64, f64, f64; cblas_daxpy cblas_dcopy cblas_dswap cblas_dscal cblas_dnrm2 cblas_dasum cblas_idamax
-    cblas_dgemv cblas_dgemm cblas_dsymm cblas_dsyrk);
+    cblas_dgemv cblas_dgemm cblas_dsymm cblas_dsyrk cblas_dsyr2k
+    cblas_dtrmm cblas_dtrsm);
 of_every_type!(Complex<f32>, *const Complex<f32>, f32; cblas_caxpy cblas_ccopy cblas_cswap cblas_cscal cblas_scnrm2
-    cblas_scasum cblas_icamax cblas_cgemv cblas_cgemm cblas_csymm cblas_csyrk);
+    cblas_scasum cblas_icamax cblas_cgemv cblas_cgemm cblas_csymm cblas_csyrk cblas_csyr2k
+    cblas_ctrmm cblas_ctrsm);
 of_every_type!(Complex<f64>, *const Complex<f64>, f64; cblas_zaxpy cblas_zcopy cblas_zswap cblas_zscal cblas_dznrm2
-    cblas_dzasum cblas_izamax cblas_zgemv cblas_zgemm cblas_zsymm cblas_zsyrk);
+    cblas_dzasum cblas_izamax cblas_zgemv cblas_zgemm cblas_zsymm cblas_zsyrk cblas_zsyr2k
+    cblas_ztrmm cblas_ztrsm);
 of_real_type!(f32; cblas_sdot cblas_sger);
 of_real_type!(f64; cblas_ddot cblas_dger);
-of_complex_type!(f32; cblas_csscal cblas_cdotu_sub cblas_cdotc_sub cblas_cgeru cblas_cgerc cblas_chemm cblas_cherk);
-of_complex_type!(f64; cblas_zdscal cblas_zdotu_sub cblas_zdotc_sub cblas_zgeru cblas_zgerc cblas_zhemm cblas_zherk);
+of_complex_type!(f32; cblas_csscal cblas_cdotu_sub cblas_cdotc_sub cblas_cgeru cblas_cgerc cblas_chemm cblas_cherk cblas_cher2k);
+of_complex_type!(f64; cblas_zdscal cblas_zdotu_sub cblas_zdotc_sub cblas_zgeru cblas_zgerc cblas_zhemm cblas_zherk cblas_zher2k);
 
 // Sums of products in single precision, added up in double. The library always sums so.
 symbols! {

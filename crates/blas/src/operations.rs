@@ -8,7 +8,7 @@
 
 use crate::arguments::{extent, increment, leading};
 use crate::operands::{Matrix, Vector, done, lines};
-use lattice_cl::blas::{self, MatrixLayout, Op, Order, Side, Triangle};
+use lattice_cl::blas::{self, Diagonal, MatrixLayout, Op, Order, Side, Triangle};
 use lattice_cl::scalar::{Element, Scalar};
 use num_complex::Complex;
 use std::ffi::c_int;
@@ -282,6 +282,93 @@ pub unsafe fn herk<T: Element>(
         let (a, mut c) = (Matrix::new(a_layout, a), Matrix::new(c_layout, c));
         done(blas::herk(triangle, op, alpha, a.read(), beta, c.write()));
         c.store();
+    }
+    Some(())
+}
+
+pub unsafe fn syr2k<T: Element>(
+    order: Option<Order>,
+    triangle: Option<Triangle>,
+    op: Option<Op>,
+    [n, k]: [c_int; 2],
+    alpha: T,
+    a: *const T,
+    lda: c_int,
+    b: *const T,
+    ldb: c_int,
+    beta: T,
+    c: *mut T,
+    ldc: c_int,
+) -> Option<()> {
+    let (order, triangle, op, n, k) = (order?, triangle?, op?, extent(n)?, extent(k)?);
+    if T::IS_COMPLEX && op == Op::C {
+        return None;
+    }
+    let (a_layout, b_layout) = (layout(order, op.shape(n, k), lda)?, layout(order, op.shape(n, k), ldb)?);
+    let c_layout = layout(order, (n, n), ldc)?;
+    // SAFETY: see above.
+    unsafe {
+        let (a, b, mut c) = (Matrix::new(a_layout, a), Matrix::new(b_layout, b), Matrix::new(c_layout, c));
+        done(blas::syr2k(triangle, op, alpha, a.read(), b.read(), beta, c.write()));
+        c.store();
+    }
+    Some(())
+}
+
+pub unsafe fn her2k<T: Element>(
+    order: Option<Order>,
+    triangle: Option<Triangle>,
+    op: Option<Op>,
+    [n, k]: [c_int; 2],
+    alpha: T,
+    a: *const T,
+    lda: c_int,
+    b: *const T,
+    ldb: c_int,
+    beta: T::Real,
+    c: *mut T,
+    ldc: c_int,
+) -> Option<()> {
+    let (order, triangle, op, n, k) = (order?, triangle?, op?, extent(n)?, extent(k)?);
+    if op == Op::T {
+        return None;
+    }
+    let (a_layout, b_layout) = (layout(order, op.shape(n, k), lda)?, layout(order, op.shape(n, k), ldb)?);
+    let c_layout = layout(order, (n, n), ldc)?;
+    // SAFETY: see above.
+    unsafe {
+        let (a, b, mut c) = (Matrix::new(a_layout, a), Matrix::new(b_layout, b), Matrix::new(c_layout, c));
+        done(blas::her2k(triangle, op, alpha, a.read(), b.read(), beta, c.write()));
+        c.store();
+    }
+    Some(())
+}
+
+/// Computes `trsm`, or `trmm` if it does not solve.
+pub unsafe fn triangular<T: Element>(
+    solves: bool,
+    order: Option<Order>,
+    side: Option<Side>,
+    triangle: Option<Triangle>,
+    op: Option<Op>,
+    diagonal: Option<Diagonal>,
+    [m, n]: [c_int; 2],
+    alpha: T,
+    a: *const T,
+    lda: c_int,
+    b: *mut T,
+    ldb: c_int,
+) -> Option<()> {
+    let (order, side, triangle, op, diagonal) = (order?, side?, triangle?, op?, diagonal?);
+    let (m, n) = (extent(m)?, extent(n)?);
+    let edge = if side == Side::Left { m } else { n };
+    let (a_layout, b_layout) = (layout(order, (edge, edge), lda)?, layout(order, (m, n), ldb)?);
+    let operation = if solves { blas::trsm::<T> } else { blas::trmm::<T> };
+    // SAFETY: see above.
+    unsafe {
+        let (a, mut b) = (Matrix::new(a_layout, a), Matrix::new(b_layout, b));
+        done(operation(side, triangle, op, diagonal, alpha, a.read(), b.write()));
+        b.store();
     }
     Some(())
 }
