@@ -3,7 +3,8 @@
 //! An array never changes: `C += 2 * C` makes a new one.
 
 use super::failure::{Raised, invalid};
-use super::numbers::{array, contiguous};
+use super::interop;
+use super::numbers::{array, asarray, contiguous};
 use lattice_cl::blas::{self, BlasError, MatMut, MatRef, MatrixLayout, Op};
 use lattice_cl::device::{self, Buffer, DeviceError};
 use lattice_cl::scalar::Element;
@@ -11,10 +12,10 @@ use num_complex::{Complex32, Complex64};
 use numpy::{PyArrayDescr, dtype};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyComplex;
+use pyo3::types::{PyComplex, PyDict};
 
 /// The elements of an array.
-enum Elements {
+pub enum Elements {
     Single(Buffer<f32>),
     Double(Buffer<f64>),
     ComplexSingle(Buffer<Complex32>),
@@ -66,8 +67,8 @@ from_buffers! {
 /// An array of one or two axes in the memory of a device, rows one after the other.
 #[pyclass(frozen, module = "lattice_cl")]
 pub struct Array {
-    elements: Elements,
-    shape: Vec<usize>,
+    pub(super) elements: Elements,
+    pub(super) shape: Vec<usize>,
 }
 
 #[pymethods]
@@ -104,6 +105,15 @@ impl Array {
             array(py, elements, shape.to_vec())
         }
         with_buffer!(&self.elements, buffer => read(py, buffer, &self.shape))
+    }
+
+    #[pyo3(signature = (**options))]
+    fn __dlpack__(&self, py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
+        interop::capsule(py, self.numpy(py)?, options)
+    }
+
+    fn __dlpack_device__(&self) -> (i32, i32) {
+        interop::HOST
     }
 
     #[pyo3(signature = (dtype = None, copy = None))]
@@ -203,7 +213,7 @@ impl Array {
             Ok(sent.map_err(|error| error.raised(py))?.into())
         }
         let py = numbers.py();
-        let numbers = py.import("numpy")?.call_method1("asarray", (numbers,))?;
+        let numbers = asarray(numbers)?;
         let shape: Vec<usize> = numbers.getattr("shape")?.extract()?;
         if !(1..=2).contains(&shape.len()) {
             let count = shape.len();
@@ -268,7 +278,11 @@ impl Array {
     }
 }
 
-fn copied<T: Element>(buffer: &Buffer<T>) -> Result<Buffer<T>, DeviceError> {
+/// Copies a buffer to another one on its device.
+///
+/// # Errors
+/// If the device fails.
+pub fn copied<T: Element>(buffer: &Buffer<T>) -> Result<Buffer<T>, DeviceError> {
     let mut copy = Buffer::uninitialised(buffer.device(), buffer.len())?;
     copy.copy_from(buffer)?;
     Ok(copy)

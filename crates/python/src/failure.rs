@@ -3,6 +3,9 @@
 //! The classes are in `lattice_cl/errors.py`. The text is that of the library, with its causes.
 
 use lattice_cl::blas::BlasError;
+use lattice_cl::blas::sparse::NoProblem;
+use lattice_cl::blas::sparse::market::MarketError;
+use lattice_cl::blas::sparse::solve::SolveError;
 use lattice_cl::device::DeviceError;
 use lattice_cl::gauge::SmearError;
 use lattice_cl::geometry::{DimsError, LatticeError};
@@ -20,6 +23,7 @@ use std::fmt::Display;
 const INVALID: &str = "InvalidInput";
 const FILE: &str = "FileError";
 const DEVICE: &str = "DeviceError";
+const SINGULAR: &str = "SingularMatrix";
 
 /// An error that Python knows by a class of its own.
 pub trait Raised: Error + Sized {
@@ -81,6 +85,7 @@ classes! {
     DimsError => INVALID,
     Invalid => INVALID,
     MomentaError => INVALID,
+    NoProblem => INVALID,
     NoRoom => DEVICE,
     SetupFileError => FILE,
     SpinorSmearingError => INVALID,
@@ -137,6 +142,26 @@ impl Raised for BlasError {
     fn class(&self) -> &'static str {
         match self {
             Self::Device(_) | Self::Unfinished { .. } => DEVICE,
+            Self::Singular { .. } | Self::NotPositiveDefinite { .. } => SINGULAR,
+            _ => INVALID,
+        }
+    }
+}
+
+impl Raised for MarketError {
+    fn class(&self) -> &'static str {
+        match self {
+            Self::NoRoom { .. } => DEVICE,
+            _ => FILE,
+        }
+    }
+}
+
+impl Raised for SolveError {
+    fn class(&self) -> &'static str {
+        match self {
+            Self::Empty { .. } | Self::OddSkew { .. } => SINGULAR,
+            Self::Operation(error) => error.class(),
             _ => INVALID,
         }
     }

@@ -3,6 +3,7 @@
 use super::array::as_numpy;
 use super::devices::Wanted;
 use super::failure::{Raised, invalid, parsed};
+use super::interop;
 use super::numbers;
 use super::work;
 use lattice_cl::gauge::{
@@ -13,6 +14,7 @@ use lattice_cl::host::GaugeConfiguration;
 use lattice_cl::io::{self, GaugeFile, ReadOptions, UNITARITY_LIMIT, WriteOptions};
 use num_complex::Complex64;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use rayon::prelude::*;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -142,6 +144,25 @@ impl Gauge {
     /// Copies the links to an array with the axes t, z, y, x, direction, row, column.
     fn numpy(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         numbers::of_links(py, &self.links)
+    }
+
+    /// Copies the links to the axes of PyQUDA: direction, parity, t, z, y, x/2, row, column.
+    fn pyquda(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        interop::converted(py, "links_to_pyquda", self.numpy(py)?)
+    }
+
+    /// Copies the links as GPT has them: an array for each direction: site, row, column.
+    fn gpt(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        interop::converted(py, "links_to_gpt", self.numpy(py)?)
+    }
+
+    #[pyo3(signature = (**options))]
+    fn __dlpack__(&self, py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
+        interop::capsule(py, self.numpy(py)?, options)
+    }
+
+    fn __dlpack_device__(&self) -> (i32, i32) {
+        interop::HOST
     }
 
     #[pyo3(signature = (dtype = None, copy = None))]

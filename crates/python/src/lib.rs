@@ -8,30 +8,39 @@
 //! | `devices` | devices and teams |
 //! | `array` | arrays on a device |
 //! | `product` | products of matrices over a team |
+//! | `factors` | factorisations of matrices on a device |
+//! | `sparse` | sparse matrices and their systems |
 //! | `gauge` | gauge configurations |
 //! | `dirac` | Dirac operators, propagators of them |
 //! | `collector` | the callbacks of a job that is run for Python |
 //! | `propagator` | quark propagators |
 //! | `report` | how solves went |
 //! | `hadrons` | correlators |
+//! | `interop` | axes of other programs, DLPack |
 //! | `job` | whole jobs |
 //! | `program` | the program `cr-solve` |
 //!
 //! Code that needs no speed is written in Python, in the folder `python`.
 
+// Errors become exceptions once for each call, so that their size does not matter.
+#![allow(clippy::result_large_err)]
+
 mod array;
 mod collector;
 mod devices;
 mod dirac;
+mod factors;
 mod failure;
 mod gauge;
 mod hadrons;
+mod interop;
 mod job;
 mod numbers;
 mod product;
 mod program;
 mod propagator;
 mod report;
+mod sparse;
 mod work;
 
 use pyo3::prelude::*;
@@ -43,6 +52,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<devices::Device>()?;
     module.add_class::<devices::Team>()?;
     module.add_class::<array::Array>()?;
+    module.add_class::<factors::Lu>()?;
+    module.add_class::<factors::Cholesky>()?;
+    module.add_class::<sparse::SparseMatrix>()?;
     module.add_class::<gauge::Gauge>()?;
     module.add_class::<dirac::Dirac>()?;
     module.add_class::<propagator::Propagator>()?;
@@ -53,6 +65,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(array::dot, module)?)?;
     module.add_function(wrap_pyfunction!(array::vdot, module)?)?;
     module.add_function(wrap_pyfunction!(product::gemm, module)?)?;
+    module.add_function(wrap_pyfunction!(factors::lu, module)?)?;
+    module.add_function(wrap_pyfunction!(factors::cholesky, module)?)?;
     module.add_function(wrap_pyfunction!(gauge::read_gauge, module)?)?;
     module.add_function(wrap_pyfunction!(propagator::read_propagator, module)?)?;
     module.add_function(wrap_pyfunction!(propagator::smear_sink, module)?)?;

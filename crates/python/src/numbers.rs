@@ -18,12 +18,23 @@ pub fn shape(dims: Dims, axes: &[usize]) -> Vec<usize> {
     dims.extents().iter().rev().chain(axes).copied().collect()
 }
 
+/// Returns an array of numpy of anything that is like one, by DLPack too.
+///
+/// # Errors
+/// What numpy raises.
+pub fn asarray<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let by_dlpack = !object.hasattr("__array__")? && object.hasattr("__dlpack__")?;
+    let function = if by_dlpack { "from_dlpack" } else { "asarray" };
+    object.py().import("numpy")?.call_method1(function, (object,))
+}
+
 /// Returns any array as one of these elements in the order of C.
 ///
 /// # Errors
 /// The exceptions of `numpy.ascontiguousarray`.
 pub fn contiguous<'py, T: Element>(object: &Bound<'py, PyAny>) -> PyResult<PyReadonlyArrayDyn<'py, T>> {
     let py = object.py();
+    let object = asarray(object)?;
     let array = py.import("numpy")?.call_method1("ascontiguousarray", (object, dtype::<T>(py)))?;
     Ok(array.cast_into::<PyArrayDyn<T>>()?.readonly())
 }

@@ -4,6 +4,7 @@ use super::array::as_numpy;
 use super::devices::Wanted;
 use super::failure::{Raised, invalid, parsed};
 use super::gauge::Gauge;
+use super::interop;
 use super::numbers::{self, of_propagator, of_spinors};
 use super::report::without_solves;
 use super::work;
@@ -17,6 +18,7 @@ use lattice_cl::job::{Direction, Job, JobError, PropagatorOutcome};
 use lattice_cl::operator::Coupling;
 use numpy::PyArray1;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -124,6 +126,25 @@ impl Propagator {
     /// Its axes are t, z, y, x, spin, colour, spin and colour of the source.
     fn numpy(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         of_propagator(py, &self.quark)
+    }
+
+    /// Copies the solutions to the axes of PyQUDA: parity, t, z, y, x/2, spins of sink and source, colours.
+    fn pyquda(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        interop::converted(py, "propagator_to_pyquda", self.numpy(py)?)
+    }
+
+    /// Copies the solutions as GPT has them: site, spins of sink and source, colours.
+    fn gpt(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        interop::converted(py, "propagator_to_gpt", self.numpy(py)?)
+    }
+
+    #[pyo3(signature = (**options))]
+    fn __dlpack__(&self, py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
+        interop::capsule(py, self.numpy(py)?, options)
+    }
+
+    fn __dlpack_device__(&self) -> (i32, i32) {
+        interop::HOST
     }
 
     #[pyo3(signature = (dtype = None, copy = None))]

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import atexit as _atexit
 
-from . import _native, plot, smear, source
+from . import _native, interop, linalg, plot, smear, source, sparse
 from ._native import (
     Array,
     Correlators,
@@ -35,11 +35,11 @@ from ._native import (
     vdot,
 )
 from .correlators import Momenta, effective_mass, hadrons, momenta
-from .errors import DeviceError, FileError, InvalidInput, LatticeError, NotConverged
+from .errors import DeviceError, FileError, InvalidInput, LatticeError, NotConverged, SingularMatrix
 from .operators import Clover, Twisted, Wilson
 from .product import Product, gemm
 from .progress import Progress
-from .report import ProductReport, Report, SolveReport
+from .report import ProductReport, Report, SolveReport, SparseReport
 from .source import Source
 
 __all__ = [
@@ -61,7 +61,9 @@ __all__ = [
     "Progress",
     "Propagator",
     "Report",
+    "SingularMatrix",
     "SolveReport",
+    "SparseReport",
     "Source",
     "Team",
     "Twisted",
@@ -72,6 +74,8 @@ __all__ = [
     "effective_mass",
     "gemm",
     "hadrons",
+    "interop",
+    "linalg",
     "momenta",
     "nrm2",
     "plot",
@@ -80,6 +84,7 @@ __all__ = [
     "run_job",
     "smear",
     "source",
+    "sparse",
     "vdot",
 ]
 

@@ -76,6 +76,8 @@ class Array:
     def numpy(self) -> NDArray[Any]:
         """Copy the array to the host."""
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]: ...
+    def __dlpack__(self, **options: Any) -> Any: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
     def __matmul__(self, other: Array, /) -> Array: ...
     def __add__(self, other: Array, /) -> Array: ...
     def __sub__(self, other: Array, /) -> Array: ...
@@ -83,6 +85,81 @@ class Array:
     def __rmul__(self, factor: complex, /) -> Array: ...
     def __neg__(self) -> Array: ...
     def __len__(self) -> int: ...
+
+@final
+class Lu:
+    """The factors P A = L U of a square matrix, on a device."""
+
+    def solve(self, b: ArrayLike | Array, trans: str = "N") -> Any:
+        """Solve A x = b, or with the transposed (`"T"`) or adjoint (`"C"`) matrix.
+
+        An array on the device gives one there, any other an array of numpy. Columns are right-hand sides.
+        """
+    def inverse(self) -> NDArray[Any]: ...
+    def slogdet(self) -> tuple[complex, float]:
+        """The sign, or phase, and the logarithm of the size of the determinant."""
+    def condition(self) -> float:
+        """An estimate of the condition number in the 1-norm, seldom below a third of it."""
+    @property
+    def pivots(self) -> NDArray[np.int64]:
+        """Row i was exchanged with row `pivots[i]`, in this order."""
+    def __len__(self) -> int: ...
+
+@final
+class Cholesky:
+    """The factor L of A = L Lᴴ, on a device."""
+
+    def solve(self, b: ArrayLike | Array) -> Any:
+        """Solve A x = b. An array on the device gives one there, any other an array of numpy."""
+    def inverse(self) -> NDArray[Any]: ...
+    def factor(self) -> NDArray[Any]:
+        """L, with zeros above its diagonal."""
+    def log_determinant(self) -> float: ...
+    def condition(self) -> float:
+        """An estimate of the condition number in the 1-norm, seldom below a third of it."""
+    def __len__(self) -> int: ...
+
+@final
+class SparseMatrix:
+    """A sparse matrix in the host's memory, by rows."""
+
+    @staticmethod
+    def read(path: _Path) -> SparseMatrix: ...
+    @staticmethod
+    def problem(text: str) -> SparseMatrix: ...
+    @staticmethod
+    def of_entries(
+        rows: ArrayLike, columns: ArrayLike, values: NDArray[Any], shape: tuple[int, int]
+    ) -> SparseMatrix: ...
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    @property
+    def nnz(self) -> int: ...
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+    def csr(self) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64]]: ...
+    def multiply(self, x: ArrayLike) -> NDArray[Any]: ...
+    def solve(
+        self,
+        b: ArrayLike,
+        method: str | None,
+        preconditioner: str | None,
+        tol: float,
+        max_iterations: int,
+        restart: int,
+        devices: _Devices,
+        progress: _Progress,
+    ) -> tuple[
+        NDArray[Any],
+        bool,
+        list[tuple[str, str, int, float, float, float, str | None, NDArray[np.float64]]],
+        float,
+        float,
+        str,
+        str,
+        str,
+        list[str],
+    ]: ...
 
 @final
 class Gauge:
@@ -130,7 +207,13 @@ class Gauge:
         """Smear by HYP steps."""
     def numpy(self) -> NDArray[np.complex128]:
         """Copy the links: axes t, z, y, x, direction, row, column."""
+    def pyquda(self) -> NDArray[np.complex128]:
+        """Copy the links to the axes of PyQUDA: direction, parity, t, z, y, x/2, row, column."""
+    def gpt(self) -> list[NDArray[np.complex128]]:
+        """Copy the links as GPT has them, an array for each direction: site, row, column."""
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]: ...
+    def __dlpack__(self, **options: Any) -> Any: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
     def save(self, path: _Path, format: str = "ildg") -> None:
         """Write the links to a file."""
     def _repr_html_(self) -> str: ...
@@ -216,7 +299,13 @@ class Propagator:
         """The job with all defaults, as a job file says it."""
     def numpy(self) -> NDArray[np.complex128]:
         """Copy the solutions: axes t, z, y, x, spin, colour, spin and colour of the source."""
+    def pyquda(self) -> NDArray[np.complex128]:
+        """Copy the solutions to the axes of PyQUDA: parity, t, z, y, x/2, spins of sink and source, colours."""
+    def gpt(self) -> NDArray[np.complex128]:
+        """Copy the solutions as GPT has them: site, spins of sink and source, colours."""
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]: ...
+    def __dlpack__(self, **options: Any) -> Any: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
     def column(self, spin: int, colour: int) -> NDArray[np.complex128]:
         """Copy the solution for one spin and colour of the source."""
     def correlator(self, observable: str = "pion", *, along: str = "t") -> NDArray[np.float64]:
@@ -310,6 +399,12 @@ def hadrons(
     averaged: bool,
     antiquark: Propagator | None,
 ) -> Correlators: ...
+def lu(a: ArrayLike | Array, devices: _Devices = None) -> Lu:
+    """Factorise a square matrix on the first of some devices, with exchanges of rows."""
+
+def cholesky(a: ArrayLike | Array, devices: _Devices = None) -> Cholesky:
+    """Factorise a Hermitian, positive definite matrix, of which the lower triangle is read."""
+
 def run_job(
     job: Mapping[str, Any] | _Path, *, devices: _Devices = None, progress: _Progress = None
 ) -> Outcome:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from .report import Report
+from .report import Report, SparseReport
 
-__all__ = ["DeviceError", "FileError", "InvalidInput", "LatticeError", "NotConverged"]
+__all__ = ["DeviceError", "FileError", "InvalidInput", "LatticeError", "NotConverged", "SingularMatrix"]
 
 
 class LatticeError(Exception):
@@ -16,6 +18,10 @@ class LatticeError(Exception):
 
 class InvalidInput(LatticeError, ValueError):
     """A value makes no sense. The text says which, and what is allowed."""
+
+
+class SingularMatrix(InvalidInput, np.linalg.LinAlgError):
+    """A matrix has no factors of the wanted kind: it is singular, or not positive definite."""
 
 
 class FileError(LatticeError, OSError):
@@ -39,10 +45,13 @@ class NotConverged(LatticeError, ArithmeticError):
     """The true relative residual of `best`."""
     history: NDArray[np.float64]
     """Relative residuals by the recurrence, before the first iteration and after each."""
-    best: NDArray[np.complex128] | None
-    """The best iterate, axes t, z, y, x, spin, colour; `None` after columns that were solved at once."""
-    report: Report
-    """All solves of the job up to this one."""
+    best: NDArray[Any] | None
+    """The best iterate, axes t, z, y, x, spin, colour; `None` after columns that were solved at once.
+
+    For a sparse system it has one axis.
+    """
+    report: Report | SparseReport
+    """All solves of the job up to this one; all attempts for a sparse system."""
 
     def __init__(
         self,
@@ -52,8 +61,8 @@ class NotConverged(LatticeError, ArithmeticError):
         iterations: int,
         residual: float,
         history: NDArray[np.float64],
-        best: NDArray[np.complex128] | None,
-        report: Report,
+        best: NDArray[Any] | None,
+        report: Report | SparseReport,
     ) -> None:
         super().__init__(f"{label}: no convergence after {iterations} iterations: {reason}")
         self.label = label

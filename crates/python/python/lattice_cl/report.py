@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ProductReport", "Report", "Share", "SolveReport", "html_table"]
+__all__ = ["ProductReport", "Report", "Share", "SolveReport", "SparseAttempt", "SparseReport", "html_table"]
 
 
 def html_table(title: str, rows: Iterable[tuple[str, str]]) -> str:
@@ -139,3 +139,63 @@ class ProductReport:
 
     def _repr_html_(self) -> str:
         return html_table("Product", self.rows())
+
+
+@dataclass(frozen=True)
+class SparseAttempt:
+    """One method on a sparse system."""
+
+    method: str
+    preconditioner: str
+    iterations: int
+    residual: float
+    """The true relative residual."""
+    seconds: float
+    setup_seconds: float
+    """Time for making the preconditioner."""
+    failure: str | None
+    """Why the method gave up; `None` if it did not."""
+    history: NDArray[np.float64] = field(repr=False, compare=False)
+    """Relative residuals by the recurrence, before the first iteration and after each."""
+
+
+@dataclass(frozen=True)
+class SparseReport:
+    """How a sparse system was solved."""
+
+    attempts: tuple[SparseAttempt, ...]
+    residual: float
+    """‖b − A x‖ / ‖b‖, recomputed."""
+    backward_error: float
+    """‖b − A x‖ / (‖A‖ ‖x‖ + ‖b‖), for the largest components."""
+    symmetry: str
+    """What was found about the matrix."""
+    format: str
+    """The format of the matrix in memory."""
+    device: str
+    warnings: tuple[str, ...]
+
+    @property
+    def iterations(self) -> int:
+        """Iterations of all attempts."""
+        return sum(attempt.iterations for attempt in self.attempts)
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Names and values of the summary."""
+        tried = [f"{attempt.method} with {attempt.preconditioner}: {attempt.iterations} iterations" for attempt in self.attempts]
+        seconds = sum(attempt.seconds for attempt in self.attempts)
+        setup = sum(attempt.setup_seconds for attempt in self.attempts)
+        return [
+            ("matrix", f"{self.symmetry}, as {self.format}"),
+            ("methods", "; ".join(tried)),
+            ("true residual", f"{self.residual:.3e} (backward error {self.backward_error:.1e})"),
+            ("time", f"{seconds:.3f} s, preconditioner {setup:.3f} s"),
+            ("device", self.device),
+            *(("warning", warning) for warning in self.warnings),
+        ]
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name:22} {value}" for name, value in self.rows())
+
+    def _repr_html_(self) -> str:
+        return html_table("Sparse system", self.rows())
