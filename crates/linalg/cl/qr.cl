@@ -229,10 +229,7 @@ column_factors(ulong m, __global const element *a, ulong a_offset, ulong a_down,
         for (uint other = 1; other < ITEMS; other++) {
             own = fmax(own, largest[other]);
         }
-        int exponent = 0;
-        if (own > (real)0 && own < (real)INFINITY) {
-            frexp(own, &exponent);
-        }
+        const int exponent = own > (real)0 && own < (real)INFINITY ? ilogb(own) : 0;
         factors[j] = abs(exponent) > 480 ? ldexp(1.0, clamp(-exponent, -1000, 1000)) : 1.0;
     }
 }
