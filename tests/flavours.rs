@@ -94,7 +94,9 @@ fn flavours_go_with_masses_and_need_a_twisted_mass() {
     assert_eq!(words(&job(&[0.12], 0.1, Some(Flavour::Down))), [tail]);
     let quarks = |flavour| job(&[0.12], 0.1, flavour).action.quarks().unwrap();
     assert_eq!(quarks(None)[0].site_term, SiteTerm::Twisted { mu: 0.1 });
-    assert_eq!(quarks(Some(Flavour::Up)), quarks(None));
+    let operator = |flavour| quarks(flavour).remove(0).site_term;
+    assert_eq!(operator(Some(Flavour::Up)), operator(None));
+    assert_eq!(quarks(None)[0].flavour, Some(Flavour::Up));
     assert_eq!(quarks(Some(Flavour::Down))[0].site_term, SiteTerm::Twisted { mu: -0.1 });
     let mut wilson = both;
     wilson.action.mu = None;
