@@ -141,6 +141,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &["cr-solve bench factor --routines potrf,getrf --sizes 1024,2048 --precision d"],
     ),
     ("cr-solve bench fft", &["cr-solve bench fft --sizes 128,60x60x60,251 --kind c2c,r2c --precision s,d"]),
+    ("cr-solve bench sparse", &["cr-solve bench sparse A.mtx --rhs 1,8 --solve"]),
     ("cr-solve bench stencil", &["cr-solve bench stencil --dims 16x16x16x32"]),
     ("cr-solve bench solver", &["cr-solve bench solver --json"]),
     ("cr-solve bench measure", &["cr-solve bench measure --dims 32x32x32x64"]),
