@@ -14,7 +14,7 @@ impl Job {
     /// Returns the quarks, checked: those of `[[quark]]`, or one for each mass and flavour of the action.
     ///
     /// # Errors
-    /// * All errors of [`Action::quarks`].
+    /// * All errors of [`Action::quarks`](super::Action::quarks).
     /// * If a quark has no label of its own, names a source that is not there, or has a method
     ///   whose keys do not fit.
     /// * If masses stand in the action beside `[[quark]]`, or both κ and masses are given.
