@@ -9,9 +9,6 @@ use lattice_compute::{Buffer, Device};
 use lattice_linalg::factor::{Cholesky, posv, potrf, potri, potrs};
 use lattice_linalg::{BlasError, MatMut, MatRef, MatrixLayout, Op, Triangle, host};
 
-/// LAPACK's own bound is 30.
-const MOST: f64 = 10.0;
-
 /// A Hermitian, positive definite matrix of this condition, roughly: D B D for a B with a dominant diagonal.
 fn positive(draw: &mut Draw, n: usize, condition: f64, size: f64) -> Vec<C64> {
     let scale = |i: usize| (condition.powf(-0.5 * i as f64 / n as f64) * size).sqrt();
@@ -54,15 +51,6 @@ fn mirrored(triangle: Triangle, n: usize, x: &[C64]) -> Vec<C64> {
         if stored(i, j) { x[i + j * n] } else { x[j + i * n].conj() }
     };
     (0..n * n).map(element).collect()
-}
-
-fn identity(n: usize) -> Vec<C64> {
-    (0..n * n).map(|k| if k % n.max(1) == k / n.max(1) { 1.0.into() } else { C64::default() }).collect()
-}
-
-#[track_caller]
-fn expect_ratio(what: &str, error: f64, bound: f64) {
-    assert!(error <= MOST * bound, "{what}: ratio {}", error / bound);
 }
 
 fn check<T: Element>(device: &Device, draw: &mut Draw, n: usize) {

@@ -9,18 +9,6 @@ use lattice_compute::{Buffer, Device};
 use lattice_linalg::factor::{Lu, gesv, getrf, getri, getrs};
 use lattice_linalg::{BlasError, MatMut, MatRef, MatrixLayout, Op, host};
 
-/// LAPACK's own bound is 30.
-const MOST: f64 = 10.0;
-
-#[track_caller]
-fn expect_ratio(what: &str, error: f64, bound: f64) {
-    assert!(error <= MOST * bound, "{what}: ratio {}", error / bound);
-}
-
-fn identity(n: usize) -> Vec<C64> {
-    (0..n * n).map(|k| if k % n.max(1) == k / n.max(1) { 1.0.into() } else { C64::default() }).collect()
-}
-
 /// L and U of what is stored, and rows of A in the order that the pivots give them.
 fn parts(rows: usize, columns: usize, factors: &[C64]) -> [Vec<C64>; 2] {
     let fewer = rows.min(columns);

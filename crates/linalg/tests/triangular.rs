@@ -10,9 +10,6 @@ use lattice_linalg::{
     self as blas, BlasResult, Completion, Diagonal, MatMut, MatRef, MatrixLayout, Op, Side, Triangle, host,
 };
 
-/// Ratios of errors to what rounding may make: our aim.
-const MOST: f64 = 10.0;
-
 const TRIANGLES: [Triangle; 2] = [Triangle::Lower, Triangle::Upper];
 const OPS: [Op; 3] = Op::ALL;
 

@@ -46,6 +46,19 @@ pub fn sizes() -> &'static [usize] {
     if small() { &[0, 1, 2, 3, 5, 33] } else { &[0, 1, 2, 3, 5, 16, 31, 64, 65, 127, 129, 250] }
 }
 
+/// The largest ratio of a test. LAPACK's own bound is 30.
+pub const MOST: f64 = 10.0;
+
+#[track_caller]
+pub fn expect_ratio(what: &str, error: f64, bound: f64) {
+    assert!(error <= MOST * bound, "{what}: ratio {}", error / bound);
+}
+
+/// The identity of `n` rows, column after column.
+pub fn identity(n: usize) -> Vec<C64> {
+    (0..n * n).map(|k| if k % n.max(1) == k / n.max(1) { 1.0.into() } else { C64::default() }).collect()
+}
+
 /// Numbers that look random.
 pub struct Draw(Philox);
 
