@@ -3,7 +3,7 @@
 // VECTORS                near-null vectors of the level
 // FIXED                  1 if near-null vectors and blocks are kept in 16 bits, each group of numbers with a unit
 //
-// As they are made orthonormal, vectors are rows: one for each finer component of a site and each chirality,
+// Vectors that are made orthonormal lie in rows: one for each finer component of a site and each chirality,
 // number (site * half + component) * 2 + chirality. A row has PADDED real parts, then as many imaginary parts.
 // Matrices between vectors have such rows too, in double.
 //
@@ -155,7 +155,7 @@ __kernel EXPLICIT_VECTORS void multiply_rows(__global real *restrict rows, __glo
 
 #if FIXED
 #define kept short
-// Where the unit is zero so are the numbers.
+// Numbers with a unit of zero are zero.
 #define TO_KEPT(x, unit) ((unit) > 0 ? convert_short_sat(round((x) / (unit))) : (short)0)
 #else
 #define kept real
