@@ -23,6 +23,9 @@
 //! [`gcr_with_images`] is [`gcr`] with a preconditioner that gives A z with z, for example the
 //! [`Cycle`] of a multigrid method.
 //!
+//! [`thick_restart_lanczos`] finds eigenvectors of Hermitian operators at an end of the spectrum, and
+//! [`modes_nearest_zero`] those of indefinite ones.
+//!
 //! A method's other operations on vectors are written as formulas. A space carries out a formula in
 //! one pass over memory ([`mod@update`]).
 //!
@@ -65,7 +68,9 @@ mod conjugate_residual;
 mod convergence;
 mod cycle;
 mod gcr;
+mod hermitian_eigen;
 mod keeper;
+mod lanczos;
 mod minimal_residual;
 mod minres;
 mod multi_shift;
@@ -97,7 +102,12 @@ pub use conjugate_residual::{CrOptions, Recurrence, conjugate_residual};
 pub use convergence::Stopping;
 pub use cycle::{CoarseCorrection, CoarseSolve, Cycle};
 pub use gcr::{GcrOptions, ImagingPreconditioner, Preconditioned, Preconditioner, gcr, gcr_with_images};
+pub use hermitian_eigen::{HermitianEigen, NoEigenvalue, tridiagonal_eigen};
 pub use keeper::{Look, StateKeeper, Watching, Wish};
+pub use lanczos::{
+    LanczosCallbacks, LanczosError, LanczosInfo, LanczosLook, LanczosOptions, Mode, RandomVector, Wanted,
+    modes_nearest_zero, rayleigh_ritz, thick_restart_lanczos,
+};
 pub use minimal_residual::{MrOptions, MrSmoother, minimal_residual};
 pub use minres::{MinresOptions, minres};
 pub use multi_shift::{MultiShiftOptions, Shifted, multi_shift_cg};

@@ -1,0 +1,129 @@
+//! Modes of an indefinite operator that are nearest to zero.
+
+use super::krylov::{Rest, orthogonalise, unit};
+use super::outcome::{LanczosCallbacks, LanczosInfo, Mode, Outcome};
+use super::restart::true_mode;
+use super::{LanczosOptions, RandomVector, thick_restart_lanczos};
+use crate::work::Work;
+use crate::{ErrorOf, LinearOperator, SquareMatrix, VectorOf, VectorSpace};
+use num_complex::Complex64;
+use std::cell::RefCell;
+
+/// Finds the modes of a Hermitian operator Q with the smallest |λ|.
+///
+/// [`thick_restart_lanczos`] finds the lowest modes of Q², and [`rayleigh_ritz`] the modes of Q in
+/// their span. An eigenspace of Q² can hold modes of both signs. The span is completed by images if
+/// it has only a part of such a space.
+///
+/// The tolerance is that of Q². Its options are those of [`thick_restart_lanczos`], with
+/// [`Wanted::Lowest`](super::Wanted::Lowest). Modes are sorted by |λ|. Their residuals are those of
+/// Q.
+///
+/// # Errors
+/// The errors of [`thick_restart_lanczos`]. Modes that come with an error are those of Q².
+pub fn modes_nearest_zero<Q: LinearOperator>(
+    q: &Q,
+    options: &LanczosOptions,
+    random: &mut RandomVector<'_, Q>,
+    callbacks: LanczosCallbacks<'_, VectorOf<Q>, ErrorOf<Q>>,
+) -> Outcome<VectorOf<Q>, ErrorOf<Q>> {
+    let squared = Squared { q, between: RefCell::new(q.space().zero_vector()?) };
+    let (modes, mut info) = thick_restart_lanczos(&squared, options, random, callbacks)?;
+    // An application of Q² is two of Q.
+    info.applications *= 2;
+    let count = modes.len();
+    let scale = modes.last().map_or(0.0, |mode| mode.value.abs().sqrt());
+    let span = modes.into_iter().map(|mode| mode.vector).collect();
+    let mut modes = sorted(rayleigh_ritz(q, span, &mut info)?);
+    // A vector between both signs of an eigenvalue has a residual of the size of the eigenvalue.
+    let between = |mode: &Mode<_>| mode.residual > 1e-3 * scale;
+    if modes.iter().any(between) {
+        let mut span = Vec::with_capacity(2 * count);
+        for mode in modes {
+            let mut image = q.space().zero_vector()?;
+            if between(&mode) {
+                q.apply(&mode.vector, &mut image)?;
+                info.applications += 1;
+                span.push(image);
+            }
+            span.push(mode.vector);
+        }
+        modes = sorted(rayleigh_ritz(q, span, &mut info)?);
+    }
+    modes.truncate(count);
+    Ok((modes, info))
+}
+
+fn sorted<V>(mut modes: Vec<Mode<V>>) -> Vec<Mode<V>> {
+    modes.sort_by(|a, b| a.value.abs().total_cmp(&b.value.abs()));
+    modes
+}
+
+/// Finds the modes of a Hermitian operator in the span of some vectors.
+///
+/// They are exact if the span is made of eigenvectors. Vectors that depend on the others are left
+/// out. Modes are sorted, the lowest first. Their residuals are computed from the definition.
+///
+/// # Errors
+/// The space's own error if an operation fails.
+pub fn rayleigh_ritz<A: LinearOperator>(
+    a: &A,
+    span: Vec<VectorOf<A>>,
+    info: &mut LanczosInfo,
+) -> Result<Vec<Mode<VectorOf<A>>>, ErrorOf<A>> {
+    let space = a.space();
+    let mut work = Work::default();
+    let mut basis: Vec<VectorOf<A>> = Vec::with_capacity(span.len());
+    for mut vector in span {
+        let against: Vec<_> = basis.iter().collect();
+        if let (_, Rest::Norm(norm)) = orthogonalise(space, &against, &mut vector, &mut work)? {
+            basis.push(unit(space, &vector, norm)?);
+        }
+    }
+    let mut image = space.zero_vector()?;
+    let mut columns: Vec<Vec<Complex64>> = Vec::with_capacity(basis.len());
+    for vector in &basis {
+        a.apply(vector, &mut image)?;
+        let products = basis.iter().map(|own| space.dot(own, &image)).collect::<Result<Vec<_>, _>>()?;
+        columns.push(space.read_all(&products.iter().collect::<Vec<_>>())?);
+    }
+    let projected = SquareMatrix::from_fn(basis.len(), |i, j| 0.5 * (columns[j][i] + columns[i][j].conj()));
+    let Ok(eigen) = projected.hermitian_eigen() else { return Ok(Vec::new()) };
+    let mut modes = Vec::with_capacity(basis.len());
+    for k in 0..basis.len() {
+        let mut vector = space.zero_vector()?;
+        for (j, own) in basis.iter().enumerate() {
+            space.axpy(&space.scalar(eigen.vectors[(j, k)]), own, &mut vector)?;
+        }
+        modes.push(true_mode(a, vector, &mut image)?);
+    }
+    info.applications += 2 * basis.len();
+    work += a.work_with_products().times(2 * basis.len() as u64);
+    work += crate::update::AXPY.work(space).times(2 * (basis.len() * basis.len()) as u64);
+    info.work += work;
+    Ok(modes)
+}
+
+/// Q², applied as Q twice.
+struct Squared<'a, Q: LinearOperator> {
+    q: &'a Q,
+    between: RefCell<VectorOf<Q>>,
+}
+
+impl<Q: LinearOperator> LinearOperator for Squared<'_, Q> {
+    type Space = Q::Space;
+
+    fn space(&self) -> &Q::Space {
+        self.q.space()
+    }
+
+    fn apply(&self, x: &VectorOf<Q>, out: &mut VectorOf<Q>) -> Result<(), ErrorOf<Q>> {
+        let between = &mut *self.between.borrow_mut();
+        self.q.apply(x, between)?;
+        self.q.apply(between, out)
+    }
+
+    fn work(&self) -> Work {
+        self.q.work().times(2)
+    }
+}
