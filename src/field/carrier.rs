@@ -28,7 +28,7 @@ impl Carrier {
 }
 
 impl Communicator for Carrier {
-    fn faces<R: Pod>(
+    fn faces<R: Pod + Send>(
         &self,
         lattice: &Lattice,
         numbers: impl Fn(&Shard, usize) -> usize,
@@ -39,21 +39,21 @@ impl Communicator for Carrier {
         }
     }
 
-    fn exchange<R: Pod>(&self, exchange: &mut Exchange<R>) -> Result<(), DeviceError> {
+    fn exchange<R: Pod + Send>(&self, exchange: &mut Exchange<R>) -> Result<(), DeviceError> {
         match self {
             Self::Local(local) => local.exchange(exchange),
             Self::Ranks(ranks) => ranks.exchange(exchange),
         }
     }
 
-    fn start_exchange<R: Pod>(&self, exchange: &mut Exchange<R>) -> Result<bool, DeviceError> {
+    fn start_exchange<R: Pod + Send>(&self, exchange: &mut Exchange<R>) -> Result<bool, DeviceError> {
         match self {
             Self::Local(local) => local.start_exchange(exchange),
             Self::Ranks(ranks) => ranks.start_exchange(exchange),
         }
     }
 
-    fn finish_exchange<R: Pod>(&self, exchange: &mut Exchange<R>) -> Result<(), DeviceError> {
+    fn finish_exchange<R: Pod + Send>(&self, exchange: &mut Exchange<R>) -> Result<(), DeviceError> {
         match self {
             Self::Local(local) => local.finish_exchange(exchange),
             Self::Ranks(ranks) => ranks.finish_exchange(exchange),

@@ -16,7 +16,7 @@ pub(crate) trait Communicator {
     ///
     /// # Errors
     /// When there is no memory for the faces.
-    fn faces<R: Pod>(
+    fn faces<R: Pod + Send>(
         &self,
         lattice: &Lattice,
         numbers: impl Fn(&Shard, usize) -> usize,
@@ -31,7 +31,7 @@ pub(crate) trait Communicator {
     ///
     /// # Errors
     /// When a transfer fails.
-    fn exchange<R: Pod>(&self, exchange: &mut Exchange<R>) -> Result<(), DeviceError>;
+    fn exchange<R: Pod + Send>(&self, exchange: &mut Exchange<R>) -> Result<(), DeviceError>;
 
     /// Carries faces like [`exchange`](Self::exchange), without waiting for messages.
     ///
@@ -40,7 +40,7 @@ pub(crate) trait Communicator {
     ///
     /// # Errors
     /// When a transfer fails.
-    fn start_exchange<R: Pod>(&self, exchange: &mut Exchange<R>) -> Result<bool, DeviceError> {
+    fn start_exchange<R: Pod + Send>(&self, exchange: &mut Exchange<R>) -> Result<bool, DeviceError> {
         self.exchange(exchange).map(|()| false)
     }
 
@@ -48,7 +48,7 @@ pub(crate) trait Communicator {
     ///
     /// # Errors
     /// When a transfer fails.
-    fn finish_exchange<R: Pod>(&self, _: &mut Exchange<R>) -> Result<(), DeviceError> {
+    fn finish_exchange<R: Pod + Send>(&self, _: &mut Exchange<R>) -> Result<(), DeviceError> {
         Ok(())
     }
 

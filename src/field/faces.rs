@@ -1,10 +1,10 @@
 //! Faces that neighbouring domains exchange, with their buffers.
 
+use super::courier::{Courier, Staging};
 use crate::device::{Buffer, DeviceError, Event, PeerFlags, Pending, PinnedBuffer};
 use crate::geometry::{NDIM, Neighbours};
 use bytemuck::Pod;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// The face of a domain that a message goes through.
 #[derive(Clone, Copy)]
@@ -52,6 +52,10 @@ pub(crate) struct Exchange<R> {
     pub(super) groups_done: Vec<Buffer<u32>>,
     /// Messages on their way to the host, until an exchange is finished.
     pub(super) messages: Vec<Message<Pending<PinnedBuffer<R>>>>,
+    /// Messages that couriers carry, each by the courier of its place, until an exchange is finished.
+    pub(super) carried: Vec<Message<()>>,
+    /// Threads for messages, kept from one exchange to the next.
+    pub(super) couriers: Vec<Courier<R>>,
     /// Copies by the driver, until an exchange is finished.
     pub(super) copies: Vec<Event>,
 }
@@ -71,7 +75,16 @@ pub(super) struct Message<M> {
 
 impl<R> Exchange<R> {
     pub(super) fn new(domains: Vec<Vec<Faces<R>>>, flags: Option<PeerFlags>) -> Self {
-        Self { domains, epoch: 0, flags, groups_done: Vec::new(), messages: Vec::new(), copies: Vec::new() }
+        Self {
+            domains,
+            epoch: 0,
+            flags,
+            groups_done: Vec::new(),
+            messages: Vec::new(),
+            carried: Vec::new(),
+            couriers: Vec::new(),
+            copies: Vec::new(),
+        }
     }
 
     /// Begins the next exchange, for which [`Face::sent`] is written.
@@ -135,7 +148,7 @@ pub(crate) struct Face<R> {
     /// Pinned memory of the last message, after the neighbour has received it.
     spare: Option<PinnedBuffer<R>>,
     /// The last message from the neighbour, on its way to the device.
-    arriving: Option<Pending<Arc<PinnedBuffer<R>>>>,
+    arriving: Option<Pending<PinnedBuffer<R>>>,
 }
 
 impl<R> Faces<R> {
@@ -186,11 +199,9 @@ impl<R: Pod> Face<R> {
     }
 
     /// Returns pinned memory for the next message from the neighbour.
-    ///
-    /// The memory is free after the device has the last message.
-    pub(super) fn arrival_staging(&mut self) -> Result<PinnedBuffer<R>, DeviceError> {
-        let last = self.arriving.take().map(Pending::wait).transpose()?.and_then(Arc::into_inner);
-        last.map_or_else(|| PinnedBuffer::zeroed(self.received[0].device(), self.received[0].len()), Ok)
+    pub(super) fn arrival_staging(&mut self) -> Result<Staging<R>, DeviceError> {
+        let new = || PinnedBuffer::zeroed(self.received[0].device(), self.received[0].len());
+        self.arriving.take().map_or_else(|| new().map(Staging::Free), |last| Ok(Staging::Busy(last)))
     }
 
     /// Starts to bring a message from pinned memory of this device to the device.
@@ -203,7 +214,7 @@ impl<R: Pod> Face<R> {
         epoch: u32,
     ) -> Result<Event, DeviceError> {
         let to = self.received_mut(epoch).slice_mut(elements)?;
-        let arriving = Arc::new(message).share_start_to(to, &[])?;
+        let arriving = message.write_start_to(to, &[])?;
         let event = arriving.event().clone();
         self.arriving = Some(arriving);
         Ok(event)

@@ -38,7 +38,7 @@ impl Local {
 }
 
 impl Communicator for Local {
-    fn faces<R: Pod>(
+    fn faces<R: Pod + Send>(
         &self,
         lattice: &Lattice,
         numbers: impl Fn(&Shard, usize) -> usize,
@@ -52,11 +52,11 @@ impl Communicator for Local {
         }
     }
 
-    fn exchange<R: Pod>(&self, exchange: &mut Exchange<R>) -> Result<(), DeviceError> {
+    fn exchange<R: Pod + Send>(&self, exchange: &mut Exchange<R>) -> Result<(), DeviceError> {
         if self.start_exchange(exchange)? { self.finish_exchange(exchange) } else { Ok(()) }
     }
 
-    fn start_exchange<R: Pod>(&self, exchange: &mut Exchange<R>) -> Result<bool, DeviceError> {
+    fn start_exchange<R: Pod + Send>(&self, exchange: &mut Exchange<R>) -> Result<bool, DeviceError> {
         match (&self.reach, &self.copies) {
             (Some(reach), _) => reach.exchange(exchange).map(|()| false),
             (None, Some(copies)) => {
@@ -65,11 +65,14 @@ impl Communicator for Local {
                 };
                 copied::start(&self.neighbours, exchange, copy).map(|()| true)
             }
-            (None, None) => staged::start(exchange).map(|()| true),
+            (None, None) => {
+                staged::start(exchange)?;
+                staged::carry(&self.neighbours, exchange).map(|()| true)
+            }
         }
     }
 
-    fn finish_exchange<R: Pod>(&self, exchange: &mut Exchange<R>) -> Result<(), DeviceError> {
+    fn finish_exchange<R: Pod + Send>(&self, exchange: &mut Exchange<R>) -> Result<(), DeviceError> {
         match &self.copies {
             Some(_) => copied::finish(exchange),
             None => staged::finish(&self.neighbours, exchange),

@@ -7,6 +7,7 @@ mod clover;
 mod clover_blocks;
 mod columns;
 mod communicator;
+mod courier;
 mod faces;
 mod gathered;
 mod halo;

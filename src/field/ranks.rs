@@ -101,7 +101,7 @@ impl Ranks {
 }
 
 impl Communicator for Ranks {
-    fn faces<R: Pod>(
+    fn faces<R: Pod + Send>(
         &self,
         lattice: &Lattice,
         numbers: impl Fn(&Shard, usize) -> usize,
@@ -112,18 +112,18 @@ impl Communicator for Ranks {
         }
     }
 
-    fn exchange<R: Pod>(&self, exchange: &mut Exchange<R>) -> Result<(), DeviceError> {
+    fn exchange<R: Pod + Send>(&self, exchange: &mut Exchange<R>) -> Result<(), DeviceError> {
         if self.start_exchange(exchange)? { self.finish_exchange(exchange) } else { Ok(()) }
     }
 
-    fn start_exchange<R: Pod>(&self, exchange: &mut Exchange<R>) -> Result<bool, DeviceError> {
+    fn start_exchange<R: Pod + Send>(&self, exchange: &mut Exchange<R>) -> Result<bool, DeviceError> {
         match &self.reach {
             Some(reach) => reach.exchange(exchange).map(|()| false),
             None => staged::start(exchange).map(|()| true),
         }
     }
 
-    fn finish_exchange<R: Pod>(&self, exchange: &mut Exchange<R>) -> Result<(), DeviceError> {
+    fn finish_exchange<R: Pod + Send>(&self, exchange: &mut Exchange<R>) -> Result<(), DeviceError> {
         let epoch = exchange.epoch;
         let me = self.world.rank();
         let reads = std::mem::take(&mut exchange.messages);
@@ -136,7 +136,7 @@ impl Communicator for Ranks {
             if self.placement.rank_of(side.neighbour(&self.neighbours[domain])[faces.mu]) == me {
                 within.push(message);
             } else {
-                let (elements, data) = (message.elements.clone(), side.of(faces).arrival_staging()?);
+                let (elements, data) = (message.elements.clone(), side.of(faces).arrival_staging()?.free()?);
                 received.push(Message { domain, direction, side, elements, data });
                 sent.push(message);
             }

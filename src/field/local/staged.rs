@@ -13,12 +13,16 @@
 //!
 //! Each face has pinned memory of its own device for messages that leave, and for messages that
 //! arrive. The host copies from one to the other. A driver copies at full speed from pinned memory of
-//! its own context alone.
+//! its own context alone. Large messages are copied by threads, one for each message.
 
 use crate::device::{Buffer, DeviceError, Event, PinnedBuffer};
+use crate::field::courier::{Copied, Courier};
 use crate::field::faces::{Exchange, Face, Faces, Message, Packed, Side, compute_after_arrivals};
 use crate::geometry::{Neighbours, Shard};
 use bytemuck::Pod;
+
+/// Bytes of a message that threads carry. To copy less takes less time than to wake a thread.
+const CARRIED: usize = 128 << 10;
 
 /// Makes faces whose buffers belong to one device each.
 ///
@@ -51,6 +55,10 @@ pub(in crate::field) fn faces<R: Pod>(
 pub(in crate::field) fn start<R: Pod>(exchange: &mut Exchange<R>) -> Result<(), DeviceError> {
     // Messages of an application that failed. Dropping the messages waits for them.
     exchange.messages.clear();
+    if !exchange.carried.is_empty() {
+        exchange.carried.clear();
+        exchange.couriers.clear();
+    }
     let epoch = exchange.epoch;
     for (domain, all) in exchange.domains.iter_mut().enumerate() {
         for (direction, faces) in all.iter_mut().enumerate() {
@@ -67,21 +75,63 @@ pub(in crate::field) fn start<R: Pod>(exchange: &mut Exchange<R>) -> Result<(), 
     Ok(())
 }
 
+/// Gives large messages between domains of this process to threads.
+///
+/// Messages without a thread stay where they are.
+pub(super) fn carry<R: Pod + Send>(
+    neighbours: &[Neighbours],
+    exchange: &mut Exchange<R>,
+) -> Result<(), DeviceError> {
+    for message in std::mem::take(&mut exchange.messages) {
+        let Message { domain, direction, side, elements, data } = message;
+        let place = exchange.carried.len();
+        let is_large = size_of::<R>() * elements.len() >= CARRIED;
+        if is_large && exchange.couriers.len() == place {
+            exchange.couriers.extend(Courier::start());
+        }
+        let data = match exchange.couriers.get(place).filter(|_| is_large) {
+            Some(courier) => {
+                let neighbour = side.neighbour(&neighbours[domain])[exchange.domains[domain][direction].mu];
+                let to = side.opposite().of(&mut exchange.domains[neighbour][direction]);
+                courier.carry(data, to.arrival_staging()?, elements.len())
+            }
+            None => Err(data),
+        };
+        match data {
+            Ok(()) => exchange.carried.push(Message { domain, direction, side, elements, data: () }),
+            Err(data) => exchange.messages.push(Message { domain, direction, side, elements, data }),
+        }
+    }
+    Ok(())
+}
+
 /// Waits for each message and starts to bring it to the neighbour.
 ///
 /// Kernels of the neighbours that are launched from now on find the messages.
-pub(super) fn finish<R: Pod>(
+pub(super) fn finish<R: Pod + Send>(
     neighbours: &[Neighbours],
     exchange: &mut Exchange<R>,
 ) -> Result<(), DeviceError> {
     let epoch = exchange.epoch;
     let domains = &mut exchange.domains;
     let mut arrivals = vec![Vec::new(); domains.len()];
+    let neighbour_of = |domains: &[Vec<Faces<R>>], domain: usize, direction: usize, side: Side| {
+        side.neighbour(&neighbours[domain])[domains[domain][direction].mu]
+    };
     for Message { domain, direction, side, elements, data } in exchange.messages.drain(..) {
         let message = Message { domain, direction, side, elements, data: data.wait()? };
-        let neighbour = side.neighbour(&neighbours[domain])[domains[domain][direction].mu];
+        let neighbour = neighbour_of(domains, domain, direction, side);
         arrivals[neighbour].push(deliver(domains, neighbour, message, epoch)?);
     }
+    for (k, courier) in exchange.couriers.iter().enumerate().take(exchange.carried.len()) {
+        let Copied { sent, arrival } = courier.wait()?;
+        let Message { domain, direction, side, elements, .. } = &exchange.carried[k];
+        let neighbour = neighbour_of(domains, *domain, *direction, *side);
+        let to = side.opposite().of(&mut domains[neighbour][*direction]);
+        arrivals[neighbour].push(to.receive(arrival, elements.clone(), epoch)?);
+        side.of(&mut domains[*domain][*direction]).keep(sent);
+    }
+    exchange.carried.clear();
     compute_after_arrivals(domains, &arrivals, epoch)
 }
 
@@ -100,7 +150,7 @@ pub(in crate::field) fn deliver<R: Pod>(
 ) -> Result<Event, DeviceError> {
     let Message { domain, direction, side, elements, data } = message;
     let to = side.opposite().of(&mut domains[neighbour][direction]);
-    let mut arrival = to.arrival_staging()?;
+    let mut arrival = to.arrival_staging()?.free()?;
     arrival.copy_start(&data, elements.len())?;
     let event = to.receive(arrival, elements, epoch)?;
     side.of(&mut domains[domain][direction]).keep(data);

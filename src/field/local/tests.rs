@@ -17,12 +17,12 @@ fn team(count: usize, ways: PeerWays) -> Team {
     Team::of((0..count).map(|_| Device::open(&found[0], &options).unwrap()).collect::<Vec<_>>())
 }
 
-/// Checks that each face receives the number that its neighbour sent, in one of the ways.
-fn check_faces(grid: Grid, ways: PeerWays) {
+/// Checks that each face of so many numbers receives what its neighbour sent, in one of the ways.
+fn check_faces(grid: Grid, ways: PeerWays, numbers: usize) {
     let lattice = small_lattice(grid, ways);
     let local = Local::new(&lattice).unwrap();
-    let exchange = local.faces::<f64>(&lattice, |_, _| 5).unwrap();
-    check_exchange(&lattice, exchange, |exchange| local.exchange(exchange).unwrap());
+    let exchange = local.faces::<f64>(&lattice, |_, _| numbers).unwrap();
+    check_exchange(&lattice, numbers, exchange, |exchange| local.exchange(exchange).unwrap());
 }
 
 fn small_lattice(grid: Grid, ways: PeerWays) -> Lattice {
@@ -30,8 +30,14 @@ fn small_lattice(grid: Grid, ways: PeerWays) -> Lattice {
     Lattice::with_grid(&team(grid.count(), ways), dims, grid).unwrap()
 }
 
-/// Checks exchanges of faces of five numbers.
-fn check_exchange(lattice: &Lattice, mut exchange: Exchange<f64>, carry: impl Fn(&mut Exchange<f64>)) {
+/// Checks exchanges of faces of so many numbers, all but the first and the last.
+fn check_exchange(
+    lattice: &Lattice,
+    numbers: usize,
+    mut exchange: Exchange<f64>,
+    carry: impl Fn(&mut Exchange<f64>),
+) {
+    let sent_numbers = 1..numbers - 1;
     let grid = lattice.grid();
     let name = |domain: usize, mu: usize, side: Side, epoch: u32| {
         f64::from(1000 * epoch) + (10 * domain + 2 * mu + side as usize) as f64
@@ -44,14 +50,15 @@ fn check_exchange(lattice: &Lattice, mut exchange: Exchange<f64>, carry: impl Fn
             for faces in all {
                 for side in Side::BOTH {
                     let value = name(domain, faces.mu, side, epoch);
-                    side.of(faces).sent(epoch).slice_mut(1..4).unwrap().write(&[value; 3]).unwrap();
+                    let mut sent = side.of(faces).sent(epoch).slice_mut(sent_numbers.clone()).unwrap();
+                    sent.write(&vec![value; numbers - 2]).unwrap();
                 }
                 // Any event will do: the buffers are filled.
                 let mut other = Buffer::zeroed(&device, 1).unwrap();
                 let zero = Arc::new(PinnedBuffer::<f64>::zeroed(&device, 1).unwrap());
                 let written = zero.share_start_to(other.slice_mut(..).unwrap(), &[]).unwrap();
                 let event = wanted.then(|| written.event().clone());
-                faces.packed = Some(Packed { event, elements: 1..4 });
+                faces.packed = Some(Packed { event, elements: sent_numbers.clone() });
             }
         }
         // Kernels that pack would have done this.
@@ -66,7 +73,9 @@ fn check_exchange(lattice: &Lattice, mut exchange: Exchange<f64>, carry: impl Fn
                 for side in Side::BOTH {
                     let sent = name(side.neighbour(&neighbours)[mu], mu, side.opposite(), epoch);
                     let received = side.of(faces).received(epoch).to_vec().unwrap();
-                    assert_eq!(received, [0.0, sent, sent, sent, 0.0], "{grid} {domain} {mu}");
+                    let ends = [received[0], received[numbers - 1]];
+                    assert_eq!(ends, [0.0; 2], "{grid} {domain} {mu}");
+                    assert!(received[sent_numbers.clone()].iter().all(|&number| number == sent));
                 }
             }
         }
@@ -78,9 +87,39 @@ fn a_face_receives_what_its_neighbour_sent() {
     let _waiting = lock(&KERNELS_WAIT);
     let grid = |parts| Grid::new(parts).unwrap();
     for ways in [PeerWays::OFF, PeerWays::only(PeerWay::Host)] {
-        check_faces(grid([2, 1, 1, 3]), ways);
+        check_faces(grid([2, 1, 1, 3]), ways, 5);
     }
-    check_faces(grid([1, 1, 2, 1]), PeerWays::only(PeerWay::HostFlags));
+    check_faces(grid([1, 1, 2, 1]), PeerWays::only(PeerWay::HostFlags), 5);
+}
+
+/// Messages of these faces are carried by threads.
+#[test]
+fn a_large_face_receives_what_its_neighbour_sent() {
+    check_faces(Grid::new([1, 2, 1, 2]).unwrap(), PeerWays::OFF, 20_003);
+}
+
+/// An application that fails between start and finish leaves messages under way.
+#[test]
+fn messages_that_nobody_waited_for_are_forgotten() {
+    let grid = Grid::new([1, 1, 1, 2]).unwrap();
+    let lattice = small_lattice(grid, PeerWays::OFF);
+    let local = Local::new(&lattice).unwrap();
+    let exchange = local.faces::<f64>(&lattice, |_, _| 20_003).unwrap();
+    check_exchange(&lattice, 20_003, exchange, |exchange| {
+        let packed: Vec<_> = exchange
+            .domains
+            .iter()
+            .flatten()
+            .map(|faces| faces.packed.as_ref().map(|packed| (packed.event.clone(), packed.elements.clone())))
+            .collect();
+        assert!(local.start_exchange(exchange).unwrap());
+        assert_eq!(exchange.carried.len(), 4);
+        for (faces, packed) in exchange.domains.iter_mut().flatten().zip(packed) {
+            faces.packed = packed.map(|(event, elements)| Packed { event, elements });
+        }
+        local.exchange(exchange).unwrap();
+        assert!(exchange.carried.is_empty());
+    });
 }
 
 /// Takes a copy through the host for the driver's.
@@ -95,7 +134,7 @@ fn a_face_receives_what_the_driver_copies() {
         to.write(&from.to_vec()?)?;
         Ok(packed[0].clone())
     };
-    check_exchange(&lattice, exchange, |exchange| {
+    check_exchange(&lattice, 5, exchange, |exchange| {
         copied::start(&neighbours, exchange, copy).unwrap();
         assert_eq!(exchange.copies.len(), 6 * 4);
         copied::finish(exchange).unwrap();

@@ -125,6 +125,23 @@ impl<T: Pod> PinnedBuffer<T> {
         Self::pending(self, event, destination.device())
     }
 
+    /// Copies like [`PinnedBuffer::write_to`], but only as many elements as the destination has.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfRange`] if the destination has more elements;
+    /// [`DeviceError::ForeignBuffer`]; [`DeviceError::OpenCl`].
+    pub fn write_start_to<'b>(
+        self,
+        destination: impl Into<BufferViewMut<'b, T>>,
+        wait: &[&Event],
+    ) -> Result<Pending<Self>> {
+        let destination = destination.into();
+        check_device(&self.device, destination.device())?;
+        // SAFETY: see `write_to`.
+        let event = unsafe { self.start_write(&destination, wait) }?;
+        Self::pending(self, event, destination.device())
+    }
+
     /// Copies like [`PinnedBuffer::write_to`], but only the start, to any device.
     ///
     /// The transfer copies as many of the first elements as the destination has. The function is
