@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | [`conjugate_residual`] | Hermitian A, and with [`Recurrence::General`] any A | one application of A, ‖r‖ never grows |
 //! | [`minres`] | Hermitian A, also where [`conjugate_residual`] breaks down | one application of A, two sums read, ‖r‖ never grows |
+//! | [`preconditioned_minres`] | the same, with a preconditioner that is Hermitian and positive definite | one application of A and of the preconditioner, two sums read |
 //! | [`conjugate_gradient`] | Hermitian positive definite A | one application of A |
 //! | [`preconditioned_cg`] | the same, with a preconditioner that is Hermitian and positive definite | one application of A and of the preconditioner |
 //! | [`multi_shift_cg`] | Hermitian positive definite A, with many shifts A + σ at once | one application of A |
@@ -78,6 +79,7 @@ mod operator;
 mod outcome;
 mod polynomial;
 mod preconditioned_cg;
+mod preconditioned_minres;
 mod right_preconditioned;
 mod shadow;
 mod source;
@@ -115,6 +117,7 @@ pub use operator::LinearOperator;
 pub use outcome::{Failure, Residual, Solution, SolverError, SolverInfo};
 pub use polynomial::Polynomial;
 pub use preconditioned_cg::{PreconditionedCgOptions, preconditioned_cg};
+pub use preconditioned_minres::preconditioned_minres;
 pub use right_preconditioned::RightPreconditioned;
 pub use source::{SourceError, power_of_source};
 pub use space::VectorSpace;

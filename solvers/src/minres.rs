@@ -151,11 +151,11 @@ const STATE: Names<5, 0, 8> = Names {
 };
 
 /// The known numbers of T and of its rotations.
-struct Lanczos {
+pub(crate) struct Lanczos {
     /// The element of T beside the diagonal, between the last column and the next.
-    beta: f64,
+    pub beta: f64,
     /// The last element of the rotated right-hand side: ‖r‖, up to its sign.
-    eta: f64,
+    pub eta: f64,
     last: Rotation,
     earlier: Rotation,
 }
@@ -169,34 +169,39 @@ struct Rotation {
 }
 
 /// The next direction is v − `last` p − `earlier` p₋. x goes `step` along it.
-struct Direction {
-    last: f64,
-    earlier: f64,
-    step: f64,
+pub(crate) struct Direction {
+    pub last: f64,
+    pub earlier: f64,
+    pub step: f64,
 }
 
 impl Lanczos {
     /// Makes the state before the first column, with this ‖r‖.
-    fn start(norm: f64) -> Self {
+    pub fn start(norm: f64) -> Self {
         let none = Rotation { c: 1.0, s: 0.0, rho: 1.0 };
         Self { beta: 0.0, eta: norm, last: none, earlier: none }
     }
 
-    fn numbers(&self) -> [f64; 8] {
+    pub fn numbers(&self) -> [f64; 8] {
         let Self { beta, eta, last, earlier } = self;
         [*beta, *eta, last.c, last.s, last.rho, earlier.c, earlier.s, earlier.rho]
     }
 
-    fn from_numbers([beta, eta, c, s, rho, earlier_c, earlier_s, earlier_rho]: [f64; 8]) -> Self {
+    pub fn from_numbers([beta, eta, c, s, rho, earlier_c, earlier_s, earlier_rho]: [f64; 8]) -> Self {
         let earlier = Rotation { c: earlier_c, s: earlier_s, rho: earlier_rho };
         Self { beta, eta, last: Rotation { c, s, rho }, earlier }
+    }
+
+    /// The factors of the last residual and of the next Lanczos vector in the next residual.
+    pub fn residual(&self) -> [f64; 2] {
+        [self.last.s * self.last.s, self.last.c * self.eta]
     }
 
     /// Rotates the next column of T: α, and β² below it.
     ///
     /// # Errors
     /// The failure if α or β² is not finite, or if the column becomes zero. Nothing changes then.
-    fn turn(&mut self, alpha: Complex64, beta2: Complex64, bound: f64) -> Result<Direction, Failure> {
+    pub fn turn(&mut self, alpha: Complex64, beta2: Complex64, bound: f64) -> Result<Direction, Failure> {
         if !(alpha.is_finite() && beta2.is_finite()) {
             return Err(Failure::NotFinite { quantity: "(v, Av)" });
         }

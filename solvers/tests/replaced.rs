@@ -31,7 +31,7 @@ fn every_method_finds_the_solution_of_the_right_operator() {
     let cg = CgOptions { stopping, ..Default::default() };
     let minimal = MinresOptions { stopping, ..Default::default() };
     let flexible = PreconditionedCgOptions { stopping, flexible: true, ..Default::default() };
-    let methods: [(&str, &Solve); 9] = [
+    let methods: [(&str, &Solve); 10] = [
         ("cr", &|a, b, residual| conjugate_residual(a, b, None, &cr, Some(residual))),
         ("cgne", &|a, b, residual| cgne(a, &a.adjoint(), b, None, &cg, Some(residual))),
         ("bicgstab", &|a, b, residual| bicgstab(a, b, None, &stab, Some(residual))),
@@ -40,6 +40,10 @@ fn every_method_finds_the_solution_of_the_right_operator() {
         ("preconditioned cg", &|a, b, residual| {
             let mut k = |r: &Vector, z: &mut Vector| a.diagonal_inverse(r, z);
             preconditioned_cg(a, b, None, &flexible, &mut k, Some(residual))
+        }),
+        ("preconditioned minres", &|a, b, residual| {
+            let mut k = |r: &Vector, z: &mut Vector| a.diagonal_inverse(r, z);
+            preconditioned_minres(a, b, None, &minimal, &mut k, Some(residual))
         }),
         ("mr", &|a, b, residual| minimal_residual(a, b, None, &mr, Some(residual))),
         ("gcr", &|a, b, residual| gcr(a, b, None, &plain, None, Some(residual))),
@@ -52,12 +56,12 @@ fn every_method_finds_the_solution_of_the_right_operator() {
     for (name, method) in methods {
         let a = match name {
             "minres" => &indefinite,
-            "preconditioned cg" => &positive,
+            "preconditioned cg" | "preconditioned minres" => &positive,
             _ => &general,
         };
         let mut random = Random(132);
         let mut wrong = Dense::from_fn(N, |i, j| a.rows[i][j] * (1.0 + 1e-3 * random.complex()));
-        if matches!(name, "minres" | "preconditioned cg") {
+        if matches!(name, "minres" | "preconditioned cg" | "preconditioned minres") {
             let adjoint = wrong.adjoint();
             wrong = Dense::from_fn(N, |i, j| 0.5 * (wrong.rows[i][j] + adjoint.rows[i][j]));
         }

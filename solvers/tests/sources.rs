@@ -21,7 +21,7 @@ fn stopping(max_iterations: usize) -> Stopping {
 }
 
 /// All methods that begin from any guess, on a positive definite matrix.
-const METHODS: [(&str, Method); 11] = [
+const METHODS: [(&str, Method); 12] = [
     ("CR", |a, b, guess, most| {
         let options = CrOptions { stopping: stopping(most), ..Default::default() };
         conjugate_residual(a, b, guess, &options, None)
@@ -32,6 +32,10 @@ const METHODS: [(&str, Method); 11] = [
     }),
     ("MINRES", |a, b, guess, most| {
         minres(a, b, guess, &MinresOptions { stopping: stopping(most), ..Default::default() }, None)
+    }),
+    ("preconditioned MINRES", |a, b, guess, most| {
+        let options = MinresOptions { stopping: stopping(most), ..Default::default() };
+        preconditioned_minres(a, b, guess, &options, &mut |r, z| a.diagonal_inverse(r, z), None)
     }),
     ("CG", |a, b, guess, most| {
         conjugate_gradient(a, b, guess, &CgOptions { stopping: stopping(most), ..Default::default() }, None)

@@ -96,6 +96,11 @@ fn a_solve_that_was_interrupted_gives_the_same_bits() {
             });
             assert!(distance(&x, &positive.solve(&b)) < 1e-8);
         }
+        let x = check("preconditioned MINRES", |keeper| {
+            let mut k = |r: &Vector, z: &mut Vector| positive.diagonal_inverse(r, z);
+            preconditioned_minres(&positive, &b, None, &minimal, &mut k, with(keeper))
+        });
+        assert!(distance(&x, &positive.solve(&b)) < 1e-8);
         let more = [
             check("BiCGStab(3)", |keeper| bicgstab_l(&general, &b, None, &higher, with(keeper))),
             check("GCR(4)", |keeper| gcr(&general, &b, None, &gcr_params, None, with(keeper))),
