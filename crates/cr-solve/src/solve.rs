@@ -14,7 +14,7 @@ use super::team::{device_names, select_one};
 use lattice_cl::blas::BlasError;
 use lattice_cl::blas::host::level1::Arithmetic;
 use lattice_cl::blas::sparse::market::{AnyCsr, write_vectors};
-use lattice_cl::blas::sparse::precondition::AmgOptions;
+use lattice_cl::blas::sparse::precondition::{AmgOptions, Cycle};
 use lattice_cl::blas::sparse::solve::{Attempt, Kind, Method, SolveError, SolveOptions, Solved, solve};
 use lattice_cl::blas::sparse::{Csr, Format, Place, read_vectors};
 use lattice_solvers::{Look, Stopping};
@@ -48,6 +48,9 @@ pub struct Arguments {
     /// Unknowns of a point, for amg; found from the matrix by default
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=32))]
     block: Option<u16>,
+    /// Cycle of amg: v, or k for hard problems, with the methods cg and gcr
+    #[arg(long, value_name = "CYCLE", default_value = "v")]
+    cycle: Cycle,
     /// Form of the matrix in memory: auto, csr, sell, bsr:SIZE, diagonals or coo
     #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = choice::<Format>)]
     format: Choice<Format>,
@@ -163,6 +166,11 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
             arguments.tol
         )));
     }
+    if let (Cycle::K, Some(kind)) = (arguments.cycle, arguments.preconditioner.0)
+        && kind != Kind::Amg
+    {
+        return Err(Failure::usage(format!("--cycle is for --preconditioner amg, not for {kind}")));
+    }
     check_plot(arguments.plot.as_deref())?;
     for path in arguments.output.iter().chain(&arguments.plot) {
         arguments.overwriting.check(path)?;
@@ -249,7 +257,8 @@ struct Job<'a> {
 
 impl Job<'_> {
     fn options<T: Arithmetic>(&self) -> SolveOptions<T> {
-        let Arguments { method, preconditioner, format, tol, max_iterations, restart, .. } = self.arguments;
+        let Arguments { method, preconditioner, cycle, format, tol, max_iterations, restart, .. } =
+            self.arguments;
         let vectors = self.near_null.vectors.as_ref();
         let near_null_space =
             vectors.map(|vectors| vectors.iter().map(|value| T::from_complex((*value).into())).collect());
@@ -259,7 +268,12 @@ impl Job<'_> {
             format: format.0,
             stopping: Stopping { tolerance: *tol, max_iterations: *max_iterations, ..Stopping::default() },
             restart: usize::from(*restart),
-            amg: AmgOptions { block: self.near_null.block, near_null_space, ..AmgOptions::default() },
+            amg: AmgOptions {
+                block: self.near_null.block,
+                near_null_space,
+                cycle: *cycle,
+                ..AmgOptions::default()
+            },
         }
     }
 
@@ -412,6 +426,8 @@ fn not_solved<T>(solved: &Solved<T>, tolerance: f64) -> Failure {
     match last.method {
         Method::Cg if negative => failure
             .hint("the matrix or its preconditioner is not positive definite; choose --method minres or gcr"),
+        Method::Minres if negative => failure
+            .hint("the preconditioner is not positive definite; choose --preconditioner jacobi or none, or --method gcr"),
         method if method.takes_preconditioner() => failure
             .hint("another --preconditioner (ilu0, amg), more --max-iterations or a larger --tol may help"),
         _ => failure.hint("more --max-iterations or a larger --tol may help"),

@@ -285,7 +285,11 @@ fn what_has_no_solution_is_refused_with_the_reason() {
         .expect(1)
         .says(&["(p, Ap)", "not positive definite", "--method minres or gcr"]);
     // Auto finds the way.
-    assert_eq!(json(&folder, "solve indefinite.mtx --rhs e2.mtx")["method"], "minres");
+    let solved = json(&folder, "solve indefinite.mtx --rhs e2.mtx");
+    assert_eq!((&solved["method"], &solved["preconditioner"]["kind"]), (&"minres".into(), &"jacobi".into()));
+    run(&folder, "solve indefinite.mtx --rhs e2.mtx --method minres --preconditioner ilu0 --json")
+        .expect(1)
+        .says(&["(r, Kr)", "the preconditioner is not positive definite", "--preconditioner jacobi or none"]);
 }
 
 #[test]
@@ -332,6 +336,20 @@ fn right_hand_sides_and_options_that_do_not_fit_are_refused() {
         "solve poisson2d:2 --method cgne --preconditioner jacobi",
         2,
         &["cgne takes no preconditioner"],
+    );
+    let cycle = "solve poisson2d:2 --cycle";
+    assert_refused(&folder, &format!("{cycle} w"), 2, &["`w` is no cycle; choose v or k"]);
+    assert_refused(
+        &folder,
+        &format!("{cycle} k --preconditioner jacobi"),
+        2,
+        &["--cycle is for --preconditioner amg, not for jacobi"],
+    );
+    assert_refused(
+        &folder,
+        &format!("{cycle} k --preconditioner amg --method bicgstab"),
+        2,
+        &["bicgstab needs the same preconditioner in each iteration", "the V-cycle"],
     );
 }
 

@@ -6,9 +6,9 @@ use lattice_linalg::BlasError;
 use lattice_linalg::host::level1::Arithmetic;
 use lattice_linalg::sparse::market::AnyCsr;
 use lattice_linalg::sparse::precondition::{
-    Amg, AmgOptions, BlockJacobi, Ic0, Ilu0, Jacobi, PreconditionError,
+    Amg, AmgOptions, BlockJacobi, Cycle, Ic0, Ilu0, Jacobi, PreconditionError,
 };
-use lattice_linalg::sparse::solve::SolveOptions;
+use lattice_linalg::sparse::solve::{Kind, Method, SolveError, SolveOptions};
 use lattice_linalg::sparse::{self, Csr, Matrix, Place, Problem, Space, Vector};
 use lattice_solvers::*;
 use matrices::{complex, json, matrices, matrix, norm, places, real_matrix, sample, small, vector};
@@ -383,4 +383,67 @@ fn model_problems_are_those_of_their_names() {
         made.row(row).zip(expected.row(row)).any(|(a, b)| a.0 != b.0 || (a.1 - b.1).abs() > 1e-11)
     };
     assert!(made.entries() == expected.entries() && !(0..1600).any(differs));
+}
+
+/// −Δ less a shift, with eigenvalues of both signs, and rows and columns scaled over three orders.
+fn graded_indefinite() -> Csr<f64> {
+    let problem: Problem = "poisson2d:17".parse().unwrap();
+    let poisson = problem.matrix().unwrap();
+    let n = poisson.rows();
+    let scale = |k: usize| 10f64.powf(-3.0 * (k * 7 % n) as f64 / n as f64);
+    poisson.map(|i, j, value| (value - if i == j { 1.3 } else { 0.0 }) * scale(i) * scale(j))
+}
+
+#[test]
+fn indefinite_systems_take_a_positive_preconditioner() {
+    let a = Arc::new(graded_indefinite());
+    let b = right_side::<f64>(a.rows());
+    for place in places() {
+        let label = place.label();
+        let solved = |preconditioner| {
+            let options = SolveOptions {
+                method: Some(Method::Minres),
+                preconditioner,
+                stopping: stopping(),
+                ..Default::default()
+            };
+            sparse::solve::solve(&place, Arc::clone(&a), &b, &options, None).unwrap()
+        };
+        let [with, chosen] = [Some(Kind::Jacobi), None].map(solved);
+        assert!(with.converged && with.true_residual <= 1e-8, "{label}: {}", with.true_residual);
+        assert_eq!(chosen.attempts[0].preconditioner.kind, Kind::Jacobi, "{label}");
+        let without = solved(Some(Kind::None));
+        let [with, without] = [&with, &without].map(|solved| solved.attempts[0].iterations);
+        assert!(2 * with < without, "{label}: {with} {without}");
+    }
+}
+
+#[test]
+fn the_k_cycle_needs_no_more_iterations_than_the_v_cycle() {
+    let problem: Problem = "poisson2d:110".parse().unwrap();
+    let a = Arc::new(problem.matrix().unwrap());
+    let b = right_side::<f64>(a.rows());
+    for place in places() {
+        let label = place.label();
+        let solved = |cycle, method| {
+            let amg = AmgOptions { coarse_rows: 5, degree: 1, ratio: 4.0, cycle, ..Default::default() };
+            let preconditioner = Some(Kind::Amg);
+            let options =
+                SolveOptions { method, preconditioner, stopping: stopping(), amg, ..Default::default() };
+            sparse::solve::solve(&place, Arc::clone(&a), &b, &options, None)
+        };
+        let v = solved(Cycle::V, None).unwrap();
+        assert!(v.attempts[0].preconditioner.levels.as_ref().unwrap().len() >= 4, "{label}");
+        for method in [None, Some(Method::Gcr)] {
+            let k = solved(Cycle::K, method).unwrap();
+            assert!(k.converged && k.true_residual <= 1e-8, "{label}: {}", k.true_residual);
+            let [k, v] = [&k, &v].map(|solved| solved.attempts[0].iterations);
+            assert!(k <= v, "{label}, {method:?}: {k} {v}");
+        }
+        // A method that needs the same operator in each iteration does not get one that changes.
+        for method in [Method::Minres, Method::Bicgstab] {
+            let error = solved(Cycle::K, Some(method)).unwrap_err();
+            assert_eq!(error, SolveError::Cycle { method });
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use super::{PreconditionError, dense, expect_square};
 use crate::error::BlasResult;
 use crate::host::level1::Arithmetic;
-use crate::sparse::arithmetic::{reciprocal, size};
+use crate::sparse::arithmetic::{real, reciprocal, size};
 use crate::sparse::csr::Csr;
 use crate::sparse::matrix::Matrix;
 use crate::sparse::place::Place;
@@ -21,12 +21,27 @@ impl<T: Arithmetic> Jacobi<T> {
     /// # Errors
     /// [`PreconditionError::ZeroDiagonal`]; [`PreconditionError::NotSquare`]; errors of the device.
     pub fn new(place: &Place, matrix: &Csr<T>) -> Result<Self, PreconditionError> {
+        Self::of(place, matrix, reciprocal)
+    }
+
+    /// Makes the inverse sizes of the diagonal, 1/|d|, at a place.
+    ///
+    /// They are positive, as MINRES needs them. For a positive diagonal they are those of
+    /// [`Jacobi::new`].
+    ///
+    /// # Errors
+    /// Those of [`Jacobi::new`].
+    pub fn positive(place: &Place, matrix: &Csr<T>) -> Result<Self, PreconditionError> {
+        Self::of(place, matrix, |value| real(1.0 / size(value)))
+    }
+
+    fn of(place: &Place, matrix: &Csr<T>, inverse: impl Fn(T) -> T) -> Result<Self, PreconditionError> {
         expect_square(matrix)?;
         let diagonal = matrix.diagonal();
         if let Some(row) = diagonal.iter().position(|value| size(*value) == 0.0) {
             return Err(PreconditionError::ZeroDiagonal { row: row + 1 });
         }
-        Ok(Self(diagonal_matrix(place, &diagonal.into_iter().map(reciprocal).collect::<Vec<_>>())?))
+        Ok(Self(diagonal_matrix(place, &diagonal.into_iter().map(inverse).collect::<Vec<_>>())?))
     }
 
     /// Returns the bytes of the preconditioner.

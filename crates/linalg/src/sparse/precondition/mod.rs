@@ -1,7 +1,8 @@
 //! Preconditioners: operators K ≈ A⁻¹ for the methods of `lattice-solvers`.
 //!
-//! Each is a fixed linear operator. [`preconditioned_cg`](lattice_solvers::preconditioned_cg) takes
-//! those of positive definite matrices, [`RightPreconditioned`](lattice_solvers::RightPreconditioned)
+//! Each is a fixed linear operator, but for the K-cycle of multigrid.
+//! [`preconditioned_cg`](lattice_solvers::preconditioned_cg) and
+//! [`preconditioned_minres`](lattice_solvers::preconditioned_minres) take positive definite ones, [`RightPreconditioned`](lattice_solvers::RightPreconditioned)
 //! gives any to any method. Set-ups run on the host, applications where the matrix lies.
 //!
 //! | preconditioner | for | an application |
@@ -10,7 +11,7 @@
 //! | [`BlockJacobi`] | small dense blocks on the diagonal | a product with the inverse blocks |
 //! | [`Ilu0`] | pivots that do not vanish | two substitutions, level by level |
 //! | [`Ic0`] | positive definite matrices | two substitutions, level by level |
-//! | [`Amg`] | elliptic problems, with near-null vectors for systems of them | a V-cycle |
+//! | [`Amg`] | elliptic problems, with near-null vectors for systems of them | a V-cycle or a K-cycle |
 
 mod amg;
 mod dense;
@@ -19,7 +20,7 @@ mod ilu;
 mod jacobi;
 mod triangle;
 
-pub use amg::{Amg, AmgOptions};
+pub use amg::{Amg, AmgOptions, Cycle};
 pub use ic::Ic0;
 pub use ilu::Ilu0;
 pub use jacobi::{BlockJacobi, Jacobi};

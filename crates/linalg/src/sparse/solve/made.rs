@@ -1,6 +1,6 @@
 //! Making of preconditioners by their kind.
 
-use super::options::Kind;
+use super::options::{Kind, Method};
 use super::outcome::PreconditionerInfo;
 use crate::host::level1::Arithmetic;
 use crate::sparse::csr::Csr;
@@ -17,11 +17,12 @@ pub(super) type Operator<T> = Box<dyn LinearOperator<Space = Space<T>>>;
 /// Size of blocks of a matrix that consists of none.
 const BLOCK: usize = 4;
 
-/// Makes a preconditioner; none for [`Kind::None`].
+/// Makes a preconditioner for a method; none for [`Kind::None`].
 pub(super) fn make<T: Arithmetic>(
     place: &Place,
     matrix: &Csr<T>,
     kind: Kind,
+    method: Method,
     amg: &AmgOptions<T>,
 ) -> Result<(Option<Operator<T>>, PreconditionerInfo), PreconditionError> {
     let began = Instant::now();
@@ -30,7 +31,10 @@ pub(super) fn make<T: Arithmetic>(
     let (operator, bytes): (Option<Operator<T>>, u64) = match kind {
         Kind::None => (None, 0),
         Kind::Jacobi => {
-            let jacobi = Jacobi::new(place, matrix)?;
+            let jacobi = match method {
+                Method::Minres => Jacobi::positive(place, matrix)?,
+                _ => Jacobi::new(place, matrix)?,
+            };
             let bytes = jacobi.bytes();
             (Some(Box::new(jacobi)), bytes)
         }

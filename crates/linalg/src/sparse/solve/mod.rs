@@ -11,7 +11,7 @@ pub use outcome::{Attempt, FoundSymmetry, PreconditionerInfo, SolveError, Solved
 use super::csr::Csr;
 use super::matrix::Matrix;
 use super::place::Place;
-use super::precondition::PreconditionError;
+use super::precondition::{Cycle, PreconditionError};
 use super::space::Space;
 use super::vector::Vector;
 use crate::error::BlasError;
@@ -20,7 +20,7 @@ use lattice_solvers::{
     BicgstabOptions, Callbacks, CgOptions, CrOptions, Failure, GcrOptions, LinearOperator, Look,
     MinresOptions, PreconditionedCgOptions, RightPreconditioned, SolverError, SolverInfo, StateKeeper,
     VectorSpace, Wish, bicgstab, cgne, conjugate_gradient, conjugate_residual, gcr, minres,
-    preconditioned_cg,
+    preconditioned_cg, preconditioned_minres,
 };
 use std::sync::Arc;
 use std::time::Instant;
@@ -94,6 +94,12 @@ pub fn solve<T: Arithmetic>(
         if !method.takes_preconditioner() && options.preconditioner.is_some_and(|kind| kind != Kind::None) {
             return Err(SolveError::NoPreconditioner { method });
         }
+        if options.preconditioner == Some(Kind::Amg)
+            && options.amg.cycle == Cycle::K
+            && !method.bears_changes()
+        {
+            return Err(SolveError::Cycle { method });
+        }
     }
     let began = Instant::now();
     let a = match options.format {
@@ -119,7 +125,7 @@ pub fn solve<T: Arithmetic>(
     }
     let methods = match options.method {
         Some(method) => vec![method],
-        None => methods_for(symmetry),
+        None => methods_for(symmetry, options),
     };
     for (k, &method) in methods.iter().enumerate() {
         let (preconditioner, info) = precondition(&a, method, options, symmetry, &mut solved.warnings)?;
@@ -127,7 +133,8 @@ pub fn solve<T: Arithmetic>(
         let (x, history, failure) = {
             let mut keeper =
                 Watcher { method, watch: watch.as_mut().map(|watch| &mut **watch as Watch<'_>), stop: false };
-            match attempt(method, &a, preconditioner.as_deref(), &right_side, options, &mut keeper) {
+            let changes = info.kind == Kind::Amg && options.amg.cycle == Cycle::K;
+            match attempt(method, &a, preconditioner.as_deref(), changes, &right_side, options, &mut keeper) {
                 Ok((x, info)) => (x, info, None),
                 Err(SolverError::NotConverged { failure, best, info }) => (best, *info, Some(failure)),
                 Err(SolverError::Source(error)) => return Err(error.into()),
@@ -170,13 +177,19 @@ pub fn solve<T: Arithmetic>(
 }
 
 /// Returns the methods for a matrix, in their order.
-fn methods_for(symmetry: FoundSymmetry) -> Vec<Method> {
-    match symmetry {
+///
+/// With a preconditioner that changes they are those that bear it.
+fn methods_for<T>(symmetry: FoundSymmetry, options: &SolveOptions<T>) -> Vec<Method> {
+    let mut methods = match symmetry {
         FoundSymmetry::PositiveDefinite => vec![Method::Cg, Method::Minres, Method::Gcr],
         FoundSymmetry::Hermitian => vec![Method::Minres, Method::Gcr],
         FoundSymmetry::SkewHermitian => vec![Method::Cgne, Method::Gcr],
         FoundSymmetry::General => vec![Method::Bicgstab, Method::Gcr, Method::Cgne],
+    };
+    if options.preconditioner == Some(Kind::Amg) && options.amg.cycle == Cycle::K {
+        methods.retain(|method| method.bears_changes());
     }
+    methods
 }
 
 /// A preconditioner, if there is one, and its description.
@@ -190,7 +203,7 @@ fn precondition<T: Arithmetic>(
     symmetry: FoundSymmetry,
     warnings: &mut Vec<String>,
 ) -> Result<Made<T>, SolveError> {
-    let make = |kind| made::make(a.place(), a.source(), kind, &options.amg);
+    let make = |kind| made::make(a.place(), a.source(), kind, method, &options.amg);
     let wrong = |kind, source| match source {
         PreconditionError::Operation(error) => SolveError::Operation(error),
         source => SolveError::Precondition { kind, source: Box::new(source) },
@@ -202,12 +215,16 @@ fn precondition<T: Arithmetic>(
         _ if !method.takes_preconditioner() => Kind::None,
         Method::Cg if a.rows() >= ROWS_OF_MULTIGRID => Kind::Amg,
         Method::Cg => Kind::Ic0,
+        Method::Minres => Kind::Jacobi,
         _ if symmetry == FoundSymmetry::SkewHermitian => Kind::None,
         _ => Kind::Ilu0,
     };
     let mut kinds = vec![first];
+    if !matches!(first, Kind::Jacobi | Kind::None) {
+        kinds.push(Kind::Jacobi);
+    }
     if first != Kind::None {
-        kinds.extend([Kind::Jacobi, Kind::None]);
+        kinds.push(Kind::None);
     }
     for (k, &kind) in kinds.iter().enumerate() {
         match make(kind) {
@@ -241,11 +258,12 @@ impl<V, E> StateKeeper<V, E> for Watcher<'_> {
 
 type Outcome<T> = Result<(Vector<T>, SolverInfo), SolverError<Vector<T>, BlasError>>;
 
-/// Solves by one method, with its preconditioner.
+/// Solves by one method, with its preconditioner, which may be no fixed operator.
 fn attempt<T: Arithmetic>(
     method: Method,
     a: &Matrix<T>,
     preconditioner: Option<&dyn LinearOperator<Space = Space<T>>>,
+    changes: bool,
     b: &Vector<T>,
     options: &SolveOptions<T>,
     keeper: &mut dyn StateKeeper<Vector<T>, BlasError>,
@@ -257,15 +275,23 @@ fn attempt<T: Arithmetic>(
             conjugate_gradient(a, b, None, &CgOptions { stopping, ..Default::default() }, callbacks)
         }
         (Method::Cg, Some(k)) => {
-            let options = PreconditionedCgOptions { stopping, ..Default::default() };
+            let options = PreconditionedCgOptions { stopping, flexible: changes, ..Default::default() };
             let mut applied = |r: &Vector<T>, z: &mut Vector<T>| {
                 k.apply(r, z)?;
                 Ok(k.work())
             };
             preconditioned_cg(a, b, None, &options, &mut applied, callbacks)
         }
-        (Method::Minres, _) => {
+        (Method::Minres, None) => {
             minres(a, b, None, &MinresOptions { stopping, ..Default::default() }, callbacks)
+        }
+        (Method::Minres, Some(k)) => {
+            let options = MinresOptions { stopping, ..Default::default() };
+            let mut applied = |r: &Vector<T>, z: &mut Vector<T>| {
+                k.apply(r, z)?;
+                Ok(k.work())
+            };
+            preconditioned_minres(a, b, None, &options, &mut applied, callbacks)
         }
         (Method::Cr, _) => {
             conjugate_residual(a, b, None, &CrOptions { stopping, ..Default::default() }, callbacks)

@@ -11,7 +11,9 @@ use std::str::FromStr;
 pub enum Method {
     /// Conjugate Gradient, for positive definite matrices.
     Cg,
-    /// MINRES, for Hermitian matrices, without a preconditioner.
+    /// MINRES, for Hermitian matrices, with a positive definite preconditioner or none.
+    ///
+    /// `jacobi` takes the sizes of the diagonal.
     Minres,
     /// Conjugate Residual, for Hermitian matrices, without a preconditioner.
     Cr,
@@ -46,7 +48,12 @@ impl Method {
 
     /// Tells whether the method takes a preconditioner.
     pub fn takes_preconditioner(self) -> bool {
-        matches!(self, Self::Cg | Self::Bicgstab | Self::Gcr)
+        matches!(self, Self::Cg | Self::Minres | Self::Bicgstab | Self::Gcr)
+    }
+
+    /// Tells whether the preconditioner may change from one iteration to the next.
+    pub fn bears_changes(self) -> bool {
+        matches!(self, Self::Cg | Self::Gcr)
     }
 }
 

@@ -148,8 +148,14 @@ pub enum SolveError {
         /// The difference.
         difference: f64,
     },
+    /// The method needs a fixed preconditioner, and the K-cycle is none.
+    #[error("{} needs the same preconditioner in each iteration, which the K-cycle is not; choose the V-cycle, or the method cg or gcr", method.name())]
+    Cycle {
+        /// The method.
+        method: Method,
+    },
     /// The method takes no preconditioner.
-    #[error("{} takes no preconditioner; choose none, or the method cg, bicgstab or gcr", method.name())]
+    #[error("{} takes no preconditioner; choose none, or the method cg, minres, bicgstab or gcr", method.name())]
     NoPreconditioner {
         /// The method.
         method: Method,

@@ -6,7 +6,7 @@ mod options;
 mod spectrum;
 mod tentative;
 
-pub use options::AmgOptions;
+pub use options::{AmgOptions, Cycle};
 
 use super::jacobi::diagonal_matrix;
 use super::{PreconditionError, dense};
@@ -19,20 +19,21 @@ use crate::sparse::place::Place;
 use crate::sparse::space::{CHEBYSHEV_STEP, Space};
 use crate::sparse::vector::Vector;
 use lattice_compute::Number;
-use lattice_solvers::update::AXPY;
-use lattice_solvers::{LinearOperator, VectorSpace, Work};
+use lattice_solvers::update::{AXPY, SOLUTION_AND_RESIDUAL};
+use lattice_solvers::{CoarseSolve, LinearOperator, VectorSpace, Work};
 use levels::HostLevel;
 use num_complex::Complex64;
 use std::cell::RefCell;
 
-/// A V-cycle of smoothed aggregation, K ≈ A⁻¹.
+/// A cycle of smoothed aggregation, K ≈ A⁻¹.
 ///
 /// Sources: P. Vaněk, J. Mandel and M. Brezina, Computing 56 (1996) 179; M. Adams, M. Brezina, J. Hu
-/// and R. Tuminaro, J. Comput. Phys. 188 (2003) 593 for the smoother. K is Hermitian if A is.
+/// and R. Tuminaro, J. Comput. Phys. 188 (2003) 593 for the smoother. The V-cycle is Hermitian if A is.
+/// [`Cycle::K`] makes another operator of each vector.
 ///
 /// Levels are kept as D⁻¹A with the diagonal D of each level's A. So the smoother, a polynomial of
 /// D⁻¹A, needs no diagonal. The coarsest level has a dense inverse, which is applied as a matrix.
-pub struct Amg<T> {
+pub struct Amg<T: Arithmetic> {
     space: Space<T>,
     /// Multiplies by D⁻¹ of the finest level.
     scale: Matrix<T>,
@@ -43,7 +44,7 @@ pub struct Amg<T> {
 }
 
 /// A level that is smoothed.
-struct Level<T> {
+struct Level<T: Arithmetic> {
     /// D⁻¹A.
     matrix: Matrix<T>,
     /// The next level's residual from this level's, with the scales of both.
@@ -53,7 +54,20 @@ struct Level<T> {
     /// Step along a direction, and the share of it in the next direction.
     steps: Vec<[Number; 2]>,
     work: RefCell<Vectors<T>>,
+    /// The solver on this level; only in the K-cycle, and not on the finest level.
+    krylov: Option<RefCell<Krylov<T>>>,
 }
+
+/// A few steps of a Krylov method, with its right-hand side and its solution.
+struct Krylov<T: Arithmetic> {
+    solve: CoarseSolve<Matrix<T>>,
+    b: Vector<T>,
+    x: Vector<T>,
+}
+
+/// Steps of the K-cycle on a level, and the residual that needs no second one.
+const KRYLOV_STEPS: usize = 2;
+const KRYLOV_TOLERANCE: f64 = 0.25;
 
 /// Solution, residual, direction and image.
 struct Vectors<T> {
@@ -105,9 +119,19 @@ impl<T: Arithmetic> Amg<T> {
                 if is_last { value } else { value * reciprocal(diagonals[k + 1][row]) }
             });
             let space = Space::new(place, matrix.rows())?;
+            let matrix = Matrix::new(place, matrix.map(|row, _, value| value * reciprocal(diagonal[row])))?;
+            let krylov = match options.cycle {
+                Cycle::K if k > 0 => Some(RefCell::new(Krylov {
+                    solve: CoarseSolve::new(&matrix, KRYLOV_STEPS, KRYLOV_TOLERANCE)?,
+                    b: space.zero_vector()?,
+                    x: space.zero_vector()?,
+                })),
+                _ => None,
+            };
             levels.push(Level {
                 work: RefCell::new(Vectors::new(&space)?),
-                matrix: Matrix::new(place, matrix.map(|row, _, value| value * reciprocal(diagonal[row])))?,
+                krylov,
+                matrix,
                 restrict: Matrix::new(place, scaled)?,
                 prolong: Matrix::new(place, prolong)?,
                 steps: chebyshev(options.degree.max(1), radius, options.ratio),
@@ -150,7 +174,7 @@ impl<T: Arithmetic> Amg<T> {
             let [r, x] = &mut *self.coarsest.work.borrow_mut();
             return self.coarsest.inverse.apply(r, x);
         };
-        let Level { matrix, restrict, prolong, space, steps, work } = level;
+        let Level { matrix, restrict, prolong, space, steps, work, .. } = level;
         let Vectors { x, r, p, q } = &mut *work.borrow_mut();
         let one = space.scalar(Complex64::from(1.0));
         space.set_zero(x)?;
@@ -159,9 +183,25 @@ impl<T: Arithmetic> Amg<T> {
             matrix.apply(p, q)?;
             CHEBYSHEV_STEP.apply(space, [step, share], [q], [&mut *x, &mut *p, &mut *r])?;
         }
-        self.with_residual(k + 1, |below| restrict.multiply(r, below))?;
-        self.cycle(k + 1)?;
-        self.with_solution(k + 1, |below| prolong.multiply(below, q))?;
+        match self.levels.get(k + 1).and_then(|below| below.krylov.as_ref().map(|krylov| (below, krylov))) {
+            None => {
+                self.with_residual(k + 1, |below| restrict.multiply(r, below))?;
+                self.cycle(k + 1)?;
+                self.with_solution(k + 1, |below| prolong.multiply(below, q))?;
+            }
+            Some((below, krylov)) => {
+                let Krylov { solve, b, x } = &mut *krylov.borrow_mut();
+                restrict.multiply(r, b)?;
+                solve.solve(&below.matrix, b, x, |r, p, image| {
+                    self.with_residual(k + 1, |own| below.space.copy(r, own))?;
+                    self.cycle(k + 1)?;
+                    self.with_solution(k + 1, |own| below.space.copy(own, p))?;
+                    below.matrix.apply(p, image)?;
+                    Ok(Work::default())
+                })?;
+                prolong.multiply(x, q)?;
+            }
+        }
         AXPY.apply(space, [&one], [q], [&mut *x])?;
         matrix.apply(q, p)?;
         AXPY.apply(space, [&space.negate(&one)], [p], [&mut *r])?;
@@ -253,15 +293,21 @@ impl<T: Arithmetic> LinearOperator for Amg<T> {
 
     fn work(&self) -> Work {
         let mut work = self.scale.work();
-        work += self.coarsest.inverse.work();
+        let mut visits = 1;
         for level in &self.levels {
+            if level.krylov.is_some() {
+                visits *= KRYLOV_STEPS as u64;
+                work += level.matrix.work().times(visits);
+                work += SOLUTION_AND_RESIDUAL.work(&level.space).times(2 * visits);
+            }
             let degree = level.steps.len() as u64;
-            work += level.matrix.work().times(2 * degree);
-            work += level.restrict.work();
-            work += level.prolong.work();
-            work += CHEBYSHEV_STEP.work(&level.space).times(2 * degree - 1);
-            work += AXPY.work(&level.space).times(3);
+            work += level.matrix.work().times(2 * degree * visits);
+            work += level.restrict.work().times(visits);
+            work += level.prolong.work().times(visits);
+            work += CHEBYSHEV_STEP.work(&level.space).times((2 * degree - 1) * visits);
+            work += AXPY.work(&level.space).times(3 * visits);
         }
+        work += self.coarsest.inverse.work().times(visits);
         work
     }
 }

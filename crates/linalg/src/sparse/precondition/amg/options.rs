@@ -1,5 +1,42 @@
 //! Options of multigrid.
 
+use std::str::FromStr;
+
+/// How often a cycle visits coarser levels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cycle {
+    /// Each level once.
+    #[default]
+    V,
+    /// Two steps of GCR on each coarser level, each with a cycle from there on.
+    ///
+    /// Source: Y. Notay and P. S. Vassilevski, Numer. Linear Algebra Appl. 15 (2008) 473. The cycle is
+    /// no fixed operator: only CG in its flexible form and GCR bear it. The second step is left out
+    /// if the first one makes the residual four times smaller.
+    K,
+}
+
+impl Cycle {
+    /// Returns the name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::V => "v",
+            Self::K => "k",
+        }
+    }
+}
+
+impl FromStr for Cycle {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        [Self::V, Self::K]
+            .into_iter()
+            .find(|cycle| cycle.name() == text)
+            .ok_or_else(|| format!("`{text}` is no cycle; choose v or k"))
+    }
+}
+
 /// Options of [`Amg`](super::Amg).
 #[derive(Clone, Debug, PartialEq)]
 pub struct AmgOptions<T> {
@@ -25,10 +62,20 @@ pub struct AmgOptions<T> {
     pub ratio: f64,
     /// Rows of a level that is solved directly. Default 500.
     pub coarse_rows: usize,
+    /// The cycle. Default V.
+    pub cycle: Cycle,
 }
 
 impl<T> Default for AmgOptions<T> {
     fn default() -> Self {
-        Self { block: 1, near_null_space: None, strength: None, degree: 3, ratio: 20.0, coarse_rows: 500 }
+        Self {
+            block: 1,
+            near_null_space: None,
+            strength: None,
+            degree: 3,
+            ratio: 20.0,
+            coarse_rows: 500,
+            cycle: Cycle::V,
+        }
     }
 }
