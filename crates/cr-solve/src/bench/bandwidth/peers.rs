@@ -3,7 +3,10 @@
 use super::{Part, Run, subject};
 use crate::bench::text::size;
 use crate::failure::Failure;
-use lattice_cl::device::{Device, PeerLink};
+use lattice_cl::device::{Device, DeviceError, PeerLink, Peers, TeamSums};
+use std::sync::Barrier;
+use std::thread;
+use std::time::Instant;
 
 /// Most bytes that are written and read, unless all requested sizes are larger.
 const LARGEST: u64 = 64 << 20;
@@ -11,10 +14,23 @@ const LARGEST: u64 = 64 << 20;
 /// Rounds of question and answer; their mean is one sample.
 const ROUNDS: u32 = 1000;
 
+/// Sums over all devices; their mean is one sample.
+const SUMS: u32 = 200;
+
 /// Measures every device on the memory of every other device that it can reach.
 pub fn measure(run: &mut Run<'_, '_>, devices: &[Device], sizes: &[u64]) -> Result<(), Failure> {
     let fitting = sizes.iter().rev().find(|&&bytes| bytes <= LARGEST);
     let Some(&bytes) = fitting.or(sizes.first()) else { return Ok(()) };
+    one_by_one(run, devices, bytes)?;
+    if devices.len() > 1 && !run.session.interrupted() {
+        writes_at_once(run, devices, bytes)?;
+        sums(run, devices)?;
+    }
+    Ok(())
+}
+
+/// Measures each pair of devices while the other devices are idle.
+fn one_by_one(run: &mut Run<'_, '_>, devices: &[Device], bytes: u64) -> Result<(), Failure> {
     let pairs = (0..devices.len()).flat_map(|owner| (0..devices.len()).map(move |user| (owner, user)));
     for (owner, user) in pairs.filter(|(owner, user)| owner != user) {
         if run.session.interrupted() {
@@ -40,5 +56,57 @@ pub fn measure(run: &mut Run<'_, '_>, devices: &[Device], sizes: &[u64]) -> Resu
             })?;
         }
     }
+    Ok(())
+}
+
+/// Measures kernels of all devices that write to all other devices at the same time.
+///
+/// Each device writes to one after the other, in an order in which no two devices write to the same one.
+fn writes_at_once(run: &mut Run<'_, '_>, devices: &[Device], bytes: u64) -> Result<(), Failure> {
+    let count = devices.len();
+    let links_of = |user: usize| -> Result<Vec<PeerLink<'_>>, DeviceError> {
+        let owners = (1..count).map(|shift| &devices[(user + shift) % count]);
+        let links = owners.map(|owner| PeerLink::new(owner, &devices[user], bytes as usize));
+        links.filter_map(Result::transpose).collect()
+    };
+    let mut links = (0..count).map(links_of).collect::<Result<Vec<_>, _>>()?;
+    if links.iter().any(|links| links.len() + 1 < count) {
+        return Ok(());
+    }
+    let all = bytes * (count * (count - 1)) as u64;
+    let subject = subject(Part::Peers, "write", "each on the memory of all others, at once");
+    run.session.time_by(subject.with("array_bytes", bytes).bytes(all).by_the_wall(), |_| {
+        let barrier = Barrier::new(count + 1);
+        thread::scope(|scope| {
+            let write = |links: &mut Vec<PeerLink<'_>>| {
+                barrier.wait();
+                links.iter_mut().try_for_each(PeerLink::write)
+            };
+            let threads: Vec<_> = links.iter_mut().map(|links| scope.spawn(move || write(links))).collect();
+            barrier.wait();
+            let begun = Instant::now();
+            let ends = threads.into_iter().map(|thread| thread.join().expect("a link does not panic"));
+            ends.collect::<Result<(), _>>()?;
+            Ok((begun.elapsed(), None))
+        })
+    })?;
+    Ok(())
+}
+
+/// Measures sums over all devices: every device tells every other one its part, and waits for all.
+fn sums(run: &mut Run<'_, '_>, devices: &[Device]) -> Result<(), Failure> {
+    let Some(peers) = Peers::of(devices).filter(|peers| peers.way().has_flags()) else { return Ok(()) };
+    let sums = TeamSums::new(&peers)?;
+    let subject = subject(Part::Peers, "sum", &format!("over all devices, {}", peers.way()));
+    run.session.time_by(subject.unlimited(), |_| {
+        let begun = Instant::now();
+        for _ in 0..SUMS {
+            let parts = devices.iter().map(|device| device.reduction(1)).collect::<Result<_, _>>()?;
+            sums.add(parts)?;
+        }
+        devices.iter().try_for_each(Device::finish)?;
+        peers.check()?;
+        Ok((begun.elapsed() / SUMS, None))
+    })?;
     Ok(())
 }
