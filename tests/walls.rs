@@ -8,10 +8,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The crates, by the folders of their sources.
-const CRATES: [&str; 8] = [
+const CRATES: [&str; 9] = [
     "crates/mpi/src",
     "crates/compute/src",
     "crates/linalg/src",
+    "crates/md/src",
     "crates/poisson/src",
     "solvers/src",
     "src",
@@ -73,6 +74,17 @@ const LINALG_FLOORS: [&[&str]; 11] = [
 const POISSON_FLOORS: [&[&str]; 5] =
     [&["cell", "order", "sums"], &["coulomb", "error"], &["device", "host"], &["plan"], &["lib"]];
 
+/// The floors of `lattice-md`.
+const MD_FLOORS: [&[&str]; 7] = [
+    &["elements", "error", "spline", "units"],
+    &["formula", "system", "table"],
+    &["evaluation", "potential"],
+    &["files", "host", "options"],
+    &["device"],
+    &["forces"],
+    &["lib"],
+];
+
 fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -112,6 +124,7 @@ fn imports_point_down_the_floors() {
     expect_floors("crates/linalg/src", &LINALG_FLOORS, 60);
     expect_floors("crates/mpi/src", &MPI_FLOORS, 5);
     expect_floors("crates/poisson/src", &POISSON_FLOORS, 15);
+    expect_floors("crates/md/src", &MD_FLOORS, 30);
 }
 
 /// The Rust files of a folder, with their texts.

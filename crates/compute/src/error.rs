@@ -173,6 +173,20 @@ pub enum DeviceError {
         memory: u64,
     },
 
+    /// A device has no images of the wanted size.
+    #[error(
+        "device {device} has no images of {} × {} numbers: its largest have {} × {}; take buffers",
+        wanted[0], wanted[1], largest[0], largest[1]
+    )]
+    ImageTooLarge {
+        /// The device.
+        device: String,
+        /// Wanted width and height.
+        wanted: [usize; 2],
+        /// Largest width and height, zeros if there are no images at all.
+        largest: [usize; 2],
+    },
+
     /// A way of reaching the memory of other devices that is not known.
     #[error(
         "LATTICE_CL_PEER: `{found}` is no way to the memory of other devices; give `off`, or a list of cuda, cuda-host, amd, host, host-flags"

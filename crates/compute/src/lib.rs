@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! discover()  →  Team  →  Device  →  Program  →  Kernel::launch(Range, &[Argument])  →  Event
-//!                           └──→  Buffer<T> · views · PinnedBuffer<T> · Pending<…> · Reduction
+//!                           └──→  Buffer<T> · views · Image2d · PinnedBuffer<T> · Pending<…> · Reduction
 //! ```
 //!
 //! Its folders are floors, lowest first. Imports point down: `select` → `queue` → `kernel` → `open`
@@ -54,11 +54,12 @@ pub use kernel::{
 };
 pub use lattice_mpi as mpi;
 pub use measure::{
-    AccessKernels, ArithmeticRate, GatherList, PeriodicNumbers, Stream, StreamArrays, StreamKernels,
-    StreamLaunch, TeamRates, arithmetic_rate, random_places, repeated, triad_bandwidth,
+    AccessKernels, ArithmeticRate, GatherList, LinearImages, PeriodicNumbers, Stream, StreamArrays,
+    StreamKernels, StreamLaunch, TeamRates, arithmetic_rate, random_places, repeated, triad_bandwidth,
 };
 pub use memory::{
-    Buffer, BufferView, BufferViewMut, Counters, Pending, PinnedBuffer, Scratch, check_device, check_length,
+    Buffer, BufferView, BufferViewMut, Counters, Image2d, Pending, PinnedBuffer, Scratch, check_device,
+    check_length,
 };
 pub use open::{
     Device, DeviceOptions, PEER_VARIABLE, PeerWay, PeerWays, SearchObserver, SearchProgress, Team,

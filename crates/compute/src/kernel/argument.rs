@@ -4,6 +4,7 @@ use crate::queue::Core;
 use bytemuck::Pod;
 use num_complex::Complex;
 use opencl3::memory::Buffer as RawBuffer;
+use opencl3::types::cl_mem;
 use std::any::TypeId;
 use std::fmt;
 use std::sync::Arc;
@@ -94,6 +95,8 @@ pub(super) enum Kind {
     Local,
     /// `T name`.
     Value,
+    /// `__read_only image2d_t name`.
+    Image,
 }
 
 /// One declared parameter of a kernel.
@@ -155,6 +158,13 @@ impl Parameter {
         Self::new::<T>(name, Kind::Local, false)
     }
 
+    /// Declares an image that the kernel reads: `__read_only image2d_t name`.
+    ///
+    /// The sampler is a constant of the kernel's text.
+    pub fn image(name: &'static str) -> Self {
+        Self { name, kind: Kind::Image, ctype: None, size: 0, with_offset: false }
+    }
+
     /// Returns the number of kernel arguments for this parameter: 2 for views.
     pub(super) fn positions(&self) -> usize {
         1 + usize::from(self.with_offset)
@@ -171,6 +181,7 @@ impl fmt::Display for Parameter {
             Kind::Output => write!(f, "buffer of {ctype} to write"),
             Kind::Local => write!(f, "local memory of {ctype}"),
             Kind::Value => write!(f, "value of {ctype}"),
+            Kind::Image => f.write_str("image to read"),
         }
     }
 }
@@ -190,7 +201,18 @@ pub(super) enum Value<'a> {
     Memory { core: &'a Arc<Core>, raw: &'a RawBuffer<u8>, offset: usize, whole: bool, writable: bool },
     Bytes([u8; MAX_VALUE_BYTES]),
     Local { bytes: usize },
+    Image { core: &'a Arc<Core>, raw: ImageHandle },
 }
+
+/// The handle of an image that outlives the argument.
+#[derive(Clone, Copy)]
+pub(super) struct ImageHandle(pub cl_mem);
+
+// SAFETY: OpenCL's objects may be used by every thread (OpenCL 1.2, appendix A.2). The argument
+// borrows the owner of the image.
+unsafe impl Send for ImageHandle {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for ImageHandle {}
 
 impl<'a> Argument<'a> {
     fn new<T: 'static>(value: Value<'a>) -> Self {
@@ -226,6 +248,11 @@ impl<'a> Argument<'a> {
         Self::new::<T>(Value::Memory { core, raw, offset, whole, writable })
     }
 
+    /// Makes an image of the device of `core`. The argument borrows the owner of both.
+    pub(crate) fn image(core: &'a Arc<Core>, raw: cl_mem) -> Self {
+        Self { value: Value::Image { core, raw: ImageHandle(raw) }, ctype: None, size: 0 }
+    }
+
     /// Returns the argument that begins `count` elements later in the device's memory.
     ///
     /// The kernels of one operation take parts of one matrix so. The caller answers for the kernel
@@ -250,7 +277,7 @@ impl<'a> Argument<'a> {
         match self.value {
             // Memory itself begins at a multiple of the largest type's size.
             Value::Memory { offset, .. } => (offset * self.size).is_multiple_of(bytes),
-            Value::Bytes(_) | Value::Local { .. } => true,
+            Value::Bytes(_) | Value::Local { .. } | Value::Image { .. } => true,
         }
     }
 
@@ -263,6 +290,7 @@ impl<'a> Argument<'a> {
             }
             (Value::Bytes(_), Kind::Value) => self.size <= MAX_VALUE_BYTES,
             (Value::Local { bytes }, Kind::Local) => *bytes > 0,
+            (Value::Image { .. }, Kind::Image) => true,
             _ => false,
         };
         kind && self.ctype == parameter.ctype && self.size == parameter.size
@@ -280,6 +308,7 @@ impl fmt::Display for Argument<'_> {
             }
             Value::Bytes(_) => write!(f, "value of {ctype}"),
             Value::Local { bytes } => write!(f, "{bytes} bytes of local memory of {ctype}"),
+            Value::Image { .. } => f.write_str("image"),
         }
     }
 }

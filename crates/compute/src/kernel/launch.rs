@@ -311,6 +311,12 @@ impl Kernel {
                 // SAFETY: local memory is a size and a null pointer; it was checked to be declared
                 // `__local`.
                 Value::Local { bytes } => unsafe { set(raw, position, *bytes, ptr::null()) },
+                Value::Image { raw: image, .. } => {
+                    let handle: cl_mem = image.0;
+                    // SAFETY: an image argument is a cl_mem. The declaration was checked to be an
+                    // image, and the image to be of this context. The launch retains the image.
+                    unsafe { set(raw, position, size_of::<cl_mem>(), (&raw const handle).cast()) }
+                }
             };
             result.map_err(self.0.core.failed_with("clSetKernelArg"))?;
             position += parameter.positions();
@@ -355,7 +361,7 @@ impl Kernel {
                     found: argument.to_string(),
                 });
             }
-            if let Value::Memory { core, .. } = &argument.value
+            if let Value::Memory { core, .. } | Value::Image { core, .. } = &argument.value
                 && !Arc::ptr_eq(core, &self.0.core)
             {
                 return Err(DeviceError::ForeignBuffer {
@@ -413,11 +419,15 @@ impl Compiled {
     }
 
     fn is(&self, name: &str, kind: Kind, ctype: Option<CType>) -> bool {
+        if kind == Kind::Image {
+            // Drivers differ in the address space that they tell of images.
+            return self.name == name && self.type_name.contains("image2d");
+        }
         let (address, constant) = match kind {
             Kind::Input => (CL_KERNEL_ARG_ADDRESS_GLOBAL, Some(true)),
             Kind::Output => (CL_KERNEL_ARG_ADDRESS_GLOBAL, Some(false)),
             Kind::Local => (CL_KERNEL_ARG_ADDRESS_LOCAL, None),
-            Kind::Value => (CL_KERNEL_ARG_ADDRESS_PRIVATE, None),
+            Kind::Value | Kind::Image => (CL_KERNEL_ARG_ADDRESS_PRIVATE, None),
         };
         let types_agree = match (CType::parse(&self.type_name), ctype) {
             (Some(found), Some(wanted)) if kind == Kind::Value => found == wanted,

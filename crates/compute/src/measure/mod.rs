@@ -3,6 +3,7 @@
 mod access;
 mod arithmetic;
 mod bandwidth;
+mod linear_images;
 mod streams;
 mod team_rates;
 mod twin;
@@ -10,6 +11,7 @@ mod twin;
 pub use access::{AccessKernels, GatherList};
 pub use arithmetic::{ArithmeticRate, arithmetic_rate};
 pub use bandwidth::triad_bandwidth;
+pub use linear_images::LinearImages;
 pub use streams::{StreamArrays, StreamKernels, StreamLaunch, repeated};
 pub use team_rates::TeamRates;
 pub use twin::{PeriodicNumbers, Stream, random_places};

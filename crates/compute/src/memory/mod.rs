@@ -4,6 +4,7 @@ mod buffer;
 mod counters;
 mod first_touch;
 mod huge_pages;
+mod image;
 mod mapped;
 mod mapping;
 mod pending;
@@ -15,6 +16,7 @@ mod scratch;
 
 pub use buffer::{Buffer, BufferView, BufferViewMut, check_device, check_length};
 pub use counters::Counters;
+pub use image::Image2d;
 pub use pending::Pending;
 pub use pinned::PinnedBuffer;
 pub use scratch::Scratch;

@@ -1,0 +1,35 @@
+//! Numbers that all pairs need, in the order of `cl/pairs.cl`.
+
+use super::places::Place;
+use crate::host::Pairs;
+use crate::potential::Potential;
+
+/// Numbers of a row of pairs, `ROW` of `cl/pairs.cl`.
+const ROW: usize = 8;
+
+/// Returns scales and inverses of the edges, the cutoff, and where a table has its samples.
+pub(super) fn constants<T: Place>(pairs: &Pairs<'_>) -> Vec<T> {
+    let [rmin, samples_per_length, slope_factor] = match pairs.potential {
+        Potential::Formula { .. } => [0.0; 3],
+        Potential::Table { table, .. } => {
+            let spacing = table.grid().spacing();
+            [table.grid().rmin, 1.0 / spacing, 0.5 / spacing]
+        }
+    };
+    let cutoff = [pairs.cutoff, pairs.cutoff * pairs.cutoff];
+    let scales = pairs.edges.map(T::scale).into_iter();
+    let all = scales.chain(pairs.edges.map(|edge| 1.0 / edge)).chain(cutoff);
+    all.chain([rmin, samples_per_length, slope_factor]).map(T::from_f64).collect()
+}
+
+/// Returns the numbers of each pair of types: those of its formula, and its shift.
+pub(super) fn rows<T: Place>(pairs: &Pairs<'_>) -> Vec<T> {
+    let types = pairs.potential.types();
+    let row = |row: usize| {
+        let mut numbers = [0.0; ROW];
+        numbers[..4].copy_from_slice(&pairs.potential.coefficients(row));
+        numbers[4..6].copy_from_slice(&pairs.potential.shift(pairs.shift, pairs.cutoff, row));
+        numbers.map(T::from_f64)
+    };
+    (0..types * types).flat_map(row).collect()
+}

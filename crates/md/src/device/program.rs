@@ -1,0 +1,61 @@
+//! The programs of pair forces.
+
+use super::places::Place;
+use super::table::Samples;
+use crate::evaluation::SUMS;
+use crate::host::Pairs;
+use crate::options::{Fetch, Precision};
+use crate::potential::{Potential, Shift};
+use crate::table::Mode;
+use lattice_compute::{Device, DeviceKind, KernelFamily, KernelKey, Program, Result};
+use std::sync::Arc;
+
+const PAIRS: KernelFamily = KernelFamily::new("md-pairs", &[include_str!("../../cl/pairs.cl")]);
+
+/// Work-items of a group on GPUs.
+const GROUP: usize = 64;
+
+/// Returns the size of work-groups on a device.
+pub(super) fn group(device: &Device) -> usize {
+    let info = device.info();
+    let by_memory = info.local_memory_bytes as usize / (16 * SUMS);
+    match info.kind {
+        DeviceKind::Cpu => 1,
+        _ => GROUP.min(info.max_work_group_size).min(by_memory).max(1),
+    }
+}
+
+/// Builds the program for one potential.
+pub(super) fn program<T: Place>(
+    device: &Device,
+    pairs: &Pairs<'_>,
+    samples: &Samples<T>,
+    precision: Precision,
+) -> Result<Arc<Program>> {
+    let shift = match pairs.shift {
+        Shift::None => 0,
+        Shift::Energy => 1,
+        Shift::Force => 2,
+    };
+    let key = KernelKey::of_real::<T>(PAIRS)
+        .define("SUM", if precision == Precision::Single { "float" } else { "double" })
+        .define("ONE_TYPE", u8::from(pairs.potential.types() == 1))
+        .define("SHIFT", shift)
+        .define("WITH_SUMS", 1)
+        .define("LOCAL_SIZE", group(device));
+    let key = match pairs.potential {
+        Potential::Formula { formula, .. } => {
+            let (name, text) = formula.kernel_text();
+            key.part(name, text)
+        }
+        Potential::Table { mode, .. } => key
+            .define("IMAGE", u8::from(samples.fetch() == Some(Fetch::Image)))
+            .define("POTENTIAL", u8::from(*mode == Mode::Potential))
+            .part("table", include_str!("../../cl/pair_table.cl")),
+    };
+    let key = key
+        .part("force", include_str!("../../cl/pair_force.cl"))
+        .part("places", include_str!("../../cl/places.cl"))
+        .part("all-pairs", include_str!("../../cl/all_pairs.cl"));
+    device.program(&key)
+}

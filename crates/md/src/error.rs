@@ -1,0 +1,158 @@
+//! Errors of pair forces and of motion.
+
+use lattice_compute::{DeviceError, NoRoom};
+
+/// Result of everything about pair forces.
+pub type MdResult<T> = Result<T, MdError>;
+
+/// Forces that were not computed, or motion that ended, and why.
+///
+/// Atoms are counted from 1, as in files.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MdError {
+    /// There is nothing to compute.
+    #[error("there are no atoms; give at least one")]
+    NoAtoms,
+
+    /// An edge of the box is no length.
+    #[error("edge {} of the box is {edge}; edges must be positive and finite", axis + 1)]
+    Edge {
+        /// The axis, from 0.
+        axis: usize,
+        /// Its edge.
+        edge: f64,
+    },
+
+    /// A list does not have an entry for each atom.
+    #[error("{found} {what} are given for {wanted} atoms; give one for each atom")]
+    Length {
+        /// What the list has.
+        what: &'static str,
+        /// Number of atoms.
+        wanted: usize,
+        /// Number of entries.
+        found: usize,
+    },
+
+    /// A type of an atom has no name.
+    #[error("atom {atom} is of type {of_type}, but there are {types} types")]
+    NoSuchType {
+        /// The atom.
+        atom: usize,
+        /// Its type, from 0.
+        of_type: u32,
+        /// The number of types.
+        types: usize,
+    },
+
+    /// A coordinate is infinite or none.
+    #[error("{what} of atom {atom} is {value}; all must be finite")]
+    NotFinite {
+        /// Position, velocity, force.
+        what: &'static str,
+        /// The atom.
+        atom: usize,
+        /// The value.
+        value: f64,
+    },
+
+    /// The cutoff is no length.
+    #[error("the cutoff is {0}; it must be positive and finite")]
+    Cutoff(f64),
+
+    /// The cutoff is too long for the box.
+    #[error(
+        "the cutoff {cutoff} exceeds half the shortest edge of the box, {half}; take a larger box or a shorter cutoff"
+    )]
+    BoxTooSmall {
+        /// The cutoff.
+        cutoff: f64,
+        /// Half the shortest edge.
+        half: f64,
+    },
+
+    /// A potential is for another number of types.
+    #[error("the potential is for {found} types, the system has {wanted}")]
+    Types {
+        /// Types of the system.
+        wanted: usize,
+        /// Types of the potential.
+        found: usize,
+    },
+
+    /// A parameter of a formula is out of range.
+    #[error("the {name} of a pair potential is {value}; it must be finite{}", if *positive { " and positive" } else { "" })]
+    Parameter {
+        /// The parameter.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// `true` if it must be positive.
+        positive: bool,
+    },
+
+    /// A table has too few samples.
+    #[error("a table of {0} samples is too short; take at least 4")]
+    Samples(usize),
+
+    /// The range of a table is none.
+    #[error("a table cannot reach from {rmin} to {rmax}; give 0 <= RMIN < RMAX")]
+    TableRange {
+        /// The beginning.
+        rmin: f64,
+        /// The end.
+        rmax: f64,
+    },
+
+    /// A potential has no value where a table samples it.
+    #[error(
+        "the potential is {value} at r = {distance}, where the table has a sample; begin the table at a larger r"
+    )]
+    Sample {
+        /// The distance.
+        distance: f64,
+        /// The value.
+        value: f64,
+    },
+
+    /// A table ends before the cutoff.
+    #[error(
+        "the table ends at {rmax}, but a cutoff of {cutoff} needs it to {needed}; take a longer table or a shorter cutoff"
+    )]
+    TableTooShort {
+        /// The cutoff.
+        cutoff: f64,
+        /// The end of the table.
+        rmax: f64,
+        /// Where it has to end.
+        needed: f64,
+    },
+
+    /// Two atoms are at one place.
+    #[error("atoms {first} and {second} overlap: their distance is {distance:e}; move one of them")]
+    Overlap {
+        /// An atom.
+        first: usize,
+        /// Another atom.
+        second: usize,
+        /// Their distance.
+        distance: f64,
+    },
+
+    /// The device does not interpolate in images.
+    #[error("device {0} has no images with a linear filter for this table; take buffers")]
+    NoImages(String),
+
+    /// There are more atoms than numbers of 32 bits count.
+    #[error("{0} atoms are too many; at most 2^28 are possible")]
+    TooManyAtoms(usize),
+
+    /// The host has not the memory.
+    #[error(transparent)]
+    Room(#[from] NoRoom),
+
+    /// The device failed.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+}

@@ -1,0 +1,130 @@
+//! Forces that a user prepares once and evaluates often.
+
+use super::device::OnDevice;
+use super::error::{MdError, MdResult};
+use super::evaluation::Evaluation;
+use super::host::Pairs;
+use super::options::{Fetch, Options, Precision};
+use super::potential::Potential;
+use super::system::{System, expect_finite, expect_length, overlap};
+use lattice_compute::Team;
+
+/// Where forces are computed.
+enum Way {
+    Host,
+    Single(OnDevice<f32>),
+    Double(OnDevice<f64>),
+}
+
+/// The forces of a system, prepared for its potential on a device or on the host.
+///
+/// ```
+/// use lattice_compute::Team;
+/// use lattice_md::{Forces, Mixing, Options, Potential, System};
+///
+/// // Two argon atoms at the distance of least energy, across the boundary of the box.
+/// let r = 3.405 * 2.0_f64.powf(1.0 / 6.0);
+/// let positions = vec![[0.1, 1.0, 1.0], [30.1 - r, 1.0, 1.0]];
+/// let system = System::new([30.0; 3], vec!["Ar".into()], vec![0, 0], positions)?;
+/// let potential = Potential::lennard_jones(&[[0.238, 3.405]], Mixing::default())?;
+/// let mut forces = Forces::new(&Team::host(), &system, &potential, Options::with_cutoff(8.5))?;
+/// let found = forces.evaluate(system.positions())?;
+/// assert!((found.sums.energy + 0.238).abs() < 1e-12 && found.sums.pairs == 1);
+/// # Ok::<(), lattice_md::MdError>(())
+/// ```
+pub struct Forces {
+    edges: [f64; 3],
+    types: Vec<u32>,
+    potential: Potential,
+    options: Options,
+    way: Way,
+}
+
+impl Forces {
+    /// Prepares forces on the first device of the team, or on the host.
+    ///
+    /// # Errors
+    /// A cutoff that exceeds half the box or reaches beyond a table; a potential for another number
+    /// of types; images that the device lacks; too little memory; a failure of the device.
+    pub fn new(team: &Team, system: &System, potential: &Potential, options: Options) -> MdResult<Self> {
+        let cutoff = options.cutoff;
+        if !(cutoff > 0.0 && cutoff.is_finite()) {
+            return Err(MdError::Cutoff(cutoff));
+        }
+        let half = 0.5 * system.edges().into_iter().fold(f64::INFINITY, f64::min);
+        if cutoff > half {
+            return Err(MdError::BoxTooSmall { cutoff, half });
+        }
+        if potential.types() != system.names().len() {
+            return Err(MdError::Types { wanted: system.names().len(), found: potential.types() });
+        }
+        if let Potential::Table { table, mode } = potential {
+            table.expect_cutoff(*mode, cutoff)?;
+        }
+        let pairs =
+            Pairs { edges: system.edges(), types: system.types(), potential, cutoff, shift: options.shift };
+        let way = match (team.devices().first(), options.precision) {
+            (None, _) => Way::Host,
+            (Some(device), Precision::Double) => Way::Double(OnDevice::new(device, &pairs, &options)?),
+            (Some(device), _) => Way::Single(OnDevice::new(device, &pairs, &options)?),
+        };
+        let (types, potential) = (system.types().to_vec(), potential.clone());
+        Ok(Self { edges: system.edges(), types, potential, options, way })
+    }
+
+    fn pairs(&self) -> Pairs<'_> {
+        Pairs {
+            edges: self.edges,
+            types: &self.types,
+            potential: &self.potential,
+            cutoff: self.options.cutoff,
+            shift: self.options.shift,
+        }
+    }
+
+    /// Returns how a table is read: from buffers or images; `None` without a table or on the host.
+    pub fn fetch(&self) -> Option<Fetch> {
+        match &self.way {
+            Way::Host => None,
+            Way::Single(device) => device.fetch(),
+            Way::Double(device) => device.fetch(),
+        }
+    }
+
+    /// Computes energy, virial and forces of these positions.
+    ///
+    /// The same positions give the same bits on one device.
+    ///
+    /// # Errors
+    /// [`MdError::Length`]; [`MdError::NotFinite`] for positions and forces; [`MdError::Overlap`];
+    /// a failure of the device.
+    pub fn evaluate(&mut self, positions: &[[f64; 3]]) -> MdResult<Evaluation> {
+        expect_length("positions", self.types.len(), positions.len())?;
+        expect_finite("the position", positions)?;
+        overlap(positions, self.edges, self.potential.least_distance())?;
+        match &mut self.way {
+            Way::Host => self.pairs().evaluate(positions),
+            Way::Single(device) => device.evaluate(positions)?,
+            Way::Double(device) => device.evaluate(positions)?,
+        }
+        .checked()
+    }
+
+    /// Returns E and E′ of a pair of types at many distances, as forces have them, without a shift.
+    ///
+    /// # Errors
+    /// A failure of the device.
+    ///
+    /// # Panics
+    /// If there is no such pair of types.
+    pub fn curve(&self, types: [usize; 2], distances: &[f64]) -> MdResult<Vec<[f64; 2]>> {
+        let count = self.potential.types();
+        assert!(types.iter().all(|&of_type| of_type < count), "types {types:?} of {count}");
+        let row = types[0] * count + types[1];
+        match &self.way {
+            Way::Host => Ok(distances.iter().map(|&r| self.potential.energy_and_slope(row, r)).collect()),
+            Way::Single(device) => device.curve(row, distances),
+            Way::Double(device) => device.curve(row, distances),
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Pair forces from formulas and tables, through images or buffers.
+//!
+//! Å, kcal/mol, g/mol, fs, or reduced units ([`Units`]). Boxes are rectangular and repeat in all
+//! directions. Particles have no charges and no bonds.
+//!
+//! [`Forces`] is where to begin: a [`System`], a [`Potential`] and [`Options`] make it. The kernels
+//! are in `cl/`, and `host.rs` is their twin. Sums have a fixed order: the same bits on every run
+//! on one device.
+//!
+//! | file | what is there |
+//! |---|---|
+//! | `formula`, `table`, `spline` | potentials in closed form, and as samples |
+//! | `potential` | the potential of each pair of types, and its shift at the cutoff |
+//! | `host`, `device` | forces, twice |
+//! | `files` | extended XYZ, Amber's prmtop and inpcrd, LAMMPS's tables |
+
+mod device;
+mod elements;
+mod error;
+mod evaluation;
+mod files;
+mod forces;
+mod formula;
+mod host;
+mod options;
+mod potential;
+mod spline;
+mod system;
+mod table;
+mod units;
+
+pub use error::{MdError, MdResult};
+pub use evaluation::{Evaluation, Sums};
+pub use files::{AmberFiles, Curve, FileError, FileProblem, TableFile, read_amber, read_xyz, xyz_frame};
+pub use forces::Forces;
+pub use formula::{Coefficients, Formula, Mixing};
+pub use options::{Fetch, Options, Precision};
+pub use potential::{Potential, Shift};
+pub use system::System;
+pub use table::{Grid, Mode, Table};
+pub use units::Units;

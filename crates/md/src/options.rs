@@ -1,0 +1,52 @@
+//! How forces are computed.
+
+use super::potential::Shift;
+
+/// The precision of forces on a device. The host computes in double.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Precision {
+    /// Everything in double.
+    Double,
+    /// Positions in fixed point and pairs in single, sums in double.
+    #[default]
+    Mixed,
+    /// Positions in fixed point, everything else in single. Energies are added in double.
+    Single,
+}
+
+/// How a table is read on a device. The host has exact fractions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fetch {
+    /// From images on GPUs whose filter errs by less than [`Fetch::LARGEST_ERROR`], else from buffers.
+    #[default]
+    Auto,
+    /// By the linear filter of images, with single-precision samples.
+    Image,
+    /// From buffers, with exact fractions.
+    Buffer,
+}
+
+impl Fetch {
+    /// The largest error of a filter that [`Fetch::Auto`] takes, relative to the step between samples.
+    pub const LARGEST_ERROR: f64 = 1e-5;
+}
+
+/// How forces are computed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Options {
+    /// The distance from which on pairs do not interact.
+    pub cutoff: f64,
+    /// What happens at the cutoff.
+    pub shift: Shift,
+    /// The precision on devices.
+    pub precision: Precision,
+    /// How tables are read on devices.
+    pub fetch: Fetch,
+}
+
+impl Options {
+    /// Returns the default options with this cutoff.
+    pub fn with_cutoff(cutoff: f64) -> Self {
+        Self { cutoff, shift: Shift::default(), precision: Precision::default(), fetch: Fetch::default() }
+    }
+}

@@ -1,0 +1,207 @@
+//! Particles in a periodic box.
+
+use super::elements;
+use super::error::{MdError, MdResult};
+
+/// Most atoms of a system: four numbers of each have places that 32 bits count.
+const MOST_ATOMS: usize = 1 << 28;
+
+/// Particles of several types in a rectangular box that repeats in all directions.
+///
+/// Lengths in Å, velocities in Å/fs, masses in g/mol, unless units are reduced. Positions may lie
+/// outside of the box.
+#[derive(Clone, Debug, PartialEq)]
+pub struct System {
+    edges: [f64; 3],
+    names: Vec<String>,
+    types: Vec<u32>,
+    masses: Vec<Option<f64>>,
+    positions: Vec<[f64; 3]>,
+    velocities: Option<Vec<[f64; 3]>>,
+}
+
+impl System {
+    /// Makes a system of atoms at rest. `types` count the `names`, from 0.
+    ///
+    /// Masses are those of the elements with these names, and unknown for other names.
+    ///
+    /// # Errors
+    /// [`MdError::NoAtoms`], [`MdError::TooManyAtoms`], [`MdError::Edge`], [`MdError::Length`],
+    /// [`MdError::NoSuchType`], [`MdError::NotFinite`].
+    pub fn new(
+        edges: [f64; 3],
+        names: Vec<String>,
+        types: Vec<u32>,
+        positions: Vec<[f64; 3]>,
+    ) -> MdResult<Self> {
+        let atoms = positions.len();
+        match atoms {
+            0 => return Err(MdError::NoAtoms),
+            MOST_ATOMS.. => return Err(MdError::TooManyAtoms(atoms)),
+            _ => {}
+        }
+        if let Some(axis) = (0..3).find(|&axis| !(edges[axis] > 0.0 && edges[axis].is_finite())) {
+            return Err(MdError::Edge { axis, edge: edges[axis] });
+        }
+        expect_length("types", atoms, types.len())?;
+        if let Some(atom) = types.iter().position(|&of_type| of_type as usize >= names.len()) {
+            return Err(MdError::NoSuchType { atom: atom + 1, of_type: types[atom], types: names.len() });
+        }
+        expect_finite("the position", &positions)?;
+        let of_type: Vec<_> = names.iter().map(|name| elements::mass(name)).collect();
+        let masses = types.iter().map(|&of| of_type[of as usize]).collect();
+        Ok(Self { edges, names, types, masses, positions, velocities: None })
+    }
+
+    /// Gives a velocity to each atom.
+    ///
+    /// # Errors
+    /// [`MdError::Length`], [`MdError::NotFinite`].
+    pub fn with_velocities(mut self, velocities: Vec<[f64; 3]>) -> MdResult<Self> {
+        expect_length("velocities", self.atoms(), velocities.len())?;
+        expect_finite("the velocity", &velocities)?;
+        self.velocities = Some(velocities);
+        Ok(self)
+    }
+
+    /// Gives a mass to each atom.
+    ///
+    /// # Errors
+    /// [`MdError::Length`]; [`MdError::NotFinite`] if a mass is not positive and finite.
+    pub fn with_masses(mut self, masses: &[f64]) -> MdResult<Self> {
+        expect_length("masses", self.atoms(), masses.len())?;
+        if let Some(atom) = masses.iter().position(|&mass| !(mass > 0.0 && mass.is_finite())) {
+            return Err(MdError::NotFinite { what: "the mass", atom: atom + 1, value: masses[atom] });
+        }
+        self.masses = masses.iter().map(|&mass| Some(mass)).collect();
+        Ok(self)
+    }
+
+    /// Returns the edges of the box.
+    pub fn edges(&self) -> [f64; 3] {
+        self.edges
+    }
+
+    /// Returns the volume of the box.
+    pub fn volume(&self) -> f64 {
+        self.edges.iter().product()
+    }
+
+    /// Returns the number of atoms.
+    pub fn atoms(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// Returns the names of the types.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Returns the type of each atom.
+    pub fn types(&self) -> &[u32] {
+        &self.types
+    }
+
+    /// Returns the mass of each atom; `None` where it is unknown.
+    pub fn masses(&self) -> &[Option<f64>] {
+        &self.masses
+    }
+
+    /// Returns the position of each atom.
+    pub fn positions(&self) -> &[[f64; 3]] {
+        &self.positions
+    }
+
+    /// Returns the velocity of each atom; `None` if the system came without.
+    pub fn velocities(&self) -> Option<&[[f64; 3]]> {
+        self.velocities.as_deref()
+    }
+
+    /// Returns the number of atoms of each type.
+    pub fn counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.names.len()];
+        self.types.iter().for_each(|&of_type| counts[of_type as usize] += 1);
+        counts
+    }
+}
+
+/// Returns the vector from `b` to `a` between nearest images.
+pub(crate) fn nearest(a: [f64; 3], b: [f64; 3], edges: [f64; 3]) -> [f64; 3] {
+    std::array::from_fn(|axis| {
+        let apart = a[axis] - b[axis];
+        apart - edges[axis] * (apart / edges[axis]).round_ties_even()
+    })
+}
+
+/// Finds two atoms that are closer than `distance`.
+///
+/// Atoms are taken along the first axis, so that the work grows little faster than their number.
+pub(crate) fn overlap(positions: &[[f64; 3]], edges: [f64; 3], distance: f64) -> MdResult<()> {
+    let along = |atom: usize| positions[atom][0].rem_euclid(edges[0]);
+    let mut order: Vec<usize> = (0..positions.len()).collect();
+    order.sort_by(|&a, &b| along(a).total_cmp(&along(b)).then(a.cmp(&b)));
+    let count = order.len();
+    for (place, &atom) in order.iter().enumerate() {
+        for next in 1..count {
+            let (other, wraps) = (order[(place + next) % count], place + next >= count);
+            let apart = along(other) - along(atom) + if wraps { edges[0] } else { 0.0 };
+            if apart > distance {
+                break;
+            }
+            let apart = nearest(positions[atom], positions[other], edges);
+            let apart = apart.iter().map(|x| x * x).sum::<f64>().sqrt();
+            if apart < distance {
+                let [first, second] = [atom.min(other) + 1, atom.max(other) + 1];
+                return Err(MdError::Overlap { first, second, distance: apart });
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn expect_length(what: &'static str, wanted: usize, found: usize) -> MdResult<()> {
+    if wanted == found { Ok(()) } else { Err(MdError::Length { what, wanted, found }) }
+}
+
+/// Checks that all vectors are finite.
+pub(crate) fn expect_finite(what: &'static str, vectors: &[[f64; 3]]) -> MdResult<()> {
+    for (atom, vector) in vectors.iter().enumerate() {
+        if let Some(&value) = vector.iter().find(|value| !value.is_finite()) {
+            return Err(MdError::NotFinite { what, atom: atom + 1, value });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn atoms_that_overlap_are_named_even_across_the_boundary() {
+        let edges = [10.0, 11.0, 12.0];
+        let mut positions = vec![[5.0, 5.0, 5.0], [9.9999, 0.0, 12.0], [5.0, 5.0, 6.0], [-20.0, 11.0, 0.0]];
+        assert_eq!(overlap(&positions, edges, 1e-5), Ok(()));
+        let found = overlap(&positions, edges, 1e-3).unwrap_err();
+        assert!(matches!(found, MdError::Overlap { first: 2, second: 4, .. }), "{found}");
+        positions[3] = positions[2];
+        let found = overlap(&positions, edges, 1e-5).unwrap_err();
+        assert_eq!(found, MdError::Overlap { first: 3, second: 4, distance: 0.0 });
+    }
+
+    #[test]
+    fn a_system_says_what_is_wrong_with_it() {
+        let names = || vec!["Ar".to_owned()];
+        let new = |edges, types, positions| System::new(edges, names(), types, positions).unwrap_err();
+        assert_eq!(new([1.0; 3], vec![], vec![]), MdError::NoAtoms);
+        assert!(matches!(new([1.0, -1.0, 1.0], vec![0], vec![[0.0; 3]]), MdError::Edge { axis: 1, .. }));
+        assert!(matches!(new([1.0; 3], vec![0, 0], vec![[0.0; 3]]), MdError::Length { found: 2, .. }));
+        assert!(matches!(new([1.0; 3], vec![1], vec![[0.0; 3]]), MdError::NoSuchType { atom: 1, .. }));
+        let infinite = vec![[0.0, f64::INFINITY, 0.0]];
+        assert!(matches!(new([1.0; 3], vec![0], infinite), MdError::NotFinite { atom: 1, .. }));
+        let system = System::new([1.0; 3], names(), vec![0], vec![[0.0; 3]]).unwrap();
+        assert_eq!(system.masses(), [Some(39.948)]);
+        assert!(system.clone().with_masses(&[0.0]).is_err());
+        assert!(system.with_velocities(vec![]).is_err());
+    }
+}
