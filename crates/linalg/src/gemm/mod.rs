@@ -25,7 +25,7 @@
 //! elements. Factors and result may be row- or column-major independently.
 //!
 //! Batches ([`MatRef::batch`], [`MatMut::batch`]) of equally many matrices are multiplied one by
-//! one, in one launch.
+//! one, in one launch. A [`Grouped`] list has products of different shapes.
 //!
 //! # Kernels
 //! [`gemv`](super::gemv) computes a product with one row or one column. If C has too few tiles to
@@ -42,6 +42,7 @@
 //! parts take as much memory as C for each part. The device keeps scratch memory for later
 //! products.
 
+mod grouped;
 mod kernels;
 mod narrow;
 mod panels;
@@ -51,6 +52,7 @@ mod skinny;
 mod tunable;
 mod tuning;
 
+pub use grouped::{Grouped, Place, Product};
 pub use tunable::{TunedGemm, tune_gemm};
 pub use tuning::{Arithmetic, GemmTuning, Mma, Panels, Registers};
 
