@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Its folders are floors, lowest first. Imports point down: `select` → `queue` → `kernel` → `open`
-//! → `memory` → `peer` → `sums` → `measure`. [`tuning`] stands above.
+//! → `memory` → `peer` → `sums` → `measure`. [`tuning`] stands above. [`schedule`] stands alone.
 //!
 //! * A [`Team`] is an ordered list of open [`Device`]s. The empty team is the host.
 //! * A [`Device`] has a context, an in-order compute queue and an in-order copy queue of its own.
@@ -39,6 +39,7 @@ pub mod philox;
 mod queue;
 mod room;
 pub mod scalar;
+pub mod schedule;
 mod select;
 mod spare;
 mod sums;
