@@ -15,8 +15,7 @@ use lattice_compute::{
 };
 use std::marker::PhantomData;
 
-const GROUPED: KernelFamily =
-    KernelFamily::new("gemm_grouped", &[include_str!("../../cl/gemm_grouped.cl")]);
+const GROUPED: KernelFamily = KernelFamily::new("gemm_grouped", &[include_str!("../../cl/gemm_grouped.cl")]);
 
 /// Rows and columns of a GPU's tile.
 const EDGE: usize = 64;
@@ -138,9 +137,8 @@ impl<T: Real + Element> Grouped<T> {
             }
         }
         let shape = Shape::of::<T>(device, transposed);
-        let mut key = KernelKey::of_real::<T>(GROUPED)
-            .lanes(shape.lanes)
-            .define("A_TRANSPOSED", u8::from(transposed));
+        let mut key =
+            KernelKey::of_real::<T>(GROUPED).lanes(shape.lanes).define("A_TRANSPOSED", u8::from(transposed));
         for &(name, value) in &shape.definitions {
             key = key.define(name, value);
         }
