@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The crates, by the folders of their sources.
-const CRATES: [&str; 9] = [
+const CRATES: [&str; 10] = [
     "crates/mpi/src",
     "crates/compute/src",
     "crates/linalg/src",
@@ -18,6 +18,7 @@ const CRATES: [&str; 9] = [
     "src",
     "crates/cr-solve/src",
     "crates/python/src",
+    "crates/xc/src",
 ];
 
 /// The floors of the root crate, lowest first: modules, or files apart from theirs. Imports point down, or stay in their module.
@@ -37,7 +38,7 @@ const FLOORS: [&[&str]; 11] = [
 
 /// The floors of `lattice-compute`.
 const COMPUTE_FLOORS: [&[&str]; 12] = [
-    &["absence", "kept_file", "philox", "room", "scalar", "sync", "temporary"],
+    &["absence", "kept_file", "philox", "room", "scalar", "schedule", "sync", "temporary"],
     &["error", "spare"],
     &["select"],
     &["queue"],
@@ -85,6 +86,18 @@ const MD_FLOORS: [&[&str]; 7] = [
     &["lib"],
 ];
 
+/// The floors of `lattice-xc`.
+const XC_FLOORS: [&[&str]; 8] = [
+    &["error", "functional", "harmonics"],
+    &["basis", "density"],
+    &["grid"],
+    &["groups", "molden"],
+    &["tables", "host"],
+    &["device"],
+    &["plan"],
+    &["lib"],
+];
+
 fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -125,6 +138,7 @@ fn imports_point_down_the_floors() {
     expect_floors("crates/mpi/src", &MPI_FLOORS, 5);
     expect_floors("crates/poisson/src", &POISSON_FLOORS, 15);
     expect_floors("crates/md/src", &MD_FLOORS, 30);
+    expect_floors("crates/xc/src", &XC_FLOORS, 30);
 }
 
 /// The Rust files of a folder, with their texts.

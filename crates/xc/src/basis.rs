@@ -118,6 +118,11 @@ impl Basis {
         self.atoms[self.shells[shell].atom].position
     }
 
+    /// Returns the atom of a function.
+    pub fn atom_of(&self, function: usize) -> usize {
+        self.shells[self.first.partition_point(|&first| first <= function) - 1].atom
+    }
+
     /// Returns the sum of the nuclear charges.
     pub fn nuclear_charge(&self) -> usize {
         self.atoms.iter().map(|atom| atom.charge).sum()

@@ -36,7 +36,9 @@ pub enum XcError {
     },
 
     /// The grid has no points, or not as many weights.
-    #[error("the grid has {points} points and {weights} weights; give a weight for each point, and at least one")]
+    #[error(
+        "the grid has {points} points and {weights} weights; give a weight for each point, and at least one"
+    )]
     GridSize {
         /// Number of points.
         points: usize,
@@ -58,8 +60,38 @@ pub enum XcError {
         total: f64,
     },
 
+    /// There is no rule with so many angular points.
+    #[error(
+        "there is no rule with {found} angular points; choose one of {}",
+        known.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
+    )]
+    Angular {
+        /// Number of points.
+        found: usize,
+        /// Numbers of points of the rules.
+        known: Vec<usize>,
+    },
+
+    /// Nothing is known of an element.
+    #[error("atom {atom} has the nuclear charge {charge}, whose radius is not known; give a grid as a file")]
+    Element {
+        /// The atom.
+        atom: usize,
+        /// Its nuclear charge.
+        charge: usize,
+    },
+
+    /// Two atoms are in one place.
+    #[error("atoms {} and {} are in one place; give each its own", atoms[0], atoms[1])]
+    SamePlace {
+        /// The atoms.
+        atoms: [usize; 2],
+    },
+
     /// The density matrix does not fit.
-    #[error("the basis has {functions} functions, but the density matrix has {found} elements; give {functions}² of them")]
+    #[error(
+        "the basis has {functions} functions, but the density matrix has {found} elements; give {functions}² of them"
+    )]
     DensitySize {
         /// Number of functions.
         functions: usize,
@@ -104,7 +136,9 @@ pub enum XcError {
     },
 
     /// The budget is too small for a group.
-    #[error("{budget} bytes are allowed, but the largest group takes {wanted}; allow more, or make cubes smaller")]
+    #[error(
+        "{budget} bytes are allowed, but the largest group takes {wanted}; allow more, or make cubes smaller"
+    )]
     Budget {
         /// Bytes that are allowed.
         budget: u64,

@@ -9,7 +9,7 @@ pub(super) const BETA: f64 = 0.06672455060314922;
 /// γ = (1 − ln 2)/π² there.
 const GAMMA: f64 = (1.0 - LN_2) / (PI * PI);
 
-/// Below this (1 ± ζ) counts as constant: its powers have no derivative at 0.
+/// Up to this 1 ± ζ counts as constant: its powers have no derivative at 0.
 const NO_SPIN: f64 = f64::EPSILON;
 
 /// The density at a point, as all correlation energies take it.
@@ -41,8 +41,8 @@ impl Point {
     pub fn new([up, down]: [f64; 2], sigma: f64) -> Self {
         let (up, down) = (Jet::variable(up, 0), Jet::variable(down, 1));
         let rho = up + down;
-        let shares = [up, down].map(|spin| 2.0 * spin / rho);
         let zeta = (up - down) / rho;
+        let shares = [zeta + 1.0, -zeta + 1.0];
         let square = zeta * zeta;
         let [more, less] = shares.map(|share| power(share, 4.0 / 3.0));
         Self {
@@ -122,10 +122,18 @@ pub(super) fn pw92_mod(point: &Point) -> Jet {
     point.rho * pw92_exact(point)
 }
 
-/// The correlation of Perdew, Burke and Ernzerhof.
+/// t² (1 + At²)/(1 + At² + A²t⁴) of e = 1/A and q = t²: eq (e + q)/N with N = e² + eq + q².
 ///
-/// H = γφ³ ln(1 + (β/γ) t² (1 + At²)/(1 + At² + A²t⁴)). With e = 1/A the quotient is
-/// e (e + t²)/(e (e + t²) + t⁴), which stays finite where A does not.
+/// It stays finite where A does not. The derivatives q³ (2e + q)/N² and e³ (e + 2q)/N² have no
+/// differences, which the rules for products would make.
+fn saturated(e: Jet, q: Jet) -> Jet {
+    let whole = e.value * e.value + e.value * q.value + q.value * q.value;
+    let by = |a: f64, b: f64| a * a / whole * a * (a + 2.0 * b) / whole;
+    let value = e.value * q.value * (e.value + q.value) / whole;
+    Jet { value, ..e.chain(0.0, by(q.value, e.value)) + q.chain(0.0, by(e.value, q.value)) }
+}
+
+/// The correlation of Perdew, Burke and Ernzerhof, H = γφ³ ln(1 + (β/γ) t² (1 + At²)/(1 + At² + A²t⁴)).
 pub(super) fn pbe(point: &Point) -> Jet {
     let Point { rho, shares, sigma, .. } = *point;
     let local = pw92_exact(point);
@@ -136,7 +144,5 @@ pub(super) fn pbe(point: &Point) -> Jet {
     let screening = 4.0 / PI * (3.0 * PI * PI).cbrt() * rho.powf(1.0 / 3.0);
     let square = sigma / (4.0 * (phi * phi * screening * rho * rho));
     let e = GAMMA / BETA * (-(local / scale)).exp_m1();
-    let inner = e * (e + square);
-    let quotient = inner / (inner + square * square);
-    rho * (local + scale * (BETA / GAMMA * (square * quotient)).ln_1p())
+    rho * (local + scale * (BETA / GAMMA * saturated(e, square)).ln_1p())
 }

@@ -22,6 +22,10 @@ impl Jet {
         Self { value, by: self.by.map(|by| derivative * by) }
     }
 
+    fn plus(self, other: Self) -> Self {
+        Self { value: self.value + other.value, by: std::array::from_fn(|k| self.by[k] + other.by[k]) }
+    }
+
     pub fn powf(self, exponent: f64) -> Self {
         let value = self.value.powf(exponent);
         self.chain(value, exponent * value / self.value)
@@ -57,7 +61,7 @@ impl Jet {
 impl Add for Jet {
     type Output = Self;
     fn add(self, other: Self) -> Self {
-        Self { value: self.value + other.value, by: std::array::from_fn(|k| self.by[k] + other.by[k]) }
+        self.plus(other)
     }
 }
 
@@ -78,15 +82,15 @@ impl Neg for Jet {
 impl Mul for Jet {
     type Output = Self;
     fn mul(self, other: Self) -> Self {
-        let by = |k: usize| self.by[k] * other.value + self.value * other.by[k];
-        Self { value: self.value * other.value, by: std::array::from_fn(by) }
+        let [mine, others] = [self.chain(0.0, other.value), other.chain(0.0, self.value)];
+        Self { value: self.value * other.value, ..mine.plus(others) }
     }
 }
 
 impl Div for Jet {
     type Output = Self;
     fn div(self, other: Self) -> Self {
-        self * other.reciprocal()
+        self.mul(other.reciprocal())
     }
 }
 

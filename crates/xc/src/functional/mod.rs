@@ -84,6 +84,11 @@ impl Functional {
         self.parts().into_iter().any(Part::needs_gradient)
     }
 
+    /// Returns the planes of functions that an evaluation takes: values, and first derivatives if needed.
+    pub(crate) fn planes(self) -> usize {
+        if self.needs_gradient() { 4 } else { 1 }
+    }
+
     /// Evaluates the functional at a point, by ρ↑, ρ↓ and σ↑↑, σ↑↓, σ↓↓.
     pub fn at(self, rho: [f64; 2], sigma: [f64; 3]) -> AtPoint {
         let [a, b] = self.parts().map(|part| part.at(rho, sigma));
@@ -116,8 +121,8 @@ impl FromStr for Functional {
 enum Formula {
     /// Of one spin's ρ and σ.
     Exchange(fn(f64, f64) -> OfSpin),
-    /// Of both spins' densities.
-    Correlation(fn(&correlation::Point) -> jet::Jet),
+    /// Of both spins' densities, each at least this: a spin that is missing has a potential too, as in libxc.
+    Correlation(f64, fn(&correlation::Point) -> jet::Jet),
 }
 
 impl Part {
@@ -127,10 +132,10 @@ impl Part {
         match self {
             Self::LdaX => ("lda_x", false, Exchange(exchange::slater)),
             Self::PbeX => ("pbe_x", true, Exchange(exchange::pbe)),
-            Self::Vwn5 => ("vwn5", false, Correlation(correlation::vwn5)),
-            Self::Pw92 => ("pw92", false, Correlation(correlation::pw92)),
-            Self::Pw92Mod => ("pw92_mod", false, Correlation(correlation::pw92_mod)),
-            Self::PbeC => ("pbe_c", true, Correlation(correlation::pbe)),
+            Self::Vwn5 => ("vwn5", false, Correlation(1e-15, correlation::vwn5)),
+            Self::Pw92 => ("pw92", false, Correlation(1e-15, correlation::pw92)),
+            Self::Pw92Mod => ("pw92_mod", false, Correlation(1e-15, correlation::pw92_mod)),
+            Self::PbeC => ("pbe_c", true, Correlation(1e-12, correlation::pbe)),
         }
     }
 
@@ -142,6 +147,14 @@ impl Part {
     /// Returns `true` if the energy depends on the gradient of the density.
     pub fn needs_gradient(self) -> bool {
         self.row().1
+    }
+
+    /// Returns the least density of a spin in a correlation.
+    pub(crate) fn least_spin(self) -> f64 {
+        match self.row().2 {
+            Formula::Exchange(_) => 0.0,
+            Formula::Correlation(least, _) => least,
+        }
     }
 
     /// Evaluates the part at a point, by ρ↑, ρ↓ and σ↑↑, σ↑↓, σ↓↓.
@@ -164,9 +177,9 @@ impl Part {
                     by_sigma: [up.by_sigma, 0.0, down.by_sigma],
                 }
             }
-            Formula::Correlation(formula) => {
+            Formula::Correlation(least, formula) => {
                 let total = (sigma[0] + 2.0 * sigma[1] + sigma[2]).max(0.0);
-                let energy = formula(&correlation::Point::new(rho, total));
+                let energy = formula(&correlation::Point::new(rho.map(|rho| rho.max(least)), total));
                 let [by_up, by_down, by_sigma] = energy.by;
                 AtPoint {
                     energy: energy.value,

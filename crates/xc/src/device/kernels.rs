@@ -1,0 +1,248 @@
+//! The kernels of exchange-correlation, and how they are launched.
+
+use crate::functional::Functional;
+use crate::harmonics;
+use lattice_compute::scalar::{Precision, Real};
+use lattice_compute::{
+    Argument, Device, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Range, Result,
+};
+use std::marker::PhantomData;
+use std::sync::{Arc, Mutex};
+
+const GROUPS: &str = include_str!("../../cl/xc_groups.cl");
+const FUNCTIONS: KernelFamily = KernelFamily::new("xc_functions", &[GROUPS]);
+const DENSITY: KernelFamily =
+    KernelFamily::new("xc_density", &[GROUPS, include_str!("../../cl/xc_density.cl")]);
+const MATRIX: KernelFamily = KernelFamily::new("xc_matrix", &[GROUPS, include_str!("../../cl/xc_matrix.cl")]);
+const FUNCTIONAL: KernelFamily =
+    KernelFamily::new("xc_functional", &[GROUPS, include_str!("../../cl/xc_functional.cl")]);
+
+/// Work-items of a group on GPUs.
+const ITEMS: usize = 64;
+
+/// The kernels for functions of type `T`; those with planes or a functional are made on first use.
+pub(super) struct Kernels<T> {
+    local: usize,
+    units: usize,
+    lanes: usize,
+    pub gather: Kernel,
+    pub scatter: Kernel,
+    pub pull: Kernel,
+    functions: Mutex<Vec<(usize, Kernel)>>,
+    densities: Mutex<Vec<(usize, Arc<OfDensity>)>>,
+    functionals: Mutex<Vec<(Functional, Arc<OfFunctional>)>>,
+    number: PhantomData<T>,
+}
+
+/// The kernels between functions and densities.
+pub(super) struct OfDensity {
+    pub density: Kernel,
+    pub weighted: Kernel,
+}
+
+/// The kernels of a functional.
+pub(super) struct OfFunctional {
+    pub potential: Kernel,
+    pub sums: Kernel,
+}
+
+/// Returns what is kept under a key, made on first use.
+fn kept<K: PartialEq, V: Clone>(
+    list: &Mutex<Vec<(K, V)>>,
+    key: K,
+    make: impl FnOnce() -> Result<V>,
+) -> Result<V> {
+    let mut list = lattice_compute::sync::lock(list);
+    if let Some((_, known)) = list.iter().find(|(known, _)| *known == key) {
+        return Ok(known.clone());
+    }
+    let made = make()?;
+    list.push((key, made.clone()));
+    Ok(made)
+}
+
+impl<T: Real> Kernels<T> {
+    /// Returns the kernels of a device, built on first use.
+    pub fn of(device: &Device) -> Result<Arc<Self>> {
+        device.attached(Self::new)
+    }
+
+    fn new(device: &Device) -> Result<Self> {
+        let info = device.info();
+        let (local, lanes) = match (info.kind, T::PRECISION) {
+            (DeviceKind::Cpu, Precision::Single) => (1, info.native_vector_width_float),
+            (DeviceKind::Cpu, Precision::Double) => (1, info.native_vector_width_double),
+            _ => (info.max_work_group_size.min(ITEMS), 1),
+        };
+        // Vectors of double have at most 16 numbers.
+        let lanes = lanes.clamp(1, crate::tables::PADDING);
+        let key = |family| KernelKey::of_real::<T>(family).lanes(lanes);
+        let [groups, group_functions] =
+            [Parameter::input::<u64>("groups"), Parameter::input::<u32>("group_functions")];
+        let [number, count] = [Parameter::value::<u64>, Parameter::value::<u32>];
+        let (input, output) = (Parameter::input::<T>, Parameter::output::<T>);
+        let gathering = device.program(&key(DENSITY).define("PLANES", 1))?;
+        let adding = device.program(&key(MATRIX))?;
+        Ok(Self {
+            local,
+            units: info.compute_units,
+            lanes,
+            gather: gathering.kernel(
+                "xc_gather",
+                &[groups, group_functions, count("all_functions"), input("density"), output("squares")],
+            )?,
+            scatter: adding.kernel(
+                "xc_scatter",
+                &[
+                    groups,
+                    count("all_functions"),
+                    Parameter::input::<[u32; 2]>("places"),
+                    Parameter::input::<u32>("begins"),
+                    Parameter::input::<[u32; 2]>("entries"),
+                    input("squares"),
+                    Parameter::output::<f64>("matrix"),
+                ],
+            )?,
+            pull: adding.kernel(
+                "xc_pull",
+                &[
+                    groups,
+                    number("all_points"),
+                    number("plane"),
+                    input("chi"),
+                    input("products"),
+                    input("weighted_products"),
+                    Parameter::input::<f64>("factors"),
+                    count("spin"),
+                    Parameter::output::<f64>("pulls"),
+                ],
+            )?,
+            functions: Mutex::default(),
+            densities: Mutex::default(),
+            functionals: Mutex::default(),
+            number: PhantomData,
+        })
+    }
+
+    fn key(&self, family: KernelFamily) -> KernelKey {
+        KernelKey::of_real::<T>(family).lanes(self.lanes)
+    }
+
+    /// Returns the kernel that makes so many planes of functions.
+    pub fn functions(&self, device: &Device, planes: usize) -> Result<Kernel> {
+        kept(&self.functions, planes, || {
+            let key = self
+                .key(FUNCTIONS)
+                .define("PLANES", planes)
+                .part("harmonics", harmonics::kernel_text(planes))
+                .part("functions", include_str!("../../cl/xc_functions.cl"));
+            let [number, input] = [Parameter::value::<u64>, Parameter::input::<T>];
+            device.program(&key)?.kernel(
+                "xc_functions",
+                &[
+                    Parameter::input::<u64>("groups"),
+                    number("all_points"),
+                    number("plane"),
+                    Parameter::input::<[u32; 2]>("group_shells"),
+                    Parameter::input::<[u32; 4]>("shells"),
+                    input("centres"),
+                    input("primitives"),
+                    input("points_of_batch"),
+                    Parameter::output::<T>("chi"),
+                ],
+            )
+        })
+    }
+
+    /// Returns the kernels of densities with so many planes: 1 or 4.
+    pub fn of_density(&self, device: &Device, planes: usize) -> Result<Arc<OfDensity>> {
+        kept(&self.densities, planes, || {
+            let program = device.program(&self.key(DENSITY).define("PLANES", planes))?;
+            let [number, input] = [Parameter::value::<u64>, Parameter::input::<T>];
+            let groups = Parameter::input::<u64>("groups");
+            let spin = Parameter::value::<u32>("spin");
+            let all_points = number("all_points");
+            let density = [groups, all_points, number("plane"), input("chi"), input("products"), spin];
+            let weighted = [
+                groups,
+                all_points,
+                number("plane"),
+                input("chi"),
+                Parameter::input::<f64>("factors"),
+                spin,
+                Parameter::value::<f64>("scale"),
+                Parameter::output::<T>("weighted"),
+            ];
+            Ok(Arc::new(OfDensity {
+                density: program
+                    .kernel("xc_density", &[&density[..], &[Parameter::output::<f64>("values")]].concat())?,
+                weighted: program.kernel("xc_weighted", &weighted)?,
+            }))
+        })
+    }
+
+    /// Returns the kernels of a functional.
+    pub fn of_functional(&self, device: &Device, functional: Functional) -> Result<Arc<OfFunctional>> {
+        kept(&self.functionals, functional, || {
+            let [exchange, correlation] = functional.parts();
+            // All of it is in double, one point after the other.
+            let key = KernelKey::of_real::<f64>(FUNCTIONAL)
+                .define("EXCHANGE", exchange.name())
+                .define("CORRELATION", correlation.name())
+                .define("LEAST_SPIN", format_args!("{:e}", correlation.least_spin()));
+            let program = device.program(&key)?;
+            let (input, output) = (Parameter::input::<f64>, Parameter::output::<f64>);
+            let all_points = Parameter::value::<u64>("all_points");
+            let potential = [
+                all_points,
+                Parameter::value::<u32>("spins"),
+                Parameter::value::<u32>("with_gradient"),
+                input("weights"),
+                input("values"),
+                output("factors"),
+                output("of_points"),
+            ];
+            let sums = [
+                Parameter::input::<u64>("groups"),
+                all_points,
+                Parameter::value::<u32>("group_count"),
+                input("of_points"),
+                output("sums"),
+            ];
+            Ok(Arc::new(OfFunctional {
+                potential: program.kernel("xc_potential", &potential)?,
+                sums: program.kernel("xc_sums", &sums)?,
+            }))
+        })
+    }
+
+    /// The range over the points of groups, of at most so many points each.
+    pub fn over_points(&self, groups: usize, most_points: usize) -> Range {
+        self.over(groups, most_points.div_ceil(self.lanes))
+    }
+
+    /// The range over something of groups, at most so much of it each.
+    pub fn over(&self, groups: usize, most: usize) -> Range {
+        // Few groups are cut finer, so that all units have work.
+        let wanted = (4 * self.units).div_ceil(groups.max(1));
+        let most = most.div_ceil(self.local).max(1);
+        let across = if self.local > 1 { most } else { wanted.min(most) };
+        Range::new([across * self.local, groups], [self.local, 1])
+    }
+
+    /// The range over all points or elements of a batch.
+    pub fn flat(&self, count: usize) -> Range {
+        let groups = count.div_ceil(self.local).min(if self.local > 1 { 64 } else { 8 } * self.units).max(1);
+        Range::groups(groups, self.local)
+    }
+}
+
+/// An argument that counts something.
+pub(super) fn number(value: usize) -> Argument<'static> {
+    Argument::value(value as u64)
+}
+
+/// As [`number`], in 32 bits.
+pub(super) fn count(value: usize) -> Argument<'static> {
+    Argument::value(value as u32)
+}

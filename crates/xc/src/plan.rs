@@ -1,0 +1,447 @@
+//! What a user prepares and evaluates.
+
+use super::basis::Basis;
+use super::density::Density;
+use super::device::{Cache, OnDevice, least_bytes};
+use super::error::{XcError, XcResult};
+use super::functional::Functional;
+use super::grid::Grid;
+use super::groups::{Group, Rules, grouped};
+use super::host::{self, Sums};
+use lattice_compute::schedule::{Move, imbalance, partition, rebalance};
+use lattice_compute::{Device, DeviceKind, Team, available_memory};
+use std::time::Instant;
+
+/// Side of a cube on processors, in bohr.
+const CUBE_ON_PROCESSORS: f64 = 3.0;
+
+/// Side of a cube on other devices, in bohr.
+const CUBE_ON_OTHERS: f64 = 7.0;
+
+/// The numbers of functions and products. Densities, energies, and sums over groups are in double always.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Numbers {
+    /// Double.
+    #[default]
+    Double,
+    /// Single, for devices that are slow in double.
+    Mixed,
+}
+
+/// How a plan is made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Options {
+    /// The numbers of functions and products on devices. The host computes in double.
+    pub numbers: Numbers,
+    /// Side of a cube of points in bohr; `None` for what suits the devices.
+    pub cube: Option<f64>,
+    /// A shell is left out of a group where |R(d)| dˡ is nowhere larger; 0 leaves none out.
+    pub screen: f64,
+    /// Bytes on each device for functions; `None` for half of what is free.
+    pub memory: Option<u64>,
+}
+
+impl Default for Options {
+    /// Returns double precision, cubes that suit the devices, 1e-10, half of the free memory.
+    fn default() -> Self {
+        Self { numbers: Numbers::default(), cube: None, screen: 1e-10, memory: None }
+    }
+}
+
+/// The least, the median and the most of something.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spread {
+    /// The least.
+    pub least: usize,
+    /// The median.
+    pub median: usize,
+    /// The most.
+    pub most: usize,
+}
+
+/// What a plan consists of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlanInfo {
+    /// Points of the grid.
+    pub points: usize,
+    /// Points in groups: those with a weight, where functions are significant.
+    pub kept_points: usize,
+    /// Number of groups.
+    pub groups: usize,
+    /// Spheres around nuclei, before cuts.
+    pub spheres: usize,
+    /// Groups that were cut in halves.
+    pub cuts: usize,
+    /// Points of a group.
+    pub points_of_groups: Spread,
+    /// Functions of a group.
+    pub functions_of_groups: Spread,
+    /// Operations of the products of one evaluation without polarisation, in 10⁹.
+    pub gflop: f64,
+    /// The same if all functions were significant everywhere.
+    pub gflop_dense: f64,
+    /// Bytes for functions on all devices; 0 on the host.
+    pub budget_bytes: u64,
+    /// Bytes of functions that are kept.
+    pub kept_bytes: u64,
+    /// Groups whose functions are kept.
+    pub kept_groups: usize,
+}
+
+/// An exchange-correlation energy, and what came with it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Xc {
+    /// The energy in hartree.
+    pub energy: f64,
+    /// Electrons of spin up and of spin down on the grid; without polarisation half of them each.
+    pub electrons: [f64; 2],
+    /// The matrix in hartree, row after row: one for both spins, or that of each.
+    pub matrices: Vec<Vec<f64>>,
+    /// What each device had to do.
+    pub shares: Vec<Share>,
+    /// Groups that have gone to another device since, so that the next evaluation is in balance.
+    pub moves: Vec<Move>,
+}
+
+impl Xc {
+    /// Returns the longest time of a device over the shortest, less 1.
+    pub fn imbalance(&self) -> f64 {
+        imbalance(&self.shares.iter().map(|share| share.seconds).collect::<Vec<_>>())
+    }
+}
+
+/// What a device had to do in an evaluation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Share {
+    /// The device, or `host`.
+    pub label: String,
+    /// Number of its groups.
+    pub groups: usize,
+    /// Its time, without making functions that are kept.
+    pub seconds: f64,
+}
+
+/// Groups in the memory of one device.
+enum Part {
+    Single(OnDevice<f32>),
+    Double(OnDevice<f64>),
+}
+
+/// A device of the team.
+struct Member {
+    device: Device,
+    budget: u64,
+    part: Part,
+}
+
+/// A prepared evaluation for a basis, a grid and the devices of a team.
+///
+/// ```
+/// use lattice_compute::Team;
+/// use lattice_xc::{Atom, Basis, Density, Functional, Grid, Options, Plan, Shell};
+///
+/// // One electron pair in one Gaussian, on the points of a cube.
+/// let norm = (4.0 * std::f64::consts::PI).sqrt() * (2.0 / std::f64::consts::PI).powf(0.75);
+/// let shell = Shell { atom: 0, momentum: 0, primitives: vec![[1.0, norm]] };
+/// let basis = Basis::new(vec![Atom { charge: 2, position: [0.0; 3] }], vec![shell])?;
+/// let at = |k: usize| 0.3 * k as f64 - 4.2;
+/// let points = (0..29 * 29 * 29).map(|k| [at(k / 841), at(k / 29 % 29), at(k % 29)]).collect();
+/// let grid = Grid::new(points, vec![0.027; 29 * 29 * 29])?;
+/// let mut plan = Plan::new(&Team::host(), &basis, &grid, Options::default())?;
+/// let xc = plan.evaluate(&Density::new(1, vec![2.0])?, Functional::Svwn5)?;
+/// assert!((xc.electrons[0] + xc.electrons[1] - 2.0).abs() < 1e-6);
+/// # Ok::<(), lattice_xc::XcError>(())
+/// ```
+pub struct Plan {
+    basis: Basis,
+    grid: Grid,
+    groups: Vec<Group>,
+    costs: Vec<f64>,
+    numbers: Numbers,
+    members: Vec<Member>,
+    /// The groups of each member.
+    jobs: Vec<Vec<usize>>,
+    info: PlanInfo,
+}
+
+/// Returns the least, the median and the most.
+fn spread(values: impl Iterator<Item = usize>) -> Spread {
+    let mut values: Vec<usize> = values.collect();
+    values.sort_unstable();
+    match values[..] {
+        [] => Spread::default(),
+        [least, .., most] => Spread { least, median: values[values.len() / 2], most },
+        [one] => Spread { least: one, median: one, most: one },
+    }
+}
+
+/// Returns half of what is free on a device, for one of so many on the same processor.
+fn half_of_free(device: &Device, devices: usize) -> u64 {
+    let info = device.info();
+    match info.kind {
+        DeviceKind::Cpu => {
+            available_memory().unwrap_or(info.memory_bytes).min(info.memory_bytes) / 2 / devices as u64
+        }
+        _ => info.memory_bytes / 2,
+    }
+}
+
+impl Plan {
+    /// Prepares evaluations on the devices of a team, or on the host.
+    ///
+    /// # Errors
+    /// [`XcError::Option`]; [`XcError::Budget`]; too little memory; a failure of a device.
+    pub fn new(team: &Team, basis: &Basis, grid: &Grid, options: Options) -> XcResult<Self> {
+        let on_processors = team.devices().iter().all(|device| device.info().kind == DeviceKind::Cpu);
+        let cube = options.cube.unwrap_or(if on_processors { CUBE_ON_PROCESSORS } else { CUBE_ON_OTHERS });
+        let bad = |option, value, wanted| Err(XcError::Option { option, value, wanted });
+        if !(cube.is_finite() && cube > 0.0) {
+            return bad("the side of a cube", cube, "give a positive number of bohr");
+        }
+        if !(options.screen >= 0.0 && options.screen < 1.0) {
+            return bad("the screen", options.screen, "give a number from 0 up to 1");
+        }
+        let devices = team.devices();
+        let rules = Rules { cube, screen: options.screen, parts: 8 * devices.len().max(1) };
+        let found = grouped(basis, grid, rules);
+        let groups = found.groups;
+        let mut info = PlanInfo {
+            points: grid.points().len(),
+            kept_points: groups.iter().map(|group| group.points.len()).sum(),
+            groups: groups.len(),
+            spheres: found.spheres,
+            cuts: found.cuts,
+            points_of_groups: spread(groups.iter().map(|group| group.points.len())),
+            functions_of_groups: spread(groups.iter().map(|group| group.functions)),
+            gflop: groups.iter().map(|group| gflop(group.points.len(), group.functions)).sum(),
+            gflop_dense: gflop(grid.points().len(), basis.functions()),
+            budget_bytes: 0,
+            kept_bytes: 0,
+            kept_groups: 0,
+        };
+        let costs: Vec<f64> = groups.iter().map(Group::cost).collect();
+        let budget = |device: &Device| options.memory.unwrap_or_else(|| half_of_free(device, devices.len()));
+        let new = |device: &Device, mine: &[usize]| {
+            Part::new(
+                options.numbers,
+                device,
+                basis,
+                grid,
+                mine.iter().map(|&job| &groups[job]),
+                budget(device),
+            )
+        };
+        let speeds: Vec<f64> = match devices {
+            [_] => vec![1.0],
+            _ => {
+                let ladder = ladder(groups.len());
+                let cost: f64 = ladder.iter().map(|&job| costs[job]).sum();
+                let speed = |device| Ok(cost / new(device, &ladder)?.warm_seconds(basis)?);
+                devices.iter().map(speed).collect::<XcResult<_>>()?
+            }
+        };
+        let jobs = if devices.is_empty() { Vec::new() } else { partition(&costs, &speeds) };
+        let mut members = Vec::new();
+        for (device, mine) in devices.iter().zip(&jobs) {
+            members.push(Member { device: device.clone(), budget: budget(device), part: new(device, mine)? });
+        }
+        info.budget_bytes = members.iter().map(|member| member.budget).sum();
+        let mut plan = Self {
+            basis: basis.clone(),
+            grid: grid.clone(),
+            groups,
+            costs,
+            numbers: options.numbers,
+            members,
+            jobs,
+            info,
+        };
+        plan.count_kept();
+        Ok(plan)
+    }
+
+    /// Counts what is kept on the devices.
+    fn count_kept(&mut self) {
+        let caches = self.members.iter().map(|member| member.part.cache());
+        (self.info.kept_bytes, self.info.kept_groups) =
+            caches.fold((0, 0), |(bytes, groups), cache| (bytes + cache.bytes, groups + cache.groups));
+    }
+
+    /// Returns what the plan consists of.
+    pub fn info(&self) -> &PlanInfo {
+        &self.info
+    }
+
+    fn check(&self, density: &Density) -> XcResult<()> {
+        let functions = self.basis.functions();
+        if density.functions() != functions {
+            let found = density.functions() * density.functions();
+            return Err(XcError::DensitySize { functions, found });
+        }
+        Ok(())
+    }
+
+    /// Computes energy, electrons and matrix of a density matrix.
+    ///
+    /// # Errors
+    /// [`XcError::DensitySize`]; a failure of a device.
+    pub fn evaluate(&mut self, density: &Density, functional: Functional) -> XcResult<Xc> {
+        self.check(density)?;
+        if self.members.is_empty() {
+            let began = Instant::now();
+            let sums = host::evaluate(&self.basis, &self.grid, &self.groups, density, functional);
+            let seconds = began.elapsed().as_secs_f64();
+            let share = Share { label: "host".to_owned(), groups: self.groups.len(), seconds };
+            return Ok(Xc::new(sums, vec![share], Vec::new()));
+        }
+        let found = at_once(&mut self.members, |member| member.part.evaluate(density, functional))?;
+        let share = |((member, jobs), (_, seconds)): ((&Member, &Vec<usize>), &(Sums, f64))| Share {
+            label: member.device.label().to_owned(),
+            groups: jobs.len(),
+            seconds: *seconds,
+        };
+        let shares: Vec<Share> = self.members.iter().zip(&self.jobs).zip(&found).map(share).collect();
+        let mut sums = found.into_iter().map(|(sums, _)| sums);
+        let first = sums.next().expect("a team that is not the host has a device");
+        let sums = sums.fold(first, added);
+        let moves = self.rebalance(&shares)?;
+        Ok(Xc::new(sums, shares, moves))
+    }
+
+    /// Moves groups from slow devices to fast ones.
+    fn rebalance(&mut self, shares: &[Share]) -> XcResult<Vec<Move>> {
+        let seconds: Vec<f64> = shares.iter().map(|share| share.seconds).collect();
+        let moves = rebalance(&mut self.jobs, &self.costs, &seconds, 0.0);
+        let Self { basis, grid, groups, members, jobs, numbers, .. } = self;
+        for (number, member) in members.iter_mut().enumerate() {
+            if moves.iter().any(|step| step.from == number || step.to == number) {
+                let mine = jobs[number].iter().map(|&job| &groups[job]);
+                member.part = Part::new(*numbers, &member.device, basis, grid, mine, member.budget)?;
+            }
+        }
+        self.count_kept();
+        Ok(moves)
+    }
+
+    /// Computes the derivative of the energy by the position of each atom, in hartree/bohr.
+    ///
+    /// Grid and density matrix stay as they are: only the functions of the atom move.
+    ///
+    /// # Errors
+    /// [`XcError::DensitySize`]; too little memory; a failure of a device.
+    pub fn gradient(&mut self, density: &Density, functional: Functional) -> XcResult<Vec<[f64; 3]>> {
+        self.check(density)?;
+        let Self { basis, grid, groups, members, .. } = self;
+        if members.is_empty() {
+            return Ok(host::gradient(basis, grid, groups, density, functional));
+        }
+        let atoms = basis.atoms().len();
+        let basis = &*basis;
+        let found = at_once(members, |member| {
+            let mut found = vec![[0.0; 3]; atoms];
+            match &mut member.part {
+                Part::Single(part) => part.add_gradient(basis, density, functional, &mut found),
+                Part::Double(part) => part.add_gradient(basis, density, functional, &mut found),
+            }?;
+            Ok(found)
+        })?;
+        let mut sums = vec![[0.0; 3]; atoms];
+        for found in found {
+            for (sum, part) in sums.as_flattened_mut().iter_mut().zip(found.as_flattened()) {
+                *sum += part;
+            }
+        }
+        Ok(sums)
+    }
+}
+
+/// Operations of both products of a group in 10⁹.
+fn gflop(points: usize, functions: usize) -> f64 {
+    4.0 * points as f64 * (functions * functions) as f64 / 1e9
+}
+
+/// Adds the sums of another device.
+fn added(mut sums: Sums, more: Sums) -> Sums {
+    sums.energy += more.energy;
+    sums.electrons.iter_mut().zip(more.electrons).for_each(|(sum, part)| *sum += part);
+    for (matrix, more) in sums.matrices.iter_mut().zip(more.matrices) {
+        matrix.iter_mut().zip(more).for_each(|(sum, part)| *sum += part);
+    }
+    sums
+}
+
+/// Does something on all devices at once, and returns the results in their order.
+fn at_once<R: Send>(
+    members: &mut [Member],
+    work: impl Fn(&mut Member) -> XcResult<R> + Sync,
+) -> XcResult<Vec<R>> {
+    if let [member] = members {
+        return Ok(vec![work(member)?]);
+    }
+    let work = &work;
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = members.iter_mut().map(|member| scope.spawn(move || work(member))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("evaluations do not panic")).collect()
+    })
+}
+
+/// Returns ten groups of all sizes, by whose time devices are compared.
+fn ladder(groups: usize) -> Vec<usize> {
+    let mut ladder: Vec<usize> = (0..10).map(|step| step * groups.saturating_sub(1) / 9).collect();
+    ladder.dedup();
+    ladder.retain(|&group| group < groups);
+    ladder
+}
+
+impl Xc {
+    fn new(sums: Sums, shares: Vec<Share>, moves: Vec<Move>) -> Self {
+        let Sums { energy, electrons, matrices } = sums;
+        Self { energy, electrons, matrices, shares, moves }
+    }
+}
+
+impl Part {
+    /// Prepares groups on a device.
+    fn new<'a>(
+        numbers: Numbers,
+        device: &Device,
+        basis: &Basis,
+        grid: &Grid,
+        groups: impl Iterator<Item = &'a Group> + Clone,
+        budget: u64,
+    ) -> XcResult<Self> {
+        let size = match numbers {
+            Numbers::Double => size_of::<f64>(),
+            Numbers::Mixed => size_of::<f32>(),
+        };
+        let wanted = least_bytes(groups.clone(), size);
+        if wanted > budget {
+            return Err(XcError::Budget { budget, wanted });
+        }
+        Ok(match numbers {
+            Numbers::Double => Part::Double(OnDevice::new(device, basis, grid, groups, budget)?),
+            Numbers::Mixed => Part::Single(OnDevice::new(device, basis, grid, groups, budget)?),
+        })
+    }
+
+    fn evaluate(&mut self, density: &Density, functional: Functional) -> XcResult<(Sums, f64)> {
+        match self {
+            Part::Single(part) => part.evaluate(density, functional),
+            Part::Double(part) => part.evaluate(density, functional),
+        }
+    }
+
+    fn cache(&self) -> Cache {
+        match self {
+            Part::Single(part) => part.cache(),
+            Part::Double(part) => part.cache(),
+        }
+    }
+
+    /// Returns the time of an evaluation after a first one, which compiles kernels.
+    fn warm_seconds(mut self, basis: &Basis) -> XcResult<f64> {
+        let nothing = Density::new(basis.functions(), vec![0.0; basis.functions() * basis.functions()])?;
+        self.evaluate(&nothing, Functional::Pbe)?;
+        Ok(self.evaluate(&nothing, Functional::Pbe)?.1)
+    }
+}
