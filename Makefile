@@ -1,7 +1,7 @@
 # make demo     generate a configuration, solve on it, print the pion correlator
 # make test     format, lints, unit, integration and documentation tests; installs an OpenCL device and MPI if there is none
-# make check    make test, tests with every combination of kernels, the kernels under Oclgrind, tests under MPI, the Python package, and the test programs of the reference BLAS
-# make blas-testers    those programs alone
+# make check    make test, tests with every combination of kernels, the kernels under Oclgrind, tests under MPI, the Python package, and the test programs of the reference BLAS and of LAPACK
+# make blas-testers    those programs alone, and programs for NumPy, Octave and R on the BLAS that is loaded in front of theirs
 # make book     the book of docs/, as web pages in target/book
 # make bench    criterion benchmarks on the devices present
 
@@ -35,6 +35,7 @@ check: test blas-testers
 
 blas-testers:
 	scripts/blas-testers.sh
+	CARGO="$(CARGO)" scripts/blas-programs.sh
 
 book:
 	CARGO="$(CARGO)" scripts/book.sh

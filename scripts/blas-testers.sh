@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs the test programs of the reference BLAS, Fortran's and C's, with lattice-cl in front of it (crates/blas).
-# Calls that lattice-cl has no function for, and illegal ones, are answered by the reference behind it.
+# Runs the test programs of the reference BLAS, Fortran's and C's, and of LAPACK, with lattice-cl in front of them
+# (crates/blas). Calls that lattice-cl has no function for, and illegal ones, are answered by the reference behind it.
+# LAPACK's programs are run with a cut input. With LATTICE_CL_TEST_ALL=1 they have Debian's, too.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/setup-opencl.sh blas-testers
@@ -23,24 +24,25 @@ cd "$folder"
 
 failures=0
 fail() {
-    cat ./*.out 2>/dev/null | grep -E 'FAIL|\*\*\*' | head -n 20 >&2 || true
+    cat ./*.out 2>/dev/null | grep -E 'FAIL|failed|\*\*\*|lattice-cl-blas' | head -n 20 >&2 || true
     echo "blas-testers: error: $1: $2" >&2
     failures=$((failures + 1))
 }
 
-# tester NAME INPUT PASSES: runs a program, which must say so often at least that it passed, and nothing else.
+# tester NAME INPUT PASSES FOLDER: runs a program, which must say so often at least that it passed, and nothing else.
 tester() {
-    name=$1 input=$2 passes=$3
+    name=$1 input=$2 passes=$3 place=$4
     rm -f ./*
     status=0
-    LATTICE_CL_BLAS_CALLS=$folder/calls LD_PRELOAD=$shim LD_LIBRARY_PATH=$testers${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
-        timeout 600 "$testers/$name" <"$input" >"$name.out" 2>&1 || status=$?
+    LATTICE_CL_BLAS_LEAST=0 LATTICE_CL_BLAS_ONLY=$only LATTICE_CL_BLAS_CALLS=$folder/calls LD_PRELOAD=$shim \
+        LD_LIBRARY_PATH=$testers:$lapack${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
+        timeout 1200 "$place/$name" <"$input" >"$name.out" 2>&1 || status=$?
     calls=$(awk '{ sum += $2 } END { print sum + 0 }' calls 2>/dev/null || echo 0)
-    passed=$(cat ./*.out | grep -cE -- '----- PASS -----|PASSED THE ' || true)
+    passed=$(cat ./*.out | grep -cE -- '----- PASS -----|PASSED THE |passed the t' || true)
     if [ "$status" -ne 0 ]; then
         tail -n 20 "$name.out" >&2
         fail "$name" "exit status $status"
-    elif cat ./*.out | grep -qE 'FAIL|\*\*\*|SUSPECT'; then
+    elif cat ./*.out | grep -qE 'FAIL|failed|\*\*\*|SUSPECT|lattice-cl-blas: warning'; then
         fail "$name" "it reports the above"
     elif [ "$passed" -lt "$passes" ]; then
         fail "$name" "$passed tests passed, at least $passes were expected"
@@ -51,21 +53,46 @@ tester() {
     fi
 }
 
+lapack=$(find /usr/lib -path '*/lapack/xlintstd' -printf '%h\n' -quit)
+only=_
 for type in s d c z; do
     # Routines of level 1, and of levels 2 and 3 with one test of results and one of errors each.
     case $type in
     s | d) level1=10 level2=32 level3=12 ;;
     c | z) level1=10 level2=34 level3=18 ;;
     esac
-    tester "xblat1$type" /dev/null "$level1"
-    tester "xblat2$type" "$testers/${type}blat2.in" "$level2"
-    tester "xblat3$type" "$testers/${type}blat3.in" "$level3"
+    tester "xblat1$type" /dev/null "$level1" "$testers"
+    tester "xblat2$type" "$testers/${type}blat2.in" "$level2" "$testers"
+    tester "xblat3$type" "$testers/${type}blat3.in" "$level3" "$testers"
     # The results twice here, once in either order.
-    tester "x${type}cblat1" /dev/null "$level1"
-    tester "x${type}cblat2" "$testers/${type}in2" $((level2 * 3 / 2))
-    tester "x${type}cblat3" "$testers/${type}in3" $((level3 * 3 / 2))
+    tester "x${type}cblat1" /dev/null "$level1" "$testers"
+    tester "x${type}cblat2" "$testers/${type}in2" $((level2 * 3 / 2)) "$testers"
+    tester "x${type}cblat3" "$testers/${type}in3" $((level3 * 3 / 2)) "$testers"
 done
+
+# Numbers of rows, columns, right-hand sides and blocks; then general, positive definite and orthogonal factorisations,
+# and least squares. Two sizes lie beyond a block of the library.
+cut_input() {
+    printf '%s\n' cut 6 '0 1 2 5 17 66' 6 '0 1 2 5 17 66' 2 '1 3' 2 '1 3' '1 0' 1 50 30.0 T T T \
+        "$1GE 11" "$1PO 9" "$1QR 8" "$1LS 6"
+}
+if [ -n "$lapack" ]; then
+    # The products and vectors within LAPACK's own routines are many and small: the programs above test them.
+    only=potrf_,potrs_,posv_,getrf_,getrs_,gesv_,geqrf_,ormqr_,orgqr_,unmqr_,ungqr_,gels_
+    for type in s d c z; do
+        input=$(mktemp)
+        cut_input "${type^^}" >"$input"
+        # Results and error exits of six groups of routines.
+        tester "xlintst$type" "$input" 12 "$lapack"
+        rm -f "$input"
+        [ "${LATTICE_CL_TEST_ALL:-0}" = 0 ] || tester "xlintst$type" "$lapack/${type}test.in" 50 "$lapack"
+    done
+    # Factors in single precision, refined in double.
+    tester xlintstds "$lapack/dstest.in" 4 "$lapack"
+else
+    echo "SKIPPED: blas-testers: no xlintstd under /usr/lib/*/lapack; install LAPACK's test programs (liblapack-test)." >&2
+fi
 [ "$failures" -eq 0 ] || {
-    echo "blas-testers: error: $failures of 24 test programs failed, see above." >&2
+    echo "blas-testers: error: $failures test programs failed, see above." >&2
     exit 1
 }

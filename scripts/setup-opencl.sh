@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes sure that OpenCL programs and the kernel checker can run: installs PoCL and Oclgrind where they are missing.
-# With the argument blas-testers, also the test programs of the reference BLAS.
+# With the argument blas-testers, also the test programs of the reference BLAS and of LAPACK.
 set -euo pipefail
 
 packages=()
@@ -13,6 +13,7 @@ command -v oclgrind >/dev/null || packages+=(oclgrind)
 if [ "${1:-}" = blas-testers ]; then
     # They lie beside the library, in a folder for each Debian architecture.
     [ -n "$(find /usr/lib -path '*/blas/xblat1d' -print -quit 2>/dev/null)" ] || packages+=(libblas-test)
+    [ -n "$(find /usr/lib -path '*/lapack/xlintstd' -print -quit 2>/dev/null)" ] || packages+=(liblapack-test)
 fi
 [ ${#packages[@]} -eq 0 ] && exit 0
 

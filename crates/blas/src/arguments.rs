@@ -3,20 +3,35 @@
 use lattice_cl::blas::{Diagonal, Op, Order, Side, Triangle};
 use std::ffi::{c_char, c_int};
 
+/// The address of an integer, as Fortran passes it.
+pub type Int<I> = *const I;
+
+/// The address of a letter.
+pub type Letter = *const c_char;
+
+/// Returns the integer at an address.
+///
+/// # Safety
+/// `number` refers to an integer.
+pub unsafe fn at<I: Copy + Into<i64>>(number: Int<I>) -> i64 {
+    // SAFETY: the caller guarantees that there is an integer.
+    unsafe { *number }.into()
+}
+
 /// Returns a number of rows, columns, terms or elements.
-pub fn extent(n: c_int) -> Option<usize> {
+pub fn extent(n: i64) -> Option<usize> {
     usize::try_from(n).ok()
 }
 
 /// Returns the leading dimension of a matrix whose lines have this length.
-pub fn leading(ld: c_int, length: usize) -> Option<usize> {
+pub fn leading(ld: i64, length: usize) -> Option<usize> {
     extent(ld).filter(|&ld| ld >= length.max(1))
 }
 
 /// Returns an increment that is not 0.
 ///
 /// Level 2 asks for such an increment, and so does every operand that is written.
-pub fn increment(inc: c_int) -> Option<isize> {
+pub fn increment(inc: i64) -> Option<isize> {
     (inc != 0).then_some(inc as isize)
 }
 
@@ -92,7 +107,7 @@ impl Choice for Diagonal {
 ///
 /// # Safety
 /// `letter` refers to a letter.
-pub unsafe fn letter<T: Choice>(letter: *const c_char) -> Option<T> {
+pub unsafe fn letter<T: Choice>(letter: Letter) -> Option<T> {
     // SAFETY: the caller guarantees that `letter` refers to a letter.
     T::of_letter(char::from(unsafe { *letter } as u8).to_ascii_uppercase())
 }

@@ -1,45 +1,70 @@
-//! The BLAS of Fortran and C, computed by `lattice_cl::blas` on a device.
+//! The BLAS and a part of LAPACK, computed by `lattice_cl::blas` on a device.
 //!
 //! The library is loaded in front of another BLAS (`LD_PRELOAD`), so that programs written for the
-//! BLAS run on it. `scripts/blas-testers.sh` runs the test programs of the reference BLAS on this
-//! library.
+//! BLAS run on it. `scripts/blas-testers.sh` runs the test programs of the reference BLAS and of
+//! LAPACK on this library.
 //!
-//! Calls that `lattice_cl::blas` has no function for go on to the next BLAS. Calls with illegal
-//! arguments go there too. The next BLAS reports them through its `xerbla`. At exit the number of
-//! calls that were computed here goes to stderr. With `LATTICE_CL_BLAS_CALLS=FILE`, names and
-//! numbers are appended to that file instead.
+//! # Names
+//! There are Fortran's names (`dgemm_`) and C's (`cblas_dgemm`), also with 64-bit integers
+//! (`dgemm_64_`, `cblas_dgemm64_`), and both with `scipy_` in front. NumPy and SciPy from wheels call
+//! the latter.
 //!
-//! A call copies its operands to the device and its result back. The library is for tests and makes
-//! nothing faster. The ABI has no way to return an error of a device. A call that fails ends the
-//! process with a message.
+//! # Calls that are passed on
+//! The next library that has the name answers
+//! * calls with illegal arguments, which it reports through its `xerbla`,
+//! * queries of LAPACK for the size of a workspace,
+//! * calls with fewer operations than `LATTICE_CL_BLAS_LEAST`, and levels 1 and 2 unless that is 0,
+//! * calls whose names have none of the words in `LATTICE_CL_BLAS_ONLY`, if that is set,
+//! * calls that the device fails at, with a warning on stderr,
+//! * calls of a process that was forked after the device was opened.
+//!
+//! Wheels of Python load their libraries so that no other one sees them. They are found among all
+//! libraries that the process has loaded.
+//!
+//! # Memory
+//! A call copies its operands to the device and its result back. Only results are written: nothing
+//! between the lines of a matrix, and nothing in the other triangle.
+//!
+//! At exit the number of calls that were computed here goes to stderr. With
+//! `LATTICE_CL_BLAS_CALLS=FILE`, names and numbers are appended to that file instead.
 
 mod arguments;
 mod c;
 mod calls;
+mod factor;
 mod fortran;
+mod lapack;
+mod level3;
 mod operands;
 mod operations;
+mod settings;
 
 /// Defines symbols of the BLAS.
 ///
-/// Each symbol has a signature and a body. The body returns `Some` of the result, or `None`. With
-/// `None` the call goes on to the symbol of this name in the next library.
+/// The list in front has what stands before and after each name. Each symbol has a signature and a
+/// body. The body returns `Some` of the result, or `None`. With `None` the call goes on to the
+/// symbol of this name in the next library.
 macro_rules! symbols {
-    ($(fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? { $body:expr })*) => {$(
-        #[unsafe(no_mangle)]
+    ([$before:literal $after:literal];
+     $(fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? { $body:expr })*) => {$(
+        #[unsafe(export_name = concat!($before, stringify!($name), $after))]
         unsafe extern "C" fn $name($($argument: $type),*) $(-> $result)? {
+            type Function = unsafe extern "C" fn($($type),*) $(-> $result)?;
+            static SYMBOL: crate::calls::Symbol =
+                crate::calls::Symbol::new(concat!($before, stringify!($name), $after, "\0"));
             // SAFETY: the caller passes pointers that the BLAS asks for. Every pointer refers to as
             // many elements as the extents, increments and leading dimensions say. Nobody else
             // writes the elements meanwhile.
-            if let Some(result) = unsafe { $body } {
-                crate::calls::computed(stringify!($name));
+            if SYMBOL.is_wanted() && let Some(result) = unsafe { $body } {
+                SYMBOL.computed();
                 return result;
             }
-            let address = crate::calls::next(concat!(stringify!($name), "\0"));
+            let own: Function = $name;
+            let address = SYMBOL.next(own as usize);
             // SAFETY: the symbol of this name has this signature in every BLAS; the arguments are
             // the caller's own.
             unsafe {
-                let next: unsafe extern "C" fn($($type),*) $(-> $result)? = std::mem::transmute(address);
+                let next: Function = std::mem::transmute(address);
                 next($($argument),*)
             }
         }

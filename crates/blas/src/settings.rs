@@ -1,0 +1,44 @@
+//! What environment variables ask for; each is read once.
+
+use std::sync::LazyLock;
+
+/// Operations below which a call is passed on, unless the user says otherwise.
+///
+/// A product of 1000 rows and columns has as many. Copies to a device and back take as long as the
+/// processor takes for it, more or less.
+const LEAST: f64 = 2e9;
+
+static LEAST_CHOSEN: LazyLock<f64> = LazyLock::new(|| {
+    let Some(text) = std::env::var_os("LATTICE_CL_BLAS_LEAST") else { return LEAST };
+    let number = text.to_str().and_then(|text| text.trim().parse::<f64>().ok());
+    number.filter(|least| *least >= 0.0).unwrap_or_else(|| {
+        eprintln!(
+            "lattice-cl-blas: warning: LATTICE_CL_BLAS_LEAST={text:?} is no number of operations; {LEAST:e} is used"
+        );
+        LEAST
+    })
+});
+
+static ONLY: LazyLock<Option<Vec<String>>> = LazyLock::new(|| {
+    let text = std::env::var("LATTICE_CL_BLAS_ONLY").ok()?;
+    Some(text.split(',').map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect())
+});
+
+/// Passes a call on if it has too few multiplications and additions for a device.
+pub fn worth<T: lattice_cl::scalar::Element>(products: f64) -> Option<()> {
+    // A complex product has four real ones.
+    let operations = products * if T::IS_COMPLEX { 8.0 } else { 2.0 };
+    (operations >= *LEAST_CHOSEN).then_some(())
+}
+
+/// Passes a call of level 1 or 2 on, unless all calls are to be computed.
+///
+/// Such a call takes less time than its operands take to the device.
+pub fn worth_moving() -> Option<()> {
+    (*LEAST_CHOSEN == 0.0).then_some(())
+}
+
+/// Tells whether the user wants calls of this name to be computed here.
+pub fn is_wanted(name: &str) -> bool {
+    ONLY.as_ref().is_none_or(|words| words.iter().any(|word| name.contains(word.as_str())))
+}
