@@ -354,6 +354,42 @@ __kernel void flow_stage(__global const double *restrict from, __global double *
     store(&x, to, volume, site, mu);
 }
 
+// sum = factor exponents + sum, without the last term if `begins` is 1. One work-item for each number.
+__kernel void add_exponents(__global const double *restrict exponents, __global double *restrict sum, const uint volume,
+                            const double factor, const uint begins)
+{
+    const size_t k = get_global_id(0);
+    if (k < (size_t)2 * COLOURS * DIRECTIONS * volume)
+        sum[k] = factor * exponents[k] + (begins ? 0.0 : sum[k]);
+}
+
+// The largest |entry| of e^exponent before − after, over the links `part`, `part` + parts, …, or NaN.
+// One work-item for each part.
+__kernel void largest_differences(__global const double *restrict exponents, __global const double *restrict before,
+                                  __global const double *restrict after, __global double *restrict to,
+                                  const uint volume, const uint parts)
+{
+    const uint part = get_global_id(0);
+    if (part >= parts)
+        return;
+    double largest = 0.0;
+    for (size_t k = part; k < (size_t)DIRECTIONS * volume; k += parts) {
+        const uint mu = k / volume, site = k % volume;
+        matrix x, link;
+        load(&x, exponents, volume, site, mu);
+        exponentiate(&x);
+        load(&link, before, volume, site, mu);
+        multiply_by(&x, &link, 0);
+        load(&link, after, volume, site, mu);
+        for (int c = 0; c < COLOURS; ++c) {
+            const double difference = length(x.e[c] - link.e[c]);
+            if (difference > largest || isnan(difference))
+                largest = difference;
+        }
+    }
+    to[part] = largest;
+}
+
 // F = (Q − Q†) factor without its trace. Q is the sum of the four loops of a by b links that begin
 // and end at a site and turn from μ to ν. With b ≠ a the loops of b by a links are added. Returns
 // Re tr of the first loop.

@@ -8,7 +8,7 @@ use super::directions::Directions;
 use super::energy::{Energy, TopologicalCharge, clover_energy, energy_and_charge, from_sums};
 use super::link_table::LinkTable;
 use super::observables::plaquette;
-use super::on_device::{DeviceLinks, LinkUpdate};
+use super::on_device::{DeviceLinks, LinkUpdate, StepErrors};
 use super::staples::{rectangle_staple_sum, staple_sum};
 use crate::device::{Device, DeviceError, Team};
 use crate::geometry::NDIM;
@@ -150,9 +150,6 @@ pub enum FlowError {
     /// The steps of the integrator have become too small.
     #[error("no step keeps the error below the tolerance {0}; choose a larger one")]
     StepTooSmall(f64),
-    /// Adaptive steps on a device.
-    #[error("adaptive steps are taken on the host only")]
-    AdaptiveOnDevice,
     /// There is not enough memory.
     #[error(transparent)]
     OutOfMemory(#[from] NoRoom),
@@ -211,8 +208,8 @@ pub fn flow(
 /// Links of a file in single precision are taken as they are, and stay as far from SU(3) as they
 /// were.
 ///
-/// Besides the links, the host keeps one matrix for each link, or three with a tolerance. A device
-/// keeps two. A field is not cut over devices. Adaptive steps are for the host.
+/// Besides the links, the host keeps one matrix for each link, or four with a tolerance. A device
+/// keeps two, or four with a tolerance. A field is not cut over devices.
 ///
 /// # Errors
 /// When the step or the tolerance makes no sense, without memory, and when the device fails.
@@ -233,17 +230,18 @@ pub fn flow_on(
     }
     let mut field = match team.devices().first() {
         None => Field::Host(FlowingLinks::new(configuration, action, tolerance)?),
-        Some(_) if tolerance.is_some() => return Err(FlowError::AdaptiveOnDevice),
-        Some(device) => Field::Device(Box::new(DeviceFlow::new(device, configuration, action)?)),
+        Some(device) => {
+            let adapts = tolerance.is_some();
+            Field::Device(Box::new(DeviceFlow::new(device, configuration, action, adapts)?))
+        }
     };
     let mut rows = vec![field.row(0.0)?];
     let mut energies = vec![rows[0].energy.clover];
     let mut adaptive = Adaptive { next: step.min(action.largest_step() / 2.0), steps: 0 };
     for done in 1..=steps {
-        match (&mut field, tolerance) {
-            (Field::Host(field), None) => field.step(step),
-            (Field::Host(field), Some(tolerance)) => adaptive.advance(field, step, tolerance)?,
-            (Field::Device(field), _) => field.step(step)?,
+        match tolerance {
+            None => field.step(step)?,
+            Some(tolerance) => adaptive.advance(&mut field, action, step, tolerance)?,
         }
         let energy = if done % every.max(1) == 0 || done == steps {
             let row = field.row(done as f64 * step)?;
@@ -284,6 +282,31 @@ impl Field {
         Ok(FlowRow { time, energy, t2_energy: time * time * energy.clover, charge, plaquette })
     }
 
+    /// Goes on by a step ε.
+    fn step(&mut self, epsilon: f64) -> Result<(), FlowError> {
+        match self {
+            Self::Host(field) => field.step(epsilon),
+            Self::Device(field) => field.step(epsilon)?,
+        }
+        Ok(())
+    }
+
+    /// Does a step and returns its difference from a step of second order: the largest |entry|.
+    fn step_with_error(&mut self, epsilon: f64) -> Result<f64, FlowError> {
+        match self {
+            Self::Host(field) => Ok(field.step_with_error(epsilon)),
+            Self::Device(field) => Ok(field.step_with_error(epsilon)?),
+        }
+    }
+
+    /// Takes back the last step whose error is known.
+    fn take_back(&mut self) {
+        match self {
+            Self::Host(field) => field.take_back(),
+            Self::Device(field) => field.take_back(),
+        }
+    }
+
     fn clover_energy(&self) -> Result<f64, FlowError> {
         match self {
             Self::Host(field) => Ok(clover_energy(&field.links)),
@@ -296,6 +319,8 @@ impl Field {
 struct DeviceFlow {
     links: DeviceLinks,
     action: FlowAction,
+    /// For adaptive steps.
+    errors: Option<StepErrors>,
 }
 
 impl DeviceFlow {
@@ -303,9 +328,27 @@ impl DeviceFlow {
         device: &Device,
         configuration: &GaugeConfiguration,
         action: FlowAction,
+        adapts: bool,
     ) -> Result<Self, DeviceError> {
         let links = DeviceLinks::new(device, configuration, action == FlowAction::Symanzik)?;
-        Ok(Self { links, action })
+        let errors = if adapts { Some(StepErrors::new(&links)?) } else { None };
+        Ok(Self { links, action, errors })
+    }
+
+    /// See [`FlowingLinks::step_with_error`].
+    fn step_with_error(&mut self, epsilon: f64) -> Result<f64, DeviceError> {
+        let stages = self.action.stages(epsilon);
+        let errors = match &mut self.errors {
+            Some(errors) => errors,
+            none => none.insert(StepErrors::new(&self.links)?),
+        };
+        self.links.updates_with_error(&stages, SECOND_ORDER, errors)
+    }
+
+    fn take_back(&mut self) {
+        if let Some(errors) = &mut self.errors {
+            self.links.take_back(errors);
+        }
     }
 
     fn step(&mut self, epsilon: f64) -> Result<(), DeviceError> {
@@ -339,10 +382,15 @@ struct FlowingLinks {
     action: FlowAction,
     /// X_i.
     exponents: Vec<Matrix3<f64>>,
+    /// The links before the last step whose error is known.
+    before: Option<LinkTable>,
 }
 
 /// The factors of ε Z and of the previous exponent, for each stage.
 const STAGES: [[f64; 2]; 3] = [[0.25, 0.0], [8.0 / 9.0, -17.0 / 9.0], [0.75, -1.0]];
+
+/// The factors of X_0 and X_1 in the exponent of a step of second order: −Z_0 + 2 Z_1.
+const SECOND_ORDER: [f64; 2] = [0.25, 2.25];
 
 impl FlowingLinks {
     fn new(
@@ -354,7 +402,7 @@ impl FlowingLinks {
         let fields = if tolerance.is_some() { 5 } else { 3 };
         let links = LinkTable::new(configuration, fields)?;
         let exponents = vec![Matrix3::zero(); links.links().len()];
-        Ok(Self { links, action, exponents })
+        Ok(Self { links, action, exponents, before: None })
     }
 
     /// Goes on by a step ε.
@@ -379,23 +427,31 @@ impl FlowingLinks {
     /// The step of second order is W' = e^{−Z_0+2Z_1} V (P. Fritzsch and A. Ramos, JHEP 10 (2013)
     /// 008). The difference is the largest |entry|.
     fn step_with_error(&mut self, epsilon: f64) -> f64 {
-        let before = self.links.clone();
+        self.before = Some(self.links.clone());
         self.stage(epsilon, STAGES[0]);
         let first = self.exponents.clone();
         self.stage(epsilon, STAGES[1]);
-        // −Z_0 + 2 Z_1 = X_0/4 + 9/4 X_1.
+        let [of_first, of_next] = SECOND_ORDER;
         let of_second_order: Vec<Matrix3<f64>> = first
             .par_iter()
             .zip(&self.exponents)
-            .map(|(first, second)| first.scale(0.25) + second.scale(2.25))
+            .map(|(first, second)| first.scale(of_first) + second.scale(of_next))
             .collect();
         drop(first);
         self.stage(epsilon, STAGES[2]);
+        let Some(before) = &self.before else { return f64::NAN };
         let difference = |k: usize| {
             let other = of_second_order[k].exponential() * before.links()[k];
             self.links.links()[k].max_difference(&other)
         };
         (0..of_second_order.len()).into_par_iter().map(difference).reduce(|| 0.0, f64::max)
+    }
+
+    /// Takes back the last step whose error is known.
+    fn take_back(&mut self) {
+        if let Some(before) = self.before.take() {
+            self.links = before;
+        }
     }
 }
 
@@ -409,14 +465,19 @@ struct Adaptive {
 
 impl Adaptive {
     /// Goes on by `time`, exactly.
-    fn advance(&mut self, field: &mut FlowingLinks, time: f64, tolerance: f64) -> Result<(), FlowError> {
-        let most = field.action.largest_step();
+    fn advance(
+        &mut self,
+        field: &mut Field,
+        action: FlowAction,
+        time: f64,
+        tolerance: f64,
+    ) -> Result<(), FlowError> {
+        let most = action.largest_step();
         let mut left = time;
         while left > 0.0 {
             let last = left <= self.next * (1.0 + 1e-9);
             let epsilon = if last { left } else { self.next };
-            let before = field.links.clone();
-            let error = field.step_with_error(epsilon);
+            let error = field.step_with_error(epsilon)?;
             // The error is of third order. The factor keeps a small margin.
             let factor = (0.95 * (tolerance / error).cbrt()).clamp(0.2, 2.0);
             if error <= tolerance {
@@ -425,7 +486,7 @@ impl Adaptive {
                 // A step that was short because the end is near tells little.
                 self.next = (epsilon * factor).max(if last { self.next } else { 0.0 }).min(most);
             } else {
-                field.links = before;
+                field.take_back();
                 self.next = epsilon * factor;
                 if self.next.is_nan() || self.next <= 1e-9 * time {
                     return Err(FlowError::StepTooSmall(tolerance));

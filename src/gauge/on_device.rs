@@ -12,6 +12,10 @@
 //! Staples of rectangles reach two links beyond a border, after each stage anew. So a field lies on
 //! one device as a whole.
 
+mod step_errors;
+
+pub(super) use step_errors::StepErrors;
+
 use super::directions::Directions;
 use crate::device::{
     Argument, Buffer, Device, DeviceError, Kernel, KernelFamily, KernelKey, Parameter, Range,

@@ -111,10 +111,7 @@ impl From<FlowError> for Failure {
         let status = match error {
             FlowError::Device(error) => return error.into(),
             FlowError::StepTooSmall(_) => Status::Failed,
-            FlowError::Step { .. }
-            | FlowError::Tolerance(_)
-            | FlowError::AdaptiveOnDevice
-            | FlowError::OutOfMemory(_) => Status::Usage,
+            FlowError::Step { .. } | FlowError::Tolerance(_) | FlowError::OutOfMemory(_) => Status::Usage,
         };
         Self::new(status, error)
     }

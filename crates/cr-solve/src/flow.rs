@@ -158,7 +158,7 @@ fn whole(steps: f64) -> Option<usize> {
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
     let (began, started) = (Instant::now(), SystemTime::now());
     let params = arguments.params(report)?;
-    let team = select_one(common, params.tolerance.map(|_| "an adaptive flow"), report)?;
+    let team = select_one(common, None, report)?;
     let output = match &arguments.output {
         Some(path) => Some(arguments.destination.prepare(&arguments.input, path)?),
         None => None,
