@@ -36,6 +36,9 @@ pub struct Arguments {
     /// With --wilson-loops: loops with both sides in space too, of up to R by R links
     #[arg(long, requires = "wilson_loops")]
     in_space: bool,
+    /// With --wilson-loops: loops along the diagonals (1,1,0) and (1,1,1) of space too, of up to R steps
+    #[arg(long, requires = "wilson_loops", hide_short_help = true)]
+    off_axis: bool,
     /// Smear the links in time of --wilson-loops too
     #[arg(long, requires = "wilson_loops", hide_short_help = true)]
     smeared_time: bool,
@@ -95,7 +98,21 @@ struct MeasureResult {
     /// ln[W(r,t)/W(r,t+1)], `null` if a loop is not positive.
     #[serde(skip_serializing_if = "Option::is_none")]
     potential: Option<Vec<Vec<Option<f64>>>>,
+    /// Loops along diagonals of space.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    wilson_loops_off_axis: Vec<OffAxis>,
     seconds: f64,
+}
+
+/// Wilson loops whose bases have steps along diagonals.
+#[derive(Serialize)]
+struct OffAxis {
+    /// One of the diagonals that are averaged.
+    step: [usize; 3],
+    /// `[n − 1][t − 1]`, n the number of steps.
+    loops: WilsonLoops,
+    /// Indexed like `loops`.
+    potential: Vec<Vec<Option<f64>>>,
 }
 
 /// Reads a configuration and measures it.
@@ -130,6 +147,16 @@ pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
         Some(Sides([r, _])) if arguments.in_space => Some(WilsonLoops::in_space(space, [r, r])?),
         _ => None,
     };
+    let off_axis = match arguments.wilson_loops {
+        Some(Sides(sides)) if arguments.off_axis => {
+            let of_step = |step: [usize; 3]| {
+                let loops = WilsonLoops::off_axis(space, time, step.iter().sum(), sides)?;
+                Ok::<_, Failure>(OffAxis { step, potential: loops.potential(), loops })
+            };
+            vec![of_step([1, 1, 0])?, of_step([1, 1, 1])?]
+        }
+        _ => Vec::new(),
+    };
     let wanted = arguments.energy || arguments.charge;
     let (energy, charge) = wanted.then(|| energy_and_charge(&links)).unzip();
     let Plaquette { average, spatial, temporal } = plaquette(&links);
@@ -152,6 +179,7 @@ pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
         smeared_time: arguments.smeared_time,
         wilson_loops: loops,
         wilson_loops_in_space: in_space,
+        wilson_loops_off_axis: off_axis,
         seconds: began.elapsed().as_secs_f64(),
     };
     spinner.finish_and_clear();
@@ -193,6 +221,10 @@ fn text(outcome: &MeasureResult) -> String {
     }
     if let Some(loops) = &outcome.wilson_loops_in_space {
         parts.push(table_of_loops("s", loops, None));
+    }
+    for OffAxis { step: [x, y, z], loops, potential } in &outcome.wilson_loops_off_axis {
+        let table = table_of_loops("t", loops, Some(potential));
+        parts.push(format!("r counts steps of ({x},{y},{z})\n{table}"));
     }
     parts.join("\n\n")
 }

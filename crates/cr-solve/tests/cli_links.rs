@@ -46,7 +46,11 @@ fn what_is_asked_for_is_measured() {
     for absent in ["energy", "charge", "wilson_loops", "potential"] {
         assert!(plain.get(absent).is_none(), "{absent}");
     }
-    let all = json(&folder, "measure a.ildg --charge --energy --wilson-loops 2x4 --in-space --format ildg");
+    let line = "measure a.ildg --charge --energy --wilson-loops 2x4 --in-space --off-axis --format ildg";
+    let all = json(&folder, line);
+    let off_axis = all["wilson_loops_off_axis"].as_array().unwrap();
+    assert_eq!(off_axis.len(), 2);
+    assert!(off_axis.iter().all(|one| one["loops"][1][3].is_number() && one["potential"][0][0].is_number()));
     for (table, keys) in
         [("charge", &["clover", "improved"][..]), ("energy", &["clover", "plaquette", "improved"])]
     {
