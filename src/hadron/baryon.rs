@@ -22,6 +22,11 @@ pub enum BaryonForm {
     LambdaOctet,
     /// (q₁ Γ q₂) q₃ with three different quarks: the naive Λ of u, d and s.
     LambdaNaive,
+    /// Λ of the octet with three different quarks: (2\[q₁q₂\]q₃ + \[q₁q₃\]q₂ − \[q₂q₃\]q₁)/√6.
+    ///
+    /// \[ab\]c is ε (a Γ b) c with an antisymmetric Γ. Its terms are those of Wick's theorem. With
+    /// equal quarks it is the octet, while [`LambdaOctet`](Self::LambdaOctet) follows Chroma.
+    Lambda,
     /// One quark q₁ and two quarks q₂.
     ///
     /// Δ and Ω have equal quarks. Σ* has q₁ = s and q₂ = u, Ξ* has u and s.
@@ -111,6 +116,49 @@ fn closed(projector: &SpinTensor, s: &SitePropagator, d: &Diquark) -> [Complex64
     both
 }
 
+/// Returns W^{kk′} of a closed diquark, which is Σ tr(W^{kk′} D^{k′k}).
+fn weights(projector: &SpinTensor, s: &SitePropagator, [of_tt, of_xt]: [f64; 2]) -> Diquark {
+    from_fn(|k| {
+        from_fn(|k1| {
+            let of_colours = SpinTensor(from_fn(|a| from_fn(|b| s[3 * a + k][3 * b + k1])));
+            let turned = *projector * of_colours;
+            turned.trace() * of_tt * SpinTensor::gamma(0) + Complex64::from(of_xt) * turned
+        })
+    })
+}
+
+/// Returns the derivative of a closed diquark D\[A, B\] by A, or by B.
+///
+/// `other` is B or A. Rows belong to the source and columns to the sink.
+fn of_diquark(weights: &Diquark, other: &SitePropagator, is_first: bool) -> SitePropagator {
+    let mut g = [[Complex64::default(); 12]; 12];
+    for ([i, j, k], sign) in EPSILON {
+        for ([i1, j1, k1], sign1) in EPSILON {
+            let w = &weights[k][k1].0;
+            let ((own, own1), (others, others1)) =
+                if is_first { ((i, i1), (j, j1)) } else { ((j, j1), (i, i1)) };
+            for (spin, rho) in (0..16).map(|n| (n / 4, n % 4)) {
+                let entry = |of: usize| if is_first { w[of][spin] } else { w[spin][of] };
+                let sum: Complex64 =
+                    (0..4).map(|of| entry(of) * other[3 * rho + others][3 * of + others1]).sum();
+                g[3 * spin + own1][3 * rho + own] += sum * (sign * sign1);
+            }
+        }
+    }
+    g
+}
+
+/// Returns the derivative of a closed diquark by the propagator that closes it.
+fn of_closing(projector: &SpinTensor, d: &Diquark, [of_tt, of_xt]: [f64; 2]) -> SitePropagator {
+    let of_colours: Diquark = from_fn(|k1| {
+        from_fn(|k| {
+            let d = d[k1][k];
+            d.trace() * of_tt * *projector + Complex64::from(of_xt) * (d * *projector)
+        })
+    });
+    from_fn(|row| from_fn(|column| of_colours[row % 3][column % 3].0[row / 3][column / 3]))
+}
+
 /// A term of a contraction: a diquark D\[S_aΓ, ΓS_b\], closed with a propagator.
 ///
 /// Quarks are 0 for q₁, 1 for q₂ and 2 for q₃.
@@ -127,9 +175,32 @@ pub(super) struct Term {
 }
 
 impl BaryonForm {
-    /// Returns how many quarks differ: 2, or 3 of the naive Λ.
+    /// All forms.
+    pub const ALL: [Self; 5] =
+        [Self::Octet, Self::LambdaOctet, Self::LambdaNaive, Self::Lambda, Self::Decuplet];
+
+    /// Returns the name of the form with equal quarks, or of its hadron.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Octet => "nucleon",
+            Self::LambdaOctet => "lambda_octet",
+            Self::LambdaNaive => "lambda_naive",
+            Self::Lambda => "lambda",
+            Self::Decuplet => "delta",
+        }
+    }
+
+    /// Returns the operators that are measured: [`octet_operators`] or [`decuplet_operators`].
+    pub fn operators(self) -> Vec<NamedOperator> {
+        match self {
+            Self::Octet | Self::LambdaOctet | Self::LambdaNaive | Self::Lambda => octet_operators(),
+            Self::Decuplet => decuplet_operators(),
+        }
+    }
+
+    /// Returns how many quarks differ: 2, or 3 of the naive Λ and of Λ with three quarks.
     pub fn quarks(self) -> usize {
-        if self == Self::LambdaNaive { 3 } else { 2 }
+        if matches!(self, Self::LambdaNaive | Self::Lambda) { 3 } else { 2 }
     }
 
     /// Returns the terms, whose sum is the contraction.
@@ -141,6 +212,19 @@ impl BaryonForm {
             Self::Octet => const { &[term(1, [0, 1], 1.0, 1.0)] },
             Self::LambdaOctet => const { &[term(0, [1, 1], 1.0, 1.0), term(1, [1, 0], 0.0, 1.0)] },
             Self::LambdaNaive => const { &[term(2, [0, 1], 1.0, 0.0)] },
+            // tt of each [ab]c with itself; xt of two that exchange the open quark, in both orders.
+            Self::Lambda => {
+                const {
+                    &[
+                        term(2, [0, 1], 4.0 / 6.0, 2.0 / 6.0),
+                        term(2, [1, 0], 0.0, 2.0 / 6.0),
+                        term(1, [0, 2], 1.0 / 6.0, 2.0 / 6.0),
+                        term(1, [2, 0], 0.0, -1.0 / 6.0),
+                        term(0, [1, 2], 1.0 / 6.0, 2.0 / 6.0),
+                        term(0, [2, 1], 0.0, -1.0 / 6.0),
+                    ]
+                }
+            }
             Self::Decuplet => {
                 const { &[term(1, [0, 1], 2.0, 2.0), term(1, [1, 0], 0.0, 2.0), term(0, [1, 1], 1.0, 2.0)] }
             }
@@ -161,6 +245,35 @@ impl BaryonOperator {
             tt * of_tt + xt * of_xt
         });
         terms.sum()
+    }
+
+    /// Returns the derivative G of the contraction of a site by one of its quarks.
+    ///
+    /// The contraction changes by tr(G δS) with that quark's S. Rows of G belong to the source and
+    /// columns to the sink, both 3·spin + colour.
+    ///
+    /// # Panics
+    /// If there are fewer than [`BaryonForm::quarks`].
+    pub fn derivative(&self, of: &[&SitePropagator], quark: usize) -> SitePropagator {
+        let Self { form, projector, matrix } = self;
+        let mut sum = [[Complex64::default(); 12]; 12];
+        let mut add = |part: SitePropagator| {
+            sum.iter_mut().flatten().zip(part.iter().flatten()).for_each(|(sum, z)| *sum += z);
+        };
+        for &Term { closing, diquark: [a, b], of_tt, of_xt } in form.terms() {
+            let (first, second) = (on_source(of[a], matrix), on_sink(matrix, of[b]));
+            if closing == quark {
+                add(of_closing(projector, &diquark(&first, &second), [of_tt, of_xt]));
+            }
+            let weights = weights(projector, of[closing], [of_tt, of_xt]);
+            if a == quark {
+                add(on_sink(matrix, &of_diquark(&weights, &second, true)));
+            }
+            if b == quark {
+                add(on_source(&of_diquark(&weights, &first, false), matrix));
+            }
+        }
+        sum
     }
 
     /// Returns the correlators C(p, t) = Σ_x e^{ip·(x−x₀)} of the contraction.

@@ -36,7 +36,7 @@ fn between(sink: usize, s: &SitePropagator, source: usize) -> SitePropagator {
 }
 
 /// U S: the link on the colours of the sink.
-fn transported(link: &Matrix3<f64>, s: &SitePropagator) -> SitePropagator {
+pub(super) fn transported(link: &Matrix3<f64>, s: &SitePropagator) -> SitePropagator {
     from_fn(|row| from_fn(|column| (0..3).map(|k| link.0[row % 3][k] * s[row / 3 * 3 + k][column]).sum()))
 }
 

@@ -1,11 +1,12 @@
 //! All correlators of hadrons that are made of one or two quarks.
 
-use super::baryon::{BaryonCorrelator, BaryonForm, decuplet_operators, octet_operators};
+use super::baryon::{BaryonCorrelator, BaryonForm};
 use super::current::CurrentCorrelator;
 use super::meson::MesonCorrelator;
 use super::momenta::Momenta;
 use super::on_device::{baryons_on, conserved_vector_on, local_axial_on, mesons_on};
 use super::quark::QuarkPropagator;
+use super::three_point::ThreePointCorrelator;
 use crate::device::{DeviceError, Team};
 use crate::geometry::NDIM;
 use crate::host::LinkField;
@@ -83,6 +84,9 @@ pub struct Hadrons {
     /// Currents.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub currents: Vec<CurrentCorrelator>,
+    /// Three-point functions of a sequential source.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub three_points: Vec<ThreePointCorrelator>,
 }
 
 /// The observables of a measurement, and its origin.
@@ -118,10 +122,7 @@ impl HadronMeasurement {
         form: BaryonForm,
         quarks: &[&QuarkPropagator],
     ) -> Result<Vec<BaryonCorrelator>, DeviceError> {
-        let operators = match form {
-            BaryonForm::Octet | BaryonForm::LambdaOctet | BaryonForm::LambdaNaive => octet_operators(),
-            BaryonForm::Decuplet => decuplet_operators(),
-        };
+        let operators = form.operators();
         let mut all = baryons_on(&self.team, name, form, &operators, quarks, self.origin, &self.momenta)?;
         if self.antiperiodic {
             let extent = quarks[0].dims()[NDIM - 1];
@@ -219,7 +220,9 @@ impl HadronMeasurement {
         Ok(hadrons)
     }
 
-    /// Measures Λ with three different quarks, the last one strange: its naive operator (q₁ Γ q₂) q₃.
+    /// Measures Λ with three different quarks, the last one strange.
+    ///
+    /// There are that of the octet, and the naive operator (q₁ Γ q₂) q₃.
     ///
     /// # Errors
     /// When a device fails.
@@ -229,7 +232,9 @@ impl HadronMeasurement {
     pub fn of_three(&self, quarks: [&QuarkPropagator; 3]) -> Result<Hadrons, DeviceError> {
         let mut hadrons = Hadrons::default();
         if self.has(HadronSet::Octet) {
-            hadrons.baryons = self.baryons("lambda_naive", BaryonForm::LambdaNaive, &quarks)?;
+            for form in [BaryonForm::Lambda, BaryonForm::LambdaNaive] {
+                hadrons.baryons.extend(self.baryons(form.name(), form, &quarks)?);
+            }
         }
         Ok(hadrons)
     }

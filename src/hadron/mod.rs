@@ -6,6 +6,9 @@
 //!
 //! Hadrons want all columns at once, in a [`QuarkPropagator`]. A [`HadronMeasurement`] makes the
 //! correlators of [`mesons`], baryons and currents of one or two quarks.
+//!
+//! A [`Sequential`] source lets a quark go on from a hadron's sink. With its propagator a
+//! [`ThreePoint`] has a current between source and sink.
 
 mod baryon;
 mod contraction;
@@ -19,9 +22,11 @@ mod observable;
 mod on_device;
 mod propagator;
 mod quark;
+mod sequential;
 mod smearing;
 mod source;
 mod spin;
+mod three_point;
 
 pub use baryon::{
     BaryonCorrelator, BaryonForm, BaryonOperator, NamedOperator, baryons, decuplet_operators, naive_lambda,
@@ -40,6 +45,8 @@ pub use on_device::{
 };
 pub use propagator::Column;
 pub use quark::{QuarkPropagator, SitePropagator};
+pub use sequential::{Sequential, SinkField, SinkHadron};
 pub use smearing::{LinkSmearing, SpinorSmearing, SpinorSmearingError};
 pub use source::{NoiseSource, Source, SourceError, SourceFields};
 pub use spin::{SpinTensor, gamma};
+pub use three_point::{ThreePoint, ThreePointCorrelator};

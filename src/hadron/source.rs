@@ -3,6 +3,7 @@
 use super::noise::{Noise, NoiseKind, interlaced_part};
 use super::on_device::SmearingLinks;
 use super::propagator::Column;
+use super::sequential::{Sequential, SinkField};
 use super::smearing::SpinorSmearing;
 use crate::device::Team;
 use crate::field::SpinorField;
@@ -51,6 +52,8 @@ pub enum Source {
     },
     /// The columns of a file of propagators. Text `file:PATH`.
     File(PathBuf),
+    /// A quark that goes on from a hadron's sink. Text `sequential:HADRON,T`, see [`Sequential`].
+    Sequential(Sequential),
 }
 
 /// The sites of a noise source.
@@ -112,6 +115,19 @@ pub enum SourceError {
         /// The column.
         column: Column,
     },
+    /// The sink of a sequential source is as far away as the lattice is long.
+    #[error("the source {origin} has its sink {distance} time slices away, and the {dims} lattice has {extent}; take fewer", extent = dims[NDIM - 1])]
+    Sink {
+        /// The source.
+        origin: Source,
+        /// The lattice.
+        dims: Dims,
+        /// The distance of the sink.
+        distance: usize,
+    },
+    /// The propagators that end at a sequential source are missing.
+    #[error("the source {0} goes on from propagators; give its field by SourceFields::at_sink")]
+    NoPropagators(Source),
     /// A field or a device failed.
     #[error(transparent)]
     Lattice(#[from] LatticeError),
@@ -121,13 +137,20 @@ impl Source {
     /// Checks that a lattice has the source.
     ///
     /// # Errors
-    /// If the source lies outside the lattice, or has a momentum that the lattice does not have.
+    /// If the source or its sink lies outside the lattice, or has a momentum that the lattice does not have.
     pub fn check(&self, dims: Dims) -> Result<(), SourceError> {
         let site = self.origin();
         if let Some(mu) = (0..NDIM).find(|&mu| site[mu] >= dims[mu]) {
             return Err(SourceError::Outside { origin: self.clone(), dims, mu });
         }
-        let Source::Wall { momentum, .. } = self else { return Ok(()) };
+        let momentum = match self {
+            Source::Wall { momentum, .. } => momentum,
+            &Source::Sequential(Sequential { distance, .. }) if distance >= dims[NDIM - 1] => {
+                return Err(SourceError::Sink { origin: self.clone(), dims, distance });
+            }
+            Source::Sequential(Sequential { momentum, .. }) => momentum,
+            _ => return Ok(()),
+        };
         match (0..3).find(|&mu| momentum[mu].unsigned_abs() as usize > dims[mu] / 2) {
             Some(mu) => Err(SourceError::Momentum { origin: self.clone(), dims, mu }),
             None => Ok(()),
@@ -136,14 +159,15 @@ impl Source {
 
     /// Returns the site from which distances and phases of a correlator are counted.
     ///
-    /// Walls and noise have the origin of space on their slice. Files have the origin.
+    /// Walls and noise have the origin of space on their slice. Files have the origin. Sequential sources
+    /// have that of the propagators which they go on from.
     pub fn origin(&self) -> [usize; NDIM] {
         match *self {
             Source::Point(site) | Source::Exponential { site, .. } => site,
             Source::Wall { slice, .. } | Source::Noise(NoiseSource { slice: Some(slice), .. }) => {
                 [0, 0, 0, slice]
             }
-            Source::Volume | Source::Noise(_) | Source::File(_) => [0; NDIM],
+            Source::Volume | Source::Noise(_) | Source::File(_) | Source::Sequential(_) => [0; NDIM],
         }
     }
 
@@ -157,7 +181,9 @@ impl Source {
         }
     }
 
-    /// Returns the number of a site, which is that of all columns. Files have none.
+    /// Returns the number of a site, which is that of all columns.
+    ///
+    /// Files and sequential sources have none.
     fn number(&self, dims: Dims, site: usize) -> Complex64 {
         let at = dims.coordinates(site);
         let one_if = |is: bool| Complex64::from(if is { 1.0 } else { 0.0 });
@@ -181,7 +207,7 @@ impl Source {
                 let r = (0..3).map(|k| distance(k).powi(2)).sum::<f64>().sqrt();
                 one_if(at[NDIM - 1] == site[NDIM - 1]) * (-decay * r.powf(power)).exp()
             }
-            Source::File(_) => Complex64::default(),
+            Source::File(_) | Source::Sequential(_) => Complex64::default(),
         }
     }
 }
@@ -194,6 +220,7 @@ pub struct SourceFields {
     source: Source,
     dims: Dims,
     file: Option<Arc<Propagator>>,
+    at_sink: Option<Arc<SinkField>>,
     smearing: Option<(SpinorSmearing, Arc<SmearingLinks>)>,
 }
 
@@ -215,7 +242,17 @@ impl SourceFields {
         if let Some(found) = file.as_ref().map(|file| file.dims).filter(|&found| found != dims) {
             return Err(SourceError::FileDims { origin: source, dims, found });
         }
-        Ok(Self { source, dims, file, smearing })
+        Ok(Self { source, dims, file, at_sink: None, smearing })
+    }
+
+    /// Takes the field of a sequential source, and the smearing of its hadron's sink.
+    pub fn at_sink(
+        source: Source,
+        dims: Dims,
+        field: SinkField,
+        smearing: Option<(SpinorSmearing, Arc<SmearingLinks>)>,
+    ) -> Self {
+        Self { source, dims, file: None, at_sink: Some(Arc::new(field)), smearing }
     }
 
     /// Replaces the smearing of the right-hand sides.
@@ -247,15 +284,19 @@ impl SourceFields {
     /// The sites are in lexicographic order. The host smears the source.
     ///
     /// # Errors
-    /// If the file has no such column.
+    /// If the file has no such column, or the field of a sequential source is missing.
     pub fn spinors(&self, column: Column) -> Result<Vec<Spinor<f64>>, SourceError> {
         self.smeared_on(&Team::host(), column)
     }
 
     fn smeared_on(&self, team: &Team, column: Column) -> Result<Vec<Spinor<f64>>, SourceError> {
-        let field = match self.of_file(column)? {
-            Some(field) => field.to_vec(),
-            None => {
+        let field = match (self.of_file(column)?, &self.at_sink, &self.source) {
+            (Some(field), ..) => field.to_vec(),
+            (None, Some(at_sink), _) => at_sink.spinors(column),
+            (None, None, Source::Sequential(_)) => {
+                return Err(SourceError::NoPropagators(self.source.clone()));
+            }
+            _ => {
                 let of_site = |site| {
                     let mut psi = Spinor::default();
                     psi.0[column.spin][column.colour] = self.source.number(self.dims, site);
@@ -275,7 +316,7 @@ impl SourceFields {
     /// The first device smears it.
     ///
     /// # Errors
-    /// If the file has no such column, and if a device fails.
+    /// If the file has no such column, if the field of a sequential source is missing, and if a device fails.
     pub fn field(&self, lattice: &Lattice, column: Column) -> Result<SpinorField<f64>, SourceError> {
         match (&self.source, &self.smearing) {
             (&Source::Point(site), None) => Ok(lattice.point_source(site, column.spin, column.colour)?),
@@ -330,7 +371,7 @@ fn noise(kind: NoiseKind, text: &str) -> Option<Source> {
 
 /// The texts of all kinds of sources, for messages.
 const SOURCE_TEXTS: &str = "point:x,y,z,t, wall:T, wall:T,NX,NY,NZ, volume, z4:SEED,HIT (or z2, u1, z2xz2; then ,t=T and ,part=K/N), \
-     exponential:x,y,z,t,A,P or file:PATH";
+     exponential:x,y,z,t,A,P, file:PATH or sequential:HADRON,T (then ,p=NX/NY/NZ and ,quark=K)";
 
 impl FromStr for Source {
     type Err = String;
@@ -342,6 +383,7 @@ impl FromStr for Source {
             "wall" => wall(rest),
             "volume" => (text == "volume").then_some(Source::Volume),
             "exponential" => exponential(rest),
+            "sequential" => Some(Source::Sequential(rest.parse()?)),
             "file" => (!rest.is_empty()).then(|| Source::File(rest.into())),
             _ => {
                 let kind = NoiseKind::ALL.into_iter().find(|noise| noise.name() == kind);
@@ -372,6 +414,7 @@ impl fmt::Display for Source {
                 write!(f, "exponential:{x},{y},{z},{t},{decay:?},{power:?}")
             }
             Source::File(path) => write!(f, "file:{}", path.display()),
+            Source::Sequential(sink) => write!(f, "sequential:{sink}"),
         }
     }
 }
@@ -409,6 +452,7 @@ mod tests {
             ("z2xz2:7,2,t=5,part=1/2", "z2xz2 7.2.t=5.part=1/2"),
             ("exponential:0,0,1,2,0.5,1.0", "exponential 0.0.1.2.0.5.1.0"),
             ("file:a,b:c.lime", "file a,b:c.lime"),
+            ("sequential:pion,4,p=1/0/0", "sequential pion.4.p=1/0/0"),
         ] {
             let source: Source = text.parse().unwrap();
             assert_eq!(source.to_string(), text);
@@ -441,7 +485,7 @@ mod tests {
 
     #[test]
     fn a_source_outside_of_the_lattice_is_named() {
-        for fine in ["point:3,1,5,7", "wall:7,2,-1,3", "z2:1,1,t=7", "volume"] {
+        for fine in ["point:3,1,5,7", "wall:7,2,-1,3", "z2:1,1,t=7", "volume", "sequential:pion,7"] {
             assert!(fine.parse::<Source>().unwrap().check(dims()).is_ok(), "{fine}");
         }
         for (text, wanted) in [
@@ -450,6 +494,8 @@ mod tests {
             ("z4:1,1,t=9", "t runs from 0 to 7"),
             ("exponential:4,0,0,0,1.0,1.0", "x runs from 0 to 3"),
             ("wall:0,0,0,-4", "n_z runs from -3 to 3"),
+            ("sequential:pion,8", "8 time slices away, and the 4x2x6x8 lattice has 8"),
+            ("sequential:pion,1,p=0/2/0", "n_y runs from -1 to 1"),
         ] {
             let error = text.parse::<Source>().unwrap().check(dims()).unwrap_err().to_string();
             assert!(error.contains(text) && error.contains(wanted), "{error}");

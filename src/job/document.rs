@@ -94,7 +94,7 @@ impl Job {
     /// of the solves.
     ///
     /// # Errors
-    /// All errors of [`quarks`](Self::quarks).
+    /// All errors of [`propagators`](Self::propagators).
     pub fn labels(&self) -> Result<Vec<Vec<Label>>, Invalid> {
         let (quarks, sources) = (self.quarks()?, self.labelled_sources()?);
         let labels = self.propagators()?.into_iter().enumerate().map(|(number, [quark, source])| {
@@ -150,6 +150,7 @@ impl Job {
             }
         }
         self.named_hadrons(&quarks)?;
+        self.sequential(&quarks, &self.labelled_sources()?)?;
         match (self.outputs.resume_if_present, &self.outputs.checkpoint, &self.outputs.resume) {
             (true, _, Some(_)) => Err(Invalid::ResumeTwice),
             (true, None, _) => Err(Invalid::NoCheckpoint),
@@ -175,9 +176,17 @@ impl Job {
                 let (table, allowed) = if key.starts_with("smearing") {
                     ("[smearing]", "name, source, links")
                 } else {
-                    ("source", "source, label, smearing, smear-source, smear-links, spin, colour")
+                    (
+                        "source",
+                        "source, label, smearing, smear-source, smear-links, slices, parts, spin, colour",
+                    )
                 };
                 return no_key(key, table, allowed);
+            }
+            let is_sequential = |entry: &SourceEntry| matches!(entry.source, Source::Sequential(_));
+            if let Some((table, _)) = self.source_tables().find(|(_, entry)| is_sequential(entry)) {
+                let problem = "invert has one column of a propagator, and a sequential source goes on from all twelve; take spectrum";
+                return Err(Invalid::Sequential { key: table + ".source", problem: problem.to_owned() });
             }
             let allowed = "no keys here: it measures nothing";
             if !self.hadrons.is_empty() {
@@ -195,7 +204,7 @@ impl Job {
             let given = [("spin", spin), ("colour", colour)];
             if let Some((name, _)) = given.into_iter().find(|(_, value)| value.is_some()) {
                 let kind = if table == "sources" { "sources" } else { "[source]" };
-                let allowed = "source, label, smearing, smear-source, smear-sink, smear-links";
+                let allowed = "source, label, smearing, smear-source, smear-sink, smear-links, from, quarks, momenta, slices, parts";
                 return no_key(format!("{table}.{name}"), kind, allowed);
             }
         }
@@ -222,7 +231,9 @@ impl Job {
         } else if job.observable.is_empty() {
             job.outputs.along.get_or_insert_default();
         }
-        for entry in &mut job.source {
+        // The sources of a diluted entry have labels of their own.
+        let is_one = |entry: &&mut SourceEntry| entry.slices.is_none() && entry.parts.is_none();
+        for entry in job.source.iter_mut().filter(is_one) {
             entry.label.get_or_insert_with(|| entry.source.label());
         }
         job.devices.device.get_or_insert_with(|| OneOrMore::One("auto".to_owned()));

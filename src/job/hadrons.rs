@@ -2,16 +2,15 @@
 
 use super::action::Quark;
 use super::invalid::Invalid;
+use super::momenta::{check_momenta, momenta};
 use super::one_or_more::OneOrMore;
 use super::quarks::numbers_of;
+use super::sources::LabelledSource;
 use super::text;
 use crate::geometry::Dims;
-use crate::hadron::{HadronSet, HadronSets, Momenta, MomentaError, SpinorSmearing, momenta_up_to};
+use crate::hadron::{HadronSet, HadronSets, Momenta, MomentaError, SpinorSmearing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// Largest n² that a job may ask for.
-const LARGEST_SQUARE: u64 = 1 << 20;
 
 /// The hadrons to measure along t (spectrum only).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -44,10 +43,7 @@ impl HadronTable {
         if let (None, Some((key, _))) = (&self.hadrons, given.into_iter().find(|(_, is_given)| *is_given)) {
             return Err(Invalid::MomentaOfNothing(key));
         }
-        match self.momenta {
-            Some(square) if square > LARGEST_SQUARE => Err(Invalid::Momenta { square, most: LARGEST_SQUARE }),
-            _ => Ok(()),
-        }
+        check_momenta(self.momenta)
     }
 
     /// Returns the momenta on a lattice.
@@ -57,12 +53,6 @@ impl HadronTable {
     pub(super) fn momenta(&self, dims: Dims) -> Result<Momenta, MomentaError> {
         momenta(self.momenta, self.average_momenta, dims)
     }
-}
-
-fn momenta(squared: Option<u64>, averages: bool, dims: Dims) -> Result<Momenta, MomentaError> {
-    let squared = u32::try_from(squared.unwrap_or(0)).unwrap_or(u32::MAX);
-    let momenta = Momenta::each(momenta_up_to(squared, dims)?);
-    Ok(if averages { momenta.averaged(dims) } else { momenta })
 }
 
 /// `[[hadron]]`: hadrons along t of one to three quarks that `[[quark]]` names.
@@ -131,7 +121,7 @@ impl HadronEntry {
     pub(super) fn named(
         &self,
         quarks: &[Quark],
-        sources: &[String],
+        sources: &[LabelledSource],
         key: impl Fn(&str) -> String,
     ) -> Result<NamedHadrons, Invalid> {
         let Some(HadronSets(sets)) = self.hadrons.clone() else {
@@ -144,11 +134,15 @@ impl HadronEntry {
         if of_entry.len() == 3 && sets.iter().any(|&set| set != HadronSet::Octet) {
             return Err(Invalid::ThreeQuarks(key("hadrons")));
         }
-        let mut in_common = numbers_of(self.source.as_ref(), sources, &key("source"), "[[source]]")?;
+        let labels: Vec<String> = sources.iter().map(|source| source.label.clone()).collect();
+        let mut in_common = numbers_of(self.source.as_ref(), &labels, &key("source"), "[[source]]")?;
         in_common.sort_unstable();
         in_common.dedup();
         let asked = in_common.len();
-        in_common.retain(|source| of_entry.iter().all(|&quark| quarks[quark].sources.contains(source)));
+        in_common.retain(|&source| {
+            let is_solved_for = |&quark: &usize| quarks[quark].sources.contains(&source);
+            sources[source].sequential.is_none() && of_entry.iter().all(is_solved_for)
+        });
         if in_common.is_empty() || self.source.is_some() && in_common.len() < asked {
             return Err(Invalid::SourceOfHadron(key(if self.source.is_some() {
                 "source"
@@ -159,12 +153,8 @@ impl HadronEntry {
         if let Some(Err(problem)) = self.smear_sink.map(SpinorSmearing::check) {
             return Err(Invalid::SpinorSmearing { key: key("smear-sink"), problem });
         }
-        match self.momenta {
-            Some(square) if square > LARGEST_SQUARE => {
-                let fault = Invalid::Momenta { square, most: LARGEST_SQUARE };
-                Err(Invalid::OfHadron { key: key("momenta"), fault: Box::new(fault) })
-            }
-            _ => Ok(NamedHadrons { sets, quarks: of_entry, sources: in_common, sink: self.smear_sink }),
-        }
+        check_momenta(self.momenta)
+            .map_err(|fault| Invalid::OfHadron { key: key("momenta"), fault: Box::new(fault) })?;
+        Ok(NamedHadrons { sets, quarks: of_entry, sources: in_common, sink: self.smear_sink })
     }
 }

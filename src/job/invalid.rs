@@ -172,6 +172,24 @@ pub enum Invalid {
     /// Quarks of a hadron that are not all solved for a source.
     #[error("the quarks of a [[hadron]] have no propagators of a common source; see source of [[quark]]")]
     SourceOfHadron(String),
+    /// A sequential source that cannot be made.
+    #[error("{problem}")]
+    Sequential {
+        /// The key.
+        key: String,
+        /// The fault.
+        problem: String,
+    },
+    /// A key that other kinds of sources have.
+    #[error("{key} is no key of the source {source_text}; only {of} have it")]
+    KeyOfOtherSource {
+        /// The key.
+        key: String,
+        /// The source.
+        source_text: String,
+        /// The kinds of sources that have the key.
+        of: &'static str,
+    },
     /// A fault of one `[[hadron]]`.
     #[error("{fault}")]
     OfHadron {
@@ -291,6 +309,8 @@ impl Invalid {
             | Self::LinkSmearing { key, .. }
             | Self::SmearingName { key, .. }
             | Self::NoSuch { key, .. }
+            | Self::Sequential { key, .. }
+            | Self::KeyOfOtherSource { key, .. }
             | Self::QuarkLabel { key, .. }
             | Self::MassOfQuark { key, .. }
             | Self::HadronQuarks { key, .. }

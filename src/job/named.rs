@@ -7,8 +7,9 @@ use super::hadrons::{HadronEntry, NamedHadrons};
 use super::invalid::Invalid;
 use super::method::Method;
 use super::quarks::numbers_of;
+use super::sequential::NamedSequential;
+use super::sink::Sink;
 use super::solver::Solver;
-use crate::hadron::SpinorSmearing;
 
 impl Job {
     /// Returns the quarks, checked: those of `[[quark]]`, or one for each mass and flavour of the action.
@@ -83,28 +84,38 @@ impl Job {
 
     /// Returns the quark and the source of each propagator, by their numbers.
     ///
+    /// Sources are fastest. Propagators of sequential sources come after all others.
+    ///
     /// # Errors
-    /// All errors of [`quarks`](Self::quarks).
-    pub(super) fn propagators(&self) -> Result<Vec<[usize; 2]>, Invalid> {
-        let quarks = self.quarks()?;
-        let of_quark =
-            |(k, quark): (usize, &Quark)| quark.sources.iter().map(move |&s| [k, s]).collect::<Vec<_>>();
-        Ok(quarks.iter().enumerate().flat_map(of_quark).collect())
+    /// All errors of [`quarks`](Self::quarks), and those of sequential sources whose quarks do not fit.
+    pub fn propagators(&self) -> Result<Vec<[usize; 2]>, Invalid> {
+        let (quarks, sources) = (self.quarks()?, self.labelled_sources()?);
+        let is_plain = |source: &usize| sources[*source].sequential.is_none();
+        let plain = quarks.iter().enumerate().flat_map(|(k, quark)| {
+            quark.sources.iter().copied().filter(is_plain).map(move |source| [k, source])
+        });
+        let sequential = self.sequential(&quarks, &sources)?;
+        Ok(plain.chain(sequential.into_iter().map(|one| one.propagator)).collect())
     }
 
-    /// Returns the sinks of a propagator that hadrons are made of, `None` for that of the source.
+    /// Returns the sinks of a propagator that hadrons and sequential sources are made of.
+    ///
+    /// The propagator of a sequential source is for its three-point functions alone.
     pub(super) fn sinks(
         &self,
         named: &[NamedHadrons],
+        sequential: &[NamedSequential],
         propagator: [usize; 2],
-    ) -> Vec<Option<SpinorSmearing>> {
+    ) -> Vec<Sink> {
+        let is_sequential = sequential.iter().any(|one| one.propagator == propagator);
+        let of_job = (self.hadrons.hadrons.is_some() && !is_sequential).then_some(Sink::OfSource);
+        let of_named = named.iter().filter(|hadrons| hadrons.wants(propagator));
+        let of_sequential = sequential.iter().flat_map(|one| one.sinks(propagator));
         let mut sinks = Vec::new();
-        if self.hadrons.hadrons.is_some() {
-            sinks.push(None);
-        }
-        for hadrons in named.iter().filter(|hadrons| hadrons.wants(propagator)) {
-            if !sinks.contains(&hadrons.sink) {
-                sinks.push(hadrons.sink);
+        for sink in of_job.into_iter().chain(of_named.map(|hadrons| hadrons.sink.into())).chain(of_sequential)
+        {
+            if !sinks.contains(&sink) {
+                sinks.push(sink);
             }
         }
         sinks
@@ -130,7 +141,7 @@ impl Job {
         if !self.hadrons.is_empty() {
             return Err(Invalid::BothHadrons);
         }
-        let sources: Vec<String> = self.labelled_sources()?.into_iter().map(|source| source.label).collect();
+        let sources = self.labelled_sources()?;
         let named = |(k, entry): (usize, &HadronEntry)| {
             entry.named(quarks, &sources, |name| format!("hadron[{k}].{name}"))
         };

@@ -144,7 +144,8 @@ impl Needs {
         let quarks = job.quarks()?;
         let named = job.named_hadrons(&quarks)?;
         let currents = job.hadrons.hadrons.as_ref().is_some_and(|sets| sets.0.contains(&HadronSet::Currents))
-            || named.iter().any(NamedHadrons::wants_links);
+            || named.iter().any(NamedHadrons::wants_links)
+            || sources.iter().any(|source| source.sequential.is_some());
         let fat = job.action.fat_links.is_some();
         // Links of a file, and smeared ones, while operators are made.
         let reading = links * (1 + u64::from(fat));
@@ -160,9 +161,14 @@ impl Needs {
         // The solution, and the one with its sink smeared.
         let smears_sinks = smears_sinks || sources.iter().any(|one| one.smearing.sink.is_some());
         solving += field(dims) * (1 + u64::from(smears_sinks));
-        let kept = job.propagators()?.into_iter().map(|of| job.sinks(&named, of).len());
-        let at_once: usize =
-            if quarks.len() > 1 || !named.is_empty() { kept.sum() } else { kept.max().unwrap_or(0) };
+        let sequential = job.sequential(&quarks, &sources)?;
+        let kept = job.propagators()?.into_iter().map(|of| job.sinks(&named, &sequential, of).len());
+        let keeps_all = quarks.len() > 1 || !named.is_empty() || !sequential.is_empty();
+        let at_once: usize = if keeps_all { kept.sum() } else { kept.max().unwrap_or(0) };
+        // The field of a sequential source is on one time slice.
+        if !sequential.is_empty() {
+            solving += field(dims) * columns() as u64 / dims[NDIM - 1] as u64;
+        }
         solving += field(dims) * (columns() * at_once) as u64;
         Ok(Most { on_devices: 0, on_host: reading.max(solving) })
     }

@@ -16,6 +16,7 @@ use std::time::Duration;
 pub struct Outcome {
     /// The propagators, one for each quark and each of its sources, sources fastest.
     ///
+    /// Those of sequential sources come after all others. They have three-point functions and no correlators.
     /// The last propagator is incomplete if a solve failed.
     pub propagators: Vec<PropagatorOutcome>,
     /// The hadrons of two quarks, for each source and each pair of quarks.

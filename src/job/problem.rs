@@ -8,6 +8,8 @@ use super::invalid::Invalid;
 use super::label::Label;
 use super::method::{Method, Parameters};
 use super::observables::ObservableEntry;
+use super::sequential::NamedSequential;
+use super::sink::Sink;
 use super::solver::Solver;
 use super::sources::{LabelledSource, SourceSmearing};
 use super::task::Task;
@@ -16,8 +18,8 @@ use crate::field::GaugeField;
 use crate::gauge;
 use crate::geometry::{Dims, Lattice, LatticeError, NDIM};
 use crate::hadron::{
-    Column, HadronMeasurement, HadronSet, HadronSets, LinkSmearing, Momenta, SmearingLinks, SourceError,
-    SourceFields, SpinorSmearing,
+    Column, HadronMeasurement, HadronSet, HadronSets, LinkSmearing, Momenta, SinkField, SmearingLinks,
+    Source, SourceError, SourceFields, SpinorSmearing,
 };
 use crate::host::{GaugeConfiguration, LinkField, Spinor};
 use crate::io;
@@ -48,6 +50,10 @@ pub struct Problem {
     pub(super) named_hadrons: Vec<NamedHadrons>,
     /// The momenta of each of them.
     pub(super) named_momenta: Vec<Momenta>,
+    /// The propagators of sequential sources.
+    pub(super) sequential: Vec<NamedSequential>,
+    /// The momenta of the currents of each of them.
+    pub(super) sequential_momenta: Vec<Momenta>,
     /// The configuration, if hadrons want its links.
     configuration: Option<Arc<GaugeConfiguration>>,
     /// Labels of the columns of each propagator.
@@ -106,7 +112,10 @@ impl Problem {
         let sources = job.labelled_sources()?;
         let dims = links.lattice().dims();
         let prepared = sources.iter().map(|source| Prepared::new(job, source, dims));
+        let sequential = job.sequential(&quarks, &sources)?;
         Ok(Self {
+            sequential_momenta: sequential.iter().map(|one| one.momenta(dims)).collect::<Result<_, _>>()?,
+            sequential,
             named_hadrons: job.named_hadrons(&quarks)?,
             named_momenta: job.hadron.iter().map(|entry| entry.momenta(dims)).collect::<Result<_, _>>()?,
             propagators: job.propagators()?,
@@ -255,18 +264,29 @@ impl Problem {
         momenta: Momenta,
         origin: [usize; NDIM],
     ) -> HadronMeasurement {
-        let antiperiodic = self.job.action.boundary.signs()[NDIM - 1] < 0;
-        HadronMeasurement { team: self.lattice().team().clone(), sets, momenta, origin, antiperiodic }
+        let (team, antiperiodic) = (self.lattice().team().clone(), self.is_antiperiodic());
+        HadronMeasurement { team, sets, momenta, origin, antiperiodic }
     }
 
-    /// Returns the sinks of a propagator that hadrons are made of, `None` for that of the source.
-    pub(super) fn sinks(&self, number: usize) -> Vec<Option<SpinorSmearing>> {
-        self.job.sinks(&self.named_hadrons, self.propagators[number])
+    /// Returns `true` if quarks are antiperiodic in t.
+    pub(super) fn is_antiperiodic(&self) -> bool {
+        self.job.action.boundary.signs()[NDIM - 1] < 0
+    }
+
+    /// Returns the sinks of a propagator that hadrons and sequential sources are made of.
+    pub(super) fn sinks(&self, number: usize) -> Vec<Sink> {
+        self.job.sinks(&self.named_hadrons, &self.sequential, self.propagators[number])
+    }
+
+    /// Returns the number of the sequential source that the propagator of this number is of.
+    pub(super) fn sequential_of(&self, number: usize) -> Option<usize> {
+        self.sequential.iter().position(|one| one.propagator == self.propagators[number])
     }
 
     fn wants_links_of_currents(&self) -> bool {
         self.hadrons([0; NDIM]).is_some_and(|hadrons| hadrons.wants_links())
             || self.named_hadrons.iter().any(NamedHadrons::wants_links)
+            || !self.sequential.is_empty()
     }
 
     /// The links of the conserved current, with the phases of the boundary.
@@ -288,8 +308,9 @@ impl Problem {
     pub(super) fn prepared(&self, number: usize) -> Result<&Prepared, Invalid> {
         let [_, source] = self.propagators[number];
         let prepared = &self.prepared[source];
+        let is_smeared = |sink: &Sink| matches!(sink, Sink::Smeared(_));
         let wants_links =
-            self.sources[source].smearing.has_links() || self.sinks(number).iter().any(Option::is_some);
+            self.sources[source].smearing.has_links() || self.sinks(number).iter().any(is_smeared);
         let lacks_links = wants_links && prepared.links.is_none();
         if lacks_links { Err(Invalid::NoLinks) } else { Ok(prepared) }
     }
@@ -352,6 +373,8 @@ impl Problem {
             smearing("smear-source", |source| source.smearing.source.map(|kind| kind.to_string())),
             smearing("smear-links", |source| source.smearing.links.map(|kind| kind.to_string())),
         ];
+        let sequential = (!self.sequential.is_empty())
+            .then(|| ("sequential", joined(self.sequential.iter().map(NamedSequential::identity).collect())));
         let columns = (job.command == Task::Invert).then(|| {
             [("spin", of_columns(|column| column.spin)), ("colour", of_columns(|column| column.colour))]
         });
@@ -367,6 +390,7 @@ impl Problem {
             .chain(theta)
             .chain(fat_links)
             .chain(smearings.into_iter().flatten())
+            .chain(sequential)
             .chain(columns.into_iter().flatten());
         all.map(|(name, value)| (name.to_owned(), value)).collect()
     }
@@ -393,6 +417,12 @@ impl Prepared {
         Ok(Self { fields, sink: None, links: None })
     }
 
+    /// Takes the field at the sink of a hadron, which is smeared like that of the hadron's source.
+    pub fn at_hadron(&self, source: Source, field: SinkField, dims: Dims) -> Self {
+        let smearing = self.sink.zip(self.links.clone());
+        Self { fields: SourceFields::at_sink(source, dims, field, smearing), sink: None, links: None }
+    }
+
     /// Smears the source with these links.
     fn smear(&mut self, smearing: SourceSmearing, links: &Arc<SmearingLinks>) {
         let with_links = |kind: SpinorSmearing| (kind, Arc::clone(links));
@@ -403,8 +433,7 @@ impl Prepared {
 
     /// Returns a solution with its sink smeared, if it is to be.
     ///
-    /// Without `sink` the smearing is that of the source. The first device of a team smears it, or
-    /// the host.
+    /// The first device of a team smears it, or the host.
     ///
     /// # Errors
     /// When the device fails.
@@ -412,9 +441,14 @@ impl Prepared {
         &self,
         team: &Team,
         x: &'a [Spinor<f64>],
-        sink: Option<SpinorSmearing>,
+        sink: Sink,
     ) -> Result<Cow<'a, [Spinor<f64>]>, LatticeError> {
-        Ok(match (sink.or(self.sink), &self.links) {
+        let smearing = match sink {
+            Sink::OfSource => self.sink,
+            Sink::Smeared(smearing) => Some(smearing),
+            Sink::Bare => None,
+        };
+        Ok(match (smearing, &self.links) {
             (Some(smearing), Some(links)) => Cow::Owned(smearing.apply_on(team, links, x)?),
             _ => Cow::Borrowed(x),
         })
@@ -458,6 +492,7 @@ pub fn sites_of_rank(job: &Job, team: &Team, dims: Dims) -> Option<Vec<Range<usi
     let needs_all = job.action.fat_links.is_some()
         || job.labelled_sources().ok()?.iter().any(smears)
         || !job.hadron.is_empty()
+        || job.labelled_sources().ok()?.iter().any(|labelled| labelled.sequential.is_some())
         || job.quarks().ok()?.iter().any(|quark| quark.method.solver == Solver::Multigrid);
     let lattice = lattice_of(job, team, dims).ok().filter(|_| !needs_all)?;
     Some(lattice.shards().iter().flat_map(|shard| shard.domain.rows_with_halo()).collect())

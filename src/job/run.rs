@@ -8,12 +8,13 @@ use super::method::Parameters;
 use super::multigrid::Levels;
 use super::outcome::{MixedHadrons, NamedHadronOutcome, Outcome, PropagatorOutcome, SolveOutcome};
 use super::problem::{Prepared, Problem};
+use super::sink::Sink;
 use super::solving::{Solved, Solving};
 use super::sources::LabelledSource;
 use crate::device::{DeviceError, Team};
 use crate::field::SpinorField;
 use crate::geometry::LatticeError;
-use crate::hadron::{Contraction, Hadrons, QuarkPropagator, SpinorSmearing};
+use crate::hadron::{Contraction, Hadrons, QuarkPropagator, SourceError, ThreePoint, ThreePointCorrelator};
 use crate::host::{LinkField, NoRoom, Spinor};
 use crate::operator::Dirac;
 use crate::solve::{
@@ -45,7 +46,12 @@ impl Problem {
         let mut kept = Vec::new();
         for (number, labels) in self.labels.iter().enumerate() {
             let (dirac, source) = self.propagator(number);
-            let prepared = self.prepared(number)?;
+            let sequential = self.sequential_of(number);
+            let at_hadron = sequential.map(|which| self.at_hadron(which, &kept)).transpose()?;
+            let prepared = match &at_hadron {
+                Some(prepared) => prepared,
+                None => self.prepared(number)?,
+            };
             let quark = self.quark(number);
             let parameters = quark.parameters(self.team());
             let multigrid = of_multigrid(quark).and(levels.as_mut());
@@ -75,13 +81,19 @@ impl Problem {
             if !outcome.converged() {
                 return Ok(outcome);
             }
-            if let (Some(measurement), [at_sink, ..], Some(propagator)) =
-                (self.hadrons(source.source.origin()), &at_sinks[..], outcome.propagators.last_mut())
-            {
+            let ([at_sink, ..], Some(propagator)) = (&at_sinks[..], outcome.propagators.last_mut()) else {
+                continue;
+            };
+            if let Some(which) = sequential {
+                let found = self.three_points(which, &kept, &at_sink.propagator, links.as_ref());
+                propagator.hadrons.three_points = found.map_err(LatticeError::from)?;
+                continue;
+            }
+            if let Some(measurement) = self.hadrons(source.source.origin()) {
                 let found = measurement.of_one(&at_sink.propagator, links.as_ref());
                 propagator.hadrons = found.map_err(LatticeError::from)?;
             }
-            if self.operators.len() > 1 || !self.named_hadrons.is_empty() {
+            if self.operators.len() > 1 || !self.named_hadrons.is_empty() || !self.sequential.is_empty() {
                 kept.extend(at_sinks);
             }
         }
@@ -92,6 +104,45 @@ impl Problem {
 
     fn team(&self) -> &Team {
         self.lattice().team()
+    }
+
+    /// Returns the right-hand sides of a sequential source, from the propagators of its hadron.
+    fn at_hadron(&self, which: usize, kept: &[AtSink]) -> Result<Prepared, JobError> {
+        let one = &self.sequential[which];
+        let origin = self.sources[one.from].source.origin();
+        let of = |&quark: &usize| self.at_sink(kept, [quark, one.from], Sink::OfSource);
+        let quarks: Vec<&QuarkPropagator> = one.quarks.iter().filter_map(of).collect();
+        let source = &self.sources[one.propagator[1]].source;
+        if quarks.len() < one.quarks.len() {
+            return Err(SourceError::NoPropagators(source.clone()).into());
+        }
+        let field = one.sink.field(&quarks, origin, self.is_antiperiodic());
+        Ok(self.prepared[one.from].at_hadron(source.clone(), field, self.dims()))
+    }
+
+    /// Measures the three-point functions of a sequential propagator.
+    fn three_points(
+        &self,
+        which: usize,
+        kept: &[AtSink],
+        propagator: &QuarkPropagator,
+        links: Option<&LinkField<f64>>,
+    ) -> Result<Vec<ThreePointCorrelator>, DeviceError> {
+        let (one, momenta) = (&self.sequential[which], &self.sequential_momenta[which]);
+        let coupled = one.coupled();
+        let Some(quark) = self.at_sink(kept, coupled, one.bare) else { return Ok(Vec::new()) };
+        let functions = ThreePoint {
+            quark,
+            sequential: propagator,
+            sources: one.sink.hadron.sources(),
+            origin: self.sources[one.from].source.origin(),
+        };
+        let mut all = functions.local_on(self.team(), momenta)?;
+        if let Some(links) = links {
+            let dirac = &self.operators[coupled[0]];
+            all.extend(functions.conserved(links, dirac.hop_weights(), momenta));
+        }
+        Ok(all)
     }
 
     /// Measures the hadrons of each pair of quarks.
@@ -112,7 +163,7 @@ impl Problem {
             for (number, source) in self.sources.iter().enumerate() {
                 let Some(measurement) = self.hadrons(source.source.origin()) else { continue };
                 let [Some(one), Some(two)] =
-                    [first, second].map(|quark| self.at_sink(kept, [quark, number], None))
+                    [first, second].map(|quark| self.at_sink(kept, [quark, number], Sink::OfSource))
                 else {
                     continue;
                 };
@@ -141,7 +192,7 @@ impl Problem {
                 let labelled = &self.sources[source];
                 let origin = labelled.source.origin();
                 let measurement = self.measurement(named.sets.clone(), momenta.clone(), origin);
-                let of = |&quark: &usize| self.at_sink(kept, [quark, source], named.sink);
+                let of = |&quark: &usize| self.at_sink(kept, [quark, source], named.sink.into());
                 let quarks: Vec<&QuarkPropagator> = named.quarks.iter().filter_map(of).collect();
                 let hadrons = match quarks[..] {
                     [one] => measurement.of_one(one, links)?,
@@ -162,12 +213,7 @@ impl Problem {
     }
 
     /// Returns the propagator of a quark and a source with this sink.
-    fn at_sink<'k>(
-        &self,
-        kept: &'k [AtSink],
-        of: [usize; 2],
-        sink: Option<SpinorSmearing>,
-    ) -> Option<&'k QuarkPropagator> {
+    fn at_sink<'k>(&self, kept: &'k [AtSink], of: [usize; 2], sink: Sink) -> Option<&'k QuarkPropagator> {
         let found = kept.iter().find(|one| self.propagators[one.number] == of && one.sink == sink);
         found.map(|one| &one.propagator)
     }
@@ -177,8 +223,7 @@ impl Problem {
 struct AtSink {
     /// The number of the propagator.
     number: usize,
-    /// The smearing of the sink; `None` for that of the source.
-    sink: Option<SpinorSmearing>,
+    sink: Sink,
     propagator: QuarkPropagator,
 }
 
@@ -404,16 +449,20 @@ impl Run<'_, '_> {
         contractions: &mut [Contraction],
     ) -> Result<(), JobError> {
         let at_sink = |sink| self.prepared.at_sink(self.problem.team(), x, sink);
-        let of_source = at_sink(None)?;
+        let of_source = at_sink(Sink::OfSource)?;
         contractions.iter_mut().for_each(|contraction| contraction.add(&of_source));
         for one in &mut self.at_sinks {
-            let smeared = if one.sink.is_some() { &at_sink(one.sink)? } else { &of_source };
+            let smeared = if one.sink == Sink::OfSource { &of_source } else { &at_sink(one.sink)? };
             one.propagator.set_column(label.column(), smeared);
         }
         Ok(())
     }
 
+    /// Returns the contractions to fill; none of a sequential propagator.
     fn contractions(&self) -> Vec<Contraction> {
+        if self.source.sequential.is_some() {
+            return Vec::new();
+        }
         let (dims, origin) = (self.problem.dims(), self.source.source.origin());
         let contraction = |along: usize, observable| Contraction::new(observable, dims, along, origin[along]);
         self.problem.observables.iter().map(|entry| contraction(entry.along.0, entry.observable)).collect()

@@ -2,6 +2,10 @@
 
 use super::action::first_repeated;
 use super::invalid::Invalid;
+use super::momenta::check_momenta;
+use super::one_or_more::OneOrMore;
+use super::quarks::numbers_of;
+use super::slices::{Slices, expanded};
 use super::text;
 use crate::hadron::{Column, LinkSmearing, Source, SpinorSmearing};
 use schemars::{JsonSchema, Schema};
@@ -16,6 +20,7 @@ pub struct SourceEntry {
     /// The source: point:x,y,z,t, or one of the kinds below. The key kind is the same.
     ///
     /// The other kinds are wall:T, wall:T,NX,NY,NZ, volume, z4:SEED,HIT, exponential:x,y,z,t,A,P and file:PATH.
+    /// In `[[source]]` sequential:HADRON,T goes on from a hadron's sink (spectrum only).
     #[schemars(with = "String")]
     #[serde(with = "text", alias = "kind")]
     pub source: Source,
@@ -41,6 +46,26 @@ pub struct SourceEntry {
     #[schemars(with = "String")]
     #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
     pub smear_links: Option<LinkSmearing>,
+    /// Make a source of each of these time slices: FIRST-LAST or FIRST-LAST/STRIDE (noise and walls only).
+    #[schemars(with = "String")]
+    #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
+    pub slices: Option<Slices>,
+    /// Make sources of the sites with x + y + z + t = 0, 1, … modulo this number; 2 for even and odd (noise only).
+    #[schemars(with = "u32")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parts: Option<u64>,
+    /// Label of the source that a sequential source goes on from. Default: the only one.
+    #[schemars(with = "String")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// Labels of the quarks at a sequential source's sink: all, or one for all. Default: those that fit the quark.
+    #[schemars(with = "OneOrMore<String>")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quarks: Option<OneOrMore<String>>,
+    /// Momenta q = 2πn/L of a sequential source's currents with n² up to this number. Default: 0.
+    #[schemars(with = "u32")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub momenta: Option<u64>,
     /// Spin of the source, 0 to 3 (invert only).
     #[schemars(with = "u8")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -129,6 +154,28 @@ pub struct LabelledSource {
     pub label: String,
     /// The column of `invert`.
     pub column: Column,
+    /// What a sequential source goes on from.
+    pub(super) sequential: Option<SequentialKeys>,
+}
+
+/// What a sequential source goes on from.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct SequentialKeys {
+    /// The table, such as `source[1]`.
+    table: String,
+    /// The number of the source of its hadron.
+    pub from: usize,
+    /// The labels of the hadron's quarks.
+    pub quarks: Option<OneOrMore<String>>,
+    /// n² of the momenta of the currents.
+    pub momenta: Option<u64>,
+}
+
+impl SequentialKeys {
+    /// Returns the key of this name.
+    pub fn key(&self, name: &str) -> String {
+        format!("{}.{name}", self.table)
+    }
 }
 
 /// Returns the sources of a job, with their labels and smearings.
@@ -144,26 +191,80 @@ pub(super) fn labelled(
         return Err(Invalid::BothSources);
     }
     let named = named_smearings(smearings)?;
-    let of_entry = |table: String, entry: &SourceEntry| {
-        let SourceEntry { source, label, spin, colour, .. } = entry;
-        Ok::<_, Invalid>(LabelledSource {
-            source: source.clone(),
-            smearing: smearing_of(&table, entry, &named)?,
-            label: label.clone().unwrap_or_else(|| source.label()),
-            column: column(&table, *spin, *colour)?,
-        })
+    let default = SourceEntry::default();
+    let entries: Vec<(String, &SourceEntry)> = match several {
+        [] => vec![("sources".to_owned(), one.unwrap_or(&default))],
+        _ => several.iter().enumerate().map(|(k, entry)| (format!("source[{k}]"), entry)).collect(),
     };
-    if several.is_empty() {
-        return Ok(vec![of_entry("sources".to_owned(), &one.cloned().unwrap_or_default())?]);
+    let (mut labelled, mut tables) = (Vec::new(), Vec::new());
+    for (table, entry) in &entries {
+        let SourceEntry { source, label, slices, parts, .. } = *entry;
+        for (source, label) in expanded(table, source, label.as_deref(), *slices, *parts)? {
+            labelled.push(LabelledSource {
+                source,
+                smearing: smearing_of(table, entry, &named)?,
+                label,
+                column: column(table, entry.spin, entry.colour)?,
+                sequential: None,
+            });
+            tables.push((table, *entry));
+        }
     }
-    let entries = several.iter().enumerate();
-    let labelled = entries.map(|(k, entry)| of_entry(format!("source[{k}]"), entry));
-    let labelled = labelled.collect::<Result<Vec<_>, Invalid>>()?;
+    go_on(&mut labelled, &tables)?;
     let names: Vec<_> = labelled.iter().map(|source| (&source.label, source.column)).collect();
     if let Some((label, _)) = first_repeated(&names) {
         return Err(Invalid::LabelTwice((*label).clone()));
     }
     Ok(labelled)
+}
+
+/// Looks up the sources that sequential sources go on from.
+fn go_on(labelled: &mut [LabelledSource], tables: &[(&String, &SourceEntry)]) -> Result<(), Invalid> {
+    let is_sequential = |one: &LabelledSource| matches!(one.source, Source::Sequential(_));
+    let labels: Vec<String> = labelled.iter().map(|one| one.label.clone()).collect();
+    let plain: Vec<usize> = (0..labelled.len()).filter(|&k| !is_sequential(&labelled[k])).collect();
+    for (one, &(table, entry)) in labelled.iter_mut().zip(tables) {
+        let SourceEntry { from, quarks, momenta, .. } = entry;
+        let key = |name: &str| format!("{table}.{name}");
+        let fault = |name: &str, problem: &str| {
+            Err(Invalid::Sequential { key: key(name), problem: problem.to_owned() })
+        };
+        if !is_sequential(one) {
+            let given =
+                [("from", from.is_some()), ("quarks", quarks.is_some()), ("momenta", momenta.is_some())];
+            if let Some((name, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+                let (source_text, of) = (one.source.to_string(), "sequential sources");
+                return Err(Invalid::KeyOfOtherSource { key: key(name), source_text, of });
+            }
+            continue;
+        }
+        if one.smearing != SourceSmearing::default() {
+            return fault(
+                "source",
+                "a sequential source is smeared like the sink of the source that it goes on from; give smear-sink there",
+            );
+        }
+        if let Err(problem) = check_momenta(*momenta) {
+            return fault("momenta", &problem.to_string());
+        }
+        let wanted = from.clone().map(OneOrMore::One);
+        let from = match (wanted, &plain[..]) {
+            (None, &[only]) => only,
+            (None, _) => {
+                return fault(
+                    "source",
+                    "a sequential source goes on from another source of the job; name that one as from, in [[source]]",
+                );
+            }
+            (wanted, _) => numbers_of(wanted.as_ref(), &labels, &key("from"), "[[source]]")?[0],
+        };
+        if !plain.contains(&from) {
+            return fault("from", "a sequential source goes on from a source that is not sequential");
+        }
+        let (quarks, momenta) = (quarks.clone(), *momenta);
+        one.sequential = Some(SequentialKeys { table: table.clone(), from, quarks, momenta });
+    }
+    Ok(())
 }
 
 /// Returns the entries of `[[smearing]]` by name, checked.

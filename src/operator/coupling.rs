@@ -1,6 +1,6 @@
 //! The quark mass, in κ or mass normalisation.
 
-use crate::geometry::Anisotropy;
+use crate::geometry::{Anisotropy, NDIM};
 
 /// The hopping parameter κ: selects the normalisation M = 1 − κ H.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -104,6 +104,15 @@ impl Coupling {
             Coupling::Kappa(Kappa(kappa)) => 0.5 / kappa - 4.0,
             Coupling::Mass(Mass(mass)) => mass,
         }
+    }
+
+    /// Returns the coefficients of the hops in x, y, z and t, without their sign.
+    ///
+    /// They are κ, or ½ in mass normalisation; in space times ν/ξ0.
+    pub fn hop_weights(self, anisotropy: Anisotropy) -> [f64; NDIM] {
+        let (_, coefficient) = self.coefficients(anisotropy);
+        let in_space = -coefficient * anisotropy.spatial_weight();
+        [in_space, in_space, in_space, -coefficient]
     }
 
     /// Returns the coefficients of ψ and of the hopping term.

@@ -7,7 +7,7 @@ use super::stencil::{ByEnding, Ending, EndingFields, Fields, Region, Stencil, Ta
 use super::systems::{BlockDiracOperator, DiracOperator, InPrecision, Normal};
 use crate::device::{DeviceError, Event, Number};
 use crate::field::{GaugeField, PendingGram, SpinorField, SpinorSpace};
-use crate::geometry::{Lattice, LatticeError};
+use crate::geometry::{Lattice, LatticeError, NDIM};
 use crate::host::StencilFactors;
 use crate::scalar::Storage;
 use lattice_solvers::{LinearOperator, Work};
@@ -157,6 +157,13 @@ impl<T: Storage> Dirac<T> {
     /// Returns κ or the mass, as given.
     pub fn coupling(&self) -> Coupling {
         self.coupling
+    }
+
+    /// Returns the coefficients of the hops in x, y, z and t, without their sign.
+    ///
+    /// The conserved vector current has them as factors.
+    pub fn hop_weights(&self) -> [f64; NDIM] {
+        self.coupling.hop_weights(self.stencil.links().anisotropy())
     }
 
     /// Returns the operator's term within a site.

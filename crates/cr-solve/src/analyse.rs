@@ -144,9 +144,10 @@ pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
 }
 
 /// Keys whose values tell a correlator from others.
-const TELLING: [&str; 20] = [
+const TELLING: [&str; 21] = [
     "observable",
     "hadron",
+    "insertion",
     "meson",
     "baryon",
     "name",

@@ -79,7 +79,7 @@ pub struct Equation {
     /// wall:T is 1 on a time slice, volume on all sites.
     /// wall:T,NX,NY,NZ has a momentum. Noise is z2, z4, u1 or z2xz2:SEED,HIT, then ,t=T for one time slice and
     /// ,part=K/N for the sites with x+y+z+t = K modulo N. exponential:x,y,z,t,A,P is e^(-A r^P) on a time slice,
-    /// file:PATH has the columns of a file of propagators.
+    /// file:PATH has the columns of a file of propagators. Job files have sequential sources too.
     #[arg(long, default_value = "point:0,0,0,0")]
     pub source: Source,
     /// Smear the source in x, y, z: gaussian:W,N (width, steps) or wuppertal:ALPHA,N

@@ -108,7 +108,8 @@ pub fn plot_files(job: &Job) -> Result<Vec<PathBuf>, Invalid> {
 /// Several names have numbers before the ending. If there are both flavours, the names have the
 /// flavour too: `p.0.lime`, `p.up.lime`, `p.0.down.lime`.
 fn named(path: &Path, job: &Job, of_each: usize) -> Result<Vec<PathBuf>, Invalid> {
-    let (quarks, propagators) = (job.quarks()?, job.labels()?.len());
+    let (quarks, numbers) = (job.quarks()?, job.propagators()?);
+    let propagators = numbers.len();
     let both = job.action.flavour == Some(Flavour::Both);
     let flavours = Flavour::Both.each().len();
     // Quarks of one action have the same sources.
@@ -117,7 +118,7 @@ fn named(path: &Path, job: &Job, of_each: usize) -> Result<Vec<PathBuf>, Invalid
         if !both {
             return if propagators * of_each > 1 { k.to_string() } else { String::new() };
         }
-        let (quark, source) = (k / of_each / sources, k / of_each % sources);
+        let [quark, source] = numbers[k / of_each];
         let number = (quark / flavours * sources + source) * of_each + k % of_each;
         let number = (propagators * of_each > flavours).then(|| number.to_string());
         let flavour = quarks[quark].flavour.map(|flavour| flavour.to_string());

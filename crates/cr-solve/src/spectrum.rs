@@ -276,8 +276,13 @@ impl Found {
 }
 
 /// Adds a line that counts correlators of hadrons, if there are some.
-fn hadron_lines(Hadrons { mesons, baryons, currents }: &Hadrons, table: &mut Table) {
-    let counts = [("mesons", mesons.len()), ("baryons", baryons.len()), ("currents", currents.len())];
+fn hadron_lines(Hadrons { mesons, baryons, currents, three_points }: &Hadrons, table: &mut Table) {
+    let counts = [
+        ("mesons", mesons.len()),
+        ("baryons", baryons.len()),
+        ("currents", currents.len()),
+        ("three-point functions", three_points.len()),
+    ];
     let counts = counts.iter().filter(|(_, count)| *count > 0);
     let text = counts.map(|(name, count)| format!("{count} of {name}")).collect::<Vec<_>>().join(", ");
     if !text.is_empty() {

@@ -353,9 +353,7 @@ results = ["named.h5", "named.json"]
         .cloned()
         .collect();
     assert_eq!(difference(&hadrons[1]["baryons"], &of_octet.into()), 0.0);
-    assert!(
-        list(&hadrons[2]["baryons"]).iter().all(|b| b["name"].as_str().unwrap().starts_with("lambda_naive"))
-    );
+    assert!(list(&hadrons[2]["baryons"]).iter().all(|b| b["name"].as_str().unwrap().starts_with("lambda_")));
     assert_eq!(hadrons[3]["smear_sink"], "gaussian:1.0,2");
 
     // The result does the whole job again, and averages have all names.
@@ -475,4 +473,69 @@ momenta = 1
             assert!(error.contains(wanted), "{new}: `{wanted}` is not in: {error}");
         }
     }
+}
+
+/// Sequential sources and diluted noise of a job file, its files, and the job done again.
+#[test]
+fn a_job_file_has_three_point_functions_and_diluted_noise() {
+    let folder = folder();
+    let job = r#"
+command = "spectrum"
+[configuration]
+file = "weak.ildg"
+[action]
+kappa = 0.11
+[solver]
+solver = "block-cg"
+tol = 1e-11
+[hadrons]
+hadrons = "mesons,octet"
+[[source]]
+kind = "point:1,0,0,4"
+label = "here"
+smear-sink = "gaussian:1.0,2"
+[[source]]
+kind = "sequential:nucleon_Cg5+,3,quark=2"
+from = "here"
+momenta = 1
+[[source]]
+kind = "z4:3,0"
+label = "noise"
+slices = "1-4/3"
+parts = 2
+[outputs]
+output = "s.lime"
+results = "three.h5"
+"#;
+    let found = run_job(&folder, job);
+    let results = list(&found["results"]);
+    let labels: Vec<&str> = results.iter().map(|one| one["label"].as_str().unwrap()).collect();
+    let sequential = "sequential nucleon_Cg5+.3.quark=2";
+    let of_noise = ["noise t=1 part=0/2", "noise t=1 part=1/2", "noise t=4 part=0/2", "noise t=4 part=1/2"];
+    assert_eq!(labels, [&["here"][..], &of_noise, &[sequential]].concat());
+    // Two quarks q2, with the sign of the baryon beyond the last time slice.
+    let named = |all: &Value, key: &str, name: &str| -> Vec<f64> {
+        let found = list(all).iter().find(|one| one[key] == name).unwrap();
+        list(&found["values"]).iter().map(|value| number(&value[0])).collect()
+    };
+    let charge = named(&results[5]["three_points"], "insertion", "conserved_t");
+    let nucleon = named(&results[0]["baryons"], "name", "nucleon_Cg5")[3];
+    assert!(((charge[1] - charge[4]) / (2.0 * nucleon) - 1.0).abs() < 1e-7, "{charge:?}, {nucleon}");
+    assert!(results[5].get("baryons").is_none() && list(&results[5]["correlators"]["pion"]).is_empty());
+    assert!((0..6).all(|number| folder.path().join(format!("s.{number}.lime")).exists()));
+    let again = json(&folder, "reproduce three.h5");
+    assert_eq!((&again["reproduced"], &again["other_bits"]), (&true.into(), &0.into()));
+    let averages = json(&folder, "analyse three.h5 --only conserved_t");
+    assert_eq!(list(&averages["correlators"]).len(), 7);
+
+    let refused = |line: &str, words: &str| {
+        let output = output(&folder, line);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && text.contains(words), "{line}: {text}");
+    };
+    refused("spectrum weak.ildg --kappa 0.11 --source sequential:pion,3", "[[source]]");
+    refused("spectrum weak.ildg --kappa 0.11 --source sequential:kaon,3", "meson_0 to meson_15");
+    refused("invert weak.ildg --kappa 0.11 --source sequential:pion,3", "take spectrum");
+    std::fs::write(folder.path().join("far.toml"), job.replace("Cg5+,3", "Cg5+,6")).unwrap();
+    refused("run far.toml --force", "6 time slices away");
 }
