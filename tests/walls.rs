@@ -76,13 +76,14 @@ const POISSON_FLOORS: [&[&str]; 5] =
     [&["cell", "order", "sums"], &["coulomb", "error"], &["device", "host"], &["plan"], &["lib"]];
 
 /// The floors of `lattice-md`.
-const MD_FLOORS: [&[&str]; 7] = [
+const MD_FLOORS: [&[&str]; 8] = [
     &["elements", "error", "spline", "units"],
     &["formula", "system", "table"],
     &["evaluation", "potential"],
-    &["files", "host", "options"],
+    &["files", "host", "options", "state"],
     &["device"],
     &["forces"],
+    &["motion"],
     &["lib"],
 ];
 

@@ -5,6 +5,7 @@
 //   ONE_TYPE     1 if all atoms are of one type
 //   SHIFT        0: none. 1: of the energy. 2: of the force too.
 //   WITH_SUMS    1 if energy, virial and counts are made too
+//   LOCAL_SIZE   items of a group
 //
 // Differences of fractions wrap round by themselves: the nearest image costs nothing, and they are exact.
 //
@@ -26,6 +27,7 @@
 #define RMIN 8
 #define SAMPLES_PER_LENGTH 9
 #define SLOPE_FACTOR 10
+#define LIST_SQUARE 11
 
 // Numbers of a row of `rows`: four of the formula, then E and E' of the shift.
 #define ROW 8

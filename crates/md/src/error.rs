@@ -61,6 +61,17 @@ pub enum MdError {
     #[error("the cutoff is {0}; it must be positive and finite")]
     Cutoff(f64),
 
+    /// The skin of lists is too thin.
+    #[error(
+        "the skin of lists is {skin}; it must be finite and at least {least}, a thousandth of the cutoff"
+    )]
+    Skin {
+        /// The skin.
+        skin: f64,
+        /// The least skin.
+        least: f64,
+    },
+
     /// The cutoff is too long for the box.
     #[error(
         "the cutoff {cutoff} exceeds half the shortest edge of the box, {half}; take a larger box or a shorter cutoff"
@@ -138,6 +149,27 @@ pub enum MdError {
         second: usize,
         /// Their distance.
         distance: f64,
+    },
+
+    /// A step has no duration.
+    #[error("the step is {0}; it must be positive and finite")]
+    Duration(f64),
+
+    /// The mass of a type is unknown.
+    #[error("the mass of {0} is not known; give it")]
+    NoMass(String),
+
+    /// An atom moves too far in one step.
+    #[error(
+        "atom {atom} moves {distance:.3} in one step, more than the {allowed} that lists allow; take a shorter step"
+    )]
+    TooFast {
+        /// The atom.
+        atom: usize,
+        /// How far it moves.
+        distance: f64,
+        /// How far it may move: half the skin.
+        allowed: f64,
     },
 
     /// The device does not interpolate in images.

@@ -24,6 +24,15 @@ pub struct Evaluation {
     pub forces: Vec<[f64; 3]>,
 }
 
+/// Lists of neighbours.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lists {
+    /// Cells along each axis.
+    pub cells: [usize; 3],
+    /// The mean number of neighbours on a list.
+    pub neighbours_mean: f64,
+}
+
 /// Numbers in the sums of a work-group, `MD_SUMS` of `cl/pairs.cl`.
 pub(crate) const SUMS: usize = 9;
 

@@ -2,7 +2,7 @@
 
 use super::device::OnDevice;
 use super::error::{MdError, MdResult};
-use super::evaluation::Evaluation;
+use super::evaluation::{Evaluation, Lists};
 use super::host::Pairs;
 use super::options::{Fetch, Options, Precision};
 use super::potential::Potential;
@@ -47,22 +47,8 @@ impl Forces {
     /// A cutoff that exceeds half the box or reaches beyond a table; a potential for another number
     /// of types; images that the device lacks; too little memory; a failure of the device.
     pub fn new(team: &Team, system: &System, potential: &Potential, options: Options) -> MdResult<Self> {
-        let cutoff = options.cutoff;
-        if !(cutoff > 0.0 && cutoff.is_finite()) {
-            return Err(MdError::Cutoff(cutoff));
-        }
-        let half = 0.5 * system.edges().into_iter().fold(f64::INFINITY, f64::min);
-        if cutoff > half {
-            return Err(MdError::BoxTooSmall { cutoff, half });
-        }
-        if potential.types() != system.names().len() {
-            return Err(MdError::Types { wanted: system.names().len(), found: potential.types() });
-        }
-        if let Potential::Table { table, mode } = potential {
-            table.expect_cutoff(*mode, cutoff)?;
-        }
-        let pairs =
-            Pairs { edges: system.edges(), types: system.types(), potential, cutoff, shift: options.shift };
+        expect_fitting(system, potential, &options)?;
+        let pairs = pairs_of(system, potential, &options);
         let way = match (team.devices().first(), options.precision) {
             (None, _) => Way::Host,
             (Some(device), Precision::Double) => Way::Double(OnDevice::new(device, &pairs, &options)?),
@@ -88,6 +74,18 @@ impl Forces {
             Way::Host => None,
             Way::Single(device) => device.fetch(),
             Way::Double(device) => device.fetch(),
+        }
+    }
+
+    /// Tells about the lists of neighbours of the last evaluation; `None` if there are none.
+    ///
+    /// # Errors
+    /// A failure of the device.
+    pub fn lists(&self) -> MdResult<Option<Lists>> {
+        match &self.way {
+            Way::Host => Ok(None),
+            Way::Single(device) => device.lists(),
+            Way::Double(device) => device.lists(),
         }
     }
 
@@ -126,5 +124,40 @@ impl Forces {
             Way::Single(device) => device.curve(row, distances),
             Way::Double(device) => device.curve(row, distances),
         }
+    }
+}
+
+/// Returns what forces are made of.
+pub(crate) fn pairs_of<'a>(system: &'a System, potential: &'a Potential, options: &Options) -> Pairs<'a> {
+    Pairs {
+        edges: system.edges(),
+        types: system.types(),
+        potential,
+        cutoff: options.cutoff,
+        shift: options.shift,
+    }
+}
+
+/// Checks that cutoff, box, skin and potential fit each other.
+pub(crate) fn expect_fitting(system: &System, potential: &Potential, options: &Options) -> MdResult<()> {
+    let cutoff = options.cutoff;
+    if !(cutoff > 0.0 && cutoff.is_finite()) {
+        return Err(MdError::Cutoff(cutoff));
+    }
+    if let Some(skin) = options.skin()
+        && !(skin >= 1e-3 * cutoff && skin.is_finite())
+    {
+        return Err(MdError::Skin { skin, least: 1e-3 * cutoff });
+    }
+    let half = 0.5 * system.edges().into_iter().fold(f64::INFINITY, f64::min);
+    if cutoff > half {
+        return Err(MdError::BoxTooSmall { cutoff, half });
+    }
+    if potential.types() != system.names().len() {
+        return Err(MdError::Types { wanted: system.names().len(), found: potential.types() });
+    }
+    match potential {
+        Potential::Formula { .. } => Ok(()),
+        Potential::Table { table, mode } => table.expect_cutoff(*mode, cutoff),
     }
 }

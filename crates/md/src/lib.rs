@@ -1,9 +1,9 @@
-//! Pair forces from formulas and tables, through images or buffers.
+//! Pair forces from formulas and tables, through images or buffers, and the motion they make.
 //!
 //! Å, kcal/mol, g/mol, fs, or reduced units ([`Units`]). Boxes are rectangular and repeat in all
 //! directions. Particles have no charges and no bonds.
 //!
-//! [`Forces`] is where to begin: a [`System`], a [`Potential`] and [`Options`] make it. The kernels
+//! [`Forces`] is where to begin, or [`Motion`]: a [`System`], a [`Potential`] and [`Options`] make them. The kernels
 //! are in `cl/`, and `host.rs` is their twin. Sums have a fixed order: the same bits on every run
 //! on one device.
 //!
@@ -12,6 +12,7 @@
 //! | `formula`, `table`, `spline` | potentials in closed form, and as samples |
 //! | `potential` | the potential of each pair of types, and its shift at the cutoff |
 //! | `host`, `device` | forces, twice |
+//! | `motion`, `state` | velocity Verlet, and what it needs to go on |
 //! | `files` | extended XYZ, Amber's prmtop and inpcrd, LAMMPS's tables |
 
 mod device;
@@ -22,20 +23,24 @@ mod files;
 mod forces;
 mod formula;
 mod host;
+mod motion;
 mod options;
 mod potential;
 mod spline;
+mod state;
 mod system;
 mod table;
 mod units;
 
 pub use error::{MdError, MdResult};
-pub use evaluation::{Evaluation, Sums};
+pub use evaluation::{Evaluation, Lists, Sums};
 pub use files::{AmberFiles, Curve, FileError, FileProblem, TableFile, read_amber, read_xyz, xyz_frame};
 pub use forces::Forces;
 pub use formula::{Coefficients, Formula, Mixing};
-pub use options::{Fetch, Options, Precision};
+pub use motion::{Frame, Motion};
+pub use options::{Fetch, List, Options, Precision};
 pub use potential::{Potential, Shift};
+pub use state::MotionState;
 pub use system::System;
 pub use table::{Grid, Mode, Table};
 pub use units::Units;

@@ -31,6 +31,30 @@ impl Fetch {
     pub const LARGEST_ERROR: f64 = 1e-5;
 }
 
+/// How pairs are found on a device. The host takes all pairs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum List {
+    /// All pairs are tested.
+    AllPairs,
+    /// Each atom has a list of its neighbours, made by cells of the box.
+    Cells {
+        /// How much further than the cutoff lists reach.
+        skin: f64,
+    },
+}
+
+impl List {
+    /// The default skin in Å.
+    pub const SKIN: f64 = 1.0;
+}
+
+impl Default for List {
+    /// Returns lists with the default skin.
+    fn default() -> Self {
+        Self::Cells { skin: Self::SKIN }
+    }
+}
+
 /// How forces are computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
@@ -42,11 +66,34 @@ pub struct Options {
     pub precision: Precision,
     /// How tables are read on devices.
     pub fetch: Fetch,
+    /// How pairs are found on devices.
+    pub list: List,
 }
 
 impl Options {
     /// Returns the default options with this cutoff.
     pub fn with_cutoff(cutoff: f64) -> Self {
-        Self { cutoff, shift: Shift::default(), precision: Precision::default(), fetch: Fetch::default() }
+        Self {
+            cutoff,
+            shift: Shift::default(),
+            precision: Precision::default(),
+            fetch: Fetch::default(),
+            list: List::default(),
+        }
+    }
+
+    /// Returns how much further than the cutoff lists reach; `None` without lists.
+    pub(crate) fn skin(&self) -> Option<f64> {
+        match self.list {
+            List::AllPairs => None,
+            List::Cells { skin } => Some(skin),
+        }
+    }
+
+    /// Returns the distance within which pairs are listed.
+    ///
+    /// It is a little longer than cutoff and skin: rounding must leave no pair out.
+    pub(crate) fn list_radius(&self) -> f64 {
+        (self.cutoff + self.skin().unwrap_or(0.0)) * (1.0 + 1e-5)
     }
 }

@@ -122,6 +122,17 @@ impl Potential {
         }
     }
 
+    /// Returns the smallest length of a formula, σ or r₀; `None` of a table.
+    pub fn smallest_length(&self) -> Option<f64> {
+        match self {
+            Self::Formula { formula, coefficients } => {
+                let lengths = coefficients.iter().map(|c| 1e3 * formula.least_distance(c));
+                Some(lengths.fold(f64::INFINITY, f64::min)).filter(|length| *length > 0.0)
+            }
+            Self::Table { .. } => None,
+        }
+    }
+
     /// Returns the energy and 3 × pressure × volume that pairs beyond the cutoff would add.
     ///
     /// The density is taken as uniform there. `None` if the potential has no such tail.

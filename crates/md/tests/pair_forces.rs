@@ -4,7 +4,7 @@ mod support;
 
 use lattice_compute::Team;
 use lattice_md::{
-    Evaluation, Fetch, Forces, Grid, MdError, Mode, Options, Potential, Precision, Shift, System,
+    Evaluation, Fetch, Forces, Grid, List, MdError, Mode, Options, Potential, Precision, Shift, System,
 };
 use support::*;
 
@@ -34,16 +34,22 @@ fn potentials() -> Vec<(&'static str, Potential)> {
 fn kernels_are_their_twin() {
     let system = sample();
     for (name, potential) in potentials() {
-        for shift in [Shift::None, Shift::Energy, Shift::Force] {
+        for (shift, list) in [
+            (Shift::None, List::AllPairs),
+            (Shift::Energy, List::AllPairs),
+            (Shift::Force, List::AllPairs),
+            (Shift::Force, List::default()),
+        ] {
             let options = Options {
                 shift,
+                list,
                 precision: Precision::Double,
                 fetch: Fetch::Buffer,
                 ..Options::with_cutoff(CUTOFF)
             };
             let wanted = evaluate(&Team::host(), &system, &potential, options);
             for (place, team) in places() {
-                let label = format!("{name}, {shift:?} on {place}");
+                let label = format!("{name}, {shift:?}, {list:?} on {place}");
                 let found = evaluate(&team, &system, &potential, options);
                 assert!(furthest(&found.forces, &wanted.forces) < 1e-12, "{label}");
                 assert!((found.sums.energy / wanted.sums.energy - 1.0).abs() < 1e-12, "{label}");

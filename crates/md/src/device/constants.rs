@@ -8,7 +8,8 @@ use crate::potential::Potential;
 const ROW: usize = 8;
 
 /// Returns scales and inverses of the edges, the cutoff, and where a table has its samples.
-pub(super) fn constants<T: Place>(pairs: &Pairs<'_>) -> Vec<T> {
+/// Pairs nearer than `list_radius` are listed.
+pub(super) fn constants<T: Place>(pairs: &Pairs<'_>, list_radius: f64) -> Vec<T> {
     let [rmin, samples_per_length, slope_factor] = match pairs.potential {
         Potential::Formula { .. } => [0.0; 3],
         Potential::Table { table, .. } => {
@@ -19,7 +20,7 @@ pub(super) fn constants<T: Place>(pairs: &Pairs<'_>) -> Vec<T> {
     let cutoff = [pairs.cutoff, pairs.cutoff * pairs.cutoff];
     let scales = pairs.edges.map(T::scale).into_iter();
     let all = scales.chain(pairs.edges.map(|edge| 1.0 / edge)).chain(cutoff);
-    all.chain([rmin, samples_per_length, slope_factor]).map(T::from_f64).collect()
+    all.chain([rmin, samples_per_length, slope_factor, list_radius * list_radius]).map(T::from_f64).collect()
 }
 
 /// Returns the numbers of each pair of types: those of its formula, and its shift.

@@ -1,90 +1,94 @@
-//! Forces of positions that the host has.
+//! Forces on one device.
 
+use super::atoms::Atoms;
 use super::constants::{constants, rows};
+use super::neighbours::Neighbours;
 use super::places::Place;
-use super::program::{group, program};
+use super::program::{ForceKernels, Makes, group, program};
 use super::table::Samples;
 use crate::error::MdResult;
-use crate::evaluation::{Evaluation, SUMS, Sums};
+use crate::evaluation::{Evaluation, Lists, SUMS, Sums};
 use crate::host::Pairs;
-use crate::options::{Fetch, Options};
-use lattice_compute::{Argument, ArgumentList, Buffer, Device, Kernel, Parameter, Range};
+use crate::options::{Fetch, List, Options};
+use lattice_compute::{Argument, ArgumentList, Buffer, Device, Kernel, Parameter, Program, Range};
+use std::sync::Arc;
 
-/// A potential and a number of atoms on one device, with pairs of type `T`.
+/// A potential and atoms on one device, with pairs of type `T`.
 pub(crate) struct OnDevice<T: Place> {
-    group: usize,
-    atoms: usize,
+    pub(super) group: usize,
     types: u32,
     samples: Samples<T>,
     constants: Buffer<T>,
     rows: Buffer<T>,
-    edges: Buffer<f64>,
-    atom_types: Buffer<u32>,
-    order: Buffer<u32>,
-    positions: Buffer<f64>,
-    places: Buffer<T::Coordinate>,
-    forces: Buffer<f64>,
+    pub(super) edges: Buffer<f64>,
+    pub(super) atom_types: Buffer<u32>,
+    pub(super) atoms: Atoms,
+    /// Room for the atoms in another order.
+    spare: Atoms,
+    pub(super) places: Buffer<T::Coordinate>,
+    /// Forces that come with sums: looking at them changes nothing of the atoms.
+    looked_at: Buffer<f64>,
     parts: Buffer<f64>,
+    pub(super) neighbours: Option<Neighbours>,
+    pub(super) program: Arc<Program>,
     pack: Kernel,
-    all_pairs: Kernel,
     curve: Kernel,
+    alone: ForceKernels,
+    with_sums: ForceKernels,
 }
 
 impl<T: Place> OnDevice<T> {
     /// Brings everything but positions to a device.
     pub fn new(device: &Device, pairs: &Pairs<'_>, options: &Options) -> MdResult<Self> {
         let samples = Samples::<T>::new(device, pairs.potential, options.fetch)?;
-        let program = program(device, pairs, &samples, options.precision)?;
+        let build = |makes| program(device, pairs, &samples, options.precision, makes);
+        let (with_sums, alone) = (build(Makes::SumsToo)?, build(Makes::ForcesAlone)?);
         let (atoms, group) = (pairs.types.len(), group(device));
-        let [constant, row] = ["constants", "rows"].map(Parameter::input::<T>);
-        let [types, count, number] = ["types", "atoms", "number"].map(Parameter::value::<u32>);
-        let pack = program.kernel(
+        let neighbours = match options.list {
+            List::AllPairs => None,
+            List::Cells { .. } => {
+                let radius = options.list_radius();
+                Some(Neighbours::new::<T>(device, &alone, group, pairs.edges, radius, atoms)?)
+            }
+        };
+        let pack = alone.kernel(
             "md_pack",
             &[
                 Parameter::input::<f64>("positions"),
                 Parameter::input::<u32>("atom_types"),
                 Parameter::input::<u32>("order"),
                 Parameter::input::<f64>("edges"),
-                count,
+                Parameter::value::<u32>("atoms"),
                 Parameter::output::<T::Coordinate>("places"),
             ],
         )?;
-        let all_pairs = [
-            Parameter::input::<T::Coordinate>("places"),
-            constant,
-            row,
-            types,
-            count,
-            Parameter::output::<f64>("forces"),
-        ];
-        let sums = [Parameter::output::<f64>("parts")];
-        let all_pairs = [&all_pairs[..], &samples.parameters(), &sums].concat();
         let curve = [
             Parameter::input::<f64>("distances"),
-            number,
-            constant,
-            row,
+            Parameter::value::<u32>("number"),
+            Parameter::input::<T>("constants"),
+            Parameter::input::<T>("rows"),
             Parameter::value::<u32>("count"),
             Parameter::output::<f64>("values"),
         ];
         let curve = [&curve[..], &samples.parameters()].concat();
-        let order: Vec<u32> = (0..atoms as u32).collect();
         Ok(Self {
             group,
-            atoms,
             types: pairs.potential.types() as u32,
-            constants: Buffer::from_slice(device, &constants(pairs))?,
+            constants: Buffer::from_slice(device, &constants(pairs, options.list_radius()))?,
             rows: Buffer::from_slice(device, &rows(pairs))?,
             edges: Buffer::from_slice(device, &pairs.edges)?,
             atom_types: Buffer::from_slice(device, pairs.types)?,
-            order: Buffer::from_slice(device, &order)?,
-            positions: Buffer::zeroed(device, 3 * atoms)?,
+            atoms: Atoms::new(device, atoms)?,
+            spare: Atoms::new(device, atoms)?,
             places: Buffer::zeroed(device, 4 * atoms)?,
-            forces: Buffer::zeroed(device, 3 * atoms)?,
+            looked_at: Buffer::zeroed(device, 3 * atoms)?,
             parts: Buffer::zeroed(device, SUMS * atoms.div_ceil(group))?,
+            neighbours,
             pack,
-            all_pairs: program.kernel("md_all_pairs", &all_pairs)?,
-            curve: program.kernel("md_curve", &curve)?,
+            curve: with_sums.kernel("md_curve", &curve)?,
+            alone: ForceKernels::of(&alone, &samples, Makes::ForcesAlone)?,
+            with_sums: ForceKernels::of(&with_sums, &samples, Makes::SumsToo)?,
+            program: alone,
             samples,
         })
     }
@@ -94,39 +98,99 @@ impl<T: Place> OnDevice<T> {
         self.samples.fetch()
     }
 
-    /// Evaluates all pairs.
-    pub fn evaluate(&mut self, positions: &[[f64; 3]]) -> MdResult<Evaluation> {
-        self.positions.write(bytemuck::cast_slice(positions))?;
-        let range = Range::covering(self.atoms, self.group);
-        let atoms = Argument::value(self.atoms as u32);
-        let pack = [
-            (&self.positions).into(),
+    /// Tells about the lists of neighbours; `None` if there are none.
+    pub fn lists(&self) -> MdResult<Option<Lists>> {
+        Ok(self.neighbours.as_ref().map(Neighbours::lists).transpose()?)
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.atom_types.len()
+    }
+
+    pub(super) fn range(&self) -> Range {
+        Range::covering(self.count(), self.group)
+    }
+
+    /// Takes positions in the order of the system, and sorts and lists them.
+    pub(super) fn take(&mut self, positions: &[[f64; 3]]) -> MdResult<()> {
+        let order: Vec<u32> = (0..self.count() as u32).collect();
+        self.atoms.order.write(&order)?;
+        self.atoms.positions.write(bytemuck::cast_slice(positions))?;
+        self.rebuild()
+    }
+
+    /// Sorts and lists the atoms where they are, and packs their places.
+    pub(super) fn rebuild(&mut self) -> MdResult<()> {
+        if let Some(neighbours) = &mut self.neighbours {
+            neighbours.sort(&self.edges, &self.atoms, &mut self.spare)?;
+            std::mem::swap(&mut self.atoms, &mut self.spare);
+        }
+        self.pack()?;
+        match &mut self.neighbours {
+            Some(neighbours) => neighbours.list(&self.places, &self.constants),
+            None => Ok(()),
+        }
+    }
+
+    /// Packs the places of the atoms.
+    pub(super) fn pack(&mut self) -> MdResult<()> {
+        let range = self.range();
+        let arguments = [
+            (&self.atoms.positions).into(),
             (&self.atom_types).into(),
-            (&self.order).into(),
+            (&self.atoms.order).into(),
             (&self.edges).into(),
-            atoms,
+            Argument::value(self.count() as u32),
             (&mut self.places).into(),
         ];
-        self.pack.launch(range, &pack)?;
+        self.pack.launch(range, &arguments)?;
+        Ok(())
+    }
+
+    /// Starts to compute the forces of the packed places, without sums.
+    pub(super) fn start(&mut self) -> MdResult<()> {
+        self.launch(Makes::ForcesAlone)
+    }
+
+    fn launch(&mut self, makes: Makes) -> MdResult<()> {
+        let range = self.range();
+        let atoms = Argument::value(self.count() as u32);
+        let (kernels, forces) = match makes {
+            Makes::ForcesAlone => (&self.alone, &mut self.atoms.forces),
+            Makes::SumsToo => (&self.with_sums, &mut self.looked_at),
+        };
         let first = [
             (&self.places).into(),
             (&self.constants).into(),
             (&self.rows).into(),
             Argument::value(self.types),
-            atoms,
-            (&mut self.forces).into(),
         ];
-        let arguments =
-            ArgumentList::new(first).and(self.samples.arguments()).and([(&mut self.parts).into()]);
-        self.all_pairs.launch(range, arguments.as_slice())?;
-        // Groups are added in their order.
+        let (kernel, arguments) = match &self.neighbours {
+            None => (&kernels.all_pairs, ArgumentList::new(first).and([atoms])),
+            Some(neighbours) => (&kernels.listed_pairs, ArgumentList::new(first).and(neighbours.arguments())),
+        };
+        let mut arguments = arguments.and([forces.into()]).and(self.samples.arguments());
+        if makes == Makes::SumsToo {
+            arguments.extend([(&mut self.parts).into()]);
+        }
+        kernel.start(range, arguments.as_slice())?;
+        Ok(())
+    }
+
+    /// Computes the sums of the packed places. Groups are added in their order.
+    pub(super) fn sums(&mut self) -> MdResult<Sums> {
+        self.launch(Makes::SumsToo)?;
         let mut sums = [0.0; SUMS];
         for part in self.parts.to_vec()?.chunks(SUMS) {
             sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
         }
-        let mut forces = vec![[0.0; 3]; self.atoms];
-        self.forces.read(bytemuck::cast_slice_mut(&mut forces))?;
-        Ok(Evaluation { sums: Sums::of_doubled(sums), forces })
+        Ok(Sums::of_doubled(sums))
+    }
+
+    /// Evaluates positions in the order of the system.
+    pub fn evaluate(&mut self, positions: &[[f64; 3]]) -> MdResult<Evaluation> {
+        self.take(positions)?;
+        Ok(Evaluation { sums: self.sums()?, forces: self.atoms.read(&self.looked_at)? })
     }
 
     /// Returns E and E′ of a pair of types at many distances.
@@ -134,7 +198,7 @@ impl<T: Place> OnDevice<T> {
         if distances.is_empty() {
             return Ok(Vec::new());
         }
-        let device = self.positions.device();
+        let device = self.edges.device();
         let given = Buffer::from_slice(device, distances)?;
         let mut values = Buffer::<f64>::zeroed(device, 2 * distances.len())?;
         let first = [

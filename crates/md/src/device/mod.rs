@@ -1,9 +1,13 @@
 //! Pair forces on one device.
 
+mod atoms;
 mod constants;
 mod forces;
+mod motion;
+mod neighbours;
 mod places;
 mod program;
 mod table;
 
 pub(crate) use forces::OnDevice;
+pub(crate) use motion::MovingOnDevice;

@@ -1,4 +1,4 @@
-//! The programs of pair forces.
+//! The programs of pair forces, and their kernels.
 
 use super::places::Place;
 use super::table::Samples;
@@ -7,13 +7,28 @@ use crate::host::Pairs;
 use crate::options::{Fetch, Precision};
 use crate::potential::{Potential, Shift};
 use crate::table::Mode;
-use lattice_compute::{Device, DeviceKind, KernelFamily, KernelKey, Program, Result};
+use lattice_compute::{Device, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Program, Result};
 use std::sync::Arc;
 
 const PAIRS: KernelFamily = KernelFamily::new("md-pairs", &[include_str!("../../cl/pairs.cl")]);
 
 /// Work-items of a group on GPUs.
 const GROUP: usize = 64;
+
+/// What a program of pair forces makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Makes {
+    /// Forces.
+    ForcesAlone,
+    /// Energy, virial and counts too.
+    SumsToo,
+}
+
+/// The kernels of forces that make the same things.
+pub(super) struct ForceKernels {
+    pub all_pairs: Kernel,
+    pub listed_pairs: Kernel,
+}
 
 /// Returns the size of work-groups on a device.
 pub(super) fn group(device: &Device) -> usize {
@@ -31,6 +46,7 @@ pub(super) fn program<T: Place>(
     pairs: &Pairs<'_>,
     samples: &Samples<T>,
     precision: Precision,
+    makes: Makes,
 ) -> Result<Arc<Program>> {
     let shift = match pairs.shift {
         Shift::None => 0,
@@ -41,7 +57,8 @@ pub(super) fn program<T: Place>(
         .define("SUM", if precision == Precision::Single { "float" } else { "double" })
         .define("ONE_TYPE", u8::from(pairs.potential.types() == 1))
         .define("SHIFT", shift)
-        .define("WITH_SUMS", 1)
+        .define("WITH_SUMS", u8::from(makes == Makes::SumsToo))
+        .define("BY_ATOM", u8::from(device.info().kind == DeviceKind::Cpu))
         .define("LOCAL_SIZE", group(device));
     let key = match pairs.potential {
         Potential::Formula { formula, .. } => {
@@ -56,6 +73,30 @@ pub(super) fn program<T: Place>(
     let key = key
         .part("force", include_str!("../../cl/pair_force.cl"))
         .part("places", include_str!("../../cl/places.cl"))
-        .part("all-pairs", include_str!("../../cl/all_pairs.cl"));
+        .part("all-pairs", include_str!("../../cl/all_pairs.cl"))
+        .part("cells", include_str!("../../cl/cells.cl"))
+        .part("neighbours", include_str!("../../cl/neighbours.cl"))
+        .part("motion", include_str!("../../cl/motion.cl"));
     device.program(&key)
+}
+
+impl ForceKernels {
+    pub fn of<T: Place>(program: &Program, samples: &Samples<T>, makes: Makes) -> Result<Self> {
+        let [constants, rows] = ["constants", "rows"].map(Parameter::input::<T>);
+        let [types, atoms, capacity] = ["types", "atoms", "capacity"].map(Parameter::value::<u32>);
+        let [neighbours, lengths] = ["neighbours", "lengths"].map(Parameter::input::<u32>);
+        let places = Parameter::input::<T::Coordinate>("places");
+        let mut last = vec![Parameter::output::<f64>("forces")];
+        last.extend(samples.parameters());
+        if makes == Makes::SumsToo {
+            last.push(Parameter::output::<f64>("parts"));
+        }
+        let all = [&[places, constants, rows, types, atoms][..], &last].concat();
+        let listed =
+            [&[places, constants, rows, types, neighbours, lengths, atoms, capacity][..], &last].concat();
+        Ok(Self {
+            all_pairs: program.kernel("md_all_pairs", &all)?,
+            listed_pairs: program.kernel("md_listed_pairs", &listed)?,
+        })
+    }
 }

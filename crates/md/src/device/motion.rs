@@ -1,0 +1,266 @@
+//! Motion on one device.
+
+use super::atoms::Atoms;
+use super::forces::OnDevice;
+use super::places::Place;
+use crate::error::{MdError, MdResult};
+use crate::evaluation::{Lists, Sums};
+use crate::host::Pairs;
+use crate::options::{Fetch, Options};
+use crate::state::MotionState;
+use crate::system::expect_finite;
+use lattice_compute::{Argument, Buffer, Device, Kernel, Parameter};
+
+/// Most steps between two looks at how far atoms have moved.
+const MOST_STEPS: f64 = 100.0;
+
+/// The part of half a skin that atoms may move before lists are made anew.
+const USED: f64 = 0.9;
+
+/// How much faster than so far atoms may become between two looks, before steps are taken again.
+const FASTER: f64 = 1.05;
+
+/// Atoms that move on one device.
+///
+/// Lists of neighbours hold as long as no atom has moved by half a skin. How far atoms move is
+/// looked at every few steps: as many as the fastest atom needs for the rest of the way. If an atom
+/// was faster, the steps since the last look are taken again, with new lists. So forces are never
+/// those of lists that did not hold.
+pub(crate) struct MovingOnDevice<T: Place> {
+    pairs: OnDevice<T>,
+    /// Half the skin, or `None` without lists.
+    allowed: Option<f64>,
+    duration: f64,
+    accelerations: Buffer<f64>,
+    moved: Buffer<u32>,
+    /// The atoms at the last look.
+    kept: Atoms,
+    /// Steps until the next look.
+    next: u64,
+    /// `true` if lists were made at the last look.
+    fresh: bool,
+    rebuilds: u64,
+    drift: Kernel,
+    kick: Kernel,
+    /// Positions by which atoms are sorted; those of the lists, if there are some.
+    sorted_at: Buffer<f64>,
+}
+
+impl<T: Place> MovingOnDevice<T> {
+    /// Prepares motion with these accelerations by a unit of force.
+    pub fn new(
+        device: &Device,
+        pairs: &Pairs<'_>,
+        options: &Options,
+        accelerations: &[f64],
+        duration: f64,
+    ) -> MdResult<Self> {
+        let pairs = OnDevice::<T>::new(device, pairs, options)?;
+        let atoms = pairs.count();
+        let [input, output] = [Parameter::input::<f64>, Parameter::output::<f64>];
+        let [order, types] = ["order", "atom_types"].map(Parameter::input::<u32>);
+        let [kicks, count] = ["kicks", "atoms"].map(Parameter::value::<u32>);
+        let time = Parameter::value::<f64>("duration");
+        let drift = pairs.program.kernel(
+            "md_drift",
+            &[
+                output("positions"),
+                output("velocities"),
+                input("forces"),
+                input("accelerations"),
+                order,
+                types,
+                input("edges"),
+                input("sorted_at"),
+                time,
+                kicks,
+                count,
+                Parameter::output::<T::Coordinate>("places"),
+                Parameter::output::<u32>("moved"),
+            ],
+        )?;
+        let kick = pairs.program.kernel(
+            "md_kick",
+            &[output("velocities"), input("forces"), input("accelerations"), order, time, count],
+        )?;
+        Ok(Self {
+            allowed: options.skin().map(|skin| 0.5 * skin),
+            duration,
+            accelerations: Buffer::from_slice(device, accelerations)?,
+            moved: Buffer::zeroed(device, 2)?,
+            kept: Atoms::new(device, atoms)?,
+            next: 1,
+            fresh: true,
+            rebuilds: 0,
+            drift,
+            kick,
+            sorted_at: Buffer::zeroed(device, 3 * atoms)?,
+            pairs,
+        })
+    }
+
+    /// Returns how the table is read; `None` if there is no table.
+    pub fn fetch(&self) -> Option<Fetch> {
+        self.pairs.fetch()
+    }
+
+    /// Tells about the lists of neighbours; `None` if there are none.
+    pub fn lists(&self) -> MdResult<Option<Lists>> {
+        self.pairs.lists()
+    }
+
+    /// Takes the state of a motion, or that of its beginning, whose forces are computed.
+    pub fn take(&mut self, state: &MotionState, has_forces: bool) -> MdResult<()> {
+        self.pairs.take(&state.sorted_at)?;
+        let sorted = |vectors: &[[f64; 3]]| self.pairs.atoms.sorted(vectors);
+        let vectors = [&state.positions, &state.velocities, &state.forces, &state.sorted_at];
+        let [positions, velocities, forces, sorted_at] = vectors.map(|vectors| sorted(vectors));
+        self.sorted_at.write(&sorted_at?)?;
+        let (positions, velocities, forces) = (positions?, velocities?, forces?);
+        let atoms = &mut self.pairs.atoms;
+        atoms.positions.write(&positions)?;
+        atoms.velocities.write(&velocities)?;
+        atoms.forces.write(&forces)?;
+        self.pairs.pack()?;
+        if !has_forces {
+            self.pairs.start()?;
+        }
+        (self.next, self.fresh, self.rebuilds) = (state.next, state.fresh, state.rebuilds);
+        self.moved.fill(0)?;
+        self.kept.copy_from(&self.pairs.atoms)?;
+        Ok(())
+    }
+
+    /// Returns the state at the last look, behind so many steps.
+    pub fn state(&self, step: u64) -> MdResult<MotionState> {
+        let atoms = &self.pairs.atoms;
+        Ok(MotionState {
+            step,
+            next: self.next,
+            fresh: self.fresh,
+            rebuilds: self.rebuilds,
+            positions: atoms.read(&atoms.positions)?,
+            velocities: atoms.read(&atoms.velocities)?,
+            forces: atoms.read(&atoms.forces)?,
+            sorted_at: atoms.read(&self.sorted_at)?,
+        })
+    }
+
+    /// Computes energy, virial and counts at the last look.
+    pub fn sums(&mut self) -> MdResult<Sums> {
+        self.pairs.sums()
+    }
+
+    /// Takes so many steps, and looks at the last one.
+    pub fn advance(&mut self, mut steps: u64) -> MdResult<()> {
+        while steps > 0 {
+            let count = self.next.min(steps);
+            self.run(count)?;
+            steps -= self.look(count)?;
+        }
+        Ok(())
+    }
+
+    /// Starts so many steps. The last one is whole: it ends with its second half kick.
+    fn run(&mut self, count: u64) -> MdResult<()> {
+        let (range, atoms) = (self.pairs.range(), Argument::value(self.pairs.count() as u32));
+        let duration = Argument::value(self.duration);
+        for step in 0..count {
+            let pairs = &mut self.pairs;
+            let kicks = Argument::value(if step == 0 { 1_u32 } else { 2 });
+            let drift = [
+                (&mut pairs.atoms.positions).into(),
+                (&mut pairs.atoms.velocities).into(),
+                (&pairs.atoms.forces).into(),
+                (&self.accelerations).into(),
+                (&pairs.atoms.order).into(),
+                (&pairs.atom_types).into(),
+                (&pairs.edges).into(),
+                (&self.sorted_at).into(),
+                duration,
+                kicks,
+                atoms,
+                (&mut pairs.places).into(),
+                (&mut self.moved).into(),
+            ];
+            self.drift.start(range, &drift)?;
+            pairs.start()?;
+        }
+        let pairs = &mut self.pairs;
+        let kick = [
+            (&mut pairs.atoms.velocities).into(),
+            (&pairs.atoms.forces).into(),
+            (&self.accelerations).into(),
+            (&pairs.atoms.order).into(),
+            duration,
+            atoms,
+        ];
+        self.kick.start(range, &kick)?;
+        Ok(())
+    }
+
+    /// Looks at how far atoms have moved in the last `count` steps. Returns the steps that count.
+    fn look(&mut self, count: u64) -> MdResult<u64> {
+        let moved = self.moved.to_vec()?;
+        self.moved.fill(0)?;
+        let [distance, stride] = [moved[0], moved[1]].map(|bits| f64::from(f32::from_bits(bits)).sqrt());
+        let Some(allowed) = self.allowed else {
+            self.next = MOST_STEPS as u64;
+            if !stride.is_finite() {
+                self.pairs.atoms.copy_from(&self.kept)?;
+                return Err(self.runaway()?);
+            }
+            self.kept.copy_from(&self.pairs.atoms)?;
+            return Ok(count);
+        };
+        // Squares are rounded to single.
+        if distance.is_nan() || distance > 0.999 * allowed {
+            self.pairs.atoms.copy_from(&self.kept)?;
+            self.next = (count / 2).max(1);
+            match (self.fresh, count) {
+                (true, 1) => return Err(self.runaway()?),
+                (true, _) => self.pairs.pack()?,
+                (false, _) => self.rebuild()?,
+            }
+            return Ok(0);
+        }
+        let steps = |left: f64| (left / (FASTER * stride)).clamp(0.0, MOST_STEPS) as u64;
+        self.fresh = false;
+        self.next = steps(USED * allowed - distance);
+        if self.next == 0 {
+            self.rebuild()?;
+            self.next = steps(USED * allowed).max(1);
+        }
+        self.kept.copy_from(&self.pairs.atoms)?;
+        Ok(count)
+    }
+
+    /// Sorts and lists the atoms where they are.
+    fn rebuild(&mut self) -> MdResult<()> {
+        self.pairs.rebuild()?;
+        self.sorted_at.copy_from(&self.pairs.atoms.positions)?;
+        self.kept.copy_from(&self.pairs.atoms)?;
+        self.fresh = true;
+        self.rebuilds += 1;
+        Ok(())
+    }
+
+    /// Says which atom is too fast. The atoms are those of the last look.
+    fn runaway(&self) -> MdResult<MdError> {
+        let atoms = &self.pairs.atoms;
+        let (velocities, forces) = (atoms.read(&atoms.velocities)?, atoms.read(&atoms.forces)?);
+        expect_finite("the force", &forces)?;
+        expect_finite("the velocity", &velocities)?;
+        let accelerations = self.accelerations.to_vec()?;
+        let half = 0.5 * self.duration;
+        let stride = |atom: usize| {
+            let along = |axis: usize| {
+                self.duration * (velocities[atom][axis] + half * accelerations[atom] * forces[atom][axis])
+            };
+            (0..3).map(|axis| along(axis).powi(2)).sum::<f64>().sqrt()
+        };
+        let fastest = (0..velocities.len()).max_by(|&a, &b| stride(a).total_cmp(&stride(b))).unwrap_or(0);
+        let allowed = self.allowed.unwrap_or(f64::INFINITY);
+        Ok(MdError::TooFast { atom: fastest + 1, distance: stride(fastest), allowed })
+    }
+}
