@@ -79,7 +79,7 @@ const POISSON_FLOORS: [&[&str]; 5] =
 const MD_FLOORS: [&[&str]; 8] = [
     &["elements", "error", "spline", "units"],
     &["formula", "system", "table"],
-    &["evaluation", "potential"],
+    &["evaluation", "potential", "velocities"],
     &["files", "host", "options", "state"],
     &["device"],
     &["forces"],

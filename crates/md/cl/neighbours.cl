@@ -1,12 +1,4 @@
-// Lists of the neighbours of each atom, and forces by them. Both directions of a pair are listed: nothing is scattered.
-//
-//   BY_ATOM   1: the neighbours of an atom lie together, for processors. 0: first neighbours of all atoms, then second ones, for GPUs.
-
-#if BY_ATOM
-#define NEIGHBOUR(k, atom, atoms, capacity) ((size_t)(atom) * (capacity) + (k))
-#else
-#define NEIGHBOUR(k, atom, atoms, capacity) ((size_t)(k) * (atoms) + (atom))
-#endif
+// Lists of the neighbours of each atom. Both directions of a pair are listed: nothing is scattered.
 
 // Lists what is nearer than the constant LIST_SQUARE, in cells up to `reach` away. Neighbours beyond the capacity are counted, not written.
 __kernel void md_neighbours(__global const PLACE *places, __global const real *constants, __global const uint *cells,
@@ -44,29 +36,4 @@ __kernel void md_neighbours(__global const PLACE *places, __global const real *c
         lengths[t] = found;
         atomic_max(most, found);
     }
-}
-
-// Forces by the lists.
-__kernel void md_listed_pairs(__global const PLACE *places, __global const real *constants, __global const real *rows, const uint types,
-                              __global const uint *neighbours, __global const uint *lengths, const uint atoms, const uint capacity,
-                              __global double *forces PAIR_PARAMETERS SUMS_PARAMETERS)
-{
-#if WITH_SUMS
-    __local double scratch[LOCAL_SIZE * MD_SUMS];
-#endif
-    const uint t = get_global_id(0);
-    SUM force[3] = {0, 0, 0};
-    double sums[MD_SUMS] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
-    if (t < atoms) {
-        const PLACE own = places[t];
-        const uint length = lengths[t];
-        for (uint k = 0; k < length; ++k)
-            add_pair(own, places[neighbours[NEIGHBOUR(k, t, atoms, capacity)]], types, constants, rows, force, sums PAIR_PASS);
-        forces[3 * (size_t)t] = force[0];
-        forces[3 * (size_t)t + 1] = force[1];
-        forces[3 * (size_t)t + 2] = force[2];
-    }
-#if WITH_SUMS
-    write_part(sums, scratch, parts);
-#endif
 }

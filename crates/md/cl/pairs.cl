@@ -5,6 +5,7 @@
 //   ONE_TYPE     1 if all atoms are of one type
 //   SHIFT        0: none. 1: of the energy. 2: of the force too.
 //   WITH_SUMS    1 if energy, virial and counts are made too
+//   BY_ATOM      1: the neighbours of an atom lie together, for processors. 0: first neighbours of all atoms, then second ones, for GPUs.
 //   LOCAL_SIZE   items of a group
 //
 // Differences of fractions wrap round by themselves: the nearest image costs nothing, and they are exact.
@@ -31,6 +32,12 @@
 
 // Numbers of a row of `rows`: four of the formula, then E and E' of the shift.
 #define ROW 8
+
+#if BY_ATOM
+#define NEIGHBOUR(k, atom, atoms, capacity) ((size_t)(atom) * (capacity) + (k))
+#else
+#define NEIGHBOUR(k, atom, atoms, capacity) ((size_t)(k) * (atoms) + (atom))
+#endif
 
 static inline void difference(const PLACE a, const PLACE b, __global const real *constants, real *d)
 {

@@ -155,6 +155,10 @@ pub enum MdError {
     #[error("the step is {0}; it must be positive and finite")]
     Duration(f64),
 
+    /// A temperature is none.
+    #[error("the temperature is {0}; it must be finite and not negative")]
+    Temperature(f64),
+
     /// The mass of a type is unknown.
     #[error("the mass of {0} is not known; give it")]
     NoMass(String),

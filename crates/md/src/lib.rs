@@ -13,6 +13,7 @@
 //! | `potential` | the potential of each pair of types, and its shift at the cutoff |
 //! | `host`, `device` | forces, twice |
 //! | `motion`, `state` | velocity Verlet, and what it needs to go on |
+//! | `velocities` | velocities of a temperature |
 //! | `files` | extended XYZ, Amber's prmtop and inpcrd, LAMMPS's tables |
 
 mod device;
@@ -31,6 +32,7 @@ mod state;
 mod system;
 mod table;
 mod units;
+mod velocities;
 
 pub use error::{MdError, MdResult};
 pub use evaluation::{Evaluation, Lists, Sums};

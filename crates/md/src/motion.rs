@@ -123,12 +123,8 @@ impl Motion {
         if !(duration > 0.0 && duration.is_finite()) {
             return Err(MdError::Duration(duration));
         }
-        let acceleration = |(mass, &of): (&Option<f64>, &u32)| match mass {
-            Some(mass) => Ok(units.acceleration() / mass),
-            None => Err(MdError::NoMass(system.names()[of as usize].clone())),
-        };
         let accelerations: Vec<f64> =
-            system.masses().iter().zip(system.types()).map(acceleration).collect::<MdResult<_>>()?;
+            system.known_masses()?.iter().map(|mass| units.acceleration() / mass).collect();
         let pairs = pairs_of(system, potential, &options);
         let has_forces = state.is_some();
         let state = state.unwrap_or_else(|| MotionState::beginning(system));

@@ -4,7 +4,7 @@ use super::atoms::Atoms;
 use super::constants::{constants, rows};
 use super::neighbours::Neighbours;
 use super::places::Place;
-use super::program::{ForceKernels, Makes, group, program};
+use super::program::{ForceKernels, Makes, group, program, program_of_atoms};
 use super::table::Samples;
 use crate::error::MdResult;
 use crate::evaluation::{Evaluation, Lists, SUMS, Sums};
@@ -30,6 +30,7 @@ pub(crate) struct OnDevice<T: Place> {
     looked_at: Buffer<f64>,
     parts: Buffer<f64>,
     pub(super) neighbours: Option<Neighbours>,
+    /// The program of places, lists and motion.
     pub(super) program: Arc<Program>,
     pack: Kernel,
     curve: Kernel,
@@ -43,15 +44,16 @@ impl<T: Place> OnDevice<T> {
         let samples = Samples::<T>::new(device, pairs.potential, options.fetch)?;
         let build = |makes| program(device, pairs, &samples, options.precision, makes);
         let (with_sums, alone) = (build(Makes::SumsToo)?, build(Makes::ForcesAlone)?);
+        let of_atoms = program_of_atoms::<T>(device)?;
         let (atoms, group) = (pairs.types.len(), group(device));
         let neighbours = match options.list {
             List::AllPairs => None,
             List::Cells { .. } => {
                 let radius = options.list_radius();
-                Some(Neighbours::new::<T>(device, &alone, group, pairs.edges, radius, atoms)?)
+                Some(Neighbours::new::<T>(device, &of_atoms, group, pairs.edges, radius, atoms)?)
             }
         };
-        let pack = alone.kernel(
+        let pack = of_atoms.kernel(
             "md_pack",
             &[
                 Parameter::input::<f64>("positions"),
@@ -88,7 +90,7 @@ impl<T: Place> OnDevice<T> {
             curve: with_sums.kernel("md_curve", &curve)?,
             alone: ForceKernels::of(&alone, &samples, Makes::ForcesAlone)?,
             with_sums: ForceKernels::of(&with_sums, &samples, Makes::SumsToo)?,
-            program: alone,
+            program: of_atoms,
             samples,
         })
     }

@@ -53,13 +53,11 @@ pub(super) fn program<T: Place>(
         Shift::Energy => 1,
         Shift::Force => 2,
     };
-    let key = KernelKey::of_real::<T>(PAIRS)
+    let key = layout::<T>(device)
         .define("SUM", if precision == Precision::Single { "float" } else { "double" })
         .define("ONE_TYPE", u8::from(pairs.potential.types() == 1))
         .define("SHIFT", shift)
-        .define("WITH_SUMS", u8::from(makes == Makes::SumsToo))
-        .define("BY_ATOM", u8::from(device.info().kind == DeviceKind::Cpu))
-        .define("LOCAL_SIZE", group(device));
+        .define("WITH_SUMS", u8::from(makes == Makes::SumsToo));
     let key = match pairs.potential {
         Potential::Formula { formula, .. } => {
             let (name, text) = formula.kernel_text();
@@ -72,12 +70,31 @@ pub(super) fn program<T: Place>(
     };
     let key = key
         .part("force", include_str!("../../cl/pair_force.cl"))
-        .part("places", include_str!("../../cl/places.cl"))
         .part("all-pairs", include_str!("../../cl/all_pairs.cl"))
+        .part("listed-pairs", include_str!("../../cl/listed_pairs.cl"));
+    // Only tests and errors of tables ask for a curve, which the slower program makes.
+    device.program(&if makes == Makes::SumsToo {
+        key.part("curve", include_str!("../../cl/curve.cl"))
+    } else {
+        key
+    })
+}
+
+/// Builds the program of what does not depend on the potential: places, lists and motion.
+pub(super) fn program_of_atoms<T: Place>(device: &Device) -> Result<Arc<Program>> {
+    let key = layout::<T>(device)
+        .part("places", include_str!("../../cl/places.cl"))
         .part("cells", include_str!("../../cl/cells.cl"))
         .part("neighbours", include_str!("../../cl/neighbours.cl"))
         .part("motion", include_str!("../../cl/motion.cl"));
     device.program(&key)
+}
+
+/// Returns the part of a key that every program has.
+fn layout<T: Place>(device: &Device) -> KernelKey {
+    KernelKey::of_real::<T>(PAIRS)
+        .define("BY_ATOM", u8::from(device.info().kind == DeviceKind::Cpu))
+        .define("LOCAL_SIZE", group(device))
 }
 
 impl ForceKernels {
