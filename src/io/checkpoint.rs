@@ -12,6 +12,7 @@ use super::error::{Error, ErrorKind};
 use super::input::{Input, quoted};
 use super::lime::{self, Position, Record};
 use super::output::Output;
+use bytemuck::Pod;
 use std::path::Path;
 
 const ABOUT: &str = "lattice-cl-checkpoint";
@@ -36,6 +37,12 @@ pub struct Checkpoint {
     pub blocks: Vec<Vec<u8>>,
 }
 
+/// Bytes from which a sum is for several threads.
+const MANY_BYTES: usize = 1 << 18;
+
+/// Bytes that are read while those before them are summed up.
+const READ_AT_ONCE: usize = 64 << 20;
+
 struct Sum(blake3::Hasher);
 
 impl Sum {
@@ -43,9 +50,18 @@ impl Sum {
         Self(blake3::Hasher::new())
     }
 
-    fn add(&mut self, payload: &[u8]) {
-        self.0.update(&(payload.len() as u64).to_le_bytes());
-        self.0.update(payload);
+    /// Begins a payload of so many bytes.
+    fn begin(&mut self, length: u64) {
+        self.0.update(&length.to_le_bytes());
+    }
+
+    /// Adds the next bytes of the payload, by several threads if there are many.
+    fn add(&mut self, bytes: &[u8]) {
+        if bytes.len() >= MANY_BYTES {
+            self.0.update_rayon(bytes);
+        } else {
+            self.0.update(bytes);
+        }
     }
 
     fn text(&self) -> String {
@@ -83,6 +99,7 @@ impl CheckpointWriter {
     }
 
     fn record(&mut self, kind: &str, position: Position, payload: &[u8]) -> Result<(), Error> {
+        self.sum.begin(payload.len() as u64);
         self.sum.add(payload);
         lime::write_header(&mut self.output, kind, position, payload.len() as u64)?;
         self.output.write(payload)?;
@@ -90,44 +107,120 @@ impl CheckpointWriter {
     }
 }
 
+/// A checkpoint that is read block by block.
+///
+/// Nothing of it is to be believed before [`CheckpointReader::finish`].
+pub struct CheckpointReader {
+    input: Input,
+    about: String,
+    /// The blocks that are left.
+    blocks: std::vec::IntoIter<Record>,
+    /// The record of the stored sum.
+    stored: Record,
+    sum: Sum,
+}
+
+impl CheckpointReader {
+    /// Opens a checkpoint and reads the description of its blocks.
+    ///
+    /// # Errors
+    /// * The file cannot be read.
+    /// * The file is no checkpoint.
+    /// * The file is truncated.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let mut input = Input::open(path.as_ref())?;
+        let mut records = lime::records(&mut input)?.records;
+        let none = |wanted, records: &[Record]| {
+            let records = records.iter().map(|record| record.kind.clone()).collect();
+            Error::new(path.as_ref(), ErrorKind::NoSuchRecord { wanted, records })
+        };
+        let is_sum = |record: &Record| record.kind == SUM;
+        match &records[..] {
+            [about, ..] if about.kind != ABOUT => Err(none(FIRST, &records)),
+            [] => Err(none(FIRST, &records)),
+            [_, blocks @ .., sum] if is_sum(sum) && blocks.iter().all(|block| block.kind == BLOCK) => Ok(()),
+            _ => Err(none(LAST, &records)),
+        }?;
+        let (Some(stored), about) = (records.pop(), records.remove(0)) else { return Err(none(LAST, &[])) };
+        let mut sum = Sum::new();
+        let text = input.bytes("what the checkpoint is of", about.byte, about.length as usize)?;
+        sum.begin(about.length);
+        sum.add(&text);
+        let about = String::from_utf8_lossy(&text).into_owned();
+        Ok(Self { input, about, blocks: records.into_iter(), stored, sum })
+    }
+
+    /// Returns the description of the blocks.
+    pub fn about(&self) -> &str {
+        &self.about
+    }
+
+    /// Returns the bytes of the next block. `None` behind the last one.
+    pub fn next_length(&self) -> Option<u64> {
+        self.blocks.as_slice().first().map(|block| block.length)
+    }
+
+    /// Reads the next block, as numbers of the type `T`.
+    ///
+    /// Several threads read, and sum up what is read. `None` if there is no block, or if its bytes are no whole
+    /// numbers.
+    ///
+    /// # Errors
+    /// * The file cannot be read, or is truncated.
+    /// * There is too little memory for the block.
+    pub fn block<T: Pod>(&mut self) -> Result<Option<Vec<T>>, Error> {
+        let Some(Record { byte, length, .. }) = self.blocks.next() else { return Ok(None) };
+        if !length.is_multiple_of(size_of::<T>() as u64) {
+            return Ok(None);
+        }
+        let mut numbers = self.input.room::<T>("a block", byte, length)?;
+        self.sum.begin(length);
+        let (input, sum) = (&mut self.input, &mut self.sum);
+        let mut read: &[u8] = &[];
+        let mut at = byte;
+        for piece in bytemuck::cast_slice_mut::<T, u8>(&mut numbers).chunks_mut(READ_AT_ONCE) {
+            let (from, before) = (at, read);
+            at += piece.len() as u64;
+            rayon::join(|| sum.add(before), || input.fill_at(from, piece)).1?;
+            read = piece;
+        }
+        sum.add(read);
+        Ok(Some(numbers))
+    }
+
+    /// Verifies the checkpoint, with the blocks that are left.
+    ///
+    /// # Errors
+    /// * The file cannot be read.
+    /// * The sum in the file is not that of its payloads.
+    pub fn finish(mut self) -> Result<(), Error> {
+        while self.next_length().is_some() {
+            self.block::<u8>()?;
+        }
+        let (computed, stored) = (self.sum.text(), lime::text(&mut self.input, &self.stored)?);
+        if computed != stored {
+            let stored = quoted(&stored);
+            return Err(self.input.error(ErrorKind::DamagedCheckpoint { stored, computed }));
+        }
+        Ok(())
+    }
+}
+
+const FIRST: &str = "checkpoint (lattice-cl-checkpoint, its first record)";
+const LAST: &str = "sum of its data (lattice-cl-blake3) behind all lattice-cl-block";
+
 /// Reads and verifies a checkpoint.
 ///
 /// # Errors
-/// * The file cannot be read.
-/// * The file is no checkpoint.
-/// * The file is truncated.
-/// * The sum in the file is not that of its payloads.
+/// The errors of [`CheckpointReader`].
 pub fn read_checkpoint(path: impl AsRef<Path>) -> Result<Checkpoint, Error> {
-    let mut input = Input::open(path.as_ref())?;
-    let records = lime::records(&mut input)?.records;
-    let none = |wanted| {
-        let records = records.iter().map(|record| record.kind.clone()).collect();
-        Error::new(path.as_ref(), ErrorKind::NoSuchRecord { wanted, records })
-    };
-    let (about, others) = match records.split_first() {
-        Some((about, others)) if about.kind == ABOUT => (about, others),
-        _ => return Err(none("checkpoint (lattice-cl-checkpoint, its first record)")),
-    };
-    let (last, blocks) = match others.split_last() {
-        Some((last, blocks)) if last.kind == SUM && blocks.iter().all(|block| block.kind == BLOCK) => {
-            (last, blocks)
-        }
-        _ => return Err(none("sum of its data (lattice-cl-blake3) behind all lattice-cl-block")),
-    };
-
-    let mut sum = Sum::new();
-    let mut payload = |record: &Record, what: &str| {
-        let bytes = input.bytes(what, record.byte, record.length as usize)?;
-        sum.add(&bytes);
-        Ok(bytes)
-    };
-    let about = String::from_utf8_lossy(&payload(about, "what the checkpoint is of")?).into_owned();
-    let blocks = blocks.iter().map(|block| payload(block, "a block")).collect::<Result<_, Error>>()?;
-    let (computed, stored) = (sum.text(), lime::text(&mut input, last)?);
-    if computed != stored {
-        let stored = quoted(&stored);
-        return Err(input.error(ErrorKind::DamagedCheckpoint { stored, computed }));
+    let mut reader = CheckpointReader::open(path)?;
+    let about = reader.about().to_owned();
+    let mut blocks = Vec::new();
+    while let Some(block) = reader.block()? {
+        blocks.push(block);
     }
+    reader.finish()?;
     Ok(Checkpoint { about, blocks })
 }
 

@@ -2,9 +2,16 @@
 
 use super::error::{Error, ErrorKind};
 use crate::host;
+use bytemuck::{Zeroable, try_zeroed_vec};
+#[cfg(unix)]
+use rayon::prelude::*;
 use std::fs::{File, Metadata};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+
+/// Bytes that a thread reads at once.
+#[cfg(unix)]
+const READ_BY_A_THREAD: usize = 4 << 20;
 
 pub(super) struct Input {
     file: File,
@@ -88,6 +95,36 @@ impl Input {
         self.seek(byte)?;
         self.fill(&mut bytes)?;
         Ok(bytes)
+    }
+
+    /// Returns room for the `length` bytes from `byte` on, as zeros.
+    ///
+    /// The length is one of whole numbers.
+    pub(super) fn room<T: Zeroable>(&self, what: &str, byte: u64, length: u64) -> Result<Vec<T>, Error> {
+        self.expect(what, byte, length)?;
+        // A file with holes may be larger than any memory.
+        let room = host::expect_room(length).ok();
+        let room = room.and_then(|()| try_zeroed_vec(length as usize / size_of::<T>()).ok());
+        room.ok_or_else(|| self.error(ErrorKind::OutOfMemory { bytes: length }))
+    }
+
+    /// Fills the buffer with the bytes from `byte` on, by several threads.
+    pub(super) fn fill_at(&mut self, byte: u64, buffer: &mut [u8]) -> Result<(), Error> {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::FileExt;
+            let file = &self.file;
+            let read = |(k, piece): (usize, &mut [u8])| {
+                file.read_exact_at(piece, byte + (k * READ_BY_A_THREAD) as u64)
+            };
+            let pieces = buffer.par_chunks_mut(READ_BY_A_THREAD).enumerate();
+            pieces.try_for_each(read).map_err(|source| self.read_error(source))
+        }
+        #[cfg(not(unix))]
+        {
+            self.seek(byte)?;
+            self.fill(buffer)
+        }
     }
 
     fn read_error(&self, source: std::io::Error) -> Error {

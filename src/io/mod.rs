@@ -37,7 +37,7 @@ mod validate;
 mod write;
 mod write_options;
 
-pub use checkpoint::{Checkpoint, CheckpointWriter, read_checkpoint};
+pub use checkpoint::{Checkpoint, CheckpointReader, CheckpointWriter, read_checkpoint};
 pub use checksum::Checksum;
 pub use error::{Error, ErrorKind, Position};
 pub use formats::{Format, UnknownFormatName};

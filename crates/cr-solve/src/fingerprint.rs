@@ -10,6 +10,7 @@ use blake3::{CHUNK_LEN, Hasher};
 use bytemuck::NoUninit;
 use lattice_cl::geometry::NDIM;
 use lattice_cl::host::{GaugeConfiguration, Links, Matrix3, Part};
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// Sums up the links in memory, in the order of ILDG. The text is in hexadecimal.
@@ -17,17 +18,27 @@ use std::ops::Range;
 /// Processes that have parts of the links all call this. The text is empty if one has given up.
 pub fn blake3_of_links(configuration: &GaugeConfiguration) -> String {
     match (configuration.links(), configuration.part()) {
-        (Links::Single(links), None) => of_all(links.iter().map(|link| &link.0)),
-        (Links::Double(links), None) => of_all(links.iter().map(|link| &link.0)),
+        (Links::Single(links), None) => of_all(links, |link| &link.0),
+        (Links::Double(links), None) => of_all(links, |link| &link.0),
         (Links::Single(links), Some(part)) => of_parts(configuration, links, |link| &link.0, part),
         (Links::Double(links), Some(part)) => of_parts(configuration, links, |link| &link.0, part),
     }
 }
 
-fn of_all<'a, N: NoUninit + 'a>(links: impl Iterator<Item = &'a N>) -> String {
+/// Links that are summed up at once.
+const LINKS_AT_ONCE: usize = 1 << 16;
+
+/// Links that a thread copies at least.
+const COPIED_AT_ONCE: usize = 1 << 10;
+
+fn of_all<T: Sync, N: NoUninit>(links: &[Matrix3<T>], numbers: impl Fn(&Matrix3<T>) -> &N + Sync) -> String {
     let mut sum = Hasher::new();
-    for link in links {
-        sum.update(bytemuck::bytes_of(link));
+    let mut bytes = vec![0; links.len().min(LINKS_AT_ONCE) * size_of::<N>()];
+    for links in links.chunks(LINKS_AT_ONCE) {
+        let bytes = &mut bytes[..size_of::<N>() * links.len()];
+        let of_links = bytes.par_chunks_mut(size_of::<N>()).zip(links).with_min_len(COPIED_AT_ONCE);
+        of_links.for_each(|(bytes, link)| bytes.copy_from_slice(bytemuck::bytes_of(numbers(link))));
+        sum.update_rayon(bytes);
     }
     sum.finalize().to_hex().to_string()
 }
