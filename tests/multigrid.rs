@@ -7,7 +7,10 @@ use lattice_cl::device::Team;
 use lattice_cl::field::SpinorField;
 use lattice_cl::geometry::{Boundary, Grid, Lattice};
 use lattice_cl::host::{Spinor, random};
-use lattice_cl::multigrid::{Block, Multigrid, MultigridParams, SetupError, SetupFileError};
+use lattice_cl::multigrid::{
+    Block, CycleKind, Multigrid, MultigridParams, SetupError, SetupFile, SetupFileError, SetupProgress,
+    SetupWatch,
+};
 use lattice_cl::operator::{Dirac, Kappa, SiteTerm};
 use lattice_cl::solve::{
     Attempt, Auto, AutoParams, AutoSolution, BicgstabParams, BlockSolution, CgParams, Preconditioning,
@@ -131,7 +134,7 @@ fn cycles_with_a_clover_term_or_a_twisted_mass_are_nearly_those_without() {
 
 #[test]
 fn blocks_of_odd_shapes_and_three_levels_solve() {
-    let cases: [([usize; 4], MultigridParams, &str); 4] = [
+    let cases: [([usize; 4], MultigridParams, &str); 5] = [
         (
             [2, 6, 2, 2],
             MultigridParams { vectors: Some(2), levels: Some(4), ..few_vectors() },
@@ -146,6 +149,17 @@ fn blocks_of_odd_shapes_and_three_levels_solve() {
         (
             [4, 4, 4, 8],
             MultigridParams { block: Some(Block([2, 2, 2, 2])), levels: Some(3), ..few_vectors() },
+            "3 levels, 6 vectors on blocks of 2x2x2x2, 6 vectors on blocks of 2x2x2x2",
+        ),
+        (
+            [4, 4, 4, 8],
+            MultigridParams {
+                block: Some(Block([2, 2, 2, 2])),
+                levels: Some(3),
+                cycle: CycleKind::K,
+                smoother_degree: 3,
+                ..few_vectors()
+            },
             "3 levels, 6 vectors on blocks of 2x2x2x2, 6 vectors on blocks of 2x2x2x2",
         ),
     ];
@@ -268,6 +282,65 @@ fn a_kept_set_up_solves_to_the_same_bits_and_is_bound_to_its_configuration() {
     bytes[middle] ^= 1;
     std::fs::write(&path, bytes).unwrap();
     assert!(matches!(refused("A", few_vectors()), SetupFileError::File(_)));
+}
+
+/// Stops a set-up after so many groups of vectors.
+struct StopAfter {
+    groups: usize,
+    told: Vec<SetupProgress>,
+}
+
+impl SetupWatch for StopAfter {
+    fn progress(&mut self, progress: SetupProgress) {
+        self.told.push(progress);
+    }
+
+    fn stops(&mut self) -> bool {
+        self.told.len() >= self.groups
+    }
+}
+
+#[test]
+fn an_interrupted_set_up_goes_on_to_the_same_bits() {
+    for team in [Team::host(), team_of(1), team_of(2)] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let lattice = Lattice::new(&team, Dims::new([4, 2, 4, 8]).unwrap()).unwrap();
+        let configuration = Arc::new(random::weak(lattice.dims(), 0.3, 3));
+        let of_kappa = |kappa| dirac(&lattice, &configuration, kappa, SiteTerm::Scalar);
+        let dirac = of_kappa(0.125);
+        // Seven vectors are made at a time.
+        let params = MultigridParams { vectors: Some(14), ..few_vectors() };
+        Multigrid::new(&dirac, params, |_| ()).unwrap().write(&path("whole"), &dirac, "A").unwrap();
+
+        let set_up = |dirac: &Dirac<f64>, configuration: &str, exists: bool, groups: usize| {
+            let mut watch = StopAfter { groups, told: Vec::new() };
+            let file = SetupFile { path: &path("part"), configuration, exists };
+            let made = Multigrid::set_up(dirac, params, Some(file), &mut watch);
+            (made, watch.told)
+        };
+        let (stopped, _) = set_up(&dirac, "A", false, 1);
+        let error = stopped.err().unwrap();
+        assert!(matches!(error, SetupError::Interrupted { done: 7, of: 14 }), "{error}");
+
+        let error = set_up(&dirac, "B", true, 9).0.err().unwrap();
+        assert!(
+            matches!(error, SetupError::File(_)) && error.to_string().contains("configuration"),
+            "{error}"
+        );
+        // The vectors of another mass are made anew.
+        let (others, told) = set_up(&of_kappa(0.12), "A", true, usize::MAX);
+        assert!(!others.unwrap().1 && told[0].done == 7, "{:?}", told[0]);
+
+        let (made, told) = set_up(&dirac, "A", true, usize::MAX);
+        let (multigrid, is_read) = made.unwrap();
+        assert!(!is_read && told[0].done == 14, "{:?}", told[0]);
+        multigrid.write(&path("part"), &dirac, "A").unwrap();
+        let bytes = |name: &str| std::fs::read(path(name)).unwrap();
+        assert!(bytes("part") == bytes("whole"), "{} devices", team.len());
+        let (read, told) = set_up(&dirac, "A", true, 1);
+        assert!(read.unwrap().1 && told.is_empty());
+    }
 }
 
 #[test]

@@ -9,6 +9,7 @@ use crate::io;
 use crate::multigrid::SetupFileError;
 use crate::operator::DiracError;
 use crate::solve::InvertError;
+use std::path::PathBuf;
 
 /// The reason why a job ends without a result.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +35,16 @@ pub enum JobError {
     /// The file of a multigrid set-up cannot be used.
     #[error(transparent)]
     SetupFile(#[from] SetupFileError),
+    /// The set-up of a multigrid method was interrupted.
+    #[error("interrupted during the multigrid set-up, after {done} of {of} near-null vectors")]
+    SetUpInterrupted {
+        /// Vectors of the finest level that are done.
+        done: usize,
+        /// All of them.
+        of: usize,
+        /// The file that has them.
+        kept: Option<PathBuf>,
+    },
     /// The links of a source's smearing cannot be made.
     #[error(transparent)]
     Smearing(#[from] SmearError),

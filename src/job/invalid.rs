@@ -6,6 +6,7 @@ use super::wanted_precision::WantedPrecision;
 use crate::gauge::SmearError;
 use crate::geometry::AnisotropyError;
 use crate::hadron::SpinorSmearingError;
+use crate::multigrid::{MOST_DEGREE, MOST_VECTORS};
 use crate::operator::{CouplingError, SiteTermError, System};
 use crate::solve::Preconditioning;
 
@@ -273,8 +274,15 @@ pub enum Invalid {
     #[error("multigrid-levels = {0} is not allowed: choose 2, 3 or 4, or leave it out")]
     MultigridLevels(usize),
     /// The number of near-null vectors is not allowed.
-    #[error("multigrid-vectors = {0} is not allowed: choose a number from 1 to 1024, or leave it out")]
+    #[error(
+        "multigrid-vectors = {0} is not allowed: choose a number from 1 to {MOST_VECTORS}, or leave it out. Coarse operators grow with its square"
+    )]
     MultigridVectors(usize),
+    /// The degree of the multigrid smoother is not allowed.
+    #[error(
+        "multigrid-smoother = {0} is not allowed: choose a degree from 1 to {MOST_DEGREE}, or leave it out"
+    )]
+    MultigridSmoother(usize),
     /// The preconditioning is not that of the multigrid method.
     #[error(
         "solver = multigrid iterates the even-odd preconditioned system, not {0}; leave out preconditioning"
@@ -355,6 +363,7 @@ impl Invalid {
             Self::NoMultigrid { key } => return Some(format!("solver.{key}")),
             Self::MultigridLevels(_) => "solver.multigrid-levels",
             Self::MultigridVectors(_) => "solver.multigrid-vectors",
+            Self::MultigridSmoother(_) => "solver.multigrid-smoother",
             Self::PreconditioningOfMultigrid(_) => "solver.preconditioning",
             Self::PrecisionOfMultigrid(_) => "solver.precision",
             Self::NoCheckpoint | Self::ResumeTwice => "outputs.resume-if-present",

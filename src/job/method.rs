@@ -5,7 +5,7 @@ use super::solver::Solver;
 use super::text::{self, words};
 use super::wanted_precision::WantedPrecision;
 use crate::device::Team;
-use crate::multigrid::{Block, MultigridParams};
+use crate::multigrid::{Block, CycleKind, MOST_DEGREE, MOST_VECTORS, MultigridParams};
 use crate::operator::System;
 use crate::solve::{
     AutoParams, BlockCgParams, CrParams, Inner, IterationPrecision, Preconditioning, SolveParams,
@@ -52,7 +52,7 @@ pub struct Method {
     /// Levels of multigrid with the finest: 2 to 4. Default: as many as pay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub multigrid_levels: Option<usize>,
-    /// Near-null vectors of each multigrid level. Default: 24, less for small blocks.
+    /// Near-null vectors of each multigrid level, 1 to 128. Default: 24, less for small blocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub multigrid_vectors: Option<usize>,
     /// Extents of a multigrid block in x, y, z, t: 4x4x4x4. Default: about 4 each.
@@ -61,6 +61,13 @@ pub struct Method {
     #[schemars(with = "String")]
     #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
     pub multigrid_block: Option<Block>,
+    /// Degree of the multigrid smoother of the finest level, 1 to 16. Default: 4.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub multigrid_smoother: Option<usize>,
+    /// Multigrid cycle of coarse levels: v, or k with more work and fewer cycles. Default: v.
+    #[schemars(schema_with = "cycle_kinds")]
+    #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
+    pub multigrid_cycle: Option<CycleKind>,
     /// File of the multigrid near-null vectors.
     ///
     /// A job writes the file if it does not exist. Other jobs on the same configuration read it.
@@ -80,6 +87,8 @@ impl Default for Method {
             multigrid_levels: None,
             multigrid_vectors: None,
             multigrid_block: None,
+            multigrid_smoother: None,
+            multigrid_cycle: None,
             multigrid_setup: None,
         }
     }
@@ -159,6 +168,8 @@ impl Method {
             method.multigrid_levels = None;
             method.multigrid_vectors = None;
             method.multigrid_block = None;
+            method.multigrid_smoother = None;
+            method.multigrid_cycle = None;
             method.multigrid_setup = None;
         }
         method
@@ -192,6 +203,8 @@ impl Method {
             ("multigrid-levels", self.multigrid_levels.is_some()),
             ("multigrid-vectors", self.multigrid_vectors.is_some()),
             ("multigrid-block", self.multigrid_block.is_some()),
+            ("multigrid-smoother", self.multigrid_smoother.is_some()),
+            ("multigrid-cycle", self.multigrid_cycle.is_some()),
             ("multigrid-setup", self.multigrid_setup.is_some()),
         ];
         if !matches!(self.solver, Solver::Multigrid | Solver::Auto) {
@@ -201,9 +214,12 @@ impl Method {
         if let Some(levels) = self.multigrid_levels.filter(|levels| !(2..=4).contains(levels)) {
             return Err(Invalid::MultigridLevels(levels));
         }
-        // A larger number would overflow counts, long after memory.
-        if let Some(vectors) = self.multigrid_vectors.filter(|vectors| !(1..=1024).contains(vectors)) {
+        if let Some(vectors) = self.multigrid_vectors.filter(|vectors| !(1..=MOST_VECTORS).contains(vectors))
+        {
             return Err(Invalid::MultigridVectors(vectors));
+        }
+        if let Some(degree) = self.multigrid_smoother.filter(|degree| !(1..=MOST_DEGREE).contains(degree)) {
+            return Err(Invalid::MultigridSmoother(degree));
         }
         if self.solver == Solver::Auto {
             return Ok(());
@@ -224,13 +240,16 @@ impl Method {
         let preconditioning = self.preconditioning;
         let common =
             CrParams { tol, max_iterations, system: self.iterated_system(), precision, preconditioning };
+        let defaults = MultigridParams::default();
         let multigrid = MultigridParams {
             tol,
             max_iterations,
             levels: self.multigrid_levels,
             vectors: self.multigrid_vectors,
             block: self.multigrid_block,
-            ..Default::default()
+            smoother_degree: self.multigrid_smoother.unwrap_or(defaults.smoother_degree),
+            cycle: self.multigrid_cycle.unwrap_or(defaults.cycle),
+            ..defaults
         };
         match self.solver {
             Solver::Auto => {
@@ -253,6 +272,10 @@ impl Method {
 fn is_of_multigrid(wanted: WantedPrecision) -> bool {
     let mixed = WantedPrecision::This(IterationPrecision::Mixed(Inner::Single));
     wanted == WantedPrecision::Mixed || wanted == mixed
+}
+
+fn cycle_kinds(_: &mut SchemaGenerator) -> Schema {
+    words(CycleKind::ALL)
 }
 
 fn systems(_: &mut SchemaGenerator) -> Schema {

@@ -4,8 +4,9 @@ use super::callbacks::Callbacks;
 use super::error::JobError;
 use super::multigrid_choice::{MultigridChoice, SetUp};
 use super::multigrid_news::MultigridNews;
-use crate::multigrid::{Multigrid, MultigridParams, SetupError};
+use crate::multigrid::{Multigrid, MultigridParams, SetupError, SetupFile, SetupProgress, SetupWatch};
 use crate::operator::Dirac;
+use lattice_solvers::Wish;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -132,18 +133,19 @@ impl<'a> Levels<'a> {
     fn make(&mut self, number: usize, callbacks: &mut dyn Callbacks) -> Result<(), JobError> {
         let dirac = &self.operators[number];
         let clock = Clock::start(dirac);
-        let mut tell = |progress| callbacks.multigrid(&MultigridNews::Progress(progress));
-        let read = self.file.filter(|_| self.has_file());
-        let made = match read {
-            None => Multigrid::new(dirac, self.params, &mut tell),
-            Some((path, configuration)) => {
-                match Multigrid::read(path, dirac, configuration, self.params, &mut tell) {
-                    Ok(read) => Ok(read?),
-                    Err(error) => Err(error),
-                }
+        let exists = self.has_file();
+        let file = self.file.map(|(path, configuration)| SetupFile { path, configuration, exists });
+        let (made, is_read) = match Multigrid::set_up(dirac, self.params, file, &mut Watcher(callbacks)) {
+            Ok((made, is_read)) => (Ok(made), is_read),
+            Err(SetupError::File(error)) => return Err(JobError::SetupFile(*error)),
+            Err(SetupError::Interrupted { done, of }) => {
+                let kept = self.file.map(|(path, _)| path.to_owned());
+                return Err(JobError::SetUpInterrupted { done, of, kept });
             }
+            Err(error) => (Err(error), false),
         };
-        self.take(made, number, clock, read.map(|(path, _)| path), callbacks);
+        let read = self.file.filter(|_| is_read).map(|(path, _)| path);
+        self.take(made, number, clock, read, callbacks);
         if let (State::Ready(multigrid, _), None, Some((path, configuration))) =
             (&self.state, read, self.file)
         {
@@ -183,6 +185,19 @@ impl<'a> Levels<'a> {
                 self.state = State::Failed;
             }
         }
+    }
+}
+
+/// The callbacks of a job, for a set-up.
+struct Watcher<'a>(&'a mut dyn Callbacks);
+
+impl SetupWatch for Watcher<'_> {
+    fn progress(&mut self, progress: SetupProgress) {
+        self.0.multigrid(&MultigridNews::Progress(progress));
+    }
+
+    fn stops(&mut self) -> bool {
+        matches!(self.0.wish(), Wish::Stop | Wish::KeepAndStop)
     }
 }
 

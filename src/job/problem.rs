@@ -356,6 +356,8 @@ impl Problem {
         let numbers = numbers.into_iter().filter_map(|(name, number)| Some((name, format!("{:?}", number?))));
         let Method { multigrid_levels, multigrid_vectors, multigrid_block, .. } = &job.solver;
         let tells = multigrid_levels.is_some() || multigrid_vectors.is_some() || multigrid_block.is_some();
+        let smoother = job.solver.multigrid_smoother.map(|degree| ("multigrid-smoother", degree.to_string()));
+        let cycle = job.solver.multigrid_cycle.map(|kind| ("multigrid-cycle", kind.to_string()));
         let multigrid = (tells || job.solver.solver == Solver::Multigrid).then(|| {
             ("multigrid", format!("{multigrid_levels:?}, {multigrid_vectors:?}, {multigrid_block:?}"))
         });
@@ -386,6 +388,8 @@ impl Problem {
             .chain(quarks)
             .chain(numbers)
             .chain(multigrid)
+            .chain(smoother)
+            .chain(cycle)
             .chain(flavour)
             .chain(theta)
             .chain(fat_links)

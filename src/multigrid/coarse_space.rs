@@ -65,6 +65,9 @@ impl SiteNumbers {
 
     /// The reverse.
     pub fn of_memory<T: Part>(self, memory: &[T]) -> Vec<Complex<T>> {
+        if self.lanes == 1 {
+            return bytemuck::cast_slice(memory).to_vec();
+        }
         let of_site = 2 * self.padded();
         let mut numbers = vec![Complex::default(); memory.len() / of_site * self.columns];
         let sites = numbers.par_chunks_mut(self.columns).zip(memory.par_chunks(of_site));

@@ -4,6 +4,8 @@ use super::block::Block;
 use crate::device::DeviceError;
 use crate::device::mpi::World;
 use crate::geometry::{Dims, LatticeError};
+use crate::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The reason why the set-up of a multigrid method failed.
@@ -38,6 +40,19 @@ pub enum SetupError {
         mu: usize,
         /// The number of sites that the block has to divide.
         share: usize,
+    },
+    /// There are too many vectors.
+    #[error(
+        "{vectors} near-null vectors are too many: blocks of {block} sites allow at most {most}. Each chirality of a block has six numbers a site, \
+         and coarse operators grow with the square of the vectors"
+    )]
+    TooManyVectors {
+        /// The number of vectors.
+        vectors: usize,
+        /// The largest number for these blocks.
+        most: usize,
+        /// The block.
+        block: Block,
     },
     /// There is too little memory.
     #[error(
@@ -74,9 +89,57 @@ pub enum SetupError {
         /// The level.
         level: usize,
     },
+    /// The set-up was to stop.
+    #[error("interrupted after {done} of {of} near-null vectors of the finest level")]
+    Interrupted {
+        /// Vectors that are done.
+        done: usize,
+        /// All vectors.
+        of: usize,
+    },
+    /// The file of the set-up cannot be used.
+    #[error(transparent)]
+    File(#[from] Box<SetupFileError>),
     /// A field or a device failed.
     #[error(transparent)]
     Lattice(#[from] LatticeError),
+}
+
+/// The reason why a file of a set-up is of no use.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupFileError {
+    /// The file cannot be read or written, or is damaged.
+    #[error(transparent)]
+    File(#[from] io::Error),
+    /// A device failed that has the numbers.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// The file is of another kind.
+    #[error("{}: this is no set-up of a multigrid method; name another file with --multigrid-setup", path.display())]
+    OfAnotherKind {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The set-up belongs to another job.
+    #[error(
+        "{}: its {what} is {found}, here it is {here}; leave out --multigrid-setup, or name another file for this job", path.display()
+    )]
+    Other {
+        /// The file.
+        path: PathBuf,
+        /// The part that differs.
+        what: &'static str,
+        /// In the file.
+        found: String,
+        /// In this job.
+        here: String,
+    },
+}
+
+impl From<SetupFileError> for SetupError {
+    fn from(error: SetupFileError) -> Self {
+        Self::File(Box::new(error))
+    }
 }
 
 impl From<DeviceError> for SetupError {

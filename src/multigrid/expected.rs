@@ -62,7 +62,7 @@ impl MultigridParams {
         let Plan { blockings, .. } = plan::<f32>(self, lattice)?;
         // In double it moves twice as much.
         let bytes = dirac.schur_complement()?.work().bytes / 2;
-        let at_once = columns_at_once::<f32>(lattice, columns.max(1));
+        let at_once = columns_at_once(lattice, columns.max(1));
         Ok(self.expected(lattice.dims().extents(), &blockings, bytes, at_once))
     }
 
@@ -93,7 +93,9 @@ impl MultigridParams {
             // V is read for half of the sites, to restrict and to prolong.
             let transfer = sites * components / 2.0 * columns * BYTES_OF_NUMBER;
             let shared = if level == 0 { 1.0 } else { sharing };
-            cycle += (degree + 1) as f64 * application / shared + transfer / sharing;
+            // Cycles of this level in one of the finest.
+            let cycles = self.cycle.expected_steps().powi(level as i32);
+            cycle += cycles * ((degree + 1) as f64 * application / shared + transfer / sharing);
             let made = (2 * iterations + 2) as f64 * (application + PASSES_OF_ITERATION / 2.0 * vector);
             vectors_made += *vectors as f64 * made;
             // M on all sites, and for each direction on the first slices of blocks.
@@ -106,14 +108,17 @@ impl MultigridParams {
             application = sites * (2 * NDIM) as f64 * columns * columns * BYTES_OF_NUMBER;
             vector = sites * columns * BYTES_OF_NUMBER;
             // To the system of the level, and from there.
-            cycle += application / sharing * (2 * NDIM + 1) as f64 / (2 * NDIM) as f64;
+            cycle += cycles * application / sharing * (2 * NDIM + 1) as f64 / (2 * NDIM) as f64;
         }
         let numbers = sites * components / 2.0;
-        cycle += match numbers <= MOST_NUMBERS as f64 {
-            true => numbers * numbers * BYTES_OF_NUMBER,
-            // Some steps of GCR, each with a smoother.
-            false => (COARSE_DEGREE * COARSE_DEGREE) as f64 * application,
-        } / sharing;
+        let cycles = self.cycle.expected_steps().powi(blockings.len() as i32 - 1);
+        cycle += cycles
+            * match numbers <= MOST_NUMBERS as f64 {
+                true => numbers * numbers * BYTES_OF_NUMBER,
+                // Some steps of GCR, each with a smoother.
+                false => (COARSE_DEGREE * COARSE_DEGREE) as f64 * application,
+            }
+            / sharing;
         let in_applications = |work: f64| work / bytes.max(1) as f64;
         ExpectedWork {
             solve: in_applications(cycle) * (CYCLES * self.tol.ln() / 1e-10_f64.ln()).max(1.0),

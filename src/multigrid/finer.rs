@@ -54,6 +54,9 @@ pub(super) trait Finer<R: Real> {
     /// slices of blocks, and only the last slices of blocks count.
     fn apply(&mut self, x: &Numbers<R>, out: &mut Numbers<R>, ahead: Option<usize>)
     -> Result<(), SetupError>;
+
+    /// Releases the memory that [`apply`](Self::apply) has kept.
+    fn release(&mut self);
 }
 
 /// The finest level, for as many right-hand sides as its operator has.
@@ -175,6 +178,10 @@ impl<R: Real> Finer<R> for FineLevel<R> {
         }
         Ok(())
     }
+
+    fn release(&mut self) {
+        self.room = None;
+    }
 }
 
 /// A coarse level, for as many right-hand sides as its operators have.
@@ -272,6 +279,7 @@ impl<R: Real> Finer<R> for CoarseLevel<R> {
             device: self.system.coarse_space().place().devices().first().cloned(),
             coordinates: (0..lattice.volume()).map(|place| lattice.coordinates(place)).collect(),
             sites: (0..lattice.volume()).collect(),
+            order: (0..lattice.volume()).collect(),
             evens: lattice.evens(),
         };
         // Each rank has all of it.
@@ -331,6 +339,10 @@ impl<R: Real> Finer<R> for CoarseLevel<R> {
         self.room = Some([field, image]);
         Ok(())
     }
+
+    fn release(&mut self) {
+        self.room = None;
+    }
 }
 
 /// The sites of a lattice on each of its devices here.
@@ -341,8 +353,11 @@ fn parts(lattice: &Lattice) -> FinerParts {
         let (mut coordinates, odds): (Vec<_>, Vec<_>) = coordinates.into_iter().partition(is_even);
         let evens = coordinates.len();
         coordinates.extend(odds);
-        let sites = coordinates.iter().map(|&at| dims.site(at)).collect();
-        FinerPart { device, evens, coordinates, sites }
+        let sites: Vec<_> = coordinates.iter().map(|&at| dims.site(at)).collect();
+        // Even sites come first. Extents are even: of two sites beside each other in x, one is even.
+        let order = |(k, &site): (usize, &usize)| site / 2 + if k < evens { 0 } else { dims.volume() / 2 };
+        let order = sites.iter().enumerate().map(order).collect();
+        FinerPart { device, evens, coordinates, sites, order }
     };
     if lattice.team().is_host() {
         let all = (0..dims.volume()).map(|site| dims.coordinates(site)).collect();

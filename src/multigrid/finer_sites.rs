@@ -16,8 +16,12 @@ pub(super) struct FinerPart {
     ///
     /// Sites of the first half come before the others.
     pub coordinates: Vec<[usize; NDIM]>,
-    /// Their numbers in the order of near-null vectors.
+    /// Their numbers in the whole lattice, which random numbers belong to.
     pub sites: Vec<usize>,
+    /// Their numbers in the order in which near-null vectors are kept.
+    ///
+    /// A part with all sites has them in this order.
+    pub order: Vec<usize>,
     /// Sites of the first half.
     pub evens: usize,
 }

@@ -2,6 +2,7 @@
 
 use super::coarse_operator::CoarseOperator;
 use super::coarse_space::WholeVector;
+use super::cycle_kind::CycleKind;
 use super::dense::DenseInverse;
 use super::kept_setup::{KeptCoarse, KeptMeans, KeptOperator, KeptSetup};
 use super::transfer::{Members, Transfer};
@@ -21,11 +22,6 @@ use lattice_solvers::{
 ///
 /// One cycle with it does what two or three do with half of it.
 pub(super) const COARSE_DEGREE: usize = 8;
-
-/// Steps of the solve of a coarse level with another one below it.
-///
-/// With several steps the second number tells how far the residual falls.
-const CYCLES: (usize, f64) = (1, 0.25);
 
 /// Steps and fall of the residual of the coarsest level.
 const COARSEST: (usize, f64) = (24, 0.1);
@@ -61,13 +57,17 @@ struct Cycles<R: Real> {
 /// The parts of the way through a coarse level.
 pub(super) enum Means<R: Real> {
     /// A smoother, and the levels below.
-    Cycles(Polynomial, Option<Box<Coarsening<R>>>),
+    Cycles(Polynomial, Option<Deeper<R>>),
     /// For a coarsest level of few numbers.
     Inverse(Box<DenseInverse<R>>),
 }
 
+/// The levels below a coarse one, and the kind of its cycles.
+pub(super) type Deeper<R> = (CycleKind, Box<Coarsening<R>>);
+
 /// The level below a coarse one.
 struct Below<R: Real> {
+    kind: CycleKind,
     coarsening: Box<Coarsening<R>>,
     residual: SpinorField<R>,
 }
@@ -87,10 +87,10 @@ impl<R: Real> Coarsening<R> {
         let way = match means {
             Means::Inverse(inverse) => Way::Inverse(inverse),
             Means::Cycles(smoother, below) => {
-                let (steps, tolerance) = if below.is_some() { CYCLES } else { COARSEST };
+                let (steps, tolerance) = below.as_ref().map_or(COARSEST, |(kind, _)| kind.steps());
                 let below = match below {
                     None => None,
-                    Some(coarsening) => Some(Below { coarsening, residual: field()? }),
+                    Some((kind, coarsening)) => Some(Below { kind, coarsening, residual: field()? }),
                 };
                 let cycle = Cycle::new(&operator, smoother)?;
                 let solve = CoarseSolve::new(&operator, steps, tolerance)?;
@@ -106,8 +106,11 @@ impl<R: Real> Coarsening<R> {
         let means = match &self.solver.way {
             Way::Inverse(inverse) => Means::Inverse(Box::new(inverse.for_sources(sources)?)),
             Way::Cycles(cycles) => {
-                let below = cycles.below.as_ref().map(|below| below.coarsening.for_sources(sources));
-                Means::Cycles(cycles.cycle.smoother().clone(), below.transpose()?.map(Box::new))
+                let of_below = |below: &Below<R>| {
+                    Ok::<_, LatticeError>((below.kind, Box::new(below.coarsening.for_sources(sources)?)))
+                };
+                let below = cycles.below.as_ref().map(of_below).transpose()?;
+                Means::Cycles(cycles.cycle.smoother().clone(), below)
             }
         };
         let operator = self.solver.operator.for_sources(sources)?;
@@ -182,7 +185,7 @@ struct OfCoarse<'a, R: Real> {
 
 impl<R: Real> CoarseCorrection<CoarseOperator<R>> for OfCoarse<'_, R> {
     fn correct(&mut self, r: &SpinorField<R>, z: &mut SpinorField<R>) -> Result<Work, DeviceError> {
-        let Below { coarsening, residual } = &mut *self.below;
+        let Below { coarsening, residual, .. } = &mut *self.below;
         // The system is D⁻¹ times the equation that is restricted.
         self.operator.within(r, residual)?;
         let work = numbers_of(residual, |residual| coarsening.solve(residual))?;

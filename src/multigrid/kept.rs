@@ -10,6 +10,7 @@ use crate::scalar::Real;
 use bytemuck::Pod;
 use num_complex::Complex;
 use rayon::prelude::*;
+use std::borrow::Cow;
 
 /// Numbers on a device.
 ///
@@ -193,16 +194,24 @@ impl<R: Real> KeptOnHost<R> {
     /// Returns groups of `group` numbers in another order: the first becomes number `places[0]`.
     ///
     /// `places` has equally many numbers, each once.
-    pub fn sorted(&self, group: usize, places: &[usize]) -> Self {
+    pub fn sorted(self, group: usize, places: &[usize]) -> Self {
+        if is_unchanged(places) {
+            return self;
+        }
         // Group number k of the result is group number `sources[k]`.
         let mut sources = vec![0; places.len()];
         places.iter().enumerate().for_each(|(k, &place)| sources[place] = k);
-        self.chosen(group, &sources)
+        self.chosen(group, &sources).into_owned()
     }
 
     /// Returns these groups of `group` numbers, in this order.
-    pub fn chosen(&self, group: usize, sources: &[usize]) -> Self {
-        match self {
+    ///
+    /// Nothing is copied if these are all groups in their order.
+    pub fn chosen(&self, group: usize, sources: &[usize]) -> Cow<'_, Self> {
+        if group * sources.len() == self.len() && is_unchanged(sources) {
+            return Cow::Borrowed(self);
+        }
+        Cow::Owned(match self {
             Self::Whole(numbers) => Self::Whole(chosen(numbers, group, sources)),
             Self::Fixed { numbers, units } => {
                 let of_unit = group / (numbers.len() / units.len().max(1)).max(1);
@@ -211,22 +220,36 @@ impl<R: Real> KeptOnHost<R> {
                     units: chosen(units, of_unit, sources),
                 }
             }
+        })
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Whole(numbers) => numbers.len(),
+            Self::Fixed { numbers, .. } => numbers.len(),
         }
     }
 }
 
-/// Returns the numbers in these bytes, which need not lie as numbers must.
-pub(super) fn numbers_of_bytes<T: Pod + Send>(bytes: &[u8]) -> Vec<T> {
-    let numbers = bytes.par_chunks_exact(size_of::<T>()).with_min_len(1 << 12);
-    numbers.map(bytemuck::pod_read_unaligned).collect()
+/// Tells whether places are those of an order that changes nothing.
+fn is_unchanged(places: &[usize]) -> bool {
+    places.par_iter().enumerate().with_min_len(1 << 14).all(|(k, &place)| k == place)
 }
 
-fn of_all_ranks<T: Pod + Send>(world: &World, own: &[T]) -> Result<Vec<T>, DeviceError> {
+/// Returns the numbers of all ranks, in the order of ranks.
+pub(super) fn of_all_ranks<T: Pod + Send>(world: &World, own: &[T]) -> Result<Vec<T>, DeviceError> {
     let all = world.gather_any(bytemuck::cast_slice(own)).map_err(DeviceError::from)?.concat();
-    Ok(numbers_of_bytes(&all))
+    // The bytes need not lie as numbers must.
+    let numbers = all.par_chunks_exact(size_of::<T>()).with_min_len(1 << 12);
+    Ok(numbers.map(bytemuck::pod_read_unaligned).collect())
 }
 
-fn chosen<T: Copy + Send + Sync>(from: &[T], group: usize, sources: &[usize]) -> Vec<T> {
-    let number = |k: usize| from[sources[k / group] * group + k % group];
-    (0..sources.len() * group).into_par_iter().with_min_len(1 << 12).map(number).collect()
+/// Returns groups of `group` numbers, in the order of `sources`.
+pub(super) fn chosen<T: Pod + Send + Sync>(from: &[T], group: usize, sources: &[usize]) -> Vec<T> {
+    let mut numbers = bytemuck::zeroed_vec(group * sources.len());
+    if group > 0 {
+        let groups = numbers.par_chunks_mut(group).zip(sources).with_min_len((1 << 12) / group + 1);
+        groups.for_each(|(own, &source)| own.copy_from_slice(&from[source * group..][..group]));
+    }
+    numbers
 }

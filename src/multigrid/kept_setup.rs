@@ -4,6 +4,7 @@ use super::kept::KeptOnHost;
 use super::transfer::Transfer;
 use crate::scalar::Real;
 use lattice_solvers::Polynomial;
+use num_complex::Complex;
 
 /// What levels are made of, in host memory.
 #[derive(Debug, PartialEq)]
@@ -44,4 +45,6 @@ pub(super) enum Known<R: Real> {
     /// The transfers of all levels, finest first.
     Transfers(Vec<Transfer<R>>),
     Kept(KeptSetup<R>),
+    /// The first groups of vectors of the finest level, as they are made.
+    Unfinished(Vec<Vec<Complex<R>>>),
 }

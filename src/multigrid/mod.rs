@@ -9,6 +9,7 @@
 //!
 //! | file | content |
 //! |---|---|
+//! | `cycle_kind` | V-cycles and K-cycles |
 //! | `params` | parameters, and the blocks that suit a lattice |
 //! | `random` | random vectors to start from |
 //! | `near_null` | near-null vectors |
@@ -24,6 +25,7 @@
 //! | `finer_sites` | the sites that a transfer restricts from |
 //! | `room` | the memory that a set-up takes |
 //! | `setup` | the set-up, level by level |
+//! | `raw_vectors` | near-null vectors in host memory before they are orthonormal |
 //! | `kept_setup` | the parts of a set-up that are kept |
 //! | `setup_file` | the parts of a set-up in a file |
 //! | `hierarchy` | the way of a residual through the levels |
@@ -35,6 +37,7 @@ mod block;
 mod coarse_lattice;
 mod coarse_operator;
 mod coarse_space;
+mod cycle_kind;
 mod dense;
 mod error;
 mod expected;
@@ -51,6 +54,7 @@ mod orthonormal;
 mod params;
 mod random;
 mod raw_blocks;
+mod raw_vectors;
 mod room;
 mod setup;
 mod setup_file;
@@ -59,13 +63,13 @@ mod solve;
 mod transfer;
 
 pub use block::Block;
-pub use error::SetupError;
+pub use cycle_kind::CycleKind;
+pub use error::{SetupError, SetupFileError};
 pub use expected::ExpectedWork;
-pub use params::MultigridParams;
+pub use params::{MOST_DEGREE, MOST_VECTORS, MultigridParams};
 pub(crate) use room::{Bytes, bytes};
-pub use setup::{LevelsInfo, SetupProgress};
-pub use setup_file::SetupFileError;
-pub use solve::Multigrid;
+pub use setup::{LevelsInfo, SetupProgress, SetupWatch};
+pub use solve::{Multigrid, SetupFile};
 
 #[cfg(test)]
 mod tests;

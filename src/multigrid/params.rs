@@ -1,6 +1,7 @@
 //! The parameters of a multigrid method, and those that are found for a lattice.
 
 use super::block::Block;
+use super::cycle_kind::CycleKind;
 use super::dense::MOST_NUMBERS;
 use super::error::SetupError;
 use crate::geometry::{Lattice, NDIM};
@@ -19,15 +20,29 @@ pub struct MultigridParams {
     pub levels: Option<usize>,
     /// Number of near-null vectors of each level, each in both chiralities.
     ///
-    /// Default `None`: 24, and fewer if blocks are small.
+    /// At most [`MOST_VECTORS`], and the numbers of one chirality of a block, six a site. Default
+    /// `None`: 24, and fewer if blocks are small.
     pub vectors: Option<usize>,
     /// Sites of a block of the finest level. Default `None`: about 4 in each direction.
     pub block: Option<Block>,
     /// Iterations of BiCGStab that make a near-null vector of a random one. Default 40.
     pub setup_iterations: usize,
-    /// Degree of the polynomial that smooths the finest level. Default 4.
+    /// Degree of the polynomial that smooths the finest level, at most [`MOST_DEGREE`]. Default 4.
     pub smoother_degree: usize,
+    /// The cycle of coarse levels. Default [`CycleKind::V`].
+    pub cycle: CycleKind,
 }
+
+/// Most near-null vectors of a level.
+///
+/// The memory of a coarse operator grows with their square, and the time to invert its blocks with
+/// their cube.
+pub const MOST_VECTORS: usize = 128;
+
+/// Highest degree of the polynomial that smooths the finest level.
+///
+/// A short Arnoldi run in single precision finds its roots.
+pub const MOST_DEGREE: usize = 16;
 
 impl Default for MultigridParams {
     fn default() -> Self {
@@ -40,6 +55,7 @@ impl Default for MultigridParams {
             block: None,
             setup_iterations: 40,
             smoother_degree: 4,
+            cycle: CycleKind::V,
         }
     }
 }
@@ -100,7 +116,15 @@ impl MultigridParams {
         };
         // Each chirality of a block has six numbers a site. Half of them leaves room to be
         // independent.
-        let vectors = self.vectors.unwrap_or_else(|| usual_vectors(6 * block.iter().product::<usize>()));
+        let room = 6 * block.iter().product::<usize>();
+        let vectors = self.vectors.unwrap_or_else(|| usual_vectors(room));
+        if vectors > room.min(MOST_VECTORS) {
+            return Err(SetupError::TooManyVectors {
+                vectors,
+                most: room.min(MOST_VECTORS),
+                block: Block(block),
+            });
+        }
         let first = Blocking { block: Block(block), vectors: vectors.max(1) };
         let mut found = vec![first];
         let mut coarse: [usize; NDIM] = std::array::from_fn(|mu| dims.extents()[mu] / block[mu]);
@@ -200,6 +224,22 @@ mod tests {
         assert_eq!(blockings([32, 32, 32, 64]), [[4, 4, 4, 4], [2, 2, 2, 2], [2, 2, 2, 2]]);
         assert_eq!(blockings([6, 10, 4, 14]), [[3, 5, 4, 7]]);
         assert_eq!(blockings([2, 2, 2, 2]), [[2, 2, 2, 2]]);
+    }
+
+    #[test]
+    fn more_vectors_than_a_block_has_numbers_are_refused() {
+        let lattice = Lattice::new(&Team::host(), Dims::new([4, 4, 4, 8]).unwrap()).unwrap();
+        let refused = |vectors: usize, block: [usize; NDIM]| {
+            let params =
+                MultigridParams { vectors: Some(vectors), block: Some(Block(block)), ..Default::default() };
+            params.blockings(&lattice).err().map(|error| error.to_string())
+        };
+        assert_eq!(refused(96, [2; NDIM]), None);
+        let error = refused(97, [2; NDIM]).unwrap();
+        assert!(error.contains("97 near-null vectors") && error.contains("at most 96"), "{error}");
+        assert_eq!(refused(128, [4; NDIM]), None);
+        let error = refused(1024, [4; NDIM]).unwrap();
+        assert!(error.contains("at most 128") && error.contains("4x4x4x4"), "{error}");
     }
 
     #[test]

@@ -11,11 +11,6 @@ use crate::host::multigrid::BLOCKS;
 use crate::host::{Spinor, available_memory};
 use crate::scalar::Real;
 
-/// Fields on all sites that the making of near-null vectors takes.
-///
-/// The number holds for each right-hand side. The columns of the coarse operator take fewer.
-const FIELDS_OF_SETUP: usize = 8;
-
 /// Bytes of a site on the host: its coordinates, its number, and its places in lists.
 const BYTES_OF_SITE: usize = 128;
 
@@ -37,12 +32,12 @@ pub(super) struct Need {
 impl Need {
     /// Returns the need of these levels, with so many sites on the first device.
     ///
-    /// As vectors are made there are so many `fields` on all sites beside those that are done.
+    /// `sources` vectors and columns of coarse operators are made at a time.
     pub fn of<R: Real>(
         extents: [usize; NDIM],
         sites_of_device: usize,
         blockings: &[Blocking],
-        fields: usize,
+        sources: usize,
     ) -> Self {
         let mut sites = extents.iter().product::<usize>();
         let mut sites_here = sites_of_device;
@@ -55,7 +50,7 @@ impl Need {
             let made = vectors * vector;
             let rows = reals_of_row(*vectors) / 2 * vector;
             let kept = sites_here * components / 2 * columns * number;
-            let fields = fields * vector;
+            let (of_vectors, of_columns) = (FIELDS_OF_VECTOR * sources, FIELDS_OF_COLUMN * sources);
             sites /= block.0.iter().product::<usize>();
             // Coarse levels are on one device.
             (sites_here, components) = (sites, columns);
@@ -63,8 +58,9 @@ impl Need {
             let blocks = sites * BLOCKS * columns * padded;
             // Blocks as they are and those of the system, before they are kept, and as they are kept.
             let all_blocks = 2 * blocks * (complex + number);
-            // The fields are there until the last vectors are made.
-            let steps = [made + fields, made + rows + kept, kept + all_blocks];
+            // The fields of vectors are there until the last vectors are made, beside those that are done.
+            let applied = kept + of_columns * vector + blocks * complex;
+            let steps = [made + of_vectors * vector, made + rows + kept, applied, kept + all_blocks];
             on_device = steps.into_iter().map(|step| stays + step).fold(on_device, usize::max);
             stays += kept + blocks * number;
         }
@@ -124,10 +120,27 @@ pub(crate) struct Bytes {
 /// Its twelve vectors are on half of the sites.
 const FIELDS_OF_VECTOR: usize = 6;
 
-/// Fields of each column on all sites in single and in double precision.
+/// Fields on all sites in single precision for each column of a coarse operator that is made.
 ///
-/// Residuals are replaced before all directions are in use: six of them are counted.
-const USUAL_FIELDS_OF_COLUMN: [usize; 2] = [14, 6];
+/// The column and its image are there in the order of transfers and in that of operators.
+const FIELDS_OF_COLUMN: usize = 5;
+
+/// Fields on all sites of a right-hand side in a solve, in single and in double precision.
+///
+/// The directions of GCR come on top.
+const FIELDS_OF_SOLUTION: [usize; 2] = [8, 6];
+
+/// Directions of GCR that are usually in use when the residual is replaced.
+const USUAL_DIRECTIONS: usize = 6;
+
+/// Returns the bytes of a right-hand side in a solve with so many directions.
+///
+/// A direction and its image are on half of the sites.
+fn bytes_of_solution(sites: usize, directions: usize) -> u64 {
+    let [single, double] = FIELDS_OF_SOLUTION;
+    let bytes = (single + directions) * size_of::<Spinor<f32>>() + double * size_of::<Spinor<f64>>();
+    (sites * bytes) as u64
+}
 
 /// Returns the bytes that a method takes, one entry for each device or one for the host.
 ///
@@ -143,20 +156,12 @@ pub(crate) fn bytes(
     let blockings = params.blockings(lattice)?;
     let sources = plan::<f32>(params, lattice).map_or(1, |plan| plan.sources);
     let extents = lattice.dims().extents();
-    let at_once = columns_at_once::<f32>(lattice, columns);
+    let at_once = columns_at_once(lattice, columns);
     let of = |sites: usize, blockings: &[Blocking]| {
-        let [single, double] =
-            [size_of::<Spinor<f32>>(), size_of::<Spinor<f64>>()].map(|bytes| bytes * sites);
-        let fields = FIELDS_OF_VECTOR * sources;
-        let Need { on_host, on_device, stays } = Need::of::<f32>(extents, sites, blockings, fields);
-        let [in_single, in_double] = USUAL_FIELDS_OF_COLUMN;
-        let column = single * in_single + double * in_double;
-        Bytes {
-            levels: stays,
-            set_up: on_device - stays,
-            columns: if at_once > 1 { (at_once * column) as u64 } else { 0 },
-            on_host,
-        }
+        let Need { on_host, on_device, stays } = Need::of::<f32>(extents, sites, blockings, sources);
+        let columns =
+            if at_once > 1 { at_once as u64 * bytes_of_solution(sites, USUAL_DIRECTIONS) } else { 0 };
+        Bytes { levels: stays, set_up: on_device - stays, columns, on_host }
     };
     // Coarse levels are made of the vectors of the finest one.
     let rest = |shard: &Shard| {
@@ -200,16 +205,11 @@ pub(super) fn plan<R: Real>(params: &MultigridParams, lattice: &Lattice) -> Resu
     Ok(Plan { blockings, sources })
 }
 
-/// Fields on all sites in single precision that a column takes in a solve.
-///
-/// The directions and their images come on top. Six fields are in double.
-const FIELDS_OF_COLUMN: usize = 18;
-
 /// Returns the number of columns that take at most half of each device's memory.
 ///
 /// The number is a divisor of `columns`, and equal on all ranks.
-pub(super) fn columns_at_once<R: Real>(lattice: &Lattice, columns: usize) -> usize {
-    let column = |sites: usize| (sites * size_of::<Spinor<R>>() * (FIELDS_OF_COLUMN + RESTART)) as u64;
+pub(super) fn columns_at_once(lattice: &Lattice, columns: usize) -> usize {
+    let column = |sites: usize| bytes_of_solution(sites, RESTART);
     let fits = |columns: usize| match lattice.everywhere() {
         [] => available_memory()
             .is_none_or(|available| columns as u64 * column(lattice.dims().volume()) <= available / 2),
@@ -227,13 +227,11 @@ pub(super) fn columns_at_once<R: Real>(lattice: &Lattice, columns: usize) -> usi
 /// If the host or the first device has too little.
 fn expect_room<R: Real>(lattice: &Lattice, blockings: &[Blocking], sources: usize) -> Result<(), SetupError> {
     let extents = lattice.dims().extents();
-    // Directions and images are on half of the sites.
-    let fields = FIELDS_OF_SETUP * sources + RESTART;
     let Some(shard) = lattice.shards().first() else {
-        let need = Need::of::<R>(extents, lattice.dims().volume(), blockings, fields);
+        let need = Need::of::<R>(extents, lattice.dims().volume(), blockings, sources);
         return need.all_on_host().expect(None, available_memory());
     };
-    let mut need = Need::of::<R>(extents, shard.domain.volume(), blockings, fields);
+    let mut need = Need::of::<R>(extents, shard.domain.volume(), blockings, sources);
     let info = shard.device.info();
     if info.kind == DeviceKind::Cpu {
         need = need.all_on_host();
@@ -249,7 +247,7 @@ mod tests {
     #[test]
     fn a_set_up_short_of_memory_says_what_it_needs_and_what_there_is() {
         let blockings = [Blocking { block: Block([4; NDIM]), vectors: 24 }];
-        let need = Need::of::<f32>([32, 32, 32, 64], 1 << 21, &blockings, 18);
+        let need = Need::of::<f32>([32, 32, 32, 64], 1 << 21, &blockings, 3);
         // Vectors as they are made and as rows, and in 16 bits.
         let vectors = (1 << 21) * 12 * 24;
         assert_eq!(need.on_device, vectors * (8 + 8 + 4));

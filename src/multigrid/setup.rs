@@ -7,12 +7,14 @@ use super::coarse_space::{CoarseSpace, WholeVector};
 use super::dense::{DenseInverse, MOST_NUMBERS};
 use super::error::SetupError;
 use super::finer::{CoarseLevel, FineLevel, Finer};
+use super::finer_sites::{FinerNumbers, FinerParts};
 use super::galerkin::galerkin;
 use super::hierarchy::{COARSE_DEGREE, Coarsening, Hierarchy, Means};
 use super::kept::KeptOnHost;
 use super::kept_setup::{KeptCoarse, KeptMeans, KeptOperator, Known};
 use super::near_null::near_null_vectors;
 use super::params::{Blocking, MultigridParams};
+use super::raw_vectors;
 use super::transfer::{Levels, Members, Transfer, Vectors};
 use crate::device::Team;
 use crate::field::{Numbers, SpinorField};
@@ -20,6 +22,7 @@ use crate::geometry::NDIM;
 use crate::operator::Dirac;
 use crate::scalar::Real;
 use lattice_solvers::{LinearOperator, Polynomial, VectorOf, VectorSpace};
+use num_complex::Complex;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
@@ -34,6 +37,40 @@ pub struct SetupProgress {
     /// Number of all vectors and columns of this level.
     pub of: usize,
 }
+
+/// The caller of a set-up, who is told of its progress and can stop it.
+pub trait SetupWatch {
+    /// Called when the set-up makes progress, so it must be quick.
+    fn progress(&mut self, _progress: SetupProgress) {}
+
+    /// Tells whether the set-up is to stop, equally on all ranks.
+    ///
+    /// Called between groups of near-null vectors of the finest level.
+    fn stops(&mut self) -> bool {
+        false
+    }
+}
+
+/// Watches the progress alone.
+pub(super) struct Watching<F>(pub F);
+
+impl<F: FnMut(SetupProgress)> SetupWatch for Watching<F> {
+    fn progress(&mut self, progress: SetupProgress) {
+        (self.0)(progress);
+    }
+}
+
+/// The vectors of the finest level that are done when a set-up stops.
+pub(super) struct Unfinished<'a, R: Real> {
+    pub parts: &'a FinerParts,
+    pub finer: FinerNumbers,
+    /// As many vectors each as are made at a time.
+    pub groups: &'a [Numbers<R>],
+    pub sources: usize,
+}
+
+/// Keeps the vectors of a set-up that stops.
+pub(super) type Keeper<'a, R> = &'a mut dyn FnMut(&Unfinished<'_, R>) -> Result<(), SetupError>;
 
 /// The levels of a multigrid method.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,14 +110,15 @@ const SMOOTHER_STREAM: u32 = STREAMS_OF_LEVEL - 1;
 /// Makes the levels for an operator, of what is known.
 ///
 /// `sources` vectors are made at a time. The number divides the vectors of each level. The levels
-/// are for one right-hand side.
+/// are for one right-hand side. `keeper` gets the vectors that are done if the set-up is to stop.
 pub(super) fn hierarchy<R: Real>(
     dirac: &Dirac<R>,
     params: &MultigridParams,
     blockings: &[Blocking],
     sources: usize,
     known: Known<R>,
-    mut progress: impl FnMut(SetupProgress),
+    watch: &mut dyn SetupWatch,
+    keeper: Option<Keeper<'_, R>>,
 ) -> Result<Hierarchy<R>, SetupError> {
     let team = dirac.lattice().team();
     // Coarse levels are small: one device has them.
@@ -91,10 +129,12 @@ pub(super) fn hierarchy<R: Real>(
     let extents = dirac.lattice().dims().extents();
     let mut fine = FineLevel::new(dirac, blockings[0].block.0, sources)?;
     let (mut transfers, mut vectors, mut of_operator) = (Vec::new(), Vec::new(), None);
+    let mut unfinished = Vec::new();
     match known {
         Known::Nothing => {}
         Known::Transfers(known) => transfers = known,
         Known::Kept(kept) => (vectors, of_operator) = (kept.vectors, kept.of_operator),
+        Known::Unfinished(groups) => unfinished = groups,
     }
     let (smoother, coarse) = match of_operator {
         Some(KeptOperator { smoother, coarse }) => (smoother, coarse),
@@ -107,13 +147,15 @@ pub(super) fn hierarchy<R: Real>(
         transfers: transfers.into(),
         kept_vectors: vectors.into(),
         kept_coarse: coarse.into(),
-        progress: &mut progress,
+        unfinished,
+        watch,
+        keeper,
     };
     let coarsening = setup.coarsening(&mut fine, 0, extents, blockings, Vec::new())?;
     Ok(Hierarchy::new(dirac, smoother, &coarsening, 1)?)
 }
 
-struct Setup<'a, R: Real> {
+struct Setup<'a, 'k, R: Real> {
     place: Team,
     params: &'a MultigridParams,
     /// Right-hand sides of all vectors.
@@ -122,10 +164,13 @@ struct Setup<'a, R: Real> {
     transfers: VecDeque<Transfer<R>>,
     kept_vectors: VecDeque<KeptOnHost<R>>,
     kept_coarse: VecDeque<KeptCoarse<R>>,
-    progress: &'a mut dyn FnMut(SetupProgress),
+    /// Groups of vectors of the finest level that are known.
+    unfinished: Vec<Vec<Complex<R>>>,
+    watch: &'a mut dyn SetupWatch,
+    keeper: Option<Keeper<'k, R>>,
 }
 
-impl<R: Real> Setup<'_, R> {
+impl<R: Real> Setup<'_, '_, R> {
     /// The level below `finer`, and those below that one.
     ///
     /// Vectors of `finer` that are not known are made of `starts`, and of random ones if there are
@@ -151,8 +196,9 @@ impl<R: Real> Setup<'_, R> {
             None => {
                 let mut raw = galerkin(finer, &transfer, |columns, _| {
                     // A column of the coarse operator costs about an eighth of a vector.
-                    (self.progress)(SetupProgress { level, done: count + columns, of: 3 * count });
+                    self.watch.progress(SetupProgress { level, done: count + columns, of: 3 * count });
                 })?;
+                finer.release();
                 let unscaled = match deeper {
                     [] => None,
                     _ => Some(CoarseOperator::raw(space, lattice, &raw)?),
@@ -171,7 +217,7 @@ impl<R: Real> Setup<'_, R> {
                 [] => None,
                 _ => {
                     let below = self.coarsening(&mut coarse, level + 1, coarse_extents, deeper, below)?;
-                    Some(Box::new(below))
+                    Some((self.params.cycle, Box::new(below)))
                 }
             };
             let smoother = match kept {
@@ -221,6 +267,9 @@ impl<R: Real> Setup<'_, R> {
     }
 
     /// Makes the near-null vectors of a level, in groups of as many as there are right-hand sides.
+    ///
+    /// # Errors
+    /// [`SetupError::Interrupted`] if the set-up is to stop and more than a group is missing.
     fn vectors<F: Finer<R>>(
         &mut self,
         finer: &F,
@@ -230,16 +279,38 @@ impl<R: Real> Setup<'_, R> {
     ) -> Result<Vec<Numbers<R>>, SetupError> {
         let mut starts = starts.into_iter();
         let mut vectors = Vec::with_capacity(count / self.sources);
-        for first in (0..count).step_by(self.sources) {
+        if level == 0 {
+            vectors.extend(self.known_groups(finer, count)?);
+        }
+        for first in (vectors.len() * self.sources..count).step_by(self.sources) {
             let stream = level as u32 * STREAMS_OF_LEVEL + first as u32;
             let (start, iterations) = match starts.next() {
                 Some(start) => (start, COARSE_ITERATIONS),
                 None => (finer.random(stream)?, self.params.setup_iterations),
             };
             vectors.push(near_null_vectors(finer, start, iterations)?);
-            (self.progress)(SetupProgress { level, done: first + self.sources, of: 3 * count });
+            let done = first + self.sources;
+            self.watch.progress(SetupProgress { level, done, of: 3 * count });
+            if level == 0 && done < count && self.watch.stops() {
+                if let Some(keeper) = &mut self.keeper {
+                    let (parts, finer, sources) = (&finer.parts(), finer.numbers(), self.sources);
+                    keeper(&Unfinished { parts, finer, groups: &vectors, sources })?;
+                }
+                return Err(SetupError::Interrupted { done, of: count });
+            }
         }
         Ok(vectors)
+    }
+
+    /// Returns the groups of vectors of the finest level that an interrupted set-up has made.
+    ///
+    /// There are none if other numbers of vectors were made at a time.
+    fn known_groups<F: Finer<R>>(&mut self, finer: &F, count: usize) -> Result<Vec<Numbers<R>>, SetupError> {
+        let known = std::mem::take(&mut self.unfinished);
+        let (parts, numbers) = (finer.parts(), finer.numbers());
+        let fits = known.len() * self.sources <= count;
+        let groups = known.iter().filter(|_| fits);
+        groups.map(|group| Ok(raw_vectors::of_host(&parts, numbers, group, self.sources)?)).collect()
     }
 }
 

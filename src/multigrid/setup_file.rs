@@ -4,50 +4,19 @@
 //! Numbers are kept as devices have them, so that they have the same bits when they come back.
 
 use super::coarse_lattice::CoarseLattice;
-use super::kept::{KeptOnHost, numbers_of_bytes};
-use super::kept_setup::{KeptCoarse, KeptMeans, KeptOperator, KeptSetup};
+use super::error::SetupFileError;
+use super::kept::KeptOnHost;
+use super::kept_setup::{KeptCoarse, KeptMeans, KeptOperator, KeptSetup, Known};
 use super::params::{Blocking, MultigridParams};
-use crate::device::DeviceError;
 use crate::geometry::{Lattice, NDIM};
 use crate::host::Spinor;
 use crate::host::multigrid::BLOCKS;
-use crate::io::{self, CheckpointWriter, read_checkpoint};
+use crate::io::{self, CheckpointReader, CheckpointWriter};
 use bytemuck::Pod;
 use lattice_solvers::Polynomial;
 use num_complex::{Complex, Complex64};
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
-
-/// The reason why a file of a set-up is of no use.
-#[derive(Debug, thiserror::Error)]
-pub enum SetupFileError {
-    /// The file cannot be read or written, or is damaged.
-    #[error(transparent)]
-    File(#[from] io::Error),
-    /// A device failed that has the numbers.
-    #[error(transparent)]
-    Device(#[from] DeviceError),
-    /// The file is of another kind.
-    #[error("{}: this is no set-up of a multigrid method; name another file with --multigrid-setup", path.display())]
-    OfAnotherKind {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The set-up belongs to another job.
-    #[error(
-        "{}: its {what} is {found}, here it is {here}; leave out --multigrid-setup, or name another file for this job", path.display()
-    )]
-    Other {
-        /// The file.
-        path: PathBuf,
-        /// The part that differs.
-        what: &'static str,
-        /// In the file.
-        found: String,
-        /// In this job.
-        here: String,
-    },
-}
+use std::path::Path;
 
 /// The description of a set-up at the head of its file.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -68,9 +37,14 @@ struct About {
     inverse: bool,
     /// The byte order of the numbers.
     little_endian: bool,
+    /// The number of vectors made at a time, if the set-up was interrupted.
+    ///
+    /// The file then has vectors of the finest level as they are made, one block for each group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    unfinished: Option<usize>,
 }
 
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// The things that a set-up is bound to.
 pub(super) struct Binding<'a> {
@@ -98,7 +72,17 @@ impl Binding<'_> {
             operator: self.operator.clone(),
             inverse,
             little_endian: cfg!(target_endian = "little"),
+            unfinished: None,
         }
+    }
+
+    /// Begins a file for the vectors of an interrupted set-up, `sources` in each block.
+    ///
+    /// # Errors
+    /// When the file cannot be created.
+    pub fn begin_unfinished(&self, path: &Path, sources: usize) -> Result<CheckpointWriter, io::Error> {
+        let about = About { unfinished: Some(sources), ..self.about(false, false) };
+        CheckpointWriter::create(path, &serde_json::to_string(&about).expect("text and numbers are JSON"))
     }
 
     /// Numbers of each level, finest first.
@@ -148,14 +132,16 @@ impl Binding<'_> {
         Ok(writer.finish()?)
     }
 
-    /// Takes a kept set-up back. What belongs to an operator is left out if that is not this one.
+    /// Takes a kept set-up back, with what belongs to an operator if that is this one.
+    ///
+    /// An interrupted set-up serves the same operator alone, with `sources` vectors made at a time.
     ///
     /// # Errors
     /// When the file cannot be read or believed, or is of another configuration, lattice or levels.
-    pub fn read(&self, path: &Path) -> Result<KeptSetup<f32>, SetupFileError> {
-        let file = read_checkpoint(path)?;
+    pub fn read(&self, path: &Path, sources: usize) -> Result<Known<f32>, SetupFileError> {
+        let reader = CheckpointReader::open(path)?;
         let of_another_kind = || SetupFileError::OfAnotherKind { path: path.to_owned() };
-        let head: Head = serde_json::from_str(&file.about).map_err(|_| of_another_kind())?;
+        let head: Head = serde_json::from_str(reader.about()).map_err(|_| of_another_kind())?;
         let refused = |(what, found, here): (&'static str, String, String)| {
             if found == here {
                 return Ok(());
@@ -163,7 +149,7 @@ impl Binding<'_> {
             Err(SetupFileError::Other { path: path.to_owned(), what, found, here })
         };
         refused(("version", head.multigrid_setup.to_string(), VERSION.to_string()))?;
-        let found: About = serde_json::from_str(&file.about).map_err(|_| of_another_kind())?;
+        let found: About = serde_json::from_str(reader.about()).map_err(|_| of_another_kind())?;
         let here = self.about(found.fixed, found.inverse);
         let levels = |about: &About| {
             let level = |blocking: &Blocking| format!("{} vectors on {}", blocking.vectors, blocking.block);
@@ -177,27 +163,61 @@ impl Binding<'_> {
             ("byte order", found.little_endian.to_string(), here.little_endian.to_string()),
         ];
         differing.into_iter().try_for_each(refused)?;
-        let counts = self.counts();
-        let mut numbers = Numbers { blocks: file.blocks.into_iter(), fixed: found.fixed };
-        let mut read = || {
-            let vectors = counts.iter().map(|counts| numbers.next(counts.vectors)).collect::<Option<_>>()?;
-            if found.operator != here.operator {
-                return Some(KeptSetup { vectors, of_operator: None });
+        let mut numbers = Numbers { reader, fixed: found.fixed };
+        let kept = match found.unfinished {
+            None => self.kept(&mut numbers, &found).map(|kept| kept.map(Known::Kept)),
+            Some(_)
+                if (&found.operator, found.setup_iterations) != (&here.operator, here.setup_iterations) =>
+            {
+                Ok(Some(Known::Nothing))
             }
-            let smoother = numbers.smoother()?;
-            let of_level = |(level, of_level): (usize, &Counts)| {
-                let blocks = numbers.next(of_level.blocks)?;
-                let means = if found.inverse && level + 1 == counts.len() {
-                    KeptMeans::Inverse(numbers.next(of_level.inverse)?)
-                } else {
-                    KeptMeans::Smoother(numbers.smoother()?)
-                };
-                Some(KeptCoarse { blocks, means })
-            };
-            let coarse = counts.iter().enumerate().map(of_level).collect::<Option<_>>()?;
-            Some(KeptSetup { vectors, of_operator: Some(KeptOperator { smoother, coarse }) })
+            Some(at_a_time) if at_a_time != sources => Ok(Some(Known::Nothing)),
+            Some(_) => self.groups(&mut numbers, sources).map(|groups| groups.map(Known::Unfinished)),
         };
-        read().ok_or_else(of_another_kind)
+        // The sum tells whether the file is damaged, or of another kind.
+        numbers.reader.finish()?;
+        kept?.ok_or_else(of_another_kind)
+    }
+
+    /// Reads the groups of vectors of an interrupted set-up.
+    fn groups(
+        &self,
+        numbers: &mut Numbers,
+        sources: usize,
+    ) -> Result<Option<Vec<Vec<Complex<f32>>>>, io::Error> {
+        let count = sources * self.lattice.dims().volume() * Spinor::<f32>::COMPONENTS;
+        let mut groups = Vec::new();
+        while numbers.reader.next_length().is_some() {
+            let Some(group) = numbers.values(count)? else { return Ok(None) };
+            groups.push(group);
+        }
+        Ok(Some(groups))
+    }
+
+    /// Reads the numbers. `None` if their counts are others.
+    fn kept(&self, numbers: &mut Numbers, found: &About) -> Result<Option<KeptSetup<f32>>, io::Error> {
+        let counts = self.counts();
+        let mut vectors = Vec::new();
+        for of_level in &counts {
+            let Some(of_level) = numbers.next(of_level.vectors)? else { return Ok(None) };
+            vectors.push(of_level);
+        }
+        if found.operator != self.operator {
+            return Ok(Some(KeptSetup { vectors, of_operator: None }));
+        }
+        let Some(smoother) = numbers.smoother()? else { return Ok(None) };
+        let mut coarse = Vec::new();
+        for (level, of_level) in counts.iter().enumerate() {
+            let Some(blocks) = numbers.next(of_level.blocks)? else { return Ok(None) };
+            let means = if found.inverse && level + 1 == counts.len() {
+                numbers.next(of_level.inverse)?.map(KeptMeans::Inverse)
+            } else {
+                numbers.smoother()?.map(KeptMeans::Smoother)
+            };
+            let Some(means) = means else { return Ok(None) };
+            coarse.push(KeptCoarse { blocks, means });
+        }
+        Ok(Some(KeptSetup { vectors, of_operator: Some(KeptOperator { smoother, coarse }) }))
     }
 }
 
@@ -226,26 +246,28 @@ fn write_numbers(writer: &mut CheckpointWriter, kept: &KeptOnHost<f32>) -> Resul
 
 /// The blocks of a file that are left.
 struct Numbers {
-    blocks: std::vec::IntoIter<Vec<u8>>,
+    reader: CheckpointReader,
     fixed: bool,
 }
 
 impl Numbers {
     /// Takes the next block, if it has this length.
-    fn values<T: Pod + Send>(&mut self, count: usize) -> Option<Vec<T>> {
-        let block = self.blocks.next().filter(|block| block.len() == count * size_of::<T>())?;
-        Some(numbers_of_bytes(&block))
+    fn values<T: Pod>(&mut self, count: usize) -> Result<Option<Vec<T>>, io::Error> {
+        let wanted = (count * size_of::<T>()) as u64;
+        if self.reader.next_length() == Some(wanted) { self.reader.block() } else { Ok(None) }
     }
 
-    fn next(&mut self, [count, units]: [usize; 2]) -> Option<KeptOnHost<f32>> {
+    fn next(&mut self, [count, units]: [usize; 2]) -> Result<Option<KeptOnHost<f32>>, io::Error> {
         if !self.fixed {
-            return Some(KeptOnHost::Whole(self.values::<Complex<f32>>(count)?));
+            return Ok(self.values(count)?.map(KeptOnHost::Whole));
         }
-        Some(KeptOnHost::Fixed { numbers: self.values(count)?, units: self.values(units)? })
+        let Some(numbers) = self.values(count)? else { return Ok(None) };
+        Ok(self.values(units)?.map(|units| KeptOnHost::Fixed { numbers, units }))
     }
 
-    fn smoother(&mut self) -> Option<Polynomial> {
-        let count = self.blocks.as_slice().first()?.len() / size_of::<Complex64>();
-        Polynomial::with_roots_in_order(self.values(count)?)
+    fn smoother(&mut self) -> Result<Option<Polynomial>, io::Error> {
+        let bytes = self.reader.next_length().unwrap_or(0);
+        let roots = self.values::<Complex64>(bytes as usize / size_of::<Complex64>())?;
+        Ok(roots.and_then(Polynomial::with_roots_in_order))
     }
 }

@@ -1,15 +1,18 @@
 //! Solving with a multigrid method.
 
 use super::block::Block;
-use super::error::SetupError;
+use super::error::{SetupError, SetupFileError};
 use super::hierarchy::Hierarchy;
 use super::kept_setup::Known;
 use super::params::{Blocking, MOST_CYCLES, MultigridParams, REPLACED_AT, RESTART, STAGNATION};
+use super::raw_vectors;
 use super::room::{self, columns_at_once};
-use super::setup::{self, LevelsInfo, SetupProgress};
-use super::setup_file::{Binding, SetupFileError};
+use super::setup::{self, Keeper, LevelsInfo, SetupProgress, SetupWatch, Unfinished, Watching};
+use super::setup_file::Binding;
+use crate::device::DeviceError;
 use crate::field::SpinorField;
 use crate::geometry::{Lattice, NDIM};
+use crate::io::CheckpointWriter;
 use crate::operator::Dirac;
 use crate::solve::{
     Auto, AutoSolution, BlockSolution, Checkpoints, First, GcrParams, Inner, InvertError, IterationPrecision,
@@ -56,19 +59,49 @@ impl Multigrid {
         params: MultigridParams,
         progress: impl FnMut(SetupProgress),
     ) -> Result<Self, SetupError> {
-        Self::of_known(dirac, params, Known::Nothing, progress)
+        let plan = room::plan::<f32>(&params, dirac.lattice())?;
+        Self::of_known(dirac, params, plan, Known::Nothing, &mut Watching(progress), None)
     }
 
     fn of_known(
         dirac: &Dirac<f64>,
         params: MultigridParams,
+        plan: room::Plan,
         known: Known<f32>,
-        progress: impl FnMut(SetupProgress),
+        watch: &mut dyn SetupWatch,
+        keeper: Option<Keeper<'_, f32>>,
     ) -> Result<Self, SetupError> {
-        let room::Plan { blockings, sources } = room::plan::<f32>(&params, dirac.lattice())?;
-        let hierarchy = setup::hierarchy(&dirac.cast()?, &params, &blockings, sources, known, progress)?;
+        let room::Plan { blockings, sources } = plan;
+        let hierarchy = setup::hierarchy(&dirac.cast()?, &params, &blockings, sources, known, watch, keeper)?;
         let extents = dirac.lattice().dims().extents();
         Ok(Self { params, extents, blockings, hierarchy, of_columns: None })
+    }
+
+    /// Makes the levels for an operator as a job does, with a file that keeps them.
+    ///
+    /// The second result tells whether the file had all vectors. Otherwise [`write`](Self::write) is still to be
+    /// called. If `watch` stops the set-up, the file keeps the vectors that are done. A set-up that begins with such
+    /// a file continues, to the same bits. All ranks call this together.
+    ///
+    /// # Errors
+    /// The errors of [`new`](Self::new). [`SetupError::Interrupted`] if the set-up was stopped.
+    /// [`SetupError::File`] if the file cannot be read, written or believed, or belongs to other links or parameters.
+    pub fn set_up(
+        dirac: &Dirac<f64>,
+        params: MultigridParams,
+        file: Option<SetupFile<'_>>,
+        watch: &mut dyn SetupWatch,
+    ) -> Result<(Self, bool), SetupError> {
+        let plan = room::plan::<f32>(&params, dirac.lattice())?;
+        let Some(SetupFile { path, configuration, exists }) = file else {
+            return Ok((Self::of_known(dirac, params, plan, Known::Nothing, watch, None)?, false));
+        };
+        let blockings = plan.blockings.clone();
+        let binding = binding(dirac, configuration, &params, &blockings);
+        let known = if exists { binding.read(path, plan.sources)? } else { Known::Nothing };
+        let is_read = matches!(known, Known::Kept(_));
+        let mut keep = |unfinished: &Unfinished<'_, f32>| Ok(keep_unfinished(&binding, path, unfinished)?);
+        Ok((Self::of_known(dirac, params, plan, known, watch, Some(&mut keep))?, is_read))
     }
 
     /// Makes the method for another operator on these links, with the known vectors.
@@ -83,7 +116,9 @@ impl Multigrid {
         progress: impl FnMut(SetupProgress),
     ) -> Result<Self, SetupError> {
         let Self { params, hierarchy, .. } = self;
-        Self::of_known(dirac, params, Known::Transfers(hierarchy.into_transfers()), progress)
+        let plan = room::plan::<f32>(&params, dirac.lattice())?;
+        let known = Known::Transfers(hierarchy.into_transfers());
+        Self::of_known(dirac, params, plan, known, &mut Watching(progress), None)
     }
 
     /// Writes the near-null vectors and the coarse operators to a file.
@@ -115,10 +150,11 @@ impl Multigrid {
         params: MultigridParams,
         progress: impl FnMut(SetupProgress),
     ) -> Result<Result<Self, SetupFileError>, SetupError> {
-        let blockings = params.blockings(dirac.lattice())?;
-        match binding(dirac, configuration, &params, &blockings).read(path) {
-            Ok(kept) => Self::of_known(dirac, params, Known::Kept(kept), progress).map(Ok),
-            Err(error) => Ok(Err(error)),
+        let file = SetupFile { path, configuration, exists: true };
+        match Self::set_up(dirac, params, Some(file), &mut Watching(progress)) {
+            Ok((multigrid, _)) => Ok(Ok(multigrid)),
+            Err(SetupError::File(error)) => Ok(Err(*error)),
+            Err(error) => Err(error),
         }
     }
 
@@ -183,7 +219,7 @@ impl Multigrid {
     /// [`solve_columns`](Self::solve_columns) has memory for so many. The number is a divisor
     /// of `columns`, and equal on all ranks. The columns take at most half of the memory.
     pub fn columns_at_once(lattice: &Lattice, columns: usize) -> usize {
-        columns_at_once::<f32>(lattice, columns)
+        columns_at_once(lattice, columns)
     }
 
     /// Solves M xⱼ = bⱼ for all columns of `b` at once.
@@ -237,6 +273,43 @@ impl Multigrid {
     }
 }
 
+/// The file of a set-up.
+#[derive(Clone, Copy, Debug)]
+pub struct SetupFile<'a> {
+    /// The path.
+    pub path: &'a Path,
+    /// The text that tells the links from others.
+    pub configuration: &'a str,
+    /// `true` if the file is to be read, equally on all ranks.
+    pub exists: bool,
+}
+
+/// Writes the vectors of a set-up that stops. All ranks call this together, and the first one writes.
+fn keep_unfinished(
+    binding: &Binding<'_>,
+    path: &Path,
+    unfinished: &Unfinished<'_, f32>,
+) -> Result<(), SetupFileError> {
+    let Unfinished { parts, finer, groups, sources } = *unfinished;
+    let world = parts.world.as_ref();
+    let writes = world.is_none_or(|world| world.rank() == 0);
+    let mut writer = writes.then(|| binding.begin_unfinished(path, sources)).transpose();
+    for group in groups {
+        // All ranks have parts, even if the first one cannot write.
+        let numbers = raw_vectors::to_host(parts, finer, group, sources)?;
+        if let Ok(Some(file)) = &mut writer
+            && let Err(error) = file.block(bytemuck::cast_slice(&numbers))
+        {
+            writer = Err(error);
+        }
+    }
+    let written = writer.and_then(|writer| writer.map_or(Ok(()), CheckpointWriter::finish));
+    if let Some(world) = world {
+        world.barrier().map_err(DeviceError::from)?;
+    }
+    Ok(written?)
+}
+
 /// Returns the plan of a solve by cycles.
 fn plan(outer: SolveParams) -> Plan {
     let mut plan = Plan::from(outer);
@@ -250,7 +323,8 @@ fn binding<'a>(
     params: &'a MultigridParams,
     blockings: &'a [Blocking],
 ) -> Binding<'a> {
-    let operator = format!("{:?}, {:?}", dirac.coupling(), dirac.site_term());
+    let smoother = params.smoother_degree;
+    let operator = format!("{:?}, {:?}, smoother of degree {smoother}", dirac.coupling(), dirac.site_term());
     Binding {
         lattice: dirac.lattice(),
         configuration,

@@ -147,7 +147,7 @@ impl<R: Real> Transfer<R> {
             None => None,
             Some(world) => {
                 let places = parts.iter().flat_map(|part: &Part<R>| part.columns.places.iter().copied());
-                Some((Arc::clone(world), of_all_ranks(world, &places.collect::<Vec<_>>())?))
+                Some((Arc::clone(world), places_of_all_ranks(world, &places.collect::<Vec<_>>())?))
             }
         };
         Ok(Self { finer, lattice: Arc::clone(lattice), space: space.clone(), parts, ranks })
@@ -174,7 +174,7 @@ impl<R: Real> Transfer<R> {
         let mut all = all.unwrap_or_else(|| KeptOnHost::Whole(Vec::new()));
         if let Some((world, _)) = &self.ranks {
             all = all.of_all_ranks(world)?;
-            sites = of_all_ranks(world, &sites)?;
+            sites = places_of_all_ranks(world, &sites)?;
         }
         Ok(all.sorted(of_site, &sites))
     }
@@ -414,8 +414,8 @@ impl<R: Real> PartOfColumns<R> {
             None => {
                 let vectors = match vectors {
                     Vectors::Kept(kept) => {
-                        let own = kept.chosen(finer.half * numbers.columns, &part.sites);
-                        numbers.to_memory(&own.into_whole()).into_owned()
+                        let own = kept.chosen(finer.half * numbers.columns, &part.order);
+                        numbers.to_memory(&own.into_owned().into_whole()).into_owned()
                     }
                     Vectors::Made(groups) => {
                         let all: &List = &lists[Members::All.index()];
@@ -442,7 +442,7 @@ impl<R: Real> PartOfColumns<R> {
                 let aggregate_of = Buffer::from_slice(device, &aggregate_of)?;
                 let vectors = match vectors {
                     Vectors::Kept(kept) => {
-                        let own = kept.chosen(finer.half * numbers.columns, &part.sites);
+                        let own = kept.chosen(finer.half * numbers.columns, &part.order);
                         Kept::of_host(device, &own, numbers, 1)?
                     }
                     Vectors::Made(groups) => {
@@ -468,7 +468,7 @@ impl<R: Real> PartOfColumns<R> {
                 }))
             }
         };
-        let order = part.sites.clone();
+        let order = part.order.clone();
         Ok(Self { sites, evens: part.evens, order, places, lists, several, storage })
     }
 
@@ -620,8 +620,8 @@ impl List {
     }
 }
 
-/// Returns the numbers of all ranks, in the order of ranks.
-fn of_all_ranks(world: &World, own: &[usize]) -> Result<Vec<usize>, DeviceError> {
+/// Returns the places of all ranks, in the order of ranks.
+pub(super) fn places_of_all_ranks(world: &World, own: &[usize]) -> Result<Vec<usize>, DeviceError> {
     let own: Vec<u64> = own.iter().map(|&number| number as u64).collect();
     let all = world.gather_any(bytemuck::cast_slice(&own)).map_err(DeviceError::from)?;
     let number = |bytes: &[u8]| u64::from_ne_bytes(std::array::from_fn(|k| bytes[k])) as usize;

@@ -236,6 +236,7 @@ impl From<JobError> for Failure {
             JobError::Operator(error) => error.into(),
             JobError::SetupFile(SetupFileError::File(error)) => error.into(),
             JobError::SetupFile(error) => Failure::new(Status::File, error),
+            JobError::SetUpInterrupted { .. } => Failure::new(Status::Interrupted, error),
             JobError::Solve(error) => Failure::new(Status::Usage, error),
             JobError::Callback(error) => match error.downcast::<Failure>() {
                 Ok(failure) => *failure,

@@ -2,7 +2,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use lattice_cl::job::{Method, Solver, WantedPrecision};
-use lattice_cl::multigrid::Block;
+use lattice_cl::multigrid::{Block, CycleKind};
 use lattice_cl::operator::System;
 use lattice_cl::solve::{CrParams, Preconditioning};
 use std::path::PathBuf;
@@ -42,7 +42,7 @@ pub struct MethodOptions {
     /// Levels of multigrid with the finest: 2 to 4 [default: as many as pay]
     #[arg(long, value_name = "N", hide_short_help = true)]
     multigrid_levels: Option<usize>,
-    /// Near-null vectors of each multigrid level [default: 24, less for small blocks]
+    /// Near-null vectors of each multigrid level, 1 to 128 [default: 24, less for small blocks]
     #[arg(long, value_name = "N", hide_short_help = true)]
     multigrid_vectors: Option<usize>,
     /// Extents of a multigrid block in x, y, z, t: 4x4x4x4 [default: about 4 each]
@@ -50,6 +50,12 @@ pub struct MethodOptions {
     /// The extents divide the lattice and the domains of its devices.
     #[arg(long, value_name = "BLOCK", hide_short_help = true)]
     multigrid_block: Option<Block>,
+    /// Degree of the multigrid smoother of the finest level, 1 to 16 [default: 4]
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    multigrid_smoother: Option<usize>,
+    /// Multigrid cycle of coarse levels: v, or k with more work and fewer cycles [default: v]
+    #[arg(long, value_name = "CYCLE", hide_short_help = true)]
+    multigrid_cycle: Option<CycleKind>,
     /// File of the multigrid near-null vectors
     ///
     /// The file is read if it exists, and written otherwise. It serves all jobs on the same configuration.
@@ -70,6 +76,8 @@ impl MethodOptions {
             multigrid_levels: self.multigrid_levels,
             multigrid_vectors: self.multigrid_vectors,
             multigrid_block: self.multigrid_block,
+            multigrid_smoother: self.multigrid_smoother,
+            multigrid_cycle: self.multigrid_cycle,
             multigrid_setup: self.multigrid_setup.clone(),
         }
     }

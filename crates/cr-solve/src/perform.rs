@@ -25,8 +25,8 @@ use lattice_cl::hadron::{LinkSmearing, SpinorSmearing};
 use lattice_cl::host::Spinor;
 use lattice_cl::io::Parts;
 use lattice_cl::job::{
-    self, CallbackError, Callbacks, FatLinks, Found, Invalid, Job, Label, MultigridNews, OneOrMore, Outcome,
-    Problem, Progress, SolveOutcome, SourceSmearing, Task,
+    self, CallbackError, Callbacks, FatLinks, Found, Invalid, Job, JobError, Label, MultigridNews, OneOrMore,
+    Outcome, Problem, Progress, SolveOutcome, SourceSmearing, Task,
 };
 use lattice_cl::operator::{Coupling, Expectation};
 use lattice_cl::scalar::StoragePrecision;
@@ -124,7 +124,10 @@ pub fn perform(job: &Job, show: &dyn Show, common: &Common, report: &Report) -> 
     let outcome = problem.run(&mut companion);
     let Companion { mut session, mut solutions, tracing } = companion;
     session.end_of_solves();
-    let outcome = outcome?;
+    let outcome = match outcome {
+        Err(error @ JobError::SetUpInterrupted { .. }) => return Err(session.interrupted_in_set_up(error)),
+        outcome => outcome?,
+    };
     let traced = tracing.finish();
     let failed = outcome.failed().and_then(|solve| Some((solve, solve.failure?)));
     if let Some((solve, SolverFailure::Interrupted)) = failed {

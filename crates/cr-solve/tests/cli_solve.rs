@@ -409,6 +409,10 @@ device = "0.0"
     assert_refused(&folder, &format!("{line} --precision double"), 2, &["mixed-single", "double"]);
     assert_refused(&folder, &format!("{line} --preconditioning none"), 2, &["even-odd", "none"]);
     assert_refused(&folder, &format!("{line} --multigrid-levels 5"), 2, &["multigrid-levels = 5"]);
+    let too_many = &["multigrid-vectors = 1024", "from 1 to 128"];
+    assert_refused(&folder, &format!("{line} --multigrid-vectors 1024"), 2, too_many);
+    assert_refused(&folder, &format!("{line} --multigrid-smoother 0"), 2, &["multigrid-smoother = 0"]);
+    assert_refused(&folder, &format!("{line} --multigrid-cycle w"), 2, &["choose v or k"]);
 }
 
 #[test]

@@ -178,7 +178,7 @@ impl Raised for JobError {
             Self::Solve(error) => error.class(),
             Self::Smearing(error) => error.class(),
             Self::OutOfMemory(_) => DEVICE,
-            Self::Callback(_) => "LatticeError",
+            Self::Callback(_) | Self::SetUpInterrupted { .. } => "LatticeError",
         }
     }
 }

@@ -18,7 +18,8 @@ use lattice_cl::hadron::Column;
 use lattice_cl::host::Spinor;
 use lattice_cl::io::{self, CheckpointWriter, PropagatorWriter};
 use lattice_cl::job::{
-    CallbackError, Callbacks, Found, Interval, Label, MultigridNews, Problem, Progress, SolveOutcome,
+    CallbackError, Callbacks, Found, Interval, JobError, Label, MultigridNews, Problem, Progress,
+    SolveOutcome,
 };
 use lattice_cl::scalar::Precision;
 use lattice_cl::solve::{Attempt, Earlier, KeptChoice, SolveParams};
@@ -362,6 +363,19 @@ impl Session<'_> {
             (None, None) => Failure::new(status, anyhow::Error::msg(message))
                 .hint("with --checkpoint FILE a job that was interrupted can go on later"),
         }
+    }
+
+    /// Returns the failure of a job that was interrupted in the set-up of a multigrid method.
+    pub fn interrupted_in_set_up(self, error: JobError) -> Failure {
+        let hint = match &error {
+            JobError::SetUpInterrupted { kept: Some(path), .. } => {
+                format!("{} has these vectors: give the same --multigrid-setup to go on", path.display())
+            }
+            _ => "with --multigrid-setup FILE a set-up that was interrupted can go on later".to_owned(),
+        };
+        let again = self.file.filter(|file| file.exists());
+        let again = again.map(|file| format!("{hint}, and --resume {}", file.display()));
+        Failure::new(self.interrupt.status(), error).hint(again.unwrap_or(hint))
     }
 
     /// Removes the checkpoint of a job that is done and has written its results.

@@ -62,6 +62,8 @@ fn with_solver(job: &mut Job, name: &str) {
     job.solver.multigrid_levels = None;
     job.solver.multigrid_vectors = None;
     job.solver.multigrid_block = None;
+    job.solver.multigrid_smoother = None;
+    job.solver.multigrid_cycle = None;
     job.solver.multigrid_setup = None;
 }
 
