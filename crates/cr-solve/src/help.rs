@@ -130,6 +130,14 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "cr-solve poisson rho.npz --verify potential",
         ],
     ),
+    (
+        "cr-solve xc",
+        &[
+            "cr-solve xc water.molden --functional pbe --grid 75x302",
+            "cr-solve xc basis.npz --density dm.npy --points grid.npz --matrix vxc.npy --json",
+            "cr-solve xc water.npz --verify",
+        ],
+    ),
     ("cr-solve tune", &["cr-solve tune --device 0.0", "cr-solve tune --list"]),
     ("cr-solve bench", &["cr-solve bench all --quick", "cr-solve bench all --json > result.json"]),
     ("cr-solve bench all", &["cr-solve bench all --quick", "cr-solve bench all --report page.html"]),

@@ -60,6 +60,7 @@ mod tune_progress;
 mod variants;
 mod words;
 mod writing;
+mod xc;
 
 use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use failure::{Failure, Status};
@@ -236,6 +237,8 @@ enum Command {
     Analyse(analyse::Arguments),
     /// Compute the electrostatic potential of a charge density on a mesh
     Poisson(Box<poisson::Arguments>),
+    /// Compute an exchange-correlation energy of density-functional theory, its matrix and gradient
+    Xc(Box<xc::Arguments>),
     /// List the OpenCL devices and the host, with their measured bandwidth
     Devices(devices::Arguments),
     /// Find the fastest kernel variants of a device, and keep them for later runs
@@ -298,6 +301,7 @@ impl Command {
             Command::Reproduce(arguments) => reproduce::run(&arguments, common, report),
             Command::Analyse(arguments) => analyse::run(&arguments, report),
             Command::Poisson(arguments) => poisson::run(&arguments, common, report),
+            Command::Xc(arguments) => xc::run(&arguments, common, report),
             Command::Completions(arguments) => shell::completions(&arguments, command_line(&[]), report),
             Command::Man(arguments) => shell::man(&arguments, command_line(&[])),
         }

@@ -19,6 +19,8 @@ pub struct Molden {
     pub basis: Basis,
     /// D = Σ occupation · C Cᵀ, of each spin if the file has orbitals of both.
     pub density: Density,
+    /// The sum of all occupations.
+    pub electrons: f64,
 }
 
 /// A Molden file that was not understood, and why.
@@ -138,7 +140,8 @@ impl Molden {
             |error: XcError| MoldenError { line: lines.lines.len().max(1), problem: error.to_string() };
         let basis = Basis::new(atoms, shells).map_err(whole)?;
         let density = density(&basis, &orbitals)?;
-        Ok(Self { basis, density })
+        let electrons = orbitals.iter().filter_map(|orbital| orbital.occupation).sum();
+        Ok(Self { basis, density, electrons })
     }
 }
 

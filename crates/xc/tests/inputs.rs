@@ -12,7 +12,9 @@ fn molden_files_have_basis_and_density() {
     for name in ["h2o", "co", "no2", "benzene"] {
         let molecule = Molecule::read(&folder, name);
         let text = std::fs::read_to_string(folder.join(format!("{name}.molden"))).unwrap();
-        let Molden { basis, density } = Molden::parse(&text).unwrap();
+        let Molden { basis, density, electrons } = Molden::parse(&text).unwrap();
+        let wanted: f64 = molecule.electrons().iter().sum();
+        assert!((electrons / wanted - 1.0).abs() < 1e-3, "{name}: {electrons} {wanted}");
         assert_eq!(basis.atoms().len(), molecule.basis.atoms().len());
         for (found, wanted) in basis.atoms().iter().zip(molecule.basis.atoms()) {
             assert_eq!(found.charge, wanted.charge);

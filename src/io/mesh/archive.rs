@@ -83,8 +83,26 @@ impl<F: Read + Seek> Archive<F> {
         self.entries.iter().find(|entry| entry.name.strip_suffix(".npy") == Some(name))
     }
 
-    /// Reads the array of the name.
+    /// Returns the names of the arrays.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().filter_map(|entry| entry.name.strip_suffix(".npy"))
+    }
+
+    /// Reads the array of the name, of real numbers.
     pub fn array(&mut self, name: &str) -> Result<Array, MeshProblem> {
+        self.read(name, |content, size| Array::read(content, size))
+    }
+
+    /// Reads the array of the name, of real numbers or integers.
+    pub fn numbers(&mut self, name: &str) -> Result<Array, MeshProblem> {
+        self.read(name, |content, size| Array::read_numbers(content, size))
+    }
+
+    fn read(
+        &mut self,
+        name: &str,
+        decode: impl FnOnce(&mut Checked<Box<dyn Read + '_>>, u64) -> Result<Array, MeshProblem>,
+    ) -> Result<Array, MeshProblem> {
         let Some(entry) = self.find(name).cloned() else {
             let short = |entry: &Entry| entry.name.trim_end_matches(".npy").to_owned();
             let found = self.entries.iter().take(32).map(short).collect();
@@ -98,7 +116,7 @@ impl<F: Read + Seek> Archive<F> {
         self.file.seek(SeekFrom::Start(entry.offset + 30 + a + b)).map_err(system)?;
         let stored = self.file.by_ref().take(entry.compressed);
         let mut content = Checked { crc: crc32fast::Hasher::new(), inner: opened(stored, entry.is_deflated) };
-        let array = Array::read(&mut content, entry.size)?;
+        let array = decode(&mut content, entry.size)?;
         if content.crc.finalize() != entry.crc {
             return Err(bad(format!("the checksum of `{}` is not that of its data", entry.name)));
         }

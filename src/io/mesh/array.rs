@@ -23,8 +23,17 @@ fn system(source: std::io::Error) -> MeshProblem {
 }
 
 impl Array {
-    /// Reads an array that takes `length` bytes, its header included.
+    /// Reads an array of real numbers that takes `length` bytes, its header included.
     pub fn read(input: &mut impl Read, length: u64) -> Result<Self, MeshProblem> {
+        Self::read_of(input, length, false)
+    }
+
+    /// Reads an array of real numbers or integers, which are exact up to 2⁵³.
+    pub fn read_numbers(input: &mut impl Read, length: u64) -> Result<Self, MeshProblem> {
+        Self::read_of(input, length, true)
+    }
+
+    fn read_of(input: &mut impl Read, length: u64, with_integers: bool) -> Result<Self, MeshProblem> {
         let bad = |problem: &str| MeshProblem::ArrayHeader { problem: problem.to_owned() };
         let truncated = |error: std::io::Error| match error.kind() {
             std::io::ErrorKind::UnexpectedEof => bad("the file ends within it"),
@@ -43,11 +52,13 @@ impl Array {
         input.read_exact(&mut header).map_err(truncated)?;
         let text = String::from_utf8_lossy(&header);
         let descr = quoted_value(&text, "descr").ok_or_else(|| bad("it has no descr"))?;
-        let (is_big, precision) = match descr {
-            "<f8" => (false, Precision::Double),
-            "<f4" => (false, Precision::Single),
-            ">f8" => (true, Precision::Double),
-            ">f4" => (true, Precision::Single),
+        let (is_big, precision, number): (_, _, Decode) = match descr {
+            "<f8" => (false, Precision::Double, real),
+            "<f4" => (false, Precision::Single, real),
+            ">f8" => (true, Precision::Double, real),
+            ">f4" => (true, Precision::Single, real),
+            "<i8" if with_integers => (false, Precision::Double, integer),
+            "<i4" if with_integers => (false, Precision::Single, integer),
             other => return Err(MeshProblem::NumberType { found: quoted(other) }),
         };
         let order = value(&text, "fortran_order").ok_or_else(|| bad("it has no fortran_order"))?;
@@ -86,8 +97,21 @@ impl Array {
     }
 }
 
-/// Decodes a number of four or eight bytes.
-fn number(bytes: &[u8], is_big: bool) -> f64 {
+/// Decodes a number of four or eight bytes, the first of which may be the highest.
+type Decode = fn(&[u8], bool) -> f64;
+
+/// Decodes an integer.
+fn integer(bytes: &[u8], is_big: bool) -> f64 {
+    let at = |k: usize| if is_big { bytes[bytes.len() - 1 - k] } else { bytes[k] };
+    if bytes.len() == 4 {
+        f64::from(i32::from_le_bytes(std::array::from_fn(at)))
+    } else {
+        i64::from_le_bytes(std::array::from_fn(at)) as f64
+    }
+}
+
+/// Decodes a real number.
+fn real(bytes: &[u8], is_big: bool) -> f64 {
     let at = |k: usize| if is_big { bytes[bytes.len() - 1 - k] } else { bytes[k] };
     if bytes.len() == 4 {
         f64::from(f32::from_le_bytes(std::array::from_fn(at)))
@@ -154,6 +178,22 @@ mod tests {
         // Element (i, j, k) is number i + 2 (j + 3 k).
         let array = read(&file("<f8", "True", "(2, 3, 4)", &double)).unwrap();
         assert_eq!(array.values[(3 + 2) * 4 + 3], wanted[1 + 2 * (2 + 3 * 3)]);
+    }
+
+    #[test]
+    fn integers_are_read_where_they_are_wanted() {
+        for (descr, numbers) in [
+            ("<i8", [-3_i64, 1 << 40].map(i64::to_le_bytes).concat()),
+            ("<i4", [-3_i32, 7].map(i32::to_le_bytes).concat()),
+        ] {
+            let file = file(descr, "False", "(2,)", &numbers);
+            let array = Array::read_numbers(&mut &file[..], file.len() as u64).unwrap();
+            assert_eq!(array.values[0], -3.0);
+            assert_eq!(array.values[1], if descr == "<i8" { (1_u64 << 40) as f64 } else { 7.0 });
+            assert!(read(&file).is_err());
+        }
+        let one = file("<f8", "False", "()", &2.5_f64.to_le_bytes());
+        assert_eq!(read(&one).unwrap().values, [2.5]);
     }
 
     #[test]

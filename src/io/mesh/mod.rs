@@ -1,13 +1,16 @@
 //! Functions on meshes in files: Gaussian's `.cube`, and NumPy's `.npy` and `.npz`.
 //!
+//! [`ArrayFile`] has arrays of any shape.
 //! [`MeshFile::read`] tells the formats apart by their content. Nothing is allocated on the word of a
 //! header: sizes are compared with those of the file first, or memory grows with what is read.
 
 mod archive;
 mod array;
+mod arrays;
 mod cube;
 mod error;
 
+pub use arrays::{ArrayFile, NumberArray};
 pub use cube::{Atom, CubeHeader};
 pub use error::{MeshError, MeshProblem};
 

@@ -1,0 +1,250 @@
+//! `cr-solve xc`: exchange-correlation energy, matrix and gradient of a density.
+
+mod input;
+mod outcome;
+
+use super::Common;
+use super::failure::{Failure, Status};
+use super::report::Report;
+use super::team::device_names;
+use input::{Input, Points};
+use lattice_cl::device::{DeviceKind, Profiling, Team};
+use lattice_cl::io::{self, NumberArray};
+use lattice_xc::{Functional, Numbers, Options, Plan, Xc, XcError};
+use outcome::{
+    CacheSummary, GflopSummary, GridSummary, GroupsSummary, Iteration, MatrixSummary, MoleculeSummary,
+    Outcome, Verification, largest, trace,
+};
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Part of the expected electrons whose lack or excess gets a warning.
+const ELECTRONS: f64 = 1e-4;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum PrecisionName {
+    /// Everything in double
+    Double,
+    /// Functions and products in single; densities, energies and sums over groups in double
+    Mixed,
+}
+
+/// The command line of `xc`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// A Molden file, or an .npz with the arrays of a basis
+    #[arg(value_name = "FILE")]
+    input: PathBuf,
+    /// svwn5, spw92 or pbe
+    #[arg(long, value_name = "NAME", default_value_t = Functional::Pbe)]
+    functional: Functional,
+    /// The density matrix, an .npy with n×n or, of both spins, 2×n×n numbers [default: that of FILE]
+    #[arg(long, value_name = "FILE.npy", conflicts_with = "density_block")]
+    density: Option<PathBuf>,
+    /// A matrix that each atom has as its block of the density matrix; all else is zero
+    #[arg(long, value_name = "FILE.npy")]
+    density_block: Option<PathBuf>,
+    /// Points for each atom, as 75x302 [default: those of FILE, else 75x302]
+    #[arg(long, value_name = "RADIALxANGULAR", value_parser = Points::parse, conflicts_with = "points")]
+    grid: Option<Points>,
+    /// The grid, an .npz with `coords` in bohr and `weights`
+    #[arg(long, value_name = "FILE.npz")]
+    points: Option<PathBuf>,
+    /// The file for the matrix, .npy; of both spins if the density is
+    #[arg(long, value_name = "FILE.npy")]
+    matrix: Option<PathBuf>,
+    /// The file for the gradient, .npy
+    #[arg(long, value_name = "FILE.npy")]
+    gradient: Option<PathBuf>,
+    /// The numbers of functions and products on devices [default: mixed on GPUs, else double]
+    #[arg(long, value_enum)]
+    precision: Option<PrecisionName>,
+    /// Side of a cube of points in bohr [default: 3 on processors, 7 on other devices]
+    #[arg(long, value_name = "BOHR")]
+    cube: Option<f64>,
+    /// A shell is left out of a group of points where |R(d)| dˡ is nowhere larger
+    #[arg(long, value_name = "SIZE", default_value_t = 1e-10)]
+    screen: f64,
+    /// Memory on each device for functions, as 4G or 500M [default: half of what is free]
+    #[arg(long, value_name = "BYTES", value_parser = input::bytes)]
+    memory: Option<u64>,
+    /// Evaluate so often, as a self-consistent calculation does
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    iterations: u32,
+    /// Compare with the arrays vxc_NAME, grad_NAME and exc_NAME of an .npz, for every functional it has
+    #[arg(long)]
+    verify: bool,
+}
+
+impl From<XcError> for Failure {
+    fn from(error: XcError) -> Self {
+        let status = match error {
+            XcError::Device(error) => return error.into(),
+            XcError::Blas(_) | XcError::Budget { .. } => Status::Device,
+            XcError::Option { .. } | XcError::Angular { .. } => Status::Usage,
+            _ => Status::File,
+        };
+        Failure::new(status, error)
+    }
+}
+
+/// Evaluates the functional of a density, and writes what is asked for.
+///
+/// # Errors
+/// * If a file cannot be read, or its arrays do not fit each other.
+/// * If an option makes no sense.
+/// * If an output cannot be written, or a device fails.
+pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
+    check_outputs(arguments)?;
+    let mut input = Input::read(&arguments.input)?;
+    let density = input.density(arguments.density.as_deref(), arguments.density_block.as_deref())?;
+    let (grid, source) = input.grid(arguments.grid, arguments.points.as_deref())?;
+    let team = common.team(Profiling::Off, report)?;
+    match team.absence() {
+        Some(absence) => report.note(format_args!("running on the host: {absence}")),
+        None => report.note(format_args!("running on {}", device_names(&team).join(", "))),
+    }
+    let options = arguments.options(&team);
+    let mut warnings = Vec::new();
+    if team.is_host() && options.numbers == Numbers::Mixed {
+        warnings.push("the host computes in double, whatever --precision says".to_owned());
+    }
+    let began = Instant::now();
+    let mut plan = Plan::new(&team, &input.basis, &grid, options)?;
+    let setup = began.elapsed().as_secs_f64();
+    let mut iterations = Vec::new();
+    let mut evaluate = |plan: &mut Plan| -> Result<Xc, Failure> {
+        let began = Instant::now();
+        let found = plan.evaluate(&density, arguments.functional)?;
+        iterations.push(Iteration::new(began.elapsed().as_secs_f64(), &found));
+        Ok(found)
+    };
+    let mut found = evaluate(&mut plan)?;
+    for _ in 1..arguments.iterations {
+        found = evaluate(&mut plan)?;
+    }
+    let electrons: f64 = found.electrons.iter().sum();
+    if (electrons - input.electrons).abs() > ELECTRONS * input.electrons {
+        warnings.push(format!(
+            "{electrons:.6} electrons on the grid, {} expected: the grid is too coarse, or the density is not of this basis",
+            input.electrons
+        ));
+    }
+    let gradient = match (&arguments.gradient, arguments.verify) {
+        (None, false) => None,
+        _ => Some(plan.gradient(&density, arguments.functional)?),
+    };
+    let verification =
+        if arguments.verify { verified(&mut input, &mut plan, &density, options)? } else { Vec::new() };
+    let passed = verification.iter().all(|verification| verification.passed);
+    let n = input.basis.functions();
+    if let Some(path) = &arguments.matrix {
+        let shape = if found.matrices.len() == 1 { vec![n, n] } else { vec![2, n, n] };
+        NumberArray { shape, values: found.matrices.concat() }.write_npy(path)?;
+    }
+    if let (Some(path), Some(gradient)) = (&arguments.gradient, &gradient) {
+        NumberArray { shape: vec![gradient.len(), 3], values: gradient.as_flattened().to_vec() }
+            .write_npy(path)?;
+    }
+    warnings.iter().for_each(|warning| report.warning(warning));
+    let info = plan.info();
+    let squares: f64 = found.matrices.iter().flatten().map(|x| x * x).sum();
+    let outcome = Outcome {
+        schema_version: 1,
+        device: device_names(&team),
+        functional: arguments.functional.name(),
+        precision: if options.numbers == Numbers::Mixed && !team.is_host() { "mixed" } else { "double" },
+        molecule: MoleculeSummary::new(&input),
+        grid: GridSummary::new(info, source),
+        groups: GroupsSummary::new(info),
+        electrons: if found.matrices.len() == 1 { vec![electrons] } else { found.electrons.to_vec() },
+        energy: found.energy,
+        trace_dv: trace(&density, &found),
+        gradient_sum: gradient
+            .as_ref()
+            .map(|all| std::array::from_fn(|k| all.iter().map(|row| row[k]).sum())),
+        gradient,
+        matrix: MatrixSummary { file: arguments.matrix.clone(), frobenius: squares.sqrt() },
+        gflop: GflopSummary::new(info),
+        cache: CacheSummary::new(info),
+        setup_seconds: setup,
+        iterations,
+        verification,
+        warnings,
+    };
+    report.result(outcome.table(), &outcome)?;
+    Ok(if passed { Status::Fine } else { Status::Failed })
+}
+
+/// Checks that outputs can be written, and overwrite no input.
+fn check_outputs(arguments: &Arguments) -> Result<(), Failure> {
+    let inputs = [Some(&arguments.input), arguments.density.as_ref(), arguments.points.as_ref()];
+    for (option, path) in [("--matrix", &arguments.matrix), ("--gradient", &arguments.gradient)] {
+        let Some(path) = path else { continue };
+        if inputs.into_iter().flatten().any(|input| io::is_same_file(path, input)) {
+            let message = format!("{option} {} would overwrite an input", path.display());
+            return Err(Failure::usage(message).hint("give it another name"));
+        }
+        io::check_writable(path)?;
+    }
+    Ok(())
+}
+
+impl Arguments {
+    fn options(&self, team: &Team) -> Options {
+        let on_gpus = team.devices().iter().all(|device| device.info().kind == DeviceKind::Gpu);
+        let numbers = match self.precision {
+            Some(PrecisionName::Double) => Numbers::Double,
+            Some(PrecisionName::Mixed) => Numbers::Mixed,
+            None if on_gpus && !team.is_host() => Numbers::Mixed,
+            None => Numbers::Double,
+        };
+        Options { numbers, cube: self.cube, screen: self.screen, memory: self.memory }
+    }
+}
+
+/// Compares with what the file has of each functional.
+fn verified(
+    input: &mut Input,
+    plan: &mut Plan,
+    density: &lattice_xc::Density,
+    options: Options,
+) -> Result<Vec<Verification>, Failure> {
+    let is_mixed = options.numbers == Numbers::Mixed;
+    let (of_energy, of_matrix, of_gradient) =
+        if is_mixed { (5e-6, 3e-6, 1e-5) } else { (1e-10, 1e-10, 1e-9) };
+    let mut all = Vec::new();
+    for functional in Functional::ALL {
+        let [matrix, gradient, energy] = ["vxc", "grad", "exc"].map(|what| format!("{what}_{functional}"));
+        let compare = |input: &mut Input, name: &str, found: &[f64], tolerance: f64| {
+            let wanted = input.array(name)?;
+            let difference = largest(name, &input.path, found, &wanted)?;
+            Ok::<_, Failure>(Verification {
+                array: name.to_owned(),
+                difference,
+                tolerance,
+                passed: difference <= tolerance,
+            })
+        };
+        if !(input.has(&matrix) || input.has(&energy) || input.has(&gradient)) {
+            continue;
+        }
+        let found = plan.evaluate(density, functional)?;
+        for (name, found, tolerance) in
+            [(&matrix, found.matrices.concat(), of_matrix), (&energy, vec![found.energy], of_energy)]
+        {
+            if input.has(name) {
+                all.push(compare(input, name, &found, tolerance)?);
+            }
+        }
+        if input.has(&gradient) {
+            let found = plan.gradient(density, functional)?;
+            all.push(compare(input, &gradient, found.as_flattened(), of_gradient)?);
+        }
+    }
+    if all.is_empty() {
+        let message = format!("{} has no array vxc_NAME, grad_NAME or exc_NAME", input.path.display());
+        return Err(Failure::usage(message).hint("leave out --verify"));
+    }
+    Ok(all)
+}
