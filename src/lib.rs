@@ -36,6 +36,7 @@
 //! | [`operator`] | Dirac operators and their Schur complements |
 //! | [`solve`] | solving with Dirac operators, by the methods of [`lattice_solvers`] |
 //! | [`multigrid`] | an adaptive multigrid method: levels of an operator, and solving with them |
+//! | [`modes`] | the lowest modes of an operator, and deflation by them |
 //! | [`hadron`] | sources, propagators, correlators |
 //! | [`job`] | jobs as structures: lists of masses, sources, observables |
 //! | [`io`] | files of gauge configurations and propagators: read, verify, write |
@@ -64,6 +65,7 @@ pub mod hadron;
 pub mod host;
 pub mod io;
 pub mod job;
+pub mod modes;
 pub mod multigrid;
 pub mod operator;
 pub mod solve;

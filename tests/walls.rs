@@ -31,7 +31,7 @@ const FLOORS: [&[&str]; 11] = [
     &["io"],
     &["operator"],
     &["solve"],
-    &["hadron", "multigrid"],
+    &["hadron", "modes", "multigrid"],
     &["job"],
     &["lib"],
 ];

@@ -32,24 +32,45 @@ impl SquareMatrix {
     /// # Errors
     /// If a number is not finite.
     pub fn hermitian_eigen(&self) -> Result<HermitianEigen, NoEigenvalue> {
+        let Tridiagonal { mut diagonal, mut beside, reflections } = Tridiagonal::of(self);
         let n = self.size();
-        let mut a = SquareMatrix::from_fn(n, |i, j| if i >= j { self[(i, j)] } else { self[(j, i)].conj() });
-        let mut reflections = Vec::with_capacity(n.saturating_sub(1));
-        let mut beside = vec![0.0; n];
-        for k in 0..n.saturating_sub(1) {
-            let reflection = Reflection::of(&mut a, k);
-            beside[k] = reflection.beta;
-            reflections.push(reflection);
-        }
-        let mut values: Vec<f64> = (0..n).map(|k| a[(k, k)].re).collect();
         let mut rows = identity(n);
-        tridiagonal_eigen(&mut values, &mut beside, &mut rows)?;
+        tridiagonal_eigen(&mut diagonal, &mut beside, &mut rows)?;
         // Row k of `rows` is an eigenvector of the tridiagonal matrix. A = H₀ H₁ … T … H₁† H₀†.
         let mut vectors = SquareMatrix::from_fn(n, |i, j| rows[j][i].into());
         for (k, reflection) in reflections.iter().enumerate().rev() {
             reflection.apply(&mut vectors, k + 1);
         }
-        Ok(HermitianEigen { values, vectors })
+        Ok(HermitianEigen { values: diagonal, vectors })
+    }
+
+    /// Returns the eigenvalues alone, the lowest first.
+    ///
+    /// # Errors
+    /// The errors of [`hermitian_eigen`](Self::hermitian_eigen).
+    pub fn hermitian_eigenvalues(&self) -> Result<Vec<f64>, NoEigenvalue> {
+        let Tridiagonal { mut diagonal, mut beside, .. } = Tridiagonal::of(self);
+        tridiagonal_eigen(&mut diagonal, &mut beside, &mut [])?;
+        Ok(diagonal)
+    }
+}
+
+/// A Hermitian matrix that reflections have made real and tridiagonal.
+struct Tridiagonal {
+    diagonal: Vec<f64>,
+    beside: Vec<f64>,
+    reflections: Vec<Reflection>,
+}
+
+impl Tridiagonal {
+    fn of(matrix: &SquareMatrix) -> Self {
+        let n = matrix.size();
+        let element = |i, j| if i >= j { matrix[(i, j)] } else { matrix[(j, i)].conj() };
+        let mut a = SquareMatrix::from_fn(n, element);
+        let reflections: Vec<_> = (0..n.saturating_sub(1)).map(|k| Reflection::of(&mut a, k)).collect();
+        let mut beside: Vec<f64> = reflections.iter().map(|reflection| reflection.beta).collect();
+        beside.resize(n, 0.0);
+        Self { diagonal: (0..n).map(|k| a[(k, k)].re).collect(), beside, reflections }
     }
 }
 
@@ -222,6 +243,9 @@ mod tests {
     fn check(a: &SquareMatrix) -> Vec<f64> {
         let n = a.size();
         let HermitianEigen { values, vectors } = a.hermitian_eigen().unwrap();
+        let size = values.iter().fold(0.0_f64, |size, value| size.max(value.abs()));
+        let alone = a.hermitian_eigenvalues().unwrap();
+        assert!(alone.iter().zip(&values).all(|(x, y)| (x - y).abs() <= 1e-14 * n as f64 * size));
         assert!(values.windows(2).all(|pair| pair[0] <= pair[1]));
         let scale = a.elements().iter().map(|x| x.norm_sqr()).sum::<f64>().sqrt();
         let image = a * &vectors;

@@ -32,6 +32,22 @@ pub fn cr_from(
     solve(dirac, b, Some(guess), SolveParams::Cr(*params).into(), None)
 }
 
+/// Solves M x = b by the method of the parameters, from the initial guess `guess`.
+///
+/// The solve starts from x = 0 if that is nearer, or goes on from the state that `checkpoints` has.
+///
+/// # Errors
+/// The errors of [`solve_with_checkpoints`].
+pub fn solve_from(
+    dirac: &Dirac<f64>,
+    b: &SpinorField<f64>,
+    guess: &SpinorField<f64>,
+    params: &SolveParams,
+    checkpoints: Option<&mut dyn Checkpoints>,
+) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
+    solve(dirac, b, Some(guess), (*params).into(), checkpoints)
+}
+
 /// Solves M x = b by the method of the parameters, with checkpoints.
 ///
 /// `checkpoints` keeps the states of the solve. If `checkpoints` has a state, the solve goes on

@@ -22,6 +22,7 @@ pub use attempts::{Attempt, Earlier, KeptChoice};
 pub(crate) use auto::First;
 pub use auto::{Auto, AutoParams, AutoSolution, Watch};
 pub use checkpoints::Checkpoints;
+pub(crate) use checkpoints::Keeper;
 pub use columns::{BlockCgParams, BlockSolution, block_cg, block_cg_with_checkpoints};
 pub use error::InvertError;
 pub use methods::*;

@@ -1,0 +1,155 @@
+//! The search for the lowest modes of an operator.
+
+use super::error::ModesError;
+use super::field::ModeField;
+use super::params::ModesParams;
+use crate::device::DeviceError;
+use crate::field::{ParityField, SpinorField, StoredField};
+use crate::geometry::{Lattice, LatticeError};
+use crate::operator::{Dirac, DiracOperator, Normal, System};
+use crate::solve::{Checkpoints, Keeper, Preconditioning};
+use lattice_solvers::{
+    LanczosCallbacks, LanczosInfo, LanczosLook, Mode, StateKeeper, VectorOf, VectorSpace, modes_nearest_zero,
+    thick_restart_lanczos,
+};
+
+/// The lowest modes of M†M, or the modes of γ5M nearest to zero.
+///
+/// With even-odd preconditioning M stands for the Schur complement on the even sites.
+///
+/// ```
+/// # use lattice_cl::{device::Team, geometry::{Boundary, Dims, Lattice}, host::random, operator::{Dirac, Kappa}};
+/// use lattice_cl::modes::{DiracModes, ModesParams};
+/// use lattice_cl::solve::{CgParams, Preconditioning, SolveParams, solve_from};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let lattice = Lattice::new(&Team::host(), Dims::new([4, 4, 2, 2])?)?;
+/// # let links = lattice.gauge::<f64>(&random::weak(lattice.dims(), 0.2, 1), Boundary::antiperiodic_t())?;
+/// let dirac = Dirac::wilson(&links, Kappa(0.12))?;
+/// let (modes, _) = DiracModes::find(&dirac, &ModesParams::new(4), &mut |_| (), None)?;
+/// let b = lattice.point_source::<f64>([0, 0, 0, 0], 0, 0)?;
+/// let guess = modes.guess(&dirac, &b)?;
+/// let cg = CgParams { preconditioning: Preconditioning::EvenOdd, ..Default::default() };
+/// let (x, info) = solve_from(&dirac, &b, &guess, &SolveParams::Cg(cg), None)?;
+/// assert!(info.residual.true_residual <= 1e-10);
+/// # Ok(())
+/// # }
+/// ```
+pub struct DiracModes {
+    pub(super) system: System,
+    pub(super) preconditioning: Preconditioning,
+    pub(super) tolerance: f64,
+    pub(super) fields: Fields,
+}
+
+/// The modes, by their sites.
+pub(super) enum Fields {
+    All(Vec<Mode<SpinorField<f64>>>),
+    Even(Vec<Mode<ParityField<f64>>>),
+}
+
+impl DiracModes {
+    /// Finds modes of an operator.
+    ///
+    /// `watch` is told of every restart. `checkpoints` is asked for its wish before each
+    /// application, and keeps states: a search that goes on from one gives the same bits.
+    ///
+    /// # Errors
+    /// * [`ModesError::NotConverged`] with [`Failure::Interrupted`](lattice_solvers::Failure) if
+    ///   `checkpoints` wishes to stop, or if the limit of applications is reached.
+    /// * [`ModesError::NotHermitian`] for γ5M with one flavour of twisted mass.
+    /// * A parameter that makes no sense, or a device that fails.
+    pub fn find(
+        dirac: &Dirac<f64>,
+        params: &ModesParams,
+        watch: &mut dyn FnMut(&LanczosLook),
+        checkpoints: Option<&mut dyn Checkpoints>,
+    ) -> Result<(Self, LanczosInfo), ModesError> {
+        let ModesParams { system, preconditioning, tolerance, .. } = *params;
+        let (fields, info) = match preconditioning.schur_symmetry() {
+            None => {
+                let (modes, info) = search(dirac, dirac.lattice(), params, watch, checkpoints)?;
+                (Fields::All(modes), info)
+            }
+            Some(symmetry) => {
+                let operator = dirac.schur_complement_in(symmetry)?;
+                let (modes, info) = search(&operator, dirac.lattice(), params, watch, checkpoints)?;
+                (Fields::Even(modes), info)
+            }
+        };
+        Ok((Self { system, preconditioning, tolerance, fields }, info))
+    }
+
+    /// Returns the operator whose modes these are: [`System::Normal`] or [`System::Hermitian`].
+    pub fn system(&self) -> System {
+        self.system
+    }
+
+    /// Returns the preconditioning of the operator.
+    pub fn preconditioning(&self) -> Preconditioning {
+        self.preconditioning
+    }
+
+    /// Returns the number of modes.
+    pub fn count(&self) -> usize {
+        self.values().len()
+    }
+
+    /// Returns the eigenvalues, the one nearest to zero first.
+    pub fn values(&self) -> Vec<f64> {
+        self.numbers(|mode| mode[0])
+    }
+
+    /// Returns ‖A v − λ v‖ of each mode, as it was computed from the definition.
+    pub fn residuals(&self) -> Vec<f64> {
+        self.numbers(|mode| mode[1])
+    }
+
+    fn numbers(&self, of: impl Fn([f64; 2]) -> f64) -> Vec<f64> {
+        match &self.fields {
+            Fields::All(modes) => modes.iter().map(|mode| of([mode.value, mode.residual])).collect(),
+            Fields::Even(modes) => modes.iter().map(|mode| of([mode.value, mode.residual])).collect(),
+        }
+    }
+}
+
+/// The modes of an operator with the course of the search.
+type Found<A> = Result<(Vec<Mode<VectorOf<A>>>, LanczosInfo), ModesError>;
+
+fn search<A>(
+    operator: &A,
+    lattice: &Lattice,
+    params: &ModesParams,
+    watch: &mut dyn FnMut(&LanczosLook),
+    checkpoints: Option<&mut dyn Checkpoints>,
+) -> Found<A>
+where
+    A: DiracOperator<Space: VectorSpace<Error = DeviceError, Vector: StoredField + ModeField>>,
+{
+    let space = operator.space();
+    let mut keeper =
+        checkpoints.map(|checkpoints| Keeper { space, checkpoints, begun_at: 1.0, beside: None });
+    let keeper = keeper.as_mut().map(|keeper| keeper as &mut dyn StateKeeper<_, _>);
+    let callbacks = LanczosCallbacks { watch: Some(watch), keeper };
+    let mut random = |number: u64, vector: &mut VectorOf<A>| {
+        *vector = VectorOf::<A>::random(lattice, number).map_err(device_error)?;
+        Ok(())
+    };
+    let options = params.options();
+    let found = match params.system {
+        System::Normal => thick_restart_lanczos(&Normal::new(operator)?, &options, &mut random, callbacks),
+        System::Hermitian if operator.is_gamma5_hermitian() => {
+            modes_nearest_zero(&operator.times_gamma5()?, &options, &mut random, callbacks)
+        }
+        System::Hermitian => return Err(ModesError::NotHermitian("γ5M")),
+        System::Direct => return Err(ModesError::NotHermitian("M")),
+    };
+    found.map_err(|error| ModesError::of(error, params.count))
+}
+
+/// Returns the error of a device: a field on a lattice that exists has no other.
+fn device_error(error: LatticeError) -> DeviceError {
+    match error {
+        LatticeError::Device(error) => error,
+        other => unreachable!("a field of its own lattice: {other}"),
+    }
+}

@@ -1,0 +1,364 @@
+//! The lowest modes of Dirac operators, their files, and deflation by them.
+
+mod common;
+
+use common::{all_combinations, team_of, teams};
+use lattice_cl::device::{DeviceError, Team};
+use lattice_cl::field::{SpinorField, StoredField};
+use lattice_cl::geometry::{Boundary, Lattice};
+use lattice_cl::host::{Spinor, random};
+use lattice_cl::modes::{DiracModes, ModesError, ModesFileError, ModesParams};
+use lattice_cl::operator::{Dirac, Kappa, SchurSymmetry, SiteTerm, System};
+use lattice_cl::solve::{CgParams, Checkpoints, Preconditioning, SolveParams, cg, solve_from};
+use lattice_cl::{Dims, GaugeConfiguration};
+use lattice_solvers::{LinearOperator, SolverState, SquareMatrix, VectorOf, VectorSpace, Wish};
+use num_complex::Complex64;
+use std::f64::consts::PI;
+use std::sync::Arc;
+
+fn dirac(lattice: &Lattice, links: &Arc<GaugeConfiguration>, kappa: f64, term: SiteTerm) -> Dirac<f64> {
+    let field = lattice.gauge::<f64>(links, Boundary::antiperiodic_t()).unwrap();
+    let field = if term.csw() != 0.0 { field.with_clover(Arc::clone(links)).unwrap() } else { field };
+    Dirac::new(&field, Kappa(kappa), term).unwrap()
+}
+
+/// The host and one device, or every team if all combinations are wanted.
+fn few_teams() -> Vec<(String, Team)> {
+    if all_combinations() {
+        return teams();
+    }
+    vec![("host".to_owned(), Team::host()), ("one device".to_owned(), team_of(1))]
+}
+
+fn find(dirac: &Dirac<f64>, params: &ModesParams) -> DiracModes {
+    DiracModes::find(dirac, params, &mut |_| (), None).unwrap().0
+}
+
+/// Eigenvalues of M†M without interaction, each as often as it occurs, and κ H(p) with them.
+///
+/// M(p) = 1 − 2κ Σ cos p + 2iκ (Σ γ sin p + μ γ5).
+fn free(extents: [usize; 4], kappa: f64, mu: f64) -> Vec<f64> {
+    let dims = Dims::new(extents).unwrap();
+    let mut values = Vec::new();
+    for site in 0..dims.volume() {
+        let n = dims.coordinates(site);
+        let momentum =
+            |mu: usize| PI * (2.0 * n[mu] as f64 + if mu == 3 { 1.0 } else { 0.0 }) / extents[mu] as f64;
+        let cosines: f64 = (0..4).map(|mu| momentum(mu).cos()).sum();
+        let sines: f64 = (0..4).map(|mu| momentum(mu).sin().powi(2)).sum();
+        let value = (1.0 - 2.0 * kappa * cosines).powi(2) + 4.0 * kappa * kappa * (sines + mu * mu);
+        values.extend([value; 12]);
+    }
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+#[test]
+fn modes_without_interaction_are_those_of_the_closed_form() {
+    let kappa = 0.115;
+    // All momenta of a small lattice: every mode there is.
+    let extents = [2, 2, 2, 2];
+    let team = Team::host();
+    for (term, mu) in [(SiteTerm::Scalar, 0.0), (SiteTerm::Twisted { mu: 0.3 }, 0.3)] {
+        let lattice = Lattice::new(&team, Dims::new(extents).unwrap()).unwrap();
+        let dirac = dirac(&lattice, &Arc::new(random::cold(lattice.dims())), kappa, term);
+        let expected = free(extents, kappa, mu);
+        let params = ModesParams {
+            preconditioning: Preconditioning::None,
+            block: 24,
+            degree: 0,
+            ..ModesParams::new(expected.len())
+        };
+        let modes = find(&dirac, &params);
+        assert_eq!(modes.count(), expected.len());
+        for (found, expected) in modes.values().iter().zip(&expected) {
+            assert!((found - expected).abs() < 1e-12, "{term:?}: {found} {expected}");
+        }
+    }
+    // The lowest of a larger one.
+    let extents = [4, 2, 2, 6];
+    for (name, team) in few_teams() {
+        let lattice = Lattice::new(&team, Dims::new(extents).unwrap()).unwrap();
+        let dirac = dirac(&lattice, &Arc::new(random::cold(lattice.dims())), kappa, SiteTerm::Scalar);
+        let expected = free(extents, kappa, 0.0);
+        let params =
+            ModesParams { preconditioning: Preconditioning::None, block: 12, ..ModesParams::new(14) };
+        let modes = find(&dirac, &params);
+        for (found, expected) in modes.values().iter().zip(&expected) {
+            assert!((found - expected).abs() < 1e-12, "{name}: {found} {expected}");
+        }
+        let hermitian = ModesParams { system: System::Hermitian, ..params };
+        let modes = find(&dirac, &hermitian);
+        for (found, expected) in modes.values().iter().zip(&expected) {
+            assert!((found.abs() - expected.sqrt()).abs() < 1e-12, "{name}: {found} {expected}");
+        }
+    }
+}
+
+/// Makes the matrix of an operator on all sites, or on the even ones.
+fn matrix<A>(
+    operator: &A,
+    of_unit: impl Fn(usize) -> VectorOf<A>,
+    host: impl Fn(&VectorOf<A>) -> Vec<Spinor<f64>>,
+) -> SquareMatrix
+where
+    A: LinearOperator<Space: VectorSpace<Error = DeviceError>>,
+{
+    let n = operator.space().dimension();
+    let mut image = operator.space().zero_vector().unwrap();
+    let columns: Vec<Vec<Complex64>> = (0..n)
+        .map(|k| {
+            operator.apply(&of_unit(k), &mut image).unwrap();
+            host(&image).iter().flat_map(|spinor| spinor.0.into_iter().flatten()).collect()
+        })
+        .collect();
+    SquareMatrix::from_fn(n, |i, j| columns[j][i])
+}
+
+fn unit(sites: usize, k: usize) -> Vec<Spinor<f64>> {
+    let mut spinors = vec![Spinor::default(); sites];
+    spinors[k / 12].0[k % 12 / 3][k % 3] = 1.0.into();
+    spinors
+}
+
+/// Returns all eigenvalues of M†M or γ5M, by a dense solve of the host.
+fn dense(dirac: &Dirac<f64>, system: System, preconditioning: Preconditioning) -> Vec<f64> {
+    let lattice = dirac.lattice();
+    let sites = lattice.dims().volume();
+    let of_unit = |k| lattice.spinor_from_host(&unit(sites, k)).unwrap();
+    let host = |x: &SpinorField<f64>| x.to_host().unwrap();
+    let matrix = match (preconditioning, system) {
+        (Preconditioning::None, System::Hermitian) => matrix(&dirac.times_gamma5().unwrap(), of_unit, host),
+        (Preconditioning::None, _) => matrix(&dirac.normal().unwrap(), of_unit, host),
+        (preconditioning, _) => {
+            let symmetry = match preconditioning {
+                Preconditioning::EvenOdd => SchurSymmetry::Asymmetric,
+                _ => SchurSymmetry::Symmetric,
+            };
+            let operator = dirac.schur_complement_in(symmetry).unwrap().normal().unwrap();
+            let of_unit = |k| lattice.parity_from_host(0, &unit(sites / 2, k)).unwrap();
+            matrix(&operator, of_unit, |x| x.to_host().unwrap())
+        }
+    };
+    let mut values = matrix.hermitian_eigenvalues().unwrap();
+    values.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
+    values
+}
+
+/// Compares the lowest modes of a configuration with those of a dense solve.
+fn check_against_dense(
+    team: &Team,
+    name: &str,
+    extents: [usize; 4],
+    links: &Arc<GaugeConfiguration>,
+    cases: &[(SiteTerm, System, Preconditioning)],
+) {
+    for &(term, system, preconditioning) in cases {
+        let on_host = Lattice::new(&Team::host(), Dims::new(extents).unwrap()).unwrap();
+        let expected = dense(&dirac(&on_host, links, 0.13, term), system, preconditioning);
+        let lattice = Lattice::new(team, on_host.dims()).unwrap();
+        let dirac = dirac(&lattice, links, 0.13, term);
+        let params = ModesParams { system, preconditioning, ..ModesParams::new(6) };
+        let modes = find(&dirac, &params);
+        let what = format!("{name}, {term:?}, {system}, {preconditioning}");
+        assert_eq!(modes.count(), 6, "{what}");
+        for (found, wanted) in modes.values().iter().zip(&expected) {
+            assert!((found - wanted).abs() < 1e-11, "{what}: {:?} {:?}", modes.values(), &expected[..6]);
+        }
+        let largest = modes.residuals().into_iter().fold(0.0, f64::max);
+        assert!(largest < 1e-8, "{what}: {largest:e}");
+    }
+}
+
+const CLOVER: SiteTerm = SiteTerm::Clover { csw: 1.2, mu: 0.0 };
+const TWISTED: SiteTerm = SiteTerm::Twisted { mu: 0.05 };
+
+#[test]
+fn modes_of_configurations_are_those_of_a_dense_solve() {
+    let extents = [2, 2, 2, 4];
+    let links = Arc::new(random::weak(Dims::new(extents).unwrap(), 0.4, 11));
+    let cases = [
+        (SiteTerm::Scalar, System::Normal, Preconditioning::None),
+        (SiteTerm::Scalar, System::Hermitian, Preconditioning::None),
+        (CLOVER, System::Normal, Preconditioning::EvenOdd),
+        (CLOVER, System::Hermitian, Preconditioning::None),
+        (TWISTED, System::Normal, Preconditioning::EvenOdd),
+        (CLOVER, System::Normal, Preconditioning::EvenOddSymmetric),
+    ];
+    for (name, team) in few_teams() {
+        // Kernels to compile are what takes the time.
+        let all = team.is_host() || all_combinations();
+        let cases = if all { &cases[..] } else { &cases[3..4] };
+        check_against_dense(&team, &name, extents, &links, cases);
+    }
+}
+
+/// Takes minutes: the dense matrix has 1536 rows.
+#[test]
+fn modes_on_4_to_the_4_are_those_of_a_dense_solve() {
+    if !all_combinations() {
+        return;
+    }
+    let extents = [4; 4];
+    let links = Arc::new(random::weak(Dims::new(extents).unwrap(), 0.4, 12));
+    let cases =
+        [SiteTerm::Scalar, CLOVER, TWISTED].map(|term| (term, System::Normal, Preconditioning::EvenOdd));
+    check_against_dense(&team_of(1), "4^4", extents, &links, &cases);
+}
+
+#[test]
+fn one_flavour_of_twisted_mass_has_no_modes_of_gamma5() {
+    let lattice = Lattice::new(&Team::host(), Dims::new([2, 2, 2, 2]).unwrap()).unwrap();
+    let dirac = dirac(&lattice, &Arc::new(random::weak(lattice.dims(), 0.3, 13)), 0.12, TWISTED);
+    for system in [System::Hermitian, System::Direct] {
+        let params = ModesParams { system, ..ModesParams::new(2) };
+        let error = DiracModes::find(&dirac, &params, &mut |_| (), None).err().unwrap();
+        assert!(matches!(error, ModesError::NotHermitian(_)), "{error}");
+    }
+    let error = DiracModes::find(&dirac, &ModesParams::new(0), &mut |_| (), None).err().unwrap();
+    assert!(error.to_string().contains("count = 0 is not allowed"), "{error}");
+}
+
+fn norm_of_difference(dirac: &Dirac<f64>, x: &SpinorField<f64>, y: &SpinorField<f64>) -> f64 {
+    let space = dirac.space();
+    let mut difference = space.zero_vector().unwrap();
+    space.copy(x, &mut difference).unwrap();
+    space.axpy(&space.scalar((-1.0).into()), y, &mut difference).unwrap();
+    let [norm2] = space.read([&space.norm2(&difference).unwrap()]).unwrap();
+    norm2.re.sqrt()
+}
+
+#[test]
+fn deflated_solves_take_fewer_iterations_to_the_same_solution() {
+    for (name, team) in few_teams() {
+        let lattice = Lattice::new(&team, Dims::new([4, 4, 4, 4]).unwrap()).unwrap();
+        let links = Arc::new(random::weak(lattice.dims(), 0.25, 14));
+        let cases: &[_] = &[
+            (SiteTerm::Scalar, System::Normal, Preconditioning::EvenOdd),
+            (SiteTerm::Scalar, System::Hermitian, Preconditioning::None),
+            (TWISTED, System::Normal, Preconditioning::EvenOddSymmetric),
+        ];
+        let cases = if team.is_host() || all_combinations() { cases } else { &cases[..1] };
+        for &(term, system, preconditioning) in cases {
+            let dirac = dirac(&lattice, &links, 0.1365, term);
+            let params = ModesParams { system, preconditioning, ..ModesParams::new(24) };
+            let modes = find(&dirac, &params);
+            let b = lattice.point_source([1, 0, 2, 1], 2, 1).unwrap();
+            let cg_params = CgParams { preconditioning, ..Default::default() };
+            let (x, plain) = cg(&dirac, &b, &cg_params).unwrap();
+            let guess = modes.guess(&dirac, &b).unwrap();
+            let (y, deflated) = solve_from(&dirac, &b, &guess, &SolveParams::Cg(cg_params), None).unwrap();
+            let what = format!("{name}, {term:?}, {system}, {preconditioning}");
+            assert!(deflated.residual.true_residual <= 1e-10, "{what}");
+            assert!(norm_of_difference(&dirac, &x, &y) < 1e-7, "{what}");
+            let (plain, deflated) = (plain.iterations, deflated.iterations);
+            assert!(10 * deflated < 7 * plain, "{what}: {deflated} of {plain} iterations");
+        }
+    }
+}
+
+#[test]
+fn files_of_modes_come_back_on_every_team_and_serve_no_other_operator() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("low.modes");
+    let dims = Dims::new([4, 2, 2, 4]).unwrap();
+    let links = Arc::new(random::weak(dims, 0.3, 15));
+    for preconditioning in [Preconditioning::EvenOdd, Preconditioning::None] {
+        let lattice = Lattice::new(&team_of(1), dims).unwrap();
+        let here = dirac(&lattice, &links, 0.13, SiteTerm::Scalar);
+        let modes = find(&here, &ModesParams { preconditioning, ..ModesParams::new(6) });
+        modes.write(&path, &here, "the links", "a test").unwrap();
+        for (name, team) in teams() {
+            let lattice = Lattice::new(&team, dims).unwrap();
+            let there = dirac(&lattice, &links, 0.13, SiteTerm::Scalar);
+            let read = DiracModes::read(&path, &there, "the links").unwrap();
+            assert_eq!((read.values(), read.residuals()), (modes.values(), modes.residuals()), "{name}");
+            let b = lattice.point_source([1, 1, 0, 3], 3, 2).unwrap();
+            let guess = read.guess(&there, &b).unwrap().to_host().unwrap();
+            let wanted =
+                modes.guess(&here, &here.lattice().point_source([1, 1, 0, 3], 3, 2).unwrap()).unwrap();
+            let far = guess.iter().zip(wanted.to_host().unwrap()).flat_map(|(x, y)| {
+                let parts = x.0.into_iter().flatten().zip(y.0.into_iter().flatten());
+                parts.map(|(x, y)| (x - y).norm()).collect::<Vec<_>>()
+            });
+            assert!(far.fold(0.0, f64::max) < 1e-11, "{name}");
+        }
+    }
+    let host = Lattice::new(&Team::host(), dims).unwrap();
+    let right = dirac(&host, &links, 0.13, SiteTerm::Scalar);
+    let refused = |dirac: &Dirac<f64>, configuration: &str| {
+        DiracModes::read(&path, dirac, configuration).err().unwrap().to_string()
+    };
+    assert!(refused(&right, "others").contains("its configuration is the links, here it is others"));
+    assert!(refused(&dirac(&host, &links, 0.131, SiteTerm::Scalar), "the links").contains("its operator is"));
+    assert!(refused(&dirac(&host, &links, 0.13, TWISTED), "the links").contains("its operator is"));
+    let larger = Lattice::new(&Team::host(), Dims::new([4, 4, 2, 4]).unwrap()).unwrap();
+    let other = dirac(&larger, &Arc::new(random::cold(larger.dims())), 0.13, SiteTerm::Scalar);
+    assert!(refused(&other, "the links").contains("its lattice is 4x2x2x4"));
+    let mut bytes = std::fs::read(&path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 4;
+    std::fs::write(&path, &bytes).unwrap();
+    assert!(matches!(DiracModes::read(&path, &right, "the links"), Err(ModesFileError::File(_))));
+    std::fs::write(&path, &bytes[..middle]).unwrap();
+    assert!(matches!(DiracModes::read(&path, &right, "the links"), Err(ModesFileError::File(_))));
+    assert!(refused(&right, "the links").contains("low.modes"));
+}
+
+/// Stops a search at one of its steps, and keeps its state.
+#[derive(Default)]
+struct StopAt {
+    asked: usize,
+    stop: usize,
+    from: Option<SolverState<Vec<u8>>>,
+    kept: Option<SolverState<Vec<u8>>>,
+}
+
+impl Checkpoints for StopAt {
+    fn kept(&mut self) -> Option<SolverState<Vec<u8>>> {
+        self.from.take()
+    }
+
+    fn wish(&mut self) -> Wish {
+        self.asked += 1;
+        if self.asked == self.stop { Wish::KeepAndStop } else { Wish::GoOn }
+    }
+
+    fn keep(&mut self, state: &SolverState<&dyn StoredField>) -> Result<(), DeviceError> {
+        let SolverState { method, vectors, scalars, numbers, counts, history } = state.clone();
+        let vectors = vectors.into_iter().map(|(name, field)| Ok((name, field.to_bytes()?)));
+        let vectors = vectors.collect::<Result<_, DeviceError>>()?;
+        self.kept = Some(SolverState { method, vectors, scalars, numbers, counts, history });
+        Ok(())
+    }
+}
+
+#[test]
+fn a_search_that_was_interrupted_gives_the_same_bits() {
+    for team in [Team::host(), team_of(1)] {
+        let lattice = Lattice::new(&team, Dims::new([4, 2, 4, 2]).unwrap()).unwrap();
+        let dirac = dirac(&lattice, &Arc::new(random::weak(lattice.dims(), 0.3, 16)), 0.13, SiteTerm::Scalar);
+        let params = ModesParams { degree: 12, subspace: Some(18), ..ModesParams::new(5) };
+        let mut never = StopAt::default();
+        let (whole, info) = DiracModes::find(&dirac, &params, &mut |_| (), Some(&mut never)).unwrap();
+        assert!(info.restarts > 2);
+        for stop in [3, 20, never.asked - 2] {
+            let mut keeper = StopAt { stop, ..Default::default() };
+            let stopped = DiracModes::find(&dirac, &params, &mut |_| (), Some(&mut keeper)).err().unwrap();
+            assert!(stopped.to_string().contains("interrupted"), "{stopped}");
+            let mut rest = StopAt { from: keeper.kept, ..Default::default() };
+            let (again, info_again) =
+                DiracModes::find(&dirac, &params, &mut |_| (), Some(&mut rest)).unwrap();
+            assert_eq!(again.values(), whole.values());
+            assert_eq!(again.residuals(), whole.residuals());
+            assert_eq!(
+                (info_again.applications, info_again.history),
+                (info.applications, info.history.clone())
+            );
+            let b = lattice.point_source([1, 1, 0, 1], 3, 2).unwrap();
+            let [one, other] =
+                [&whole, &again].map(|modes| modes.guess(&dirac, &b).unwrap().to_bytes().unwrap());
+            assert!(one == other);
+        }
+    }
+}
