@@ -136,11 +136,11 @@ fn identity(n: usize) -> Vec<Vec<f64>> {
     (0..n).map(|i| (0..n).map(|j| f64::from(u8::from(i == j))).collect()).collect()
 }
 
-/// Computes the eigenvalues of a real symmetric tridiagonal matrix by implicit QL, lowest first.
+/// Computes the eigenvalues of a real symmetric tridiagonal matrix by implicit QL.
 ///
-/// `beside` has the elements beside the diagonal. Its last element is not used, and all are
-/// overwritten. `vectors` are rotated with the matrix: if they begin as unit vectors, vector k ends
-/// as the eigenvector of eigenvalue k. They may be empty. Source: H. Bowdler, R. S. Martin,
+/// The lowest comes first. `beside` has the elements beside the diagonal. Its last element is not
+/// used, and all are overwritten. `vectors` are rotated with the matrix. If they begin as unit
+/// vectors, vector k ends as the eigenvector of eigenvalue k. They may be empty. Source: H. Bowdler, R. S. Martin,
 /// C. Reinsch and J. H. Wilkinson, Numer. Math. 11 (1968) 293.
 ///
 /// # Errors

@@ -9,7 +9,7 @@ use lattice_solvers::LanczosOptions;
 pub struct ModesParams {
     /// The number of modes.
     pub count: usize,
-    /// The operator: [`System::Normal`] for M†M, [`System::Hermitian`] for γ5M. Default normal.
+    /// The operator: M†M or γ5M. Default [`System::Normal`], which is M†M.
     ///
     /// Modes of γ5M are those with the smallest |λ|.
     pub system: System,

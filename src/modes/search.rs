@@ -79,7 +79,9 @@ impl DiracModes {
         Ok((Self { system, preconditioning, tolerance, fields }, info))
     }
 
-    /// Returns the operator whose modes these are: [`System::Normal`] or [`System::Hermitian`].
+    /// Returns the operator of the modes.
+    ///
+    /// [`System::Normal`] stands for M†M, [`System::Hermitian`] for γ5M.
     pub fn system(&self) -> System {
         self.system
     }

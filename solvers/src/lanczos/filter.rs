@@ -7,7 +7,7 @@ use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
 use num_complex::Complex64;
 use std::mem;
 
-/// Logarithm of the largest value of a polynomial, for which the lowest degree counts.
+/// Logarithm of the largest value of a polynomial.
 ///
 /// Rounding errors of an image are ε times the largest value. They must stay small for modes whose
 /// value is near 1.
@@ -16,14 +16,15 @@ const LARGEST_LOGARITHM: f64 = 14.0;
 /// Half the logarithm of the largest value of a polynomial, at least.
 const LEAST_GROWTH: f64 = 1.0;
 
-/// T_d of A, mapped so that the unwanted part of the spectrum lies between −1 and 1.
+/// T_d of A, mapped so that unwanted eigenvalues lie between −1 and 1.
 ///
 /// d is a multiple of four. Then T_d is even, the recurrence ends without a factor, and wanted
 /// eigenvalues have the largest values whichever end they are at.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Filter {
-    /// The unwanted part of the spectrum: its end near the wanted eigenvalues, and the other one.
+    /// The end of the unwanted part near the wanted eigenvalues.
     pub from: f64,
+    /// The other end of the unwanted part.
     pub to: f64,
     pub degree: usize,
 }
@@ -31,8 +32,8 @@ pub(super) struct Filter {
 impl Filter {
     /// Makes the polynomial of at most this degree.
     ///
-    /// `best` is the wanted eigenvalue with the largest value, as far as it is known. `from` moves
-    /// away from it if the polynomial would not grow between them.
+    /// `best` is the best wanted eigenvalue that is known. `from` moves away from it if the
+    /// polynomial would not grow between them.
     pub fn new(from: f64, to: f64, most: usize, best: f64) -> Self {
         let degree = most.next_multiple_of(4).max(4);
         let least = (LEAST_GROWTH / degree as f64).powi(2) * (to - best);

@@ -12,7 +12,7 @@ const NOTHING: f64 = 1e-14;
 /// The most passes of an orthogonalisation. Two are usual.
 const PASSES: usize = 6;
 
-/// An orthonormal basis. The operator was applied to the first vectors, the others come next.
+/// An orthonormal basis, to whose first vectors the operator was applied.
 pub(super) struct Krylov<S: VectorSpace> {
     pub basis: Vec<S::Vector>,
     /// The image of each vector to which the operator was applied, in the basis.
@@ -27,7 +27,7 @@ impl<S: VectorSpace> Default for Krylov<S> {
     }
 }
 
-/// What is left of a vector outside of a space.
+/// The part of a vector outside of a space.
 pub(super) enum Rest {
     Norm(f64),
     Nothing,
@@ -52,7 +52,7 @@ impl<S: VectorSpace> Krylov<S> {
         &self.basis[self.columns.len()]
     }
 
-    /// Takes the image of the next vector: a column, and a new vector if something is left.
+    /// Takes the image of the next vector, which gives a column and a new vector.
     ///
     /// `image` is overwritten. Returns `false` if it is not finite.
     pub fn take_image(
@@ -128,7 +128,7 @@ impl<S: VectorSpace> Krylov<S> {
     }
 }
 
-/// Removes from `vector` its parts along orthonormal vectors, and returns these parts.
+/// Removes from `vector` its parts along orthonormal vectors, and returns them.
 ///
 /// Passes are repeated until one leaves more than half of the norm: then no more is to be removed
 /// (W. Kahan, in B. N. Parlett, The Symmetric Eigenvalue Problem, 1980, §6.9).

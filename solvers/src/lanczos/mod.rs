@@ -37,9 +37,11 @@ pub struct LanczosOptions {
     pub count: usize,
     /// The end of the spectrum. Default [`Wanted::Lowest`].
     pub wanted: Wanted,
-    /// Wanted ‖A v − λ v‖ with ‖v‖ = 1, relative to the largest known |λ|. Default 1e-10.
+    /// Wanted ‖A v − λ v‖ over the largest known |λ|. Default 1e-10.
     pub tolerance: f64,
-    /// Vectors of the Krylov space at most, besides the modes that are found. Default 2 `count` + 24.
+    /// Most vectors of the Krylov space. Default 2 `count` + 24.
+    ///
+    /// Modes that are found do not count.
     pub subspace: usize,
     /// Vectors that a Krylov space starts from. Default 1.
     ///
@@ -70,7 +72,7 @@ impl LanczosOptions {
         }
     }
 
-    /// Returns the parameter that makes no sense: its name, its value and the allowed values.
+    /// Returns a parameter that makes no sense, with its value and the allowed ones.
     fn wrong(&self) -> Option<(&'static str, f64, &'static str)> {
         let least = self.count + 2 * self.block + 2;
         if self.count == 0 {
@@ -87,10 +89,12 @@ impl LanczosOptions {
     }
 }
 
-/// A function that sets a vector to random numbers, which depend on the given number alone.
+/// A function that sets a vector to random numbers.
+///
+/// They depend on the given number alone.
 pub type RandomVector<'a, A> = dyn FnMut(u64, &mut VectorOf<A>) -> Result<(), ErrorOf<A>> + 'a;
 
-/// Finds modes of a Hermitian operator at one end of its spectrum, by thick-restart Lanczos.
+/// Finds modes at one end of the spectrum by thick-restart Lanczos.
 ///
 /// K. Wu and H. Simon, SIAM J. Matrix Anal. Appl. 22 (2000) 602. A Krylov space with the
 /// orthonormal basis V grows by one application at a time. The projected matrix T = V†A V is
@@ -184,7 +188,7 @@ struct Search<'a, 'c, A: LinearOperator> {
     image: VectorOf<A>,
 }
 
-/// What the Krylov space is for.
+/// The purpose of the Krylov space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     /// Finding the ends of the unwanted part of the spectrum, with A itself.
@@ -246,7 +250,7 @@ impl<'a, 'c, A: LinearOperator> Search<'a, 'c, A> {
         }
     }
 
-    /// Adds a random vector to the Krylov space, or ends a space that has all dimensions.
+    /// Adds a random vector, or ends a Krylov space that has all dimensions.
     fn add_random(&mut self, random: &mut RandomVector<'_, A>) -> Result<Next, ErrorOf<A>> {
         let space = self.a.space();
         if self.locked.len() + self.krylov.vectors() >= space.dimension() {

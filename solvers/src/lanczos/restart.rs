@@ -1,4 +1,4 @@
-//! The restart: Ritz vectors that are found, that are kept, and the next polynomial.
+//! The restart: Ritz vectors that are found or kept, and the next polynomial.
 
 use super::filter::Filter;
 use super::krylov::Krylov;
@@ -15,7 +15,7 @@ const FILTERS: usize = 6;
 /// A narrower range of wanted eigenvalues makes a new polynomial worth while.
 const NARROWER: f64 = 0.5;
 
-/// What comes after a step.
+/// The continuation after a step.
 pub(super) enum Next {
     Continue,
     Done,
@@ -166,7 +166,7 @@ impl<A: LinearOperator> Search<'_, '_, A> {
         Ok(mode)
     }
 
-    /// Goes on after all modes were found, until a new Krylov space finds nothing better.
+    /// Goes on with all modes found, until a new Krylov space finds nothing better.
     fn check(&mut self, ritz: &Ritz, left: &[usize]) -> Result<Next, ErrorOf<A>> {
         let settled = self.checks
             && left.first().is_none_or(|&best| {
@@ -209,7 +209,7 @@ impl<A: LinearOperator> Search<'_, '_, A> {
         Ok(())
     }
 
-    /// Returns the number of the Ritz value at which the unwanted part of the spectrum may begin.
+    /// Returns the number of the Ritz value at which the unwanted part may begin.
     ///
     /// Ritz values are never better than the eigenvalues of the same number.
     fn first_unwanted(&self) -> usize {
@@ -236,7 +236,7 @@ impl<A: LinearOperator> Search<'_, '_, A> {
         self.begin_with_sums(ritz, &all)
     }
 
-    /// Returns a polynomial for a narrower range of wanted eigenvalues, if it is much narrower.
+    /// Returns a polynomial for a much narrower range of wanted eigenvalues.
     fn better_filter(&self, ritz: &Ritz, left: &[usize]) -> Option<Filter> {
         let filter = self.filter.filter(|_| self.filters < FILTERS)?;
         let from = ritz.eigenvalues[*left.get(self.first_unwanted())?];
@@ -247,7 +247,7 @@ impl<A: LinearOperator> Search<'_, '_, A> {
         ((next.from - best).abs() < NARROWER * (filter.from - best).abs()).then_some(next)
     }
 
-    /// Begins a new Krylov space with as many sums of the best Ritz vectors as a block has vectors.
+    /// Begins a new Krylov space with sums of the best Ritz vectors.
     fn begin_with_sums(&mut self, ritz: &Ritz, left: &[usize]) -> Result<Next, ErrorOf<A>> {
         let Options { count, .. } = self.few_options();
         let wanted = count.saturating_sub(self.locked.len()).max(1).max(self.options.block);
@@ -283,7 +283,7 @@ impl Wanted {
     }
 }
 
-/// Makes a mode of a vector: λ = (v, A v)/(v, v), and ‖A v − λ v‖ by its definition.
+/// Makes a mode of a vector, with λ = (v, A v)/(v, v) and its true residual.
 pub(super) fn true_mode<A: LinearOperator>(
     a: &A,
     vector: VectorOf<A>,
