@@ -7,7 +7,7 @@ use super::order::MeshOrder;
 use super::sums::{Moments, SpectralSums, added};
 use lattice_compute::scalar::Real;
 use lattice_compute::{
-    Argument, Buffer, Device, DeviceKind, Event, Kernel, KernelFamily, KernelKey, Parameter, Range, Result,
+    Argument, Buffer, Device, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Range, Result,
 };
 use lattice_linalg::fft::{RealPlan, Shape};
 use num_complex::Complex;
@@ -149,6 +149,9 @@ pub(crate) struct OnDevice<T: Real> {
     shape: [usize; 3],
     fft: RealPlan<T>,
     spectrum: Buffer<Complex<T>>,
+    /// Parts of the sums over the density.
+    parts_of_moments: Buffer<f64>,
+    /// Parts of the sums over the spectrum, or of Σ ρ V.
     parts: Buffer<f64>,
     between: Between<T>,
 }
@@ -215,24 +218,17 @@ impl<T: Real> OnDevice<T> {
         between: Between<T>,
     ) -> PoissonResult<Self> {
         let kernels = Kernels::<T>::of(device)?;
-        let parts = Buffer::zeroed(device, MOST_SUMS * kernels.groups)?;
+        let parts = || Buffer::zeroed(device, MOST_SUMS * kernels.groups);
+        let (parts_of_moments, parts) = (parts()?, parts()?);
         let fft = RealPlan::new(device, &Shape::new(&transformed))?;
         let spectrum = Buffer::uninitialised(device, components(transformed))?;
-        Ok(Self { device: device.clone(), kernels, shape, fft, spectrum, parts, between })
+        let device = device.clone();
+        Ok(Self { device, kernels, shape, fft, spectrum, parts_of_moments, parts, between })
     }
 
     /// Returns the device.
     pub fn device(&self) -> &Device {
         &self.device
-    }
-
-    /// Launches a kernel that makes sums, and adds their parts.
-    fn sums<const COUNT: usize>(
-        parts: &mut Buffer<f64>,
-        launch: impl FnOnce(Argument<'_>) -> Result<Event>,
-    ) -> PoissonResult<[f64; COUNT]> {
-        launch((&mut *parts).into())?;
-        Ok(added(&parts.to_vec()?, MOST_SUMS))
     }
 
     /// Copies a mesh from one order to the other; `n` is the edge of a cluster.
@@ -254,34 +250,38 @@ impl<T: Real> OnDevice<T> {
     pub fn solve(&mut self, density: &Buffer<T>, potential: &mut Buffer<T>) -> PoissonResult<Results> {
         let (kernels, shape) = (&*self.kernels, extents(self.shape));
         let range = kernels.range();
-        let moments = Self::sums(&mut self.parts, |parts| {
-            kernels.moments.launch(range, &[density.into(), shape, parts])
-        })?;
-        let moments = Moments::of(moments);
+        kernels.moments.launch(range, &[density.into(), shape, (&mut self.parts_of_moments).into()])?;
+        let (spectrum, parts) = (&mut self.spectrum, &mut self.parts);
         match &mut self.between {
             Between::Periodic { cell } => {
-                self.fft.forward(density, &mut self.spectrum)?;
-                let spectrum = &mut self.spectrum;
-                let sums = Self::sums(&mut self.parts, |parts| {
-                    kernels.multiply.launch(range, &[spectrum.into(), shape, (&*cell).into(), parts])
-                })?;
-                self.fft.inverse_overwriting(&mut self.spectrum, potential)?;
-                Ok(Results { moments, spectral: Some(SpectralSums::of(sums)), overlap: None })
+                self.fft.forward(density, &mut *spectrum)?;
+                let arguments = [(&mut *spectrum).into(), shape, (&*cell).into(), (&mut *parts).into()];
+                kernels.multiply.launch(range, &arguments)?;
+                self.fft.inverse_overwriting(spectrum, potential)?;
             }
             Between::Isolated { factors, double } => {
                 kernels.pad.launch(range, &[density.into(), (&mut *double).into(), shape])?;
-                self.fft.forward(&*double, &mut self.spectrum)?;
+                self.fft.forward(&*double, &mut *spectrum)?;
                 let components = Argument::value(factors.len() as u64);
-                let arguments = [(&mut self.spectrum).into(), (&*factors).into(), components];
-                kernels.convolve.launch(range, &arguments)?;
-                self.fft.inverse_overwriting(&mut self.spectrum, &mut *double)?;
+                kernels.convolve.launch(range, &[(&mut *spectrum).into(), (&*factors).into(), components])?;
+                self.fft.inverse_overwriting(spectrum, &mut *double)?;
                 kernels.corner.launch(range, &[(&*double).into(), (&mut *potential).into(), shape])?;
                 let points = Argument::value(count(self.shape) as u64);
-                let [overlap] = Self::sums(&mut self.parts, |parts| {
-                    kernels.overlap.launch(range, &[density.into(), (&*potential).into(), points, parts])
-                })?;
-                Ok(Results { moments, spectral: None, overlap: Some(overlap) })
+                let arguments = [density.into(), (&*potential).into(), points, (&mut *parts).into()];
+                kernels.overlap.launch(range, &arguments)?;
             }
         }
+        // All is enqueued before anything is waited for.
+        let moments = Moments::of(added(&self.parts_of_moments.to_vec()?, MOST_SUMS));
+        let parts = self.parts.to_vec()?;
+        Ok(match self.between {
+            Between::Periodic { .. } => {
+                Results { moments, spectral: Some(SpectralSums::of(added(&parts, MOST_SUMS))), overlap: None }
+            }
+            Between::Isolated { .. } => {
+                let [overlap] = added(&parts, MOST_SUMS);
+                Results { moments, spectral: None, overlap: Some(overlap) }
+            }
+        })
     }
 }
