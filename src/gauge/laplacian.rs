@@ -2,21 +2,21 @@
 
 use crate::geometry::Dims;
 use crate::host::Matrix3;
+use lattice_linalg::host::fft::{Direction, Line};
 use num_complex::Complex64;
 use rayon::prelude::*;
-use std::f64::consts::{PI, TAU};
+use std::f64::consts::PI;
 
 /// Solves Σ_μ \[2X(x) − X(x+μ) − X(x−μ)\] = `field`, with one matrix for each site.
 ///
 /// The sum is over the first `directions`. Modes that are constant along these directions have no
-/// solution and are left out. The transform is a plain sum along each direction. At usual extents it
-/// costs as much as a few products of links, and any extent is allowed.
+/// solution and are left out. Any extent is allowed.
 pub(super) fn inverse_laplacian(
     field: Vec<Matrix3<f64>>,
     dims: Dims,
     directions: usize,
 ) -> Vec<Matrix3<f64>> {
-    let forward = (0..directions).fold(field, |field, mu| transformed(&field, dims, mu, -1.0));
+    let forward = (0..directions).fold(field, |field, mu| transformed(&field, dims, mu, Direction::Forward));
     let sites: usize = (0..directions).map(|mu| dims[mu]).product();
     let divided = |(site, mode): (usize, &Matrix3<f64>)| {
         let at = dims.coordinates(site);
@@ -29,28 +29,36 @@ pub(super) fn inverse_laplacian(
         }
     };
     let modes = forward.par_iter().enumerate().map(divided).collect();
-    (0..directions).fold(modes, |field, mu| transformed(&field, dims, mu, 1.0))
+    (0..directions).fold(modes, |field, mu| transformed(&field, dims, mu, Direction::Inverse))
 }
 
-/// Returns Σ_y e^{±2πi n y/L} field(y) along a direction.
+/// Returns Σ_y e^{∓2πi n y/L} field(y) along a direction, with a minus sign for the forward transform.
 ///
 /// n and y are coordinates in this direction.
-fn transformed(field: &[Matrix3<f64>], dims: Dims, mu: usize, sign: f64) -> Vec<Matrix3<f64>> {
+fn transformed(field: &[Matrix3<f64>], dims: Dims, mu: usize, direction: Direction) -> Vec<Matrix3<f64>> {
     let extent = dims[mu];
     let stride: usize = (0..mu).map(|nu| dims[nu]).product();
-    let phase = |k: usize| Complex64::from_polar(1.0, sign * TAU * k as f64 / extent as f64);
-    let phases: Vec<Complex64> = (0..extent).map(phase).collect();
-    let sum = |site: usize| {
-        let n = site / stride % extent;
-        let first = site - n * stride;
-        let mut sum = Matrix3::zero();
-        for y in 0..extent {
-            let (term, phase) = (&field[first + y * stride], phases[n * y % extent]);
-            sum = sum + Matrix3::from_fn(|i, j| term.0[i][j] * phase);
+    let line = Line::new(extent);
+    let of_line = |number: usize| {
+        let first = number / stride * stride * extent + number % stride;
+        let mut modes = vec![Matrix3::zero(); extent];
+        let mut values = vec![Complex64::default(); extent];
+        for (i, j) in (0..3).flat_map(|i| (0..3).map(move |j| (i, j))) {
+            for (y, value) in values.iter_mut().enumerate() {
+                *value = field[first + y * stride].0[i][j];
+            }
+            match direction {
+                Direction::Forward => line.forward(&mut values),
+                Direction::Inverse => line.inverse(&mut values),
+            }
+            modes.iter_mut().zip(&values).for_each(|(mode, value)| mode.0[i][j] = *value);
         }
-        sum
+        modes
     };
-    (0..field.len()).into_par_iter().map(sum).collect()
+    let lines: Vec<_> = (0..field.len() / extent).into_par_iter().map(of_line).collect();
+    let of_site =
+        |site: usize| lines[site / (stride * extent) * stride + site % stride][site / stride % extent];
+    (0..field.len()).into_par_iter().map(of_site).collect()
 }
 
 #[cfg(test)]
