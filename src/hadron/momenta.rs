@@ -1,9 +1,15 @@
 //! Momenta of hadrons, and sums over time slices with their phases.
 
 use crate::geometry::{Dims, NDIM};
+use lattice_linalg::host::fft::Line;
 use num_complex::Complex64;
 use rayon::prelude::*;
 use std::f64::consts::TAU;
+
+/// Most momenta of one direction that are summed by definition.
+///
+/// A host's fast transform takes about as long as so many sums.
+const MOST_SUMS: usize = 48;
 
 /// A momentum p_k = 2πn_k/L_k by its integers n_x, n_y, n_z.
 pub type Momentum = [i32; 3];
@@ -155,36 +161,59 @@ impl<'a> Phases<'a> {
     }
 
     /// Returns the phase of a momentum at a site; of several momenta the mean.
-    pub fn at(&self, momentum: usize, at: [usize; NDIM]) -> Complex64 {
+    ///
+    /// `site` is the number of the site within its time slice.
+    pub fn at_site(&self, momentum: usize, site: usize) -> Complex64 {
+        let [x, y, z, _] = self.dims.coordinates(site);
         let members = &self.momenta.0[momentum].members;
-        let of = |momentum: &Momentum, k: usize| {
+        members.iter().map(|n| self.of(n, [x, y, z])).sum::<Complex64>() / members.len() as f64
+    }
+
+    /// Returns the phase of one momentum at a point of space.
+    fn of(&self, momentum: &Momentum, at: [usize; 3]) -> Complex64 {
+        let part = |k: usize| {
             let turns = i64::from(momentum[k]) * (at[k] as i64 - self.origin[k] as i64);
             self.turns[k][turns.rem_euclid(self.dims[k] as i64) as usize]
         };
-        let sum: Complex64 = members.iter().map(|n| of(n, 0) * of(n, 1) * of(n, 2)).sum();
-        sum / members.len() as f64
-    }
-
-    /// Returns the phase of a momentum at a site of a time slice, by its number there.
-    pub fn at_site(&self, momentum: usize, site: usize) -> Complex64 {
-        self.at(momentum, self.dims.coordinates(site))
+        part(0) * part(1) * part(2)
     }
 
     /// Sums `numbers` of each site over time slices, counted from the origin.
     ///
-    /// `of_site` writes the numbers of a site. The order of sums does not depend on threads.
+    /// `of_site` writes the numbers of a site. The order of sums does not depend on threads. Each
+    /// direction is transformed by itself, so that the cost grows with the momenta of one direction.
     pub fn project(&self, numbers: usize, of_site: impl Fn(usize, &mut [Complex64]) + Sync) -> Slices {
         let dims = self.dims;
         let mut slices = Slices::zero(dims[3], self.count(), numbers);
+        let [along_x, along_y] = [0, 1].map(|k| self.direction(k));
         let plane = |t: usize, z: usize| {
+            let mut row = vec![Complex64::default(); dims[0] * numbers];
+            // [n_x][y][number]
+            let mut rows = vec![Complex64::default(); along_x.wanted.len() * dims[1] * numbers];
+            let mut of_row = vec![Complex64::default(); along_x.wanted.len() * numbers];
+            for y in 0..dims[1] {
+                for (x, values) in row.chunks_mut(numbers).enumerate() {
+                    of_site(dims.site([x, y, z, t]), values);
+                }
+                along_x.transform(&row, numbers, &mut of_row);
+                for (n, sums) in of_row.chunks(numbers).enumerate() {
+                    rows[(n * dims[1] + y) * numbers..][..numbers].copy_from_slice(sums);
+                }
+            }
+            // [n_x][n_y][number]
+            let mut modes = vec![Complex64::default(); along_x.wanted.len() * along_y.wanted.len() * numbers];
+            let columns = rows.chunks(dims[1] * numbers);
+            for (column, modes) in columns.zip(modes.chunks_mut(along_y.wanted.len() * numbers)) {
+                along_y.transform(column, numbers, modes);
+            }
             let mut sums = vec![Complex64::default(); self.count() * numbers];
-            let mut values = vec![Complex64::default(); numbers];
-            let sites = (0..dims[1]).flat_map(|y| (0..dims[0]).map(move |x| [x, y, z, t]));
-            for at in sites {
-                of_site(dims.site(at), &mut values);
-                for (momentum, sums) in sums.chunks_mut(numbers).enumerate() {
-                    let phase = self.at(momentum, at);
-                    sums.iter_mut().zip(&values).for_each(|(sum, value)| *sum += phase * value);
+            for (mean, sums) in self.momenta.0.iter().zip(sums.chunks_mut(numbers)) {
+                for momentum in &mean.members {
+                    let place =
+                        along_x.place(momentum[0]) * along_y.wanted.len() + along_y.place(momentum[1]);
+                    let phase = self.of(momentum, [0, 0, z]) / mean.members.len() as f64;
+                    let modes = &modes[place * numbers..][..numbers];
+                    sums.iter_mut().zip(modes).for_each(|(sum, mode)| *sum += phase * mode);
                 }
             }
             sums
@@ -198,6 +227,59 @@ impl<'a> Phases<'a> {
             }
         }
         slices
+    }
+
+    /// Prepares the transform along a direction, for the momenta that occur.
+    fn direction(&self, k: usize) -> DirectionTransform<'_> {
+        let all = self.momenta.0.iter().flat_map(|mean| &mean.members);
+        let mut wanted: Vec<usize> =
+            all.map(|momentum| momentum[k].rem_euclid(self.dims[k] as i32) as usize).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        let line = (wanted.len() > MOST_SUMS).then(|| Line::new(self.dims[k]));
+        DirectionTransform { turns: &self.turns[k], wanted, line }
+    }
+}
+
+/// Transforms with e^{2πi nj/L} along one direction.
+struct DirectionTransform<'a> {
+    turns: &'a [Complex64],
+    /// The n that are wanted, from 0 to L − 1.
+    wanted: Vec<usize>,
+    /// The fast transform, if many are wanted.
+    line: Option<Line>,
+}
+
+impl DirectionTransform<'_> {
+    /// Returns where a momentum's n stands among the wanted ones.
+    fn place(&self, n: i32) -> usize {
+        let n = n.rem_euclid(self.turns.len() as i32) as usize;
+        self.wanted.iter().position(|&wanted| wanted == n).expect("all momenta are wanted")
+    }
+
+    /// Transforms `values` `[j][number]` into `modes` `[wanted n][number]`.
+    fn transform(&self, values: &[Complex64], numbers: usize, modes: &mut [Complex64]) {
+        let extent = self.turns.len();
+        if let Some(line) = &self.line {
+            let mut one = vec![Complex64::default(); extent];
+            for number in 0..numbers {
+                one.iter_mut()
+                    .zip(values[number..].iter().step_by(numbers))
+                    .for_each(|(to, from)| *to = *from);
+                line.inverse(&mut one);
+                for (place, &n) in self.wanted.iter().enumerate() {
+                    modes[place * numbers + number] = one[n];
+                }
+            }
+            return;
+        }
+        for (&n, modes) in self.wanted.iter().zip(modes.chunks_mut(numbers)) {
+            modes.fill(Complex64::default());
+            for (j, values) in values.chunks(numbers).enumerate() {
+                let turn = self.turns[n * j % extent];
+                modes.iter_mut().zip(values).for_each(|(mode, value)| *mode += turn * value);
+            }
+        }
     }
 }
 
@@ -218,6 +300,34 @@ mod tests {
         assert_eq!(momenta_up_to(8, dims).unwrap().len(), 93);
         let error = momenta_up_to(9, dims).unwrap_err().to_string();
         assert!(error.contains("n_x goes to 3") && error.contains("n² up to 8"), "{error}");
+    }
+
+    #[test]
+    fn transforms_by_directions_are_sums_with_phases() {
+        // The long direction has more momenta than are summed by definition.
+        let dims = Dims::new([64, 2, 4, 2]).unwrap();
+        let origin = [5, 1, 1, 1];
+        let all = (-31..=32).flat_map(|x| [[x, 0, 0], [x, -1, 2], [x, 1, -1]]);
+        let averaged = Momenta::each(momenta_up_to(1, dims).unwrap()).averaged(dims);
+        for momenta in [Momenta::each(all), averaged] {
+            let phases = Phases::new(dims, origin, &momenta);
+            let number = |site: usize, k: usize| {
+                Complex64::from_polar(1.0 + (site % 7) as f64, (site * (k + 3)) as f64)
+            };
+            let slices = phases.project(2, |site, numbers| {
+                numbers.iter_mut().enumerate().for_each(|(k, to)| *to = number(site, k));
+            });
+            let of_slice = dims.volume() / dims[3];
+            for (distance, momentum) in (0..2).flat_map(|t| (0..phases.count()).map(move |p| (t, p))) {
+                let first = (origin[3] + distance) % 2 * of_slice;
+                for k in 0..2 {
+                    let terms =
+                        (0..of_slice).map(|site| phases.at_site(momentum, site) * number(first + site, k));
+                    let (wanted, found) = (terms.sum::<Complex64>(), slices.of(distance, momentum)[k]);
+                    assert!((wanted - found).norm() < 1e-10, "{distance} {momentum}: {found} {wanted}");
+                }
+            }
+        }
     }
 
     #[test]
