@@ -72,8 +72,14 @@ const LINALG_FLOORS: [&[&str]; 11] = [
 ];
 
 /// The floors of `lattice-poisson`.
-const POISSON_FLOORS: [&[&str]; 5] =
-    [&["cell", "order", "sums"], &["coulomb", "error"], &["device", "host"], &["plan"], &["lib"]];
+const POISSON_FLOORS: [&[&str]; 6] = [
+    &["cell", "order", "sums"],
+    &["coulomb", "error"],
+    &["device", "host", "share"],
+    &["slabs", "transfer"],
+    &["plan"],
+    &["lib"],
+];
 
 /// The floors of `lattice-md`.
 const MD_FLOORS: [&[&str]; 8] = [

@@ -6,7 +6,7 @@ use super::outputs::{check_plot, drawn};
 use super::plot::{self, Slice};
 use super::report::{Report, Table, scientific};
 use super::team::{device_names, select_one};
-use lattice_cl::device::Team;
+use lattice_cl::device::{Profiling, Team};
 use lattice_cl::io::{self, CubeHeader, MeshError, MeshFile};
 use lattice_cl::scalar::Precision;
 use lattice_poisson::{
@@ -92,6 +92,9 @@ pub struct Arguments {
     /// Order of arrays: sequential, or clustered:N with N×N×N sub-points together
     #[arg(long, value_name = "ORDER", default_value_t = MeshOrder::Sequential)]
     layout: MeshOrder,
+    /// Let a periodic density go through all devices by slabs, within so many megabytes on each [default: half of a device's memory]
+    #[arg(long, value_name = "MB", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
+    out_of_core: Option<u64>,
     /// Compare with this array of the .npz file
     #[arg(long, value_name = "NAME")]
     verify: Option<String>,
@@ -187,8 +190,12 @@ impl From<PoissonError> for Failure {
     fn from(error: PoissonError) -> Self {
         let status = match error {
             PoissonError::Device(error) => return error.into(),
+            PoissonError::Memory { .. } => {
+                let hint = "--out-of-core lets a periodic density go through the device by slabs";
+                return Failure::new(Status::Device, error).hint(hint);
+            }
             PoissonError::NotFinite { .. } => Status::File,
-            PoissonError::Memory { .. } | PoissonError::Fft(_) => Status::Device,
+            PoissonError::Fft(_) => Status::Device,
             _ => Status::Usage,
         };
         Failure::new(status, error)
@@ -222,12 +229,23 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         warnings
             .push("the cell's vectors are those of a left hand; its volume is taken as positive".to_owned());
     }
-    let team = select_one(common, None, report)?;
+    let team = if arguments.out_of_core.is_some() {
+        let team = common.team(Profiling::Off, report)?;
+        report.note(format_args!("running on {}", device_names(&team).join(", ")));
+        team
+    } else {
+        select_one(common, None, report)?
+    };
     if team.is_host() && arguments.precision == PrecisionName::Single {
         warnings.push("the host computes in double, whatever --precision says".to_owned());
     }
     let began = Instant::now();
-    let mut plan = Plan::new(&team, cell, file.shape, arguments.options())?;
+    let mut plan = Plan::new(
+        &team,
+        cell,
+        file.shape,
+        Options { out_of_core: arguments.slab_bytes(&team), ..arguments.options() },
+    )?;
     let setup = began.elapsed().as_secs_f64();
     let solution = plan.solve(&file.values)?;
     if arguments.boundary == BoundaryName::Periodic && solution.charge.abs() > NEUTRAL {
@@ -427,7 +445,8 @@ fn middle_slice(arguments: &Arguments, file: &MeshFile, cell: [[f64; 3]; 3], pot
 /// Returns the bytes that a solution in a periodic cell moves on a device.
 ///
 /// R are the bytes of the mesh and H those of the half spectrum: sums over the density R, rows
-/// R + H there and H + R back, two axes of 2H there and back, and 2H for the product.
+/// R + H there and H + R back, two axes of 2H there and back, and 2H for the product. Slabs are
+/// summed up on the host.
 fn bytes_moved(team: &Team, arguments: &Arguments, shape: [usize; 3]) -> Option<u64> {
     if team.is_host() || arguments.boundary == BoundaryName::Isolated {
         return None;
@@ -435,7 +454,7 @@ fn bytes_moved(team: &Team, arguments: &Arguments, shape: [usize; 3]) -> Option<
     let [n1, n2, n3] = shape.map(|n| n as u64);
     let size = arguments.options().precision.bytes() as u64;
     let (real, half) = (n1 * n2 * n3 * size, n1 * n2 * (n3 / 2 + 1) * 2 * size);
-    Some(3 * real + 12 * half)
+    Some((2 + u64::from(arguments.out_of_core.is_none())) * real + 12 * half)
 }
 
 fn summary(solution: &Solution) -> PotentialSummary {
@@ -467,7 +486,17 @@ impl Arguments {
                 UnitsName::Rydberg => Units::Rydberg,
             },
             order: self.layout,
+            out_of_core: None,
         }
+    }
+
+    /// Returns the bytes of each device that slabs may take.
+    fn slab_bytes(&self, team: &Team) -> Option<u64> {
+        let half = team.devices().iter().map(|device| device.info().memory_bytes / 2).min();
+        self.out_of_core.map(|megabytes| match megabytes {
+            0 => half.unwrap_or(u64::MAX),
+            megabytes => megabytes.saturating_mul(1_000_000),
+        })
     }
 
     fn verified(&self, name: &str, expected: &[f64], found: &[f64]) -> Verification {

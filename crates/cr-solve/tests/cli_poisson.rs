@@ -125,6 +125,12 @@ fn arrays_are_read_and_written_in_both_orders() {
     assert!((ratio - 2.0).abs() < 1e-12);
     let cut = json(&[&common[..], &["--cutoff", "sphere"]].concat());
     assert!(cut["cutoff"]["g2max"].as_f64().unwrap() > 1.0);
+    for slabs in ["--out-of-core", "--out-of-core=1"] {
+        let apart = json(&[&common[..], &["--layout", "clustered:2", slabs]].concat());
+        let whole = json(&[&common[..], &["--layout", "clustered:2"]].concat());
+        let ratio = apart["energy"].as_f64().unwrap() / whole["energy"].as_f64().unwrap();
+        assert!((ratio - 1.0).abs() < 1e-12, "{slabs}");
+    }
     let printed = run(&[&common[..], &["--stress", "density"]].concat(), 0).0;
     assert!(printed.contains("stress, fixed density") && !printed.contains("fixed charge"), "{printed}");
 }
@@ -154,12 +160,17 @@ fn what_makes_no_sense_is_refused() {
     std::fs::write(&cube, "a\nb\n 0 0 0 0\n 2 1 0 0\n 1 0 1 0\n 1 0 0 1\n 1.0 2.0 3.0\n").unwrap();
     let nine = "9 0 0  1 9 0  0 0 9";
     let of = |more: &[&'static str]| [&["poisson", text(&array)][..], more].concat();
-    let cases: [(Vec<&str>, i32, &str); 12] = [
+    let cases: [(Vec<&str>, i32, &str); 13] = [
         (of(&[]), 2, "has no cell"),
         (of(&["--cell", "1 2 3"]), 2, "neither nine numbers nor a file"),
         (of(&["--cell", "1 0 0 2 0 0 0 0 1"]), 2, "the cell has no volume"),
         (of(&["--cell", "nan 0 0 0 1 0 0 0 1"]), 2, "not finite"),
         (of(&["--cell", nine, "--boundary", "isolated"]), 2, "right angles"),
+        (
+            of(&["--cell", "9 0 0 0 9 0 0 0 9", "--boundary", "isolated", "--out-of-core"]),
+            2,
+            "leave out-of-core transforms to periodic cells",
+        ),
         (
             of(&["--cell", nine, "--layout", "clustered:4"]),
             2,

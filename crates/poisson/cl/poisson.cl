@@ -93,18 +93,20 @@ static inline void add_coulomb(__global const double *cell, const double3 index,
 
 static inline double signed_index(const uint k, const uint n) { return 2 * k <= n ? (double)k : (double)k - (double)n; }
 
-// Makes a potential's spectrum of a density's: times K/N. Makes the seven sums of K |h|^2 and K G_a G_b/G^2 |h|^2 in passing.
+// Makes a potential's spectrum of a density's: times K/N. Makes the seven sums of K |h|^2 and K G_a G_b/G^2 |h|^2 in passing. The spectrum has
+// `columns` indices of the second axis, from `first`.
 //
 // Index n/2 of an even axis is +n/2 and -n/2 at once. The mean of two vectors is taken, with opposite signs of all such indices. Components count
 // twice where the other half of the spectrum has their conjugates.
-__kernel void poisson_multiply(__global real *spectrum, const uint4 shape, __global const double *cell, __global double *parts)
+__kernel void poisson_multiply(__global real *spectrum, const uint4 shape, const uint first, const uint columns,
+                               __global const double *cell, __global double *parts)
 {
     SUMS_LOCAL(7);
     double sums[7] = {0, 0, 0, 0, 0, 0, 0};
     const uint row_length = shape.z / 2 + 1;
     const double scale = 1.0 / ((double)shape.x * shape.y * shape.z);
-    for (uint row = get_group_id(0); row < shape.x * shape.y; row += get_num_groups(0)) {
-        const uint k1 = row / shape.y, k2 = row % shape.y;
+    for (uint row = get_group_id(0); row < shape.x * columns; row += get_num_groups(0)) {
+        const uint k1 = row / columns, k2 = first + row % columns;
         for (uint k3 = get_local_id(0); k3 < row_length; k3 += LOCAL_SIZE) {
             const int edge1 = 2 * k1 == shape.x, edge2 = 2 * k2 == shape.y, edge3 = 2 * k3 == shape.z;
             const double3 index =

@@ -16,10 +16,10 @@ use std::sync::Arc;
 const POISSON: KernelFamily = KernelFamily::new("poisson", &[include_str!("../cl/poisson.cl")]);
 
 /// Doubles between the parts of two groups, `MOST_SUMS` of `cl/poisson.cl`.
-const MOST_SUMS: usize = 8;
+pub(crate) const MOST_SUMS: usize = 8;
 
 /// The kernels for densities of type `T`.
-struct Kernels<T> {
+pub(crate) struct Kernels<T> {
     local: usize,
     groups: usize,
     moments: Kernel,
@@ -36,7 +36,8 @@ struct Kernels<T> {
 }
 
 impl<T: Real> Kernels<T> {
-    fn of(device: &Device) -> Result<Arc<Self>> {
+    /// Returns the kernels, which are built on first use and kept by the device.
+    pub fn of(device: &Device) -> Result<Arc<Self>> {
         device.attached(Self::new)
     }
 
@@ -61,7 +62,14 @@ impl<T: Real> Kernels<T> {
                 .kernel("poisson_overlap", &[input("density"), input("potential"), long("points"), parts])?,
             multiply: program.kernel(
                 "poisson_multiply",
-                &[spectrum, shape("shape"), Parameter::input::<f64>("cell"), parts],
+                &[
+                    spectrum,
+                    shape("shape"),
+                    Parameter::value::<u32>("first"),
+                    Parameter::value::<u32>("columns"),
+                    Parameter::input::<f64>("cell"),
+                    parts,
+                ],
             )?,
             convolve: program
                 .kernel("poisson_convolve", &[spectrum, input("factors"), long("components")])?,
@@ -98,9 +106,25 @@ impl<T: Real> Kernels<T> {
     fn range(&self) -> Range {
         Range::groups(self.groups, self.local)
     }
+
+    /// Returns the number of groups, which write a part of the sums each.
+    pub fn groups(&self) -> usize {
+        self.groups
+    }
+
+    /// Makes a potential's spectrum of a density's, or a block of it.
+    pub fn multiply(&self, arguments: &[Argument<'_>]) -> Result<()> {
+        self.multiply.launch(self.range(), arguments).map(drop)
+    }
 }
 
-fn extents(shape: [usize; 3]) -> Argument<'static> {
+/// Returns the numbers that the product takes: b₁, b₂, b₃, and the square of the cutoff.
+pub(crate) fn cell_numbers(coulomb: &Coulomb) -> Vec<f64> {
+    let [b1, b2, b3] = coulomb.reciprocal;
+    [&b1[..], &b2, &b3, &[coulomb.g2max]].concat()
+}
+
+pub(crate) fn extents(shape: [usize; 3]) -> Argument<'static> {
     Argument::value([shape[0] as u32, shape[1] as u32, shape[2] as u32, 0])
 }
 
@@ -171,9 +195,7 @@ impl<T: Real> OnDevice<T> {
         let shape = coulomb.shape;
         // Density and potential, and the spectrum.
         expect_bytes(device, bytes(&[shape, shape, shape, [shape[0], shape[1], 2]], size_of::<T>()))?;
-        let [b1, b2, b3] = coulomb.reciprocal;
-        let cell = [&b1[..], &b2, &b3, &[coulomb.g2max]].concat();
-        let between = Between::Periodic { cell: Buffer::from_slice(device, &cell)? };
+        let between = Between::Periodic { cell: Buffer::from_slice(device, &cell_numbers(coulomb))? };
         Self::new(device, shape, shape, between)
     }
 
@@ -255,8 +277,9 @@ impl<T: Real> OnDevice<T> {
         match &mut self.between {
             Between::Periodic { cell } => {
                 self.fft.forward(density, &mut *spectrum)?;
-                let arguments = [(&mut *spectrum).into(), shape, (&*cell).into(), (&mut *parts).into()];
-                kernels.multiply.launch(range, &arguments)?;
+                let [first, columns] = [0, self.shape[1] as u32].map(Argument::value);
+                let [cell, parts] = [Argument::from(&*cell), Argument::from(&mut *parts)];
+                kernels.multiply(&[(&mut *spectrum).into(), shape, first, columns, cell, parts])?;
                 self.fft.inverse_overwriting(spectrum, potential)?;
             }
             Between::Isolated { factors, double } => {

@@ -53,6 +53,13 @@ pub enum PoissonError {
     #[error("an isolated density needs a cell at right angles; take such a cell, or periodic boundaries")]
     SkewIsolated,
 
+    /// Slabs are for periodic cells only.
+    #[error(
+        "an isolated density goes through a device as a whole; leave out-of-core transforms to periodic cells, \
+         or take a coarser mesh"
+    )]
+    IsolatedSlabs,
+
     /// The order of the mesh does not divide its extents.
     #[error("{order} does not divide extent {extent} of axis {axis}; give an N that divides all extents")]
     Order {
@@ -66,8 +73,8 @@ pub enum PoissonError {
 
     /// The device or the host has not the memory.
     #[error(
-        "{wanted} bytes are needed on {place}, which has {available}; take a coarser mesh, single precision, or \
-         a device with more memory"
+        "{wanted} bytes are needed on {place}, which has {available}; take slabs through the host's memory \
+         (out of core, for periodic cells), a coarser mesh, single precision, or a device with more memory"
     )]
     Memory {
         /// Bytes wanted.

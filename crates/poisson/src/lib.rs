@@ -14,11 +14,15 @@ mod error;
 mod host;
 mod order;
 mod plan;
+mod share;
+mod slabs;
 mod sums;
+mod transfer;
 
 pub use cell::{Cell, CellError};
 pub use coulomb::Cutoff;
 pub use error::{PoissonError, PoissonResult};
 pub use order::{MeshOrder, reorder};
-pub use plan::{Boundary, Options, Plan, Solution, Times, Units};
+pub use plan::{Boundary, Options, Plan, Solution, Units};
 pub use sums::{Stress, TENSOR_AXES, Tensor};
+pub use transfer::Times;

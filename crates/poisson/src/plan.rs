@@ -6,10 +6,13 @@ use super::device::{OnDevice, Results};
 use super::error::{PoissonError, PoissonResult};
 use super::host::{self, FreeSpace};
 use super::order::{MeshOrder, reorder};
+use super::share::shared_out;
+use super::slabs::Slabs;
 use super::sums::Stress;
+use super::transfer::{FromHost, Times};
 use lattice_compute::scalar::{Precision, Real};
-use lattice_compute::{Buffer, Team, reserve};
-use std::time::{Duration, Instant};
+use lattice_compute::{Team, reserve};
+use std::time::Instant;
 
 /// Largest value of a density in single precision.
 const LARGEST_SINGLE: f64 = 1e30;
@@ -57,6 +60,10 @@ pub struct Options {
     pub units: Units,
     /// The order of density and potential.
     pub order: MeshOrder,
+    /// Most bytes that a density takes on each device; it then goes through all devices by slabs.
+    ///
+    /// `None` for densities that lie on a device as a whole. The host does not look at this.
+    pub out_of_core: Option<u64>,
 }
 
 impl Default for Options {
@@ -68,17 +75,9 @@ impl Default for Options {
             precision: Precision::Double,
             units: Units::default(),
             order: MeshOrder::default(),
+            out_of_core: None,
         }
     }
-}
-
-/// How long the parts of a solution took.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Times {
-    /// To the device and back; zero on the host.
-    pub transfer: Duration,
-    /// Transforms and all that is between them.
-    pub compute: Duration,
 }
 
 /// A potential, and what came with it.
@@ -106,16 +105,16 @@ pub struct Solution {
 enum Way {
     Periodic(Coulomb),
     FreeSpace(FreeSpace),
-    Single(OfPrecision<f32>),
-    Double(OfPrecision<f64>),
+    Single(OnTeam<f32>),
+    Double(OnTeam<f64>),
+    SingleSlabs(Slabs<f32>),
+    DoubleSlabs(Slabs<f64>),
 }
 
-/// A device with buffers for density and potential, and for one of them in another order.
-struct OfPrecision<T: Real> {
-    solver: OnDevice<T>,
-    density: Buffer<T>,
-    potential: Buffer<T>,
-    clustered: Option<(Buffer<T>, usize)>,
+/// The devices that are prepared for whole densities: the first one, others when there are many.
+struct OnTeam<T: Real> {
+    team: Team,
+    prepared: Vec<FromHost<T>>,
 }
 
 /// A prepared solution of Poisson's equation for a cell and a mesh.
@@ -141,78 +140,139 @@ pub struct Plan {
     way: Way,
 }
 
-impl<T: Real> OfPrecision<T> {
-    fn new(solver: OnDevice<T>, points: usize, order: MeshOrder) -> PoissonResult<Self> {
-        let buffer = || Buffer::uninitialised(solver.device(), points);
-        let (density, potential) = (buffer()?, buffer()?);
-        let clustered = match order {
-            MeshOrder::Sequential => None,
-            MeshOrder::Clustered(n) => Some((buffer()?, n)),
-        };
-        Ok(Self { solver, density, potential, clustered })
+impl<T: Real> OnTeam<T> {
+    fn new(team: &Team, cell: &Cell, shape: [usize; 3], options: Options) -> PoissonResult<Self> {
+        let mut devices = Self { team: team.clone(), prepared: Vec::new() };
+        devices.prepare(1, cell, shape, options)?;
+        Ok(devices)
     }
 
-    fn solve(&mut self, values: &[f64], potential: &mut Vec<f64>) -> PoissonResult<(Results, Times)> {
-        let mut clock = Instant::now();
-        let mut lap = || {
-            let now = Instant::now();
-            now - std::mem::replace(&mut clock, now)
-        };
-        let rounded: Vec<T> = values.iter().map(|&value| T::from_f64(value)).collect();
-        match &mut self.clustered {
-            None => self.density.write(&rounded)?,
-            Some((clustered, _)) => clustered.write(&rounded)?,
+    /// Prepares so many devices, if there are as many.
+    fn prepare(
+        &mut self,
+        count: usize,
+        cell: &Cell,
+        shape: [usize; 3],
+        options: Options,
+    ) -> PoissonResult<()> {
+        let wanted = count.min(self.team.devices().len());
+        for device in self.team.devices().iter().take(wanted).skip(self.prepared.len()) {
+            let solver = match options.boundary {
+                Boundary::Periodic => OnDevice::periodic(device, &Coulomb::new(cell, shape, options.cutoff))?,
+                Boundary::Isolated => OnDevice::isolated(device, cell, shape)?,
+            };
+            self.prepared.push(FromHost::new(solver, shape.iter().product(), options.order)?);
         }
-        let sent = lap();
-        if let Some((clustered, n)) = &self.clustered {
-            self.solver.reorder(clustered, &mut self.density, *n, false)?;
-        }
-        let results = self.solver.solve(&self.density, &mut self.potential)?;
-        if let Some((clustered, n)) = &mut self.clustered {
-            self.solver.reorder(&self.potential, clustered, *n, true)?;
-        }
-        self.solver.device().finish()?;
-        let compute = lap();
-        let found = self.clustered.as_ref().map_or(&self.potential, |(clustered, _)| clustered).to_vec()?;
-        potential.extend(found.iter().map(|&value| value.to_f64()));
-        Ok((results, Times { transfer: sent + lap(), compute }))
+        Ok(())
     }
+
+    /// Solves for several densities, which the prepared devices share.
+    fn solve(&mut self, densities: &[&[f64]]) -> PoissonResult<Vec<Raw>> {
+        shared_out(&mut self.prepared, densities.iter(), |device, density| {
+            let mut potential = room(density.len())?;
+            let (results, times) = device.solve(density, &mut potential)?;
+            Ok(Raw { potential, results, times })
+        })
+    }
+}
+
+/// A potential in hartree, and what was found beside it.
+struct Raw {
+    potential: Vec<f64>,
+    results: Results,
+    times: Times,
+}
+
+/// Returns zeros, if the host has room for them.
+fn room(points: usize) -> PoissonResult<Vec<f64>> {
+    let mut values = Vec::new();
+    reserve(&mut values, points)?;
+    values.resize(points, 0.0);
+    Ok(values)
+}
+
+/// Solves with a function that takes the sequential order.
+fn in_order(
+    shape: [usize; 3],
+    order: MeshOrder,
+    density: &[f64],
+    solve: impl FnOnce(&[f64]) -> PoissonResult<(Vec<f64>, Results)>,
+) -> PoissonResult<Raw> {
+    let began = Instant::now();
+    let (potential, results) = if order == MeshOrder::Sequential {
+        solve(density)?
+    } else {
+        let (mut sequential, mut ordered) = (room(density.len())?, room(density.len())?);
+        reorder(shape, (density, order), (&mut sequential, MeshOrder::Sequential));
+        let (potential, results) = solve(&sequential)?;
+        reorder(shape, (&potential, MeshOrder::Sequential), (&mut ordered, order));
+        (ordered, results)
+    };
+    Ok(Raw { potential, results, times: Times { compute: began.elapsed(), ..Times::default() } })
+}
+
+/// Solves for one density after another with a function that takes the sequential order.
+fn one_by_one(
+    shape: [usize; 3],
+    order: MeshOrder,
+    densities: &[&[f64]],
+    mut solve: impl FnMut(&[f64]) -> PoissonResult<(Vec<f64>, Results)>,
+) -> PoissonResult<Vec<Raw>> {
+    densities.iter().map(|density| in_order(shape, order, density, &mut solve)).collect()
+}
+
+/// Solves by slabs, with the sums over the density made on the host.
+fn by_slabs<T: Real>(
+    slabs: &mut Slabs<T>,
+    shape: [usize; 3],
+    density: &[f64],
+) -> PoissonResult<(Vec<f64>, Results)> {
+    let mut potential = room(density.len())?;
+    let spectral = Some(slabs.solve(density, &mut potential)?);
+    Ok((potential, Results { moments: host::moments(shape, density), spectral, overlap: None }))
 }
 
 impl Plan {
     /// Prepares potentials on the first device of the team, or on the host.
     ///
+    /// The other devices are prepared when [`solve_all`](Self::solve_all) first has enough for them.
+    /// Out of core, all devices work on each density.
+    ///
     /// # Errors
-    /// A mesh without points; an isolated density in a skew cell; an order that does not divide the
-    /// mesh; too little memory; a failure of the device.
+    /// A mesh without points; an isolated density in a skew cell, or out of core; an order that does
+    /// not divide the mesh; too little memory; a failure of the device.
     pub fn new(team: &Team, cell: Cell, shape: [usize; 3], options: Options) -> PoissonResult<Self> {
         let points = shape.iter().try_fold(1_usize, |all, &n| all.checked_mul(n));
-        let points = match points.filter(|points| points.checked_mul(1 << 10).is_some()) {
+        match points.filter(|points| points.checked_mul(1 << 10).is_some()) {
             Some(0) => return Err(PoissonError::NoPoints(shape)),
-            Some(points) => points,
+            Some(_) => {}
             None => {
                 let (available, place) = (u64::MAX >> 11, "any device".to_owned());
                 return Err(PoissonError::Memory { wanted: u64::MAX, available, place });
             }
-        };
+        }
         if let Some(axis) = options.order.misfit(shape) {
             return Err(PoissonError::Order { order: options.order, axis: axis + 1, extent: shape[axis] });
         }
         if options.boundary == Boundary::Isolated && !cell.is_orthogonal() {
             return Err(PoissonError::SkewIsolated);
         }
-        let way = match (team.is_host(), options.precision) {
-            (true, _) => match options.boundary {
-                Boundary::Periodic => Way::Periodic(Coulomb::new(&cell, shape, options.cutoff)),
+        if options.boundary == Boundary::Isolated && options.out_of_core.is_some() {
+            return Err(PoissonError::IsolatedSlabs);
+        }
+        let coulomb = || Coulomb::new(&cell, shape, options.cutoff);
+        let way = match (team.is_host(), options.out_of_core, options.precision) {
+            (true, ..) => match options.boundary {
+                Boundary::Periodic => Way::Periodic(coulomb()),
                 Boundary::Isolated => Way::FreeSpace(FreeSpace::new(&cell, shape)?),
             },
-            (false, Precision::Single) => {
-                let solver = on_device(team, &cell, shape, options)?;
-                Way::Single(OfPrecision::new(solver, points, options.order)?)
+            (_, None, Precision::Single) => Way::Single(OnTeam::new(team, &cell, shape, options)?),
+            (_, None, Precision::Double) => Way::Double(OnTeam::new(team, &cell, shape, options)?),
+            (_, Some(most), Precision::Single) => {
+                Way::SingleSlabs(Slabs::new(team.devices(), &coulomb(), most)?)
             }
-            (false, Precision::Double) => {
-                let solver = on_device(team, &cell, shape, options)?;
-                Way::Double(OfPrecision::new(solver, points, options.order)?)
+            (_, Some(most), Precision::Double) => {
+                Way::DoubleSlabs(Slabs::new(team.devices(), &coulomb(), most)?)
             }
         };
         Ok(Self { cell, shape, options, way })
@@ -230,53 +290,51 @@ impl Plan {
     /// [`PoissonError::Length`]; [`PoissonError::NotFinite`]; [`PoissonError::TooLarge`]; a failure of
     /// the device.
     pub fn solve(&mut self, density: &[f64]) -> PoissonResult<Solution> {
-        self.check(density)?;
-        let points = density.len();
-        let mut potential = Vec::new();
-        let began = Instant::now();
-        let (results, times) = match &mut self.way {
-            Way::Single(device) => {
-                reserve(&mut potential, points)?;
-                device.solve(density, &mut potential)?
-            }
-            Way::Double(device) => {
-                reserve(&mut potential, points)?;
-                device.solve(density, &mut potential)?
-            }
-            way => {
-                let (shape, order) = (self.shape, self.options.order);
-                let mut sequential = Vec::new();
-                if order != MeshOrder::Sequential {
-                    sequential = vec![0.0; points];
-                    reorder(shape, (density, order), (&mut sequential, MeshOrder::Sequential));
-                }
-                let density = if sequential.is_empty() { density } else { &sequential };
-                let moments = host::moments(shape, density);
-                let (found, results) = match way {
-                    Way::FreeSpace(space) => {
-                        let found = space.solve(density)?;
-                        let overlap = Some(host::overlap(density, &found));
-                        (found, Results { moments, spectral: None, overlap })
-                    }
-                    Way::Periodic(coulomb) => {
-                        let (found, spectral) = host::periodic(coulomb, density)?;
-                        (found, Results { moments, spectral: Some(spectral), overlap: None })
-                    }
-                    Way::Single(_) | Way::Double(_) => unreachable!("devices are served above"),
-                };
-                potential = found;
-                if order != MeshOrder::Sequential {
-                    let mut clustered = vec![0.0; points];
-                    reorder(shape, (&potential, MeshOrder::Sequential), (&mut clustered, order));
-                    potential = clustered;
-                }
-                (results, Times { compute: began.elapsed(), ..Times::default() })
-            }
-        };
-        Ok(self.solution(potential, &results, times))
+        let mut solutions = self.solve_all(&[density])?;
+        Ok(solutions.remove(0))
     }
 
-    fn solution(&self, mut potential: Vec<f64>, results: &Results, times: Times) -> Solution {
+    /// Computes the potentials of several densities, in their order.
+    ///
+    /// The devices of the team share whole densities. Those of a plan out of core share the slabs of
+    /// one density after another.
+    ///
+    /// # Errors
+    /// All errors of [`solve`](Self::solve).
+    pub fn solve_all(&mut self, densities: &[&[f64]]) -> PoissonResult<Vec<Solution>> {
+        densities.iter().try_for_each(|density| self.check(density))?;
+        let (cell, shape, options) = (self.cell, self.shape, self.options);
+        let (order, all) = (options.order, densities);
+        let found = match &mut self.way {
+            Way::Single(devices) => {
+                devices.prepare(densities.len(), &cell, shape, options)?;
+                devices.solve(densities)?
+            }
+            Way::Double(devices) => {
+                devices.prepare(densities.len(), &cell, shape, options)?;
+                devices.solve(densities)?
+            }
+            Way::SingleSlabs(slabs) => {
+                one_by_one(shape, order, all, |density| by_slabs(slabs, shape, density))?
+            }
+            Way::DoubleSlabs(slabs) => {
+                one_by_one(shape, order, all, |density| by_slabs(slabs, shape, density))?
+            }
+            Way::FreeSpace(space) => one_by_one(shape, order, all, |density| {
+                let found = space.solve(density)?;
+                let overlap = Some(host::overlap(density, &found));
+                Ok((found, Results { moments: host::moments(shape, density), spectral: None, overlap }))
+            })?,
+            Way::Periodic(coulomb) => one_by_one(shape, order, all, |density| {
+                let (found, spectral) = host::periodic(coulomb, density)?;
+                let moments = host::moments(shape, density);
+                Ok((found, Results { moments, spectral: Some(spectral), overlap: None }))
+            })?,
+        };
+        Ok(found.into_iter().map(|raw| self.solution(raw)).collect())
+    }
+
+    fn solution(&self, Raw { mut potential, results, times }: Raw) -> Solution {
         let (points, unit) = (potential.len(), self.options.units.of_hartree());
         let (volume, moments) = (self.cell.volume(), results.moments);
         let point = volume / points as f64;
@@ -316,19 +374,5 @@ impl Plan {
             return Err(PoissonError::TooLarge { index, value: density[index] });
         }
         Ok(())
-    }
-}
-
-/// Prepares the first device of a team.
-fn on_device<T: Real>(
-    team: &Team,
-    cell: &Cell,
-    shape: [usize; 3],
-    options: Options,
-) -> PoissonResult<OnDevice<T>> {
-    let device = team.device()?;
-    match options.boundary {
-        Boundary::Periodic => OnDevice::periodic(device, &Coulomb::new(cell, shape, options.cutoff)),
-        Boundary::Isolated => OnDevice::isolated(device, cell, shape),
     }
 }

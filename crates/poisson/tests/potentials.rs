@@ -276,6 +276,82 @@ fn a_plan_is_used_again_with_the_same_bits() {
     }
 }
 
+#[test]
+fn slabs_through_the_host_are_the_whole() {
+    let shapes: &[[usize; 3]] = if small() { &[[2, 3, 2]] } else { &[[1, 1, 1], [5, 7, 6], [9, 4, 17]] };
+    // A plane and a column, two of each, everything.
+    for (number, &shape) in shapes.iter().enumerate() {
+        let [n1, n2, n3] = shape.map(|n| n as u64);
+        let least = 8 * n2 * (n3 + 2 * (n3 / 2 + 1)) + 16 * n1 * (n3 / 2 + 1);
+        let count = shape.iter().product();
+        let density = random(number as u64, count);
+        for (place, team) in places() {
+            let plain = Options { cutoff: Cutoff::Sphere, ..Options::default() };
+            let wanted = solve(&team, SKEW, shape, plain, &density);
+            let mut first: Option<Solution> = None;
+            let twice = Team::of(team.devices().iter().chain(team.devices()).cloned());
+            for (team, bytes) in [(&team, least), (&team, 2 * least), (&twice, least), (&team, 1 << 30)] {
+                if team.is_host() || team.devices().is_empty() {
+                    continue;
+                }
+                let out_of_core = Options { out_of_core: Some(bytes), ..plain };
+                let found = solve(team, SKEW, shape, out_of_core, &density);
+                let label = format!("{shape:?} within {bytes} bytes on {place}");
+                let largest = wanted.potential.iter().fold(1e-3, |largest: f64, x| largest.max(x.abs()));
+                let potentials = found.potential.iter().zip(&wanted.potential);
+                assert!(
+                    potentials.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max) < 2e-13 * largest,
+                    "{label}"
+                );
+                assert!((found.energy - wanted.energy).abs() <= 1e-13 * wanted.energy.abs(), "{label}");
+                let (a, b) = (found.stress.unwrap(), wanted.stress.unwrap());
+                for (a, b) in a.fixed_charge.iter().zip(b.fixed_charge) {
+                    assert!((a - b).abs() <= 1e-12 * wanted.energy.abs(), "{label}");
+                }
+                assert!((found.charge - wanted.charge).abs() < 1e-12, "{label}");
+                if bytes == least {
+                    // Two devices share the slabs of one, bit for bit.
+                    let known = first.get_or_insert_with(|| found.clone());
+                    assert_eq!((&known.potential, known.energy), (&found.potential, found.energy), "{label}");
+                }
+            }
+            if !team.is_host() {
+                let tight = Options { out_of_core: Some(least - 1), ..plain };
+                let refused = Plan::new(&team, Cell::new(SKEW).unwrap(), shape, tight).err().unwrap();
+                assert!(matches!(refused, PoissonError::Memory { .. }), "{refused}");
+            }
+        }
+    }
+    let slabs = Options { boundary: Boundary::Isolated, out_of_core: Some(1 << 20), ..Options::default() };
+    let refused = Plan::new(&Team::host(), Cell::new(BOX).unwrap(), [2; 3], slabs).err();
+    assert_eq!(refused, Some(PoissonError::IsolatedSlabs));
+}
+
+#[test]
+fn devices_share_several_densities() {
+    let shape = [5, 6, 4];
+    let densities: Vec<Vec<f64>> = (0..3).map(|seed| random(seed, 120)).collect();
+    let densities: Vec<&[f64]> = densities.iter().map(Vec::as_slice).collect();
+    for (place, team) in places() {
+        let team = if team.is_host() {
+            team
+        } else {
+            Team::of(team.devices().iter().chain(team.devices()).cloned())
+        };
+        let mut plan = Plan::new(&team, Cell::new(SKEW).unwrap(), shape, Options::default()).unwrap();
+        let together = plan.solve_all(&densities).unwrap();
+        for (density, found) in densities.iter().zip(&together) {
+            let alone = plan.solve(density).unwrap();
+            assert_eq!((alone.potential, alone.energy), (found.potential.clone(), found.energy), "{place}");
+        }
+        assert!(plan.solve_all(&[]).unwrap().is_empty());
+        assert!(matches!(
+            plan.solve_all(&[densities[0], &[1.0]]),
+            Err(PoissonError::Length { found: 1, .. })
+        ));
+    }
+}
+
 /// The stress is the derivative of the energy by the strain.
 #[test]
 fn the_stress_is_that_of_strained_cells() {
