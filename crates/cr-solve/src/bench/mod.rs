@@ -7,7 +7,7 @@ mod bandwidth;
 mod blas;
 mod compare;
 mod factor;
-mod fft;
+pub mod fft;
 mod gemm;
 mod gemm_team;
 mod joined;

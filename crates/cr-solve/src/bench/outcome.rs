@@ -240,6 +240,23 @@ impl Subject {
 }
 
 impl Row {
+    /// Returns the row in one line: what was measured, and its median time.
+    pub fn line(&self) -> String {
+        let mut line = format!("{} {}", self.benchmark, self.kernel);
+        for (name, value) in &self.parameters {
+            match value {
+                Value::String(text) => line += &format!(", {name} {text}"),
+                other => line += &format!(", {name} {other}"),
+            }
+        }
+        let spread = match self.rated_by {
+            Clock::Event => self.event_seconds,
+            Clock::Wall => self.wall_seconds,
+        };
+        let microseconds = spread.map_or(f64::NAN, |spread| spread.median * 1e6);
+        line + &format!(": {microseconds:.1} µs")
+    }
+
     /// Makes a row; `None` without samples.
     ///
     /// An arithmetic ceiling is set here. The ceiling of memory is known after all measurements.

@@ -284,9 +284,12 @@ impl<'a> Session<'a> {
     }
 
     /// Adds a row that was measured elsewhere, unless it has no samples.
+    ///
+    /// The row's time is told at once, because the tables come at the end.
     pub fn push(&mut self, subject: Subject, samples: Samples) {
         let Some(mut row) = Row::new(subject, samples) else { return };
         row.relate_to_one_device(&self.rows, self.team.labels().len());
+        self.report.note(row.line());
         self.rows.push(row);
     }
 
