@@ -5,12 +5,13 @@ use super::arguments::{is_wanted, path_text};
 use super::extents::Extents;
 use super::failure::{Failure, Status};
 use super::report::{Report, align_right, plain_table};
-use crate::bench::no_device;
+use crate::bench::{fft, no_device};
 use crate::memory::Need;
 use crate::precisions;
 use crate::tune_progress::Progress;
 use crate::variants::{short, short_options};
 use comfy_table::{ContentArrangement, Table};
+use lattice_cl::blas::fft::{FftError, FftKind, Shape, TunedFft, tune_fft};
 use lattice_cl::blas::gemm::{Arithmetic, TunedGemm, tune_gemm};
 use lattice_cl::blas::{BlasError, Op};
 use lattice_cl::device::{Device, DeviceOptions, Profiling, SearchObserver, Selector, Team};
@@ -36,14 +37,17 @@ pub struct Arguments {
     /// Stencil: extents in x, y, z, t of one device's domain; may be repeated
     #[arg(long, value_name = "EXTENTS", default_value = "16x16x16x32")]
     dims: Vec<Dims>,
-    /// Precisions: double, single, half (or d, s, h) or all; gemm has no half
+    /// Precisions: double, single, half (or d, s, h) or all; gemm and fft have no half
     #[arg(long, value_name = "PRECISION,…", value_delimiter = ',', default_value = "all", value_parser = precisions::of_fields())]
     precision: Vec<String>,
-    /// Gemm: m, n and k of the products, N for NxNxN
+    /// Gemm: m, n and k of the products, N for NxNxN [default: 1024]; fft: one to four extents [default: those of bench fft]
     ///
-    /// One product stands for all sizes up to the next powers of two.
-    #[arg(long, value_name = "MxNxK,…", value_delimiter = ',', default_value = "1024", value_parser = Extents::parse)]
-    sizes: Vec<Extents>,
+    /// One product stands for all sizes up to the next powers of two, one axis for all of its length.
+    #[arg(long, value_name = "SIZE,…", value_delimiter = ',')]
+    sizes: Vec<String>,
+    /// Fft: complex to complex, real to complex, complex to real
+    #[arg(long, value_enum, value_name = "KIND,…", value_delimiter = ',', default_value = "c2c,r2c,c2r")]
+    kind: Vec<fft::Kind>,
     /// Gemm: which factors are transposed, in column-major order: nn, nt, tn, tt
     #[arg(long, value_name = "FORM,…", value_delimiter = ',', default_value = "nn", value_parser = ["nn", "nt", "tn", "tt"])]
     forms: Vec<String>,
@@ -82,6 +86,8 @@ enum Family {
     Stencil,
     /// Products of matrices
     Gemm,
+    /// Fourier transforms, by their axes
+    Fft,
 }
 
 /// Operators whose kernels have variants of their own.
@@ -141,10 +147,11 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
             lattices.tune(&team, report, &mut rows)?;
         }
         Family::Gemm => {
-            let products = products(arguments);
+            let products = products(arguments)?;
             progress.plan(products.len());
             tune_products(arguments, &products, device, report, &mut rows)?;
         }
+        Family::Fft => tune_transforms(arguments, device, report, &progress, &mut rows)?,
     }
     progress.finish();
     let info = device.info();
@@ -297,6 +304,8 @@ fn tune_links<T: Storage>(
     Ok(tune_stencil(&links, operator.site_term(), sources, budget)?)
 }
 
+type TuneFft = fn(&Device, &Shape, FftKind, Duration) -> Result<Vec<TunedFft>, RenewError<FftError>>;
+
 type TuneProduct =
     fn(&Device, Arithmetic, [Op; 2], [usize; 3], Duration) -> Result<TunedGemm, RenewError<BlasError>>;
 
@@ -312,13 +321,19 @@ struct Product {
 /// Returns the requested products.
 ///
 /// There is one for each element type, arithmetic and pair of ops.
-fn products(arguments: &Arguments) -> Vec<Product> {
+///
+/// # Errors
+/// If sizes are not those of products.
+fn products(arguments: &Arguments) -> Result<Vec<Product>, Failure> {
     let elements: [(&str, &str, TuneProduct); 4] = [
         ("single", "real", tune_gemm::<f32>),
         ("double", "real", tune_gemm::<f64>),
         ("single", "complex", tune_gemm::<Complex<f32>>),
         ("double", "complex", tune_gemm::<Complex<f64>>),
     ];
+    let default = ["1024".to_owned()];
+    let sizes = if arguments.sizes.is_empty() { &default[..] } else { &arguments.sizes[..] };
+    let sizes = sizes.iter().map(|text| size_of_text(text, Extents::parse)).collect::<Result<Vec<_>, _>>()?;
     let mut products = Vec::new();
     for (precision, kind, tune) in elements {
         if !is_wanted(&arguments.precision, precision) || !is_wanted(&arguments.elements, kind) {
@@ -328,7 +343,7 @@ fn products(arguments: &Arguments) -> Vec<Product> {
         if arguments.three_tf32 && precision == "single" {
             arithmetics.push(Arithmetic::ThreeTf32);
         }
-        for &extents in &arguments.sizes {
+        for &extents in &sizes {
             for form in &arguments.forms {
                 let op = |place| if form.as_bytes()[place] == b't' { Op::T } else { Op::N };
                 let product = |&arithmetic: &Arithmetic| {
@@ -339,7 +354,54 @@ fn products(arguments: &Arguments) -> Vec<Product> {
             }
         }
     }
-    products
+    Ok(products)
+}
+
+/// Parses a size of `--sizes`.
+fn size_of_text<S>(text: &str, parse: impl Fn(&str) -> Result<S, String>) -> Result<S, Failure> {
+    parse(text).map_err(|message| Failure::usage(format!("--sizes {text}: {message}")))
+}
+
+/// Tunes the axes of transforms, each length and kind of lines once.
+fn tune_transforms(
+    arguments: &Arguments,
+    device: &Device,
+    report: &Report,
+    progress: &Progress,
+    rows: &mut Vec<Row>,
+) -> Result<(), Failure> {
+    let sizes = if arguments.sizes.is_empty() {
+        fft::default_sizes(device.info().kind)
+    } else {
+        let sizes = arguments.sizes.iter().map(|text| size_of_text(text, str::parse::<fft::Extents>));
+        sizes.collect::<Result<Vec<_>, _>>()?
+    };
+    let budget = Duration::from_secs(arguments.budget);
+    let precisions: [(&str, TuneFft); 2] = [("single", tune_fft::<f32>), ("double", tune_fft::<f64>)];
+    let precisions = precisions.into_iter().filter(|(name, _)| is_wanted(&arguments.precision, name));
+    let precisions: Vec<_> = precisions.collect();
+    // Rows and columns of each kind: at most as many as there are axes, and most axes are alike.
+    progress.plan(2 * sizes.len() * precisions.len() * arguments.kind.len());
+    for fft::Extents(extents) in &sizes {
+        for (precision, tune) in &precisions {
+            for &kind in &arguments.kind {
+                let points = extents.iter().fold(1_u128, |points, &n| points.saturating_mul(n as u128));
+                let need = Need { on_host: 0, on_device: points.saturating_mul(64) };
+                need.expect_room(format_args!("arrays of {points} points"), Some(device))?;
+                let text = extents.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
+                report.note(format_args!("{precision}, {kind:?}, {text}"));
+                let kind = match kind {
+                    fft::Kind::C2c => FftKind::ComplexToComplex,
+                    fft::Kind::R2c => FftKind::RealToComplex,
+                    fft::Kind::C2r => FftKind::ComplexToReal,
+                };
+                for TunedFft { key, shipped, found } in tune(device, &Shape::new(extents), kind, budget)? {
+                    rows.push(Row::new(&key, &shipped, &found));
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 fn tune_products(

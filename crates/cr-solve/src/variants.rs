@@ -1,5 +1,6 @@
 //! Short texts of kernel variants and of the kernels that have them.
 
+use lattice_cl::blas::fft::FftTuning;
 use lattice_cl::blas::gemm::GemmTuning;
 use lattice_cl::operator::Tuning;
 use lattice_cl::tuning::text_of;
@@ -11,6 +12,7 @@ pub fn short(kernel: &str, variant: &Value) -> String {
     let known = match kernel {
         "wilson" => Tuning::deserialize(variant).ok().map(|tuning| describe(&tuning)),
         "gemm" => GemmTuning::deserialize(variant).ok().map(|tuning| tuning.to_string()),
+        "fft" => FftTuning::deserialize(variant).ok().map(|tuning| tuning.to_string()),
         _ => None,
     };
     known.unwrap_or_else(|| text_of(variant))
@@ -92,6 +94,8 @@ mod tests {
         assert_eq!(short("wilson", &variant), "group 64, registers 128, links streamed");
         let panels = json!({ "kernel": "panels", "panel": [16, 8], "block": [128, 192, 256], "lanes": 8 });
         assert_eq!(short("gemm", &panels), "panels 16x8, block 128x192x256");
+        let rader = json!({ "way": "rader", "radices": [10, 5, 5], "elements": 1024, "items": 128 });
+        assert_eq!(short("fft", &rader), "rader 10·5·5, groups of 1024 elements, 128 items");
         assert_eq!(short("gemm", &json!({ "kernel": "other", "n": 3 })), "kernel=\"other\" n=3");
     }
 }

@@ -104,6 +104,29 @@ fn what_tune_finds_is_kept_listed_used_and_cleared() {
 }
 
 #[test]
+fn axes_of_transforms_are_tuned_and_used() {
+    let tuning = TuningFile::new();
+    let line = "tune fft --device 0.0 --sizes 12x30,17 --precision single --kind c2c,r2c --budget 1";
+    let found = tuning.json(line);
+    let rows = found["rows"].as_array().unwrap();
+    let keys: Vec<_> =
+        rows.iter().map(|row| [&row["options"], &row["extents"]].map(|x| x.as_str().unwrap())).collect();
+    for (kind, length) in [("c2c", 30), ("c2c", 12), ("r2c", 30), ("c2c", 17), ("r2c", 17)] {
+        let options = format!("element=c kind={kind} lines=rows");
+        assert!(keys.contains(&[&options, &format!("n={length}")]), "{keys:?}");
+    }
+    assert!(rows.iter().all(|row| row["kernel"] == "fft"));
+    assert!(rows.iter().any(|row| row["variants_tried"].as_u64().unwrap() > 1), "{rows:?}");
+    // What was found is read and used, and its numbers are checked.
+    let used =
+        tuning.json("bench fft --device 0.0 --sizes 12x30,17 --precision s --samples 2 --seconds 0.01");
+    assert_eq!(used["rows"].as_array().unwrap().len(), 6);
+    let listed = tuning.json("tune --list");
+    assert!(listed["entries"].as_array().unwrap().iter().any(|entry| entry["kernel"] == "fft"));
+    tuning.assert_refused("tune fft --device 0.0 --sizes 8x0", 2, "one to four extents");
+}
+
+#[test]
 fn products_of_matrices_are_tuned_by_classes_of_their_extents() {
     let tuning = TuningFile::new();
     let line =

@@ -13,7 +13,7 @@
 //
 // See crates/linalg/src/fft/ for who gives what. `radices` has four bits for each pass: the radix less 1, the first pass lowest.
 //
-// Large transforms on GPUs have a program of their own (`FIXED`), in which lengths, strides, places of lines and the sequence of passes are constants.
+// Large transforms on GPUs have a program of their own (`FIXED`), in which lengths and the sequence of passes are constants.
 // crates/linalg/src/fft/fixed.rs makes its text.
 
 #define COMPLEX_LINES 0 // complex numbers

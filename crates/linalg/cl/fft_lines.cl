@@ -1,13 +1,20 @@
 // The kernels of transforms: lines in local memory, and the steps of lines that are too long for it. Stands behind the passes.
 
-// Where line number `line` begins: on the side that is read (0), or written (1). Geometry is the number of dimensions, then of each, fastest
-// first, its extent and its distances on both sides.
-static inline ulong place_of(__global const ulong *geometry, ulong line, const uint side)
+// Where line number `line` begins on the side that is read, and on the one that is written. Geometry is the number of dimensions, then of each,
+// fastest first, its extent and its distances on both sides. A program of its own has at most 2^31 lines.
+#ifdef FIXED
+#define line_number uint
+#else
+#define line_number ulong
+#endif
+static inline ulong2 places_of(__global const ulong *geometry, line_number line)
 {
-    ulong place = 0;
-    for (ulong d = 0; d < geometry[0]; ++d) {
-        const ulong extent = geometry[1 + 3 * d];
-        place += line % extent * geometry[2 + 3 * d + side];
+    ulong2 place = (ulong2)(0, 0);
+    const uint dimensions = FIXED_OR(FIXED_DIMENSIONS, (uint)geometry[0]);
+    for (uint d = 0; d < dimensions; ++d) {
+        const line_number extent = (line_number)geometry[1 + 3 * d];
+        const line_number digit = d + 1 == dimensions ? line : line % extent;
+        place += digit * (ulong2)(geometry[2 + 3 * d], geometry[3 + 3 * d]);
         line /= extent;
     }
     return place;
@@ -77,11 +84,7 @@ typedef union {
     const uint v = stride == 1 ? i / (count) : i % VECTORS
 #endif
 
-#ifdef FIXED
-#define PLACE_OF(line, side) JOIN(fixed_place_, side)((uint)(line))
-#else
-#define PLACE_OF(line, side) place_of(geometry, line, side)
-
+#ifndef FIXED
 // All passes over a line of m elements; returns where the result is.
 static inline __local vreal *run_passes(ulong radices, const uint m, const uint vectors, const uint plane, __global const real *roots,
                                         __local vreal *from, __local vreal *to)
@@ -130,10 +133,12 @@ __kernel void fft_lines(__global const real *from, const ulong from_offset, __gl
         const int paired = read_mode != COMPLEX_LINES || written_mode != COMPLEX_LINES;
         const ulong one = paired ? 2 * line : line;
         const ulong two = paired && one + 1 < singles ? one + 1 : one;
-        places[i] = PLACE_OF(one, 0);
-        places[together + i] = PLACE_OF(two, 0);
-        places[2 * together + i] = exists ? PLACE_OF(one, 1) : NOWHERE;
-        places[3 * together + i] = exists && two != one ? PLACE_OF(two, 1) : NOWHERE;
+        const ulong2 at_one = places_of(geometry, (line_number)one);
+        const ulong2 at_two = paired ? places_of(geometry, (line_number)two) : at_one;
+        places[i] = at_one.x;
+        places[together + i] = at_two.x;
+        places[2 * together + i] = exists ? at_one.y : NOWHERE;
+        places[3 * together + i] = exists && two != one ? at_two.y : NOWHERE;
     }
     GROUP_BARRIER;
 
@@ -294,7 +299,7 @@ __kernel void fft_gather(__global const real *from, const ulong from_offset, __g
         if (k < n) {
             const int paired = modes.x != COMPLEX_LINES || modes.y != COMPLEX_LINES;
             const ulong one = paired ? 2 * line : line, two = paired && one + 1 < singles ? one + 1 : one;
-            z = load_element(source, modes.x, place_of(geometry, one, 0), place_of(geometry, two, 0), n, k, from_stride, modes.z);
+            z = load_element(source, modes.x, places_of(geometry, one).x, places_of(geometry, two).x, n, k, from_stride, modes.z);
             if (sizes.z == BLUESTEIN)
                 z = multiply_parts(z, load_pair(chirp, k));
         }
@@ -326,8 +331,8 @@ __kernel void fft_scatter(__global const real *work, __global real *to, const ul
         const uint k = (uint)(i % results);
         const int paired = modes.x != COMPLEX_LINES || modes.y != COMPLEX_LINES;
         const ulong one = paired ? 2 * line : line;
-        const ulong a = place_of(geometry, one, 1);
-        const ulong b = paired && one + 1 < singles ? place_of(geometry, one + 1, 1) : NOWHERE;
+        const ulong a = places_of(geometry, one).y;
+        const ulong b = paired && one + 1 < singles ? places_of(geometry, one + 1).y : NOWHERE;
         real2_ z[2];
         for (uint which = 0; which < 2; ++which) {
             const uint number = which == 0 || k == 0 ? k : n - k;

@@ -6,7 +6,8 @@ use super::factors::{factors, fast_length, two_factors};
 use super::fixed::Fixed;
 use super::kernels::{Kernels, LineKernels, fixed};
 use super::lines::{Lines, Mode, Side};
-use super::tables::{self, Convolution};
+use super::tables;
+use super::variant::{FftTuning, FftWay};
 use lattice_compute::scalar::Real;
 use lattice_compute::{Argument, Buffer, Device, Event, Range, Scratch};
 use num_complex::Complex;
@@ -36,12 +37,11 @@ impl<'a> Operand<'a> {
 }
 
 /// Kernels for lines in local memory, with their constant factors.
-struct Local<T> {
+pub(super) struct Local<T> {
     lines: Lines,
     /// Length of the transforms in local memory.
     m: usize,
-    /// 0 without a convolution, 1 Bluestein, 2 Rader.
-    kind: u32,
+    way: FftWay,
     radices: u64,
     /// Columns whose results are turned; 0 for none.
     columns: usize,
@@ -93,33 +93,33 @@ fn given_or<'a, T: Real>(table: Option<&'a Buffer<Complex<T>>>, other: Argument<
 }
 
 impl<T: Real> Local<T> {
-    /// Prepares lines without a convolution.
-    fn direct(device: &Device, lines: Lines) -> FftResult<Self> {
-        let m = lines.length;
-        Self::new(device, lines, m, 0, None, 0)
+    /// Prepares lines without a convolution, whose length has radices.
+    fn direct(device: &Device, lines: Lines, columns: usize) -> FftResult<Self> {
+        let tuning = FftTuning::shipped(lines.length, usize::MAX).expect("any length has a plan");
+        Self::new(device, lines, &tuning, columns)
     }
 
-    fn new(
-        device: &Device,
-        lines: Lines,
-        m: usize,
-        kind: u32,
-        convolution: Option<&Convolution>,
-        columns: usize,
-    ) -> FftResult<Self> {
-        let radices = factors(m).map(|factors| factors.radices).unwrap_or_default();
+    /// Prepares lines. Results are turned by the number of the column if `columns` is not 0.
+    pub fn new(device: &Device, lines: Lines, tuning: &FftTuning, columns: usize) -> FftResult<Self> {
+        let (n, m, way, radices) = (lines.length, tuning.length(), tuning.way, &tuning.radices);
+        let convolution = match way {
+            FftWay::Direct => None,
+            FftWay::Bluestein => Some(tables::bluestein(n, m)),
+            FftWay::Rader => tables::rader(n),
+        };
+        let convolution = convolution.as_ref();
         let packed = radices.iter().rev().fold(0, |packed, &radix| (packed << 4) | (radix as u64 - 1));
         let table = |values: Option<&Vec<_>>| match values {
             Some(values) if !values.is_empty() => buffer(device, values).map(Some),
             _ => Ok(None),
         };
         let slots = convolution.map(|c| c.slots.clone()).filter(|slots| !slots.is_empty());
-        let own = Fixed::of(Cut::of(device), size_of::<T>(), &lines, (m, kind, columns), &radices);
+        let own = Fixed::of(Cut::of(device), size_of::<T>(), &lines, tuning, columns);
         let own = own.map(|own| Ok::<_, FftError>((own.clone(), fixed::<T>(device, &own)?))).transpose()?;
         let turns = (columns != 0).then(|| tables::roots(lines.length * columns));
         Ok(Self {
             m,
-            kind,
+            way,
             radices: packed,
             columns,
             geometry: Buffer::from_slice(device, &lines.geometry())?,
@@ -134,7 +134,7 @@ impl<T: Real> Local<T> {
     }
 
     /// Launches the kernel. Without `from` the lines are transformed in place.
-    fn run(
+    pub fn run(
         &self,
         kernels: &Kernels<T>,
         from: Option<Operand<'_>>,
@@ -175,7 +175,7 @@ impl<T: Real> Local<T> {
             Argument::value(self.lines.from.stride as u64),
             Argument::value(self.lines.to.stride as u64),
             Argument::value(self.columns as u32),
-            Argument::value([n as u32, self.m as u32, self.kind, vectors as u32]),
+            Argument::value([n as u32, self.m as u32, self.way as u32, vectors as u32]),
             Argument::value([self.lines.from.mode as u32, self.lines.to.mode as u32, flags, offsets]),
             Argument::value(T::from_f64(scale)),
             Argument::local::<T>(4 * plane * cut.lanes),
@@ -192,8 +192,7 @@ impl<T: Real> Local<T> {
 /// columns, and turns result k₁ of column j₂ by exp(−2πi k₁j₂/n). The second one transforms rows:
 /// result k₂ of row k₁ is number k₁ + n₁k₂.
 fn steps<T: Real>(device: &Device, first: Lines, second: Lines, columns: usize) -> FftResult<[Local<T>; 2]> {
-    let m = first.length;
-    Ok([Local::new(device, first, m, 0, None, columns)?, Local::direct(device, second)?])
+    Ok([Local::direct(device, first, columns)?, Local::direct(device, second, 0)?])
 }
 
 impl<T: Real> Long<T> {
@@ -291,25 +290,11 @@ impl<T: Real> Axis<T> {
     pub fn new(device: &Device, kernels: &Kernels<T>, lines: Lines) -> FftResult<Self> {
         let longest = kernels.cut.longest(size_of::<T>());
         let (n, lines) = (lines.length, lines.sorted());
-        let is_smooth = factors(n).is_some();
-        if is_smooth && n <= longest {
-            return Ok(Self { way: Way::Local(Box::new(Local::direct(device, lines)?)), scratch: 0 });
-        }
-        let m = fast_length(2 * n - 1);
-        // Rader's convolution is half as long. It serves primes one above a smooth number.
-        if !is_smooth
-            && n <= longest
-            && factors(n - 1).is_some()
-            && let Some(convolution) = tables::rader(n)
-        {
-            let local = Local::new(device, lines, n - 1, 2, Some(&convolution), 0)?;
+        if let Some(tuning) = FftTuning::chosen::<T>(device, kernels.cut, &lines) {
+            let local = Local::new(device, lines, &tuning, 0)?;
             return Ok(Self { way: Way::Local(Box::new(local)), scratch: 0 });
         }
-        if !is_smooth && m <= longest {
-            let convolution = tables::bluestein(n, m);
-            let local = Local::new(device, lines, m, 1, Some(&convolution), 0)?;
-            return Ok(Self { way: Way::Local(Box::new(local)), scratch: 0 });
-        }
+        let (is_smooth, m) = (factors(n).is_some(), fast_length(2 * n - 1));
         let singles = lines.count();
         let two = two_factors(n, longest).filter(|_| is_smooth);
         if let Some([n1, n2]) = two

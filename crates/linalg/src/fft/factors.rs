@@ -56,6 +56,35 @@ pub(super) fn factors(n: usize) -> Option<Factors> {
     Some(cheapest(n, &mut known))
 }
 
+/// Returns products of radices that make `n`, cheap ones first, each with its radices in two orders.
+///
+/// The first one is that of [`factors`].
+pub(super) fn factorisations(n: usize) -> Vec<Vec<usize>> {
+    fn extend(n: usize, most: usize, begin: &[usize], cost: f64, all: &mut Vec<(f64, Vec<usize>)>) {
+        if n == 1 {
+            all.push((cost, begin.to_vec()));
+        }
+        let fitting = RADICES.into_iter().filter(|&(radix, _)| radix <= most && n.is_multiple_of(radix));
+        for (radix, more) in fitting {
+            extend(n / radix, radix, &[begin, &[radix]].concat(), cost + more, all);
+        }
+    }
+    let Some(first) = factors(n) else { return Vec::new() };
+    let mut all = Vec::new();
+    extend(n, n, &[], 0.0, &mut all);
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut sequences = vec![first.radices];
+    for (_, falling) in all {
+        let rising: Vec<usize> = falling.iter().rev().copied().collect();
+        for sequence in [falling, rising] {
+            if !sequences.contains(&sequence) {
+                sequences.push(sequence);
+            }
+        }
+    }
+    sequences
+}
+
 /// Returns `n` without its prime factors up to 13.
 fn rough_part(mut n: usize) -> usize {
     for prime in [2, 3, 5, 7, 11, 13] {
@@ -158,6 +187,19 @@ mod tests {
         assert_eq!(factors(0), None);
         assert_eq!(factors(8).unwrap().radices, [8]);
         assert!(factors(1 << 13).unwrap().radices.len() <= 4);
+    }
+
+    #[test]
+    fn factorisations_differ_and_make_the_length() {
+        for n in [1, 2, 36, 128, 250, 4096] {
+            let all = factorisations(n);
+            assert_eq!(all[0], factors(n).unwrap().radices);
+            assert!(all.iter().all(|radices| radices.iter().product::<usize>() == n));
+            assert!((1..all.len()).all(|k| !all[..k].contains(&all[k])));
+        }
+        // 12, 6·2, 4·3 and 3·2·2, all but the first in two orders.
+        assert_eq!(factorisations(12).len(), 7);
+        assert!(factorisations(17).is_empty());
     }
 
     #[test]

@@ -1,20 +1,16 @@
-//! Programs for one length and geometry: everything that decides addresses is a constant.
+//! Programs for one length: the sequence of passes and the places in local memory are constants.
 //!
 //! Large transforms on GPUs have them. Divisions by constants are cheap, and the compiler sees the
-//! whole sequence of passes. The text is what `FIXED` in `cl/fft_lines.cl` asks for.
+//! whole sequence of passes. Strides and distances of lines are arguments, so that the axes of a cube
+//! share a program. The text is what `FIXED` in `cl/fft_lines.cl` asks for.
 
 use super::cut::Cut;
 use super::lines::Lines;
+use super::variant::FftTuning;
 use std::fmt::Write;
 
 /// Numbers of a transform below which a program of its own is not worth its compilation.
 const LEAST_ELEMENTS: usize = 1 << 16;
-
-/// Most work-items of a group.
-const MOST_ITEMS: usize = 256;
-
-/// Elements that a group should have at least.
-const ELEMENTS: usize = 2048;
 
 /// What a program is for.
 #[derive(Clone, Debug)]
@@ -32,15 +28,9 @@ pub(super) struct Fixed {
 impl Fixed {
     /// Returns the program for lines, unless the device or their number is better off without.
     ///
-    /// `m` is the length of transforms in local memory, `kind` that of `cl/fft.cl`. Results are turned
-    /// by the number of the column if `columns` is not 0.
-    pub fn of(
-        cut: Cut,
-        real: usize,
-        lines: &Lines,
-        (m, kind, columns): (usize, u32, usize),
-        radices: &[usize],
-    ) -> Option<Self> {
+    /// Results are turned by the number of the column if `columns` is not 0.
+    pub fn of(cut: Cut, real: usize, lines: &Lines, tuning: &FftTuning, columns: usize) -> Option<Self> {
+        let (m, radices) = (tuning.length(), &tuning.radices);
         let (n, count) = (lines.length, lines.count());
         let groups_lines = if lines.are_paired() { count.div_ceil(2) } else { count };
         if cut.lanes > 1 || n * count < LEAST_ELEMENTS || count >= 1 << 31 || radices.is_empty() {
@@ -53,11 +43,12 @@ impl Fixed {
         let is_contiguous = lines.from.stride == 1;
         // Neighbouring lines are read side by side: 64 bytes at least.
         let least = if is_contiguous { 1 } else { 64 / (2 * real) };
-        let wanted = (ELEMENTS / slots).max(least).min(groups_lines);
+        let wanted = (tuning.elements as usize / slots).max(least).min(groups_lines);
         let fits = |vectors: &usize| cut.bytes(padded, *vectors, real) <= cut.local_bytes;
         let vectors = (1..=wanted).rev().find(fits)?;
         let vectors = if is_contiguous { vectors } else { 1 << vectors.ilog2() };
-        let local = (slots * vectors / 8).next_multiple_of(32).clamp(32, MOST_ITEMS.min(cut.local));
+        let local =
+            (slots * vectors / 8).next_multiple_of(32).clamp(32, (tuning.items as usize).min(cut.local));
         let plane = padded * vectors;
         let mut text = String::new();
         let mut define = |name: &str, value: String| {
@@ -66,17 +57,19 @@ impl Fixed {
         for (name, value) in [
             ("LENGTH", n),
             ("CONVOLUTION", m),
-            ("KIND", kind as usize),
+            ("KIND", tuning.way as usize),
             ("VECTORS", vectors),
             ("COLUMNS", columns),
             ("READ_MODE", lines.from.mode as usize),
             ("WRITTEN_MODE", lines.to.mode as usize),
             ("PLANE", plane),
+            ("DIMENSIONS", lines.extents.len()),
         ] {
             define(&format!("FIXED_{name}"), format!("{value}u"));
         }
-        define("FIXED_READ_STEP", format!("{}ul", lines.from.stride));
-        define("FIXED_WRITTEN_STEP", format!("{}ul", lines.to.stride));
+        let step = |stride: usize, given: &str| if stride == 1 { "1ul".to_owned() } else { given.to_owned() };
+        define("FIXED_READ_STEP", step(lines.from.stride, "from_stride"));
+        define("FIXED_WRITTEN_STEP", step(lines.to.stride, "to_stride"));
         let slot = format!("((slot) + (slot) / {pad}u)");
         if is_contiguous {
             define("AT(slot)", format!("({slot} + v * {padded}u)"));
@@ -91,10 +84,7 @@ impl Fixed {
                 format!("const uint element = i / {vectors}u, v = i % {vectors}u"),
             );
         }
-        for (side, distances) in [&lines.from.distances, &lines.to.distances].into_iter().enumerate() {
-            text += &place(side, &lines.extents, distances);
-        }
-        Some(Self { vectors, local, plane, radices: radices.to_vec(), constants: text })
+        Some(Self { vectors, local, plane, radices: radices.clone(), constants: text })
     }
 
     /// Returns the radices of the passes, the first one first.
@@ -124,31 +114,5 @@ impl Fixed {
             names = [to, from];
         }
         text + "    GROUP_BARRIER;\n    return " + names[0] + ";\n}\n"
-    }
-}
-
-/// Returns the function that says where a line begins on one side.
-fn place(side: usize, extents: &[usize], distances: &[usize]) -> String {
-    let mut text = format!("static inline ulong fixed_place_{side}(uint line)\n{{\n    ulong place = 0;\n");
-    for (number, (extent, distance)) in extents.iter().zip(distances).enumerate() {
-        if number + 1 == extents.len() {
-            writeln!(text, "    place += line * {distance}ul;")
-        } else {
-            writeln!(text, "    place += (line % {extent}u) * {distance}ul;\n    line /= {extent}u;")
-        }
-        .expect("text has room");
-    }
-    text + "    return place;\n}\n"
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_is_found_by_constants() {
-        let text = place(1, &[6, 4], &[1, 12]);
-        assert!(text.contains("place += (line % 6u) * 1ul;\n    line /= 6u;\n    place += line * 12ul;"));
-        assert!(place(0, &[], &[]).contains("ulong place = 0;\n    return place;"));
     }
 }

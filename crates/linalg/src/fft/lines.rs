@@ -63,7 +63,7 @@ impl Lines {
         lines
     }
 
-    /// The geometry of `place_of` in `cl/fft_lines.cl`.
+    /// The geometry of `places_of` in `cl/fft_lines.cl`.
     pub fn geometry(&self) -> Vec<u64> {
         let mut geometry = vec![self.extents.len() as u64];
         for d in 0..self.extents.len() {

@@ -11,11 +11,12 @@
 //! * Real rows go in pairs, as the parts of one complex row.
 //!
 //! Extents are arguments of the kernels, so that one program serves all lengths. Large transforms on
-//! GPUs have programs of their own instead, with all of this as constants.
+//! GPUs have programs of their own instead, with the length and the passes as constants.
 //!
 //! Files: `shape` what is transformed; `factors` whole numbers; `tables` constant factors;
 //! `codelets` the text of passes; `lines` where lines lie; `cut` groups; `fixed` the text of one
-//! length; `kernels` what is compiled; `axis` one axis; `plan`, `real` all.
+//! length; `kernels` what is compiled; `axis` one axis; `plan`, `real` all; `variant` what may be
+//! varied; `tunable` the search for the fastest variant.
 
 mod axis;
 mod codelets;
@@ -29,9 +30,13 @@ mod plan;
 mod real;
 mod shape;
 mod tables;
+mod tunable;
+mod variant;
 
 pub use error::{FftError, FftResult};
 pub use factors::fast_length;
 pub use plan::Plan;
 pub use real::{RealPlan, half_extents};
 pub use shape::{Layout, Scale, Shape};
+pub use tunable::{FftKind, TunedFft, tune_fft};
+pub use variant::{FftTuning, FftWay};
