@@ -2,12 +2,13 @@
 # make test     format, lints, unit, integration and documentation tests; installs an OpenCL device and MPI if there is none
 # make check    make test, tests with every combination of kernels, the kernels under Oclgrind, tests under MPI, the Python package, and the test programs of the reference BLAS and of LAPACK
 # make blas-testers    those programs alone, and programs for NumPy, Octave and R on the BLAS that is loaded in front of theirs
+# make dist     wheel, tarball, .deb and source tarball in target/dist; programs need glibc 2.17 or newer
 # make book     the book of docs/, as web pages in target/book
 # make bench    criterion benchmarks on the devices present
 
 CARGO ?= cargo
 
-.PHONY: demo test check bench book setup blas-testers
+.PHONY: demo test check bench book dist setup blas-testers
 
 demo:
 	scripts/demo.sh
@@ -39,6 +40,9 @@ blas-testers:
 
 book:
 	CARGO="$(CARGO)" scripts/book.sh
+
+dist:
+	scripts/dist.sh
 
 bench: setup
 	$(CARGO) bench
