@@ -6,22 +6,6 @@
 // A work-item computes `chunk` results one after the other. No result is added to by two work-groups: those that several have parts of
 // are put together by a second kernel, in the order of the parts.
 
-#define KERNEL __kernel __attribute__((reqd_work_group_size(LOCAL_SIZE, 1, 1))) void
-#define MATRIX(name) __global const element *restrict name
-#define INDICES(name) __global const uint *restrict name
-#define STARTS(name) __global const ulong *restrict name
-#define X __global const element *restrict x
-#define Y __global element *restrict y
-
-// The number of a result is row · vectors + vector. Numbers of vectors are mostly powers of two, and divisions take long on GPUs.
-static inline ulong row_of(const ulong result, const uint vectors) {
-    return (vectors & (vectors - 1)) == 0 ? result >> (31 - clz(vectors)) : result / vectors;
-}
-
-static inline uint vector_of(const ulong result, const uint vectors) {
-    return (vectors & (vectors - 1)) == 0 ? (uint)result & (vectors - 1) : (uint)(result % vectors);
-}
-
 // The sum over `team` neighbours of a group, a power of two, in the first of them.
 static inline element team_sum(element sum, const uint team, __local element *scratch) {
 #if LOCAL_SIZE > 1
@@ -138,83 +122,6 @@ KERNEL sell(const ulong results, const uint vectors, const ulong chunk, const ui
             }
         }
     }
-}
-
-#if SLICE_ROWS > 1
-// The sums of a row of blocks.
-static inline void add_blocks(const uint size, const ulong begin, const ulong end, const uint vectors, const uint vector, INDICES(columns),
-                              MATRIX(values), X, element *sums) {
-    for (uint i = 0; i < size; i++) {
-        sums[i] = (element)0;
-    }
-    for (ulong block = begin; block < end; block++) {
-        const ulong at = (ulong)columns[block] * size * vectors + vector;
-        for (uint j = 0; j < size; j++) {
-            const element factor = x[at + j * vectors];
-            for (uint i = 0; i < size; i++) {
-                sums[i] += multiply(values[(block * size + j) * size + i], factor);
-            }
-        }
-    }
-}
-#endif
-
-// Square blocks of `size` rows, in slices of rows of blocks like those of `sell`: SLICE rows, and one on processors, where a work-item computes
-// a row of blocks at a time. The column of block k of slot l has number starts[slice] + SLICE k + l. Element (i, j) of the block has number
-// size² (starts[slice] + SLICE k) + SLICE (size j + i) + l.
-KERNEL blocks(const ulong results, const uint vectors, const ulong chunk, const uint block_rows, const uint size, STARTS(starts),
-              INDICES(lengths), INDICES(rows_of), INDICES(columns), MATRIX(values), X, Y) {
-    const ulong first = get_global_id(0) * chunk;
-#if SLICE_ROWS > 1
-    for (ulong result = first; result < min(first + chunk, results); result++) {
-        const ulong slot = row_of(result, vectors);
-        const uint vector = vector_of(result, vectors);
-        const ulong begin = starts[slot];
-        const ulong end = begin + lengths[slot];
-        element sums[8];
-        // The compiler unrolls loops over a size that it knows.
-        switch (size) {
-        case 2: add_blocks(2, begin, end, vectors, vector, columns, values, x, sums); break;
-        case 3: add_blocks(3, begin, end, vectors, vector, columns, values, x, sums); break;
-        case 4: add_blocks(4, begin, end, vectors, vector, columns, values, x, sums); break;
-        case 6: add_blocks(6, begin, end, vectors, vector, columns, values, x, sums); break;
-        default: add_blocks(size, begin, end, vectors, vector, columns, values, x, sums);
-        }
-        const uint to = rows_of[slot];
-        if (to < block_rows) {
-            for (uint i = 0; i < size; i++) {
-                y[((ulong)to * size + i) * vectors + vector] = sums[i];
-            }
-        }
-    }
-#else
-    for (ulong result = first; result < min(first + chunk, results); result++) {
-        // Row i of a slot.
-        const ulong unit = row_of(result, vectors);
-        const uint vector = vector_of(result, vectors);
-        const ulong row = unit / SLICE;
-        const ulong slice = row / size;
-        const uint i = (uint)(row % size);
-        const uint lane = (uint)(unit % SLICE);
-        const ulong slot = slice * SLICE + lane;
-        const ulong begin = starts[slice];
-        const uint length = lengths[slot];
-        element sum = (element)0;
-        for (uint k = 0; k < length; k++) {
-            const ulong block = begin + (ulong)k * SLICE;
-            const ulong at = (ulong)columns[block + lane] * size * vectors + vector;
-            ulong entry = block * size * size + i * SLICE + lane;
-            for (uint j = 0; j < size; j++) {
-                sum += multiply(values[entry], x[at + j * vectors]);
-                entry += size * SLICE;
-            }
-        }
-        const uint to = rows_of[slot];
-        if (to < block_rows) {
-            y[((ulong)to * size + i) * vectors + vector] = sum;
-        }
-    }
-#endif
 }
 
 // Diagonals: element rows d + i of the values belongs to row i and column i + offsets[d].

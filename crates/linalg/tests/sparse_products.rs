@@ -47,7 +47,7 @@ fn check<T: Arithmetic>(place: &Place, matrix: &Csr<T>, tolerance: f64) {
     let nan = T::from_complex(Complex64::new(f64::NAN, f64::NAN));
     for format in formats(matrix) {
         let made = Matrix::with_format(place, matrix.clone(), format).unwrap();
-        for vectors in [1, 3, 8] {
+        for vectors in [1, 3, 8, 12] {
             let what = format!("{}, {format}, {} rows, {vectors} vectors", place.label(), matrix.rows());
             let x: Vec<T> =
                 vector(matrix.columns() * vectors, true).into_iter().map(T::from_complex).collect();

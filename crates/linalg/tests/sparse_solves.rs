@@ -11,7 +11,9 @@ use lattice_linalg::sparse::precondition::{
 use lattice_linalg::sparse::solve::{Kind, Method, SolveError, SolveOptions};
 use lattice_linalg::sparse::{self, Csr, Matrix, Place, Problem, Space, Vector};
 use lattice_solvers::*;
-use matrices::{complex, json, matrices, matrix, norm, places, real_matrix, sample, small, vector};
+use matrices::{
+    complex, json, matrices, matrix, norm, places, real_matrix, sample, small, taken_for_gpus, vector,
+};
 use num_complex::Complex64;
 use std::sync::Arc;
 
@@ -286,6 +288,80 @@ fn a_cycle_is_symmetric_and_the_same_on_all_devices() {
     for place in places() {
         let found = applied(&place, &x);
         assert!(found.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-11), "{}", place.label());
+    }
+}
+
+/// Compares the levels that each device makes with those of the host, and a cycle on them.
+fn check_levels<T: Arithmetic>(what: &str, matrix: &Csr<T>, options: &AmgOptions<T>) {
+    let n = matrix.rows();
+    let x: Vec<T> = right_side(n);
+    let applied = |k: &Amg<T>, place: &Place| {
+        let mut out = Vector::zero(place, n).unwrap();
+        k.apply(&Vector::from_slice(place, &x).unwrap(), &mut out).unwrap();
+        to_complex(&out)
+    };
+    let on_host = Amg::new(&Place::Host, matrix, options).unwrap();
+    let expected = applied(&on_host, &Place::Host);
+    let size = norm(&expected);
+    for place in taken_for_gpus().into_iter().map(Place::Device) {
+        let label = format!("{what}, {}", place.label());
+        let found = Amg::new(&place, matrix, options).unwrap();
+        assert_eq!(found.rows(), on_host.rows(), "{label}");
+        assert_eq!(found.operator_complexity(), on_host.operator_complexity(), "{label}");
+        let first = applied(&found, &place);
+        let difference: Vec<Complex64> = first.iter().zip(&expected).map(|(a, b)| a - b).collect();
+        assert!(norm(&difference) < 1e-10 * size, "{label}: {:e}", norm(&difference) / size);
+        // The same bits each time.
+        let again = applied(&Amg::new(&place, matrix, options).unwrap(), &place);
+        assert_eq!(first, again, "{label}");
+    }
+}
+
+#[test]
+fn devices_make_the_levels_of_the_host() {
+    let scalar = AmgOptions { coarse_rows: 12, host_rows: 40, ..Default::default() };
+    let of = |text: &str| text.parse::<Problem>().unwrap();
+    if small() {
+        let few = AmgOptions { coarse_rows: 3, host_rows: 5, ..Default::default() };
+        return check_levels("2D", &of("poisson2d:9").matrix().unwrap(), &few);
+    }
+    check_levels("2D", &of("poisson2d:23").matrix().unwrap(), &scalar);
+    check_levels("convection", &of("convection2d:19,0.02").matrix().unwrap(), &scalar);
+    // Connections that go one way only.
+    check_levels("random", &of("random:301,4,5").matrix().unwrap(), &scalar);
+    check_levels("3D", &of("poisson3d:7x9x11").matrix().unwrap(), &scalar);
+    let elastic = of("elasticity3d:5");
+    let modes = AmgOptions { block: 3, near_null_space: elastic.near_null_space(), ..scalar.clone() };
+    check_levels("elastic", &elastic.matrix().unwrap(), &modes);
+    // A component that depends on another, and a point without connections.
+    let twice = |k: usize| [1.0, 2.0][k % 2];
+    let dependent = AmgOptions { near_null_space: Some((0..2 * 529).map(twice).collect()), ..scalar.clone() };
+    check_levels("dependent", &of("poisson2d:23").matrix().unwrap(), &dependent);
+    let alone = of("poisson2d:23").matrix().unwrap();
+    let alone = Csr::from_rows(
+        529,
+        (0..529).map(|i| {
+            let is_alone = move |j: usize| i != j && (i % 100 == 7 || j % 100 == 7);
+            let row = alone.row(i).filter(move |(j, _)| !is_alone(*j));
+            row.map(|(j, value)| (j as u32, value)).collect::<Vec<_>>()
+        }),
+    );
+    check_levels("alone", &alone, &scalar);
+    let Some(folder) = matrices() else { return };
+    let AnyCsr::Complex(gauge) = matrix(&folder, "gauge32") else { panic!("complex") };
+    let options = AmgOptions { coarse_rows: 30, host_rows: 100, ..Default::default() };
+    check_levels("gauge32", &gauge, &options);
+    check_levels("1138_bus", &real_matrix(&folder, "1138_bus"), &scalar);
+}
+
+#[test]
+fn levels_with_a_zero_on_the_diagonal_are_refused_on_devices_too() {
+    let matrix = "poisson2d:9".parse::<Problem>().unwrap().matrix().unwrap();
+    let hollow = matrix.map(|i, j, value| if i == j && (i == 40 || i == 61) { 0.0 } else { value });
+    let options = AmgOptions { coarse_rows: 5, host_rows: 10, ..Default::default() };
+    for place in places() {
+        let error = Amg::new(&place, &hollow, &options).err();
+        assert_eq!(error, Some(PreconditionError::ZeroDiagonal { row: 41 }), "{}", place.label());
     }
 }
 

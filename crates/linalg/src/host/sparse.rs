@@ -127,18 +127,24 @@ pub fn diagonals<T: Arithmetic>(
     y: &mut [T],
 ) {
     check([rows, columns, vectors], x, y);
-    for row in 0..rows {
-        for v in 0..vectors {
-            let mut sum = T::default();
-            for (d, offset) in offsets.iter().enumerate() {
-                let column = row as i64 + offset;
-                if (0..columns as i64).contains(&column) {
-                    sum = sum + values[rows * d + row] * x[column as usize * vectors + v];
-                }
-            }
-            y[row * vectors + v] = sum;
-        }
+    if vectors == 0 {
+        return;
     }
+    y.par_chunks_mut(PIECE * vectors).enumerate().for_each(|(piece, y)| {
+        for (k, y) in y.chunks_mut(vectors).enumerate() {
+            let row = piece * PIECE + k;
+            for (v, y) in y.iter_mut().enumerate() {
+                let mut sum = T::default();
+                for (d, offset) in offsets.iter().enumerate() {
+                    let column = row as i64 + offset;
+                    if (0..columns as i64).contains(&column) {
+                        sum = sum + values[rows * d + row] * x[column as usize * vectors + v];
+                    }
+                }
+                *y = sum;
+            }
+        }
+    });
 }
 
 /// Multiplies by a list of entries, sorted by rows.

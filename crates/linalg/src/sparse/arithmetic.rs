@@ -29,3 +29,9 @@ pub(super) fn real<T: Arithmetic>(value: f64) -> T {
 pub(super) fn negative<T: Arithmetic>(value: T) -> T {
     T::default() - value
 }
+
+/// Returns |x|².
+pub(super) fn square<T: Arithmetic>(value: T) -> f64 {
+    let value = value.to_complex();
+    if T::IS_COMPLEX { value.norm_sqr() } else { value.re * value.re }
+}

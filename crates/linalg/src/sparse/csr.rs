@@ -155,8 +155,8 @@ impl<T: Arithmetic> Csr<T> {
     /// `map` computes each value from its row, its column and the old value.
     pub fn map<U: Element>(&self, map: impl Fn(usize, usize, T) -> U + Sync) -> Csr<U> {
         let rows = (0..self.rows()).into_par_iter();
-        let values =
-            rows.flat_map_iter(|row| self.row(row).map(|(j, value)| map(row, j, value)).collect::<Vec<_>>());
+        let map = &map;
+        let values = rows.flat_map_iter(|row| self.row(row).map(move |(j, value)| map(row, j, value)));
         Csr {
             columns: self.columns,
             starts: self.starts.clone(),
@@ -176,14 +176,13 @@ impl<T: Arithmetic> Csr<T> {
     /// If B has not as many rows as this matrix has columns.
     pub fn times(&self, other: &Self) -> Self {
         assert_eq!(self.columns, other.rows(), "rows of the second factor");
-        const PIECE: usize = 512;
+        const PIECE: usize = 4096;
+        // Sums of a row, the last row that had an entry in a column, and the columns of a row.
+        let memory = || (vec![T::default(); other.columns], vec![u32::MAX; other.columns], Vec::<u32>::new());
         let pieces: Vec<Rows<T>> = (0..self.rows().div_ceil(PIECE))
             .into_par_iter()
-            .map(|piece| {
+            .map_init(memory, |(sums, seen, found), piece| {
                 let (mut lengths, mut columns, mut values) = (Vec::new(), Vec::new(), Vec::new());
-                let mut sums = vec![T::default(); other.columns];
-                let mut seen = vec![u32::MAX; other.columns];
-                let mut found: Vec<u32> = Vec::new();
                 for row in piece * PIECE..self.rows().min((piece + 1) * PIECE) {
                     found.clear();
                     for (k, a) in self.row(row) {
@@ -199,7 +198,7 @@ impl<T: Arithmetic> Csr<T> {
                     found.sort_unstable();
                     lengths.push(found.len() as u64);
                     values.extend(found.iter().map(|&j| sums[j as usize]));
-                    columns.extend_from_slice(&found);
+                    columns.extend_from_slice(found);
                 }
                 (lengths, columns, values)
             })

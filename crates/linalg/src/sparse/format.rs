@@ -144,8 +144,24 @@ pub(super) fn block_lengths<T: Arithmetic>(matrix: &Csr<T>, block: usize) -> Opt
     if !matrix.rows().is_multiple_of(block) || !matrix.columns().is_multiple_of(block) {
         return None;
     }
-    let rows = (0..matrix.rows() / block).into_par_iter();
-    Some(rows.map(|row| block_columns(matrix, block, row).len()).collect())
+    // The rows of a block are merged: the next block column is the least of their next ones.
+    let count = |block_row: usize| {
+        let mut rest: [&[u32]; *BLOCKS.end()] = [&[]; *BLOCKS.end()];
+        for (i, rest) in rest.iter_mut().enumerate().take(block) {
+            *rest = &matrix.columns_of()[matrix.range(block_row * block + i)];
+        }
+        let mut count = 0;
+        while let Some(next) = rest.iter().filter_map(|rest| rest.first()).min() {
+            let end = (next / block as u32 + 1) * block as u32;
+            for rest in &mut rest {
+                let passed = rest.iter().take_while(|column| **column < end).count();
+                *rest = &rest[passed..];
+            }
+            count += 1;
+        }
+        count
+    };
+    Some((0..matrix.rows() / block).into_par_iter().map(count).collect())
 }
 
 /// Rows of a slice on GPUs.

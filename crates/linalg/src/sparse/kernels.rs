@@ -5,8 +5,14 @@ use crate::host::level1::Arithmetic;
 use lattice_compute::{Device, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Range, Result};
 use std::marker::PhantomData;
 
-const SPARSE: KernelFamily =
-    KernelFamily::new("sparse", &[include_str!("../../cl/elements.cl"), include_str!("../../cl/sparse.cl")]);
+const SPARSE: KernelFamily = KernelFamily::new(
+    "sparse",
+    &[
+        include_str!("../../cl/elements.cl"),
+        include_str!("../../cl/results.cl"),
+        include_str!("../../cl/sparse.cl"),
+    ],
+);
 
 /// Results that a group of a processor computes at least.
 const FEWEST_RESULTS_OF_GROUP: usize = 64;
@@ -17,7 +23,6 @@ pub(super) struct Kernels<T> {
     pub csr_parts: Kernel,
     pub csr_long_rows: Kernel,
     pub sell: Kernel,
-    pub blocks: Kernel,
     pub diagonals: Kernel,
     pub coo_segments: Kernel,
     pub coo_heads: Kernel,
@@ -119,23 +124,6 @@ impl<T: Arithmetic> Kernels<T> {
                     vectors,
                     chunk,
                     int("rows"),
-                    starts("starts"),
-                    indices("lengths"),
-                    indices("rows_of"),
-                    columns,
-                    values,
-                    x,
-                    y,
-                ],
-            )?,
-            blocks: program.kernel(
-                "blocks",
-                &[
-                    results,
-                    vectors,
-                    chunk,
-                    int("block_rows"),
-                    int("size"),
                     starts("starts"),
                     indices("lengths"),
                     indices("rows_of"),

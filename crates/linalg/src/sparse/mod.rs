@@ -17,6 +17,7 @@ mod format;
 mod kernels;
 pub mod market;
 mod matrix;
+mod packs;
 mod place;
 pub mod precondition;
 mod problem;

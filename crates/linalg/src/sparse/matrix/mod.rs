@@ -1,19 +1,22 @@
 //! A sparse matrix at a place.
 
 mod on_device;
+mod packed;
+mod placed;
 mod stored;
+
+pub(super) use on_device::Slices;
+pub(super) use placed::Placed;
 
 use super::csr::Csr;
 use super::format::{BLOCKS, Format, diagonals};
 use super::place::Place;
-use super::space::{Space, expect};
+use super::space::Space;
 use super::vector::Vector;
 use crate::error::{BlasError, BlasResult};
 use crate::host::level1::Arithmetic;
 use lattice_solvers::{LinearOperator, Work};
-use on_device::OnDevice;
 use std::sync::{Arc, Mutex};
-use stored::Stored;
 
 /// A sparse matrix in the memory of a [`Place`].
 ///
@@ -21,22 +24,10 @@ use stored::Stored;
 /// a [`LinearOperator`].
 pub struct Matrix<T> {
     source: Arc<Csr<T>>,
-    format: Format,
-    bytes: u64,
-    memory: Memory<T>,
-    /// The space of its square.
-    space: Space<T>,
+    placed: Placed<T>,
     /// Made when a product with the transpose is first asked for.
     transposed: Mutex<Option<Arc<Matrix<T>>>>,
 }
-
-enum Memory<T> {
-    Host(Stored<T>),
-    Device(Box<OnDevice<T>>),
-}
-
-/// Rows of a slice on the host.
-const HOST_SLICE: usize = 8;
 
 /// The reason why a matrix cannot have a format.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -75,11 +66,7 @@ impl<T: Arithmetic> Matrix<T> {
 
     /// Returns the format that [`Matrix::new`] takes: that of the fewest bytes, and rows on the host.
     pub fn chosen_format(place: &Place, source: &Csr<T>) -> Format {
-        match place {
-            // The host's own loops go by rows.
-            Place::Host => Format::Csr,
-            Place::Device(_) => Format::of_fewest_bytes(source, Self::slice_height(place)),
-        }
+        Placed::chosen_format(place, source)
     }
 
     /// Brings a matrix to a place in a chosen format.
@@ -109,22 +96,13 @@ impl<T: Arithmetic> Matrix<T> {
 
     /// Brings a matrix to a place in a format that it can have.
     fn made(place: &Place, source: Arc<Csr<T>>, format: Format) -> BlasResult<Self> {
-        let stored = Stored::new(&source, format, Self::slice_height(place));
-        let bytes = stored.bytes();
-        let memory = match place {
-            Place::Host => Memory::Host(stored),
-            Place::Device(device) => Memory::Device(Box::new(OnDevice::new(device, &stored)?)),
-        };
-        let space = Space::new(place, source.rows())?;
-        Ok(Self { source, format, bytes, memory, space, transposed: Mutex::new(None) })
+        let placed = Placed::new(place, &source, format)?;
+        Ok(Self { source, placed, transposed: Mutex::new(None) })
     }
 
     /// Returns the rows of a slice of the format [`Format::Sell`] at a place.
     pub fn slice_height(place: &Place) -> usize {
-        match place {
-            Place::Host => HOST_SLICE,
-            Place::Device(device) => OnDevice::<T>::slice_height(device),
-        }
+        Placed::<T>::slice_height(place)
     }
 
     /// Returns the number of rows.
@@ -144,17 +122,17 @@ impl<T: Arithmetic> Matrix<T> {
 
     /// Returns the format.
     pub fn format(&self) -> Format {
-        self.format
+        self.placed.format()
     }
 
     /// Returns the bytes of the matrix in its format.
     pub fn bytes(&self) -> u64 {
-        self.bytes
+        self.placed.bytes()
     }
 
     /// Returns the place.
     pub fn place(&self) -> &Place {
-        self.space.place()
+        self.placed.space().place()
     }
 
     /// Starts y = A x.
@@ -193,18 +171,7 @@ impl<T: Arithmetic> Matrix<T> {
     /// # Errors
     /// [`BlasError::Shape`], [`BlasError::OtherDevice`], or what the device says.
     pub fn multiply_block(&self, vectors: usize, x: &Vector<T>, y: &mut Vector<T>) -> BlasResult<()> {
-        let (rows, columns) = (self.rows(), self.columns());
-        expect("sparse product", "x", (self.place(), columns * vectors), x, "as A has columns")?;
-        expect("sparse product", "y", (self.place(), rows * vectors), y, "as A has rows")?;
-        let extents = [rows, columns, vectors];
-        match (&self.memory, x, y) {
-            (Memory::Host(stored), Vector::Host(x), Vector::Host(y)) => stored.multiply(extents, x, y),
-            (Memory::Device(matrix), Vector::Device(x), Vector::Device(y)) => {
-                matrix.multiply(extents, x, y)?
-            }
-            _ => unreachable!("the places were checked"),
-        }
-        Ok(())
+        self.placed.multiply_block(vectors, x, y)
     }
 }
 
@@ -213,7 +180,7 @@ impl<T: Arithmetic> LinearOperator for Matrix<T> {
     type Space = Space<T>;
 
     fn space(&self) -> &Space<T> {
-        &self.space
+        self.placed.space()
     }
 
     fn apply(&self, x: &Vector<T>, out: &mut Vector<T>) -> BlasResult<()> {
@@ -221,8 +188,6 @@ impl<T: Arithmetic> LinearOperator for Matrix<T> {
     }
 
     fn work(&self) -> Work {
-        let per_entry = if T::IS_COMPLEX { 8 } else { 2 };
-        let vectors = ((self.rows() + self.columns()) * size_of::<T>()) as u64;
-        Work { flops: per_entry * self.source.entries() as u64, bytes: self.bytes + vectors }
+        self.placed.work()
     }
 }

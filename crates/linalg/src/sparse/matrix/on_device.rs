@@ -4,6 +4,7 @@ use super::stored::{Sell, Stored};
 use crate::host::level1::Arithmetic;
 use crate::sparse::csr::Csr;
 use crate::sparse::kernels::Kernels;
+use crate::sparse::packs::Several;
 use lattice_compute::{Argument, Buffer, Device, DeviceKind, Range, Result};
 use std::sync::Arc;
 
@@ -21,12 +22,14 @@ const SEGMENTS: [usize; 2] = [4096, 16];
 
 /// The arrays of a matrix on a device.
 pub(super) struct OnDevice<T> {
-    device: Device,
-    kernels: Arc<Kernels<T>>,
-    arrays: Arrays<T>,
+    pub(super) device: Device,
+    pub(super) kernels: Arc<Kernels<T>>,
+    pub(super) arrays: Arrays<T>,
+    /// The kernels for numbers of vectors that were multiplied by.
+    pub(super) several: Several<T>,
 }
 
-enum Arrays<T> {
+pub(super) enum Arrays<T> {
     Csr {
         starts: Buffer<u64>,
         columns_of: Buffer<u32>,
@@ -53,13 +56,15 @@ enum Arrays<T> {
 }
 
 /// Slices of rows, or of rows of blocks.
-struct Slices<T> {
-    slots: usize,
-    starts: Buffer<u64>,
-    lengths: Buffer<u32>,
-    rows_of: Buffer<u32>,
-    columns_of: Buffer<u32>,
-    values: Buffer<T>,
+///
+/// Arrays are those of [`Sell`].
+pub(in crate::sparse) struct Slices<T> {
+    pub slots: usize,
+    pub starts: Buffer<u64>,
+    pub lengths: Buffer<u32>,
+    pub rows_of: Buffer<u32>,
+    pub columns_of: Buffer<u32>,
+    pub values: Buffer<T>,
 }
 
 impl<T: Arithmetic> Slices<T> {
@@ -75,13 +80,22 @@ impl<T: Arithmetic> Slices<T> {
         })
     }
 
-    fn arguments(&self) -> [Argument<'_>; 5] {
+    /// Returns the bytes of the arrays.
+    pub fn bytes(&self) -> u64 {
+        let Self { slots: _, starts, lengths, rows_of, columns_of, values } = self;
+        let bytes = size_of::<u64>() * starts.len()
+            + size_of::<u32>() * (lengths.len() + rows_of.len() + columns_of.len())
+            + size_of::<T>() * values.len();
+        bytes as u64
+    }
+
+    pub(super) fn arguments(&self) -> [Argument<'_>; 5] {
         [of(&self.starts), of(&self.lengths), of(&self.rows_of), of(&self.columns_of), of(&self.values)]
     }
 }
 
 /// The rows that are longer than others, in parts.
-struct LongRows {
+pub(super) struct LongRows {
     parts: usize,
     rows: Buffer<u32>,
     /// The first part of each of the rows, and the number of all parts.
@@ -150,7 +164,38 @@ impl<T: Arithmetic> OnDevice<T> {
                 values: Buffer::from_slice(device, &source.values)?,
             },
         };
-        Ok(Self { device: device.clone(), kernels, arrays })
+        Ok(Self { device: device.clone(), kernels, arrays, several: Several::default() })
+    }
+
+    /// Takes slices that lie on the device.
+    pub fn of_slices(device: &Device, slices: Slices<T>) -> Result<Self> {
+        let kernels = device.attached(Kernels::new)?;
+        let arrays = Arrays::Sell(slices);
+        Ok(Self { device: device.clone(), kernels, arrays, several: Several::default() })
+    }
+
+    /// Takes a diagonal that lies on the device.
+    pub fn of_diagonal(device: &Device, values: Buffer<T>) -> Result<Self> {
+        let kernels = device.attached(Kernels::new)?;
+        let arrays = Arrays::Diagonals { offsets: Buffer::from_slice(device, &[0])?, values };
+        Ok(Self { device: device.clone(), kernels, arrays, several: Several::default() })
+    }
+
+    /// Starts the rows of Y = A X that are longer than others.
+    fn multiply_long_rows(&self, vectors: usize, x: &Buffer<T>, y: &mut Buffer<T>) -> Result<()> {
+        let Arrays::Csr { columns_of, values, long: Some(long), .. } = &self.arrays else { return Ok(()) };
+        let LongRows { parts, rows, first, bounds } = long;
+        let Kernels { cut, .. } = &*self.kernels;
+        let int = |value: usize| Argument::value(value as u32);
+        let mut partials = self.device.scratch::<T>(parts * vectors)?;
+        self.kernels.csr_parts.start(
+            Range::groups(parts * vectors, cut.local),
+            &[int(vectors), of(bounds), of(columns_of), of(values), of(x), partials.output()],
+        )?;
+        let results = rows.len() * vectors;
+        let sizes = [Argument::value(results as u64), int(vectors)];
+        let arrays = [of(rows), of(first), partials.input(), Argument::from(y)];
+        self.kernels.csr_long_rows.start(Range::covering(results, cut.local), &[&sizes[..], &arrays].concat())
     }
 
     /// Starts Y = A X for some vectors.
@@ -166,11 +211,15 @@ impl<T: Arithmetic> OnDevice<T> {
         let long = |value: usize| Argument::value(value as u64);
         let int = |value: usize| Argument::value(value as u32);
         let Kernels { cut, .. } = &*self.kernels;
+        if let Some(packs) = self.packs([rows, columns, vectors])? {
+            self.multiply_packs(&packs, [rows, columns, vectors], x, y)?;
+            return self.multiply_long_rows(vectors, x, y);
+        }
         match &self.arrays {
             Arrays::Csr { values, .. } | Arrays::Coo { values, .. } if values.is_empty() => {
                 y.fill(T::default())
             }
-            Arrays::Csr { starts, columns_of, values, team, longest, long: long_rows } => {
+            Arrays::Csr { starts, columns_of, values, team, longest, .. } => {
                 let results = rows * vectors;
                 let (range, chunk) = cut.range(results, *team);
                 self.kernels.csr_rows.start(
@@ -188,17 +237,7 @@ impl<T: Arithmetic> OnDevice<T> {
                         Argument::from(&mut *y),
                     ],
                 )?;
-                let Some(LongRows { parts, rows, first, bounds }) = long_rows else { return Ok(()) };
-                let mut partials = self.device.scratch::<T>(parts * vectors)?;
-                self.kernels.csr_parts.start(
-                    Range::groups(parts * vectors, cut.local),
-                    &[int(vectors), of(bounds), of(columns_of), of(values), of(x), partials.output()],
-                )?;
-                let results = rows.len() * vectors;
-                self.kernels.csr_long_rows.start(
-                    Range::covering(results, cut.local),
-                    &[long(results), int(vectors), of(rows), of(first), partials.input(), Argument::from(y)],
-                )
+                self.multiply_long_rows(vectors, x, y)
             }
             Arrays::Sell(slices) => {
                 let results = slices.slots / cut.rows_of_item[0] * vectors;
@@ -207,16 +246,7 @@ impl<T: Arithmetic> OnDevice<T> {
                 let vectors = [of(x), Argument::from(y)];
                 self.kernels.sell.start(range, &[&sizes[..], &slices.arguments(), &vectors].concat())
             }
-            Arrays::Blocks { size, slices } => {
-                // Processors compute a row of blocks at a time, others a row.
-                let rows_of_slot = if cut.rows_of_item[0] > 1 { 1 } else { *size };
-                let results = slices.slots * rows_of_slot * vectors;
-                let (range, chunk) = cut.range(results, 1);
-                let sizes =
-                    [long(results), int(vectors), Argument::value(chunk), int(rows / size), int(*size)];
-                let vectors = [of(x), Argument::from(y)];
-                self.kernels.blocks.start(range, &[&sizes[..], &slices.arguments(), &vectors].concat())
-            }
+            Arrays::Blocks { .. } => unreachable!("blocks are multiplied in packs"),
             Arrays::Diagonals { offsets, values } => {
                 let results = rows.div_ceil(cut.rows_of_item[1]) * vectors;
                 let (range, chunk) = cut.range(results, 1);
@@ -255,6 +285,6 @@ impl<T: Arithmetic> OnDevice<T> {
 }
 
 /// The argument of a kernel that reads a whole buffer.
-fn of<E: bytemuck::Pod>(buffer: &Buffer<E>) -> Argument<'_> {
+pub(super) fn of<E: bytemuck::Pod>(buffer: &Buffer<E>) -> Argument<'_> {
     buffer.into()
 }

@@ -2,39 +2,47 @@
 
 use crate::host::level1::Arithmetic;
 use crate::sparse::arithmetic::{real, reciprocal, size};
+use rayon::prelude::*;
+
+/// Rows from which several threads eliminate.
+const FEWEST_PARALLEL_ROWS: usize = 128;
 
 /// Returns the inverse of a matrix, or `None` if it is singular.
 ///
 /// The matrix has `n` rows, row after row. The method is Gauss-Jordan elimination with the largest
 /// pivot of each column.
 pub(super) fn inverse<T: Arithmetic>(n: usize, matrix: &[T]) -> Option<Vec<T>> {
-    let mut left: Vec<Vec<T>> = matrix.chunks(n.max(1)).map(<[T]>::to_vec).collect();
-    let mut right: Vec<Vec<T>> =
-        (0..n).map(|i| (0..n).map(|j| if i == j { real(1.0) } else { T::default() }).collect()).collect();
+    // A row of the matrix, and behind it that of the inverse.
+    let row = |i: usize| -> Vec<T> {
+        let unit = (0..n).map(|j| if i == j { real(1.0) } else { T::default() });
+        matrix[i * n..(i + 1) * n].iter().copied().chain(unit).collect()
+    };
+    let mut rows: Vec<Vec<T>> = (0..n).map(row).collect();
     for column in 0..n {
-        let pivot = (column..n).max_by(|&i, &j| size(left[i][column]).total_cmp(&size(left[j][column])))?;
-        let found = size(left[pivot][column]);
+        let pivot = (column..n).max_by(|&i, &j| size(rows[i][column]).total_cmp(&size(rows[j][column])))?;
+        let found = size(rows[pivot][column]);
         if found == 0.0 || !found.is_finite() {
             return None;
         }
-        left.swap(column, pivot);
-        right.swap(column, pivot);
-        let factor = reciprocal(left[column][column]);
-        for rows in [&mut left, &mut right] {
-            rows[column].iter_mut().for_each(|value| *value = factor * *value);
-        }
-        let (pivot_left, pivot_right) = (left[column].clone(), right[column].clone());
-        for row in (0..n).filter(|&row| row != column) {
-            let factor = left[row][column];
-            if size(factor) == 0.0 {
-                continue;
+        rows.swap(column, pivot);
+        let factor = reciprocal(rows[column][column]);
+        rows[column].iter_mut().for_each(|value| *value = factor * *value);
+        let pivot = std::mem::take(&mut rows[column]);
+        let eliminate = |row: &mut Vec<T>| {
+            // The row of the pivot itself is away.
+            let factor = row.get(column).copied().unwrap_or_default();
+            if size(factor) != 0.0 {
+                row.iter_mut().zip(&pivot).for_each(|(value, pivot)| *value = *value - factor * *pivot);
             }
-            for (rows, pivot) in [(&mut left, &pivot_left), (&mut right, &pivot_right)] {
-                rows[row].iter_mut().zip(pivot).for_each(|(value, pivot)| *value = *value - factor * *pivot);
-            }
+        };
+        if n < FEWEST_PARALLEL_ROWS {
+            rows.iter_mut().for_each(eliminate);
+        } else {
+            rows.par_iter_mut().with_min_len(FEWEST_PARALLEL_ROWS / 4).for_each(eliminate);
         }
+        rows[column] = pivot;
     }
-    Some(right.concat())
+    Some(rows.into_iter().flat_map(|row| row.into_iter().skip(n)).collect())
 }
 
 #[cfg(test)]

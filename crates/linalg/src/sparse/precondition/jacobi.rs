@@ -5,7 +5,7 @@ use crate::error::BlasResult;
 use crate::host::level1::Arithmetic;
 use crate::sparse::arithmetic::{real, reciprocal, size};
 use crate::sparse::csr::Csr;
-use crate::sparse::matrix::Matrix;
+use crate::sparse::matrix::{Matrix, Placed};
 use crate::sparse::place::Place;
 use crate::sparse::space::Space;
 use crate::sparse::vector::Vector;
@@ -13,7 +13,7 @@ use lattice_solvers::{LinearOperator, Work};
 use rayon::prelude::*;
 
 /// The inverse of the diagonal, K = D⁻¹.
-pub struct Jacobi<T>(Matrix<T>);
+pub struct Jacobi<T>(Placed<T>);
 
 impl<T: Arithmetic> Jacobi<T> {
     /// Makes the inverse of the diagonal at a place.
@@ -41,19 +41,13 @@ impl<T: Arithmetic> Jacobi<T> {
         if let Some(row) = diagonal.iter().position(|value| size(*value) == 0.0) {
             return Err(PreconditionError::ZeroDiagonal { row: row + 1 });
         }
-        Ok(Self(diagonal_matrix(place, &diagonal.into_iter().map(inverse).collect::<Vec<_>>())?))
+        Ok(Self(Placed::diagonal(place, diagonal.into_iter().map(inverse).collect())?))
     }
 
     /// Returns the bytes of the preconditioner.
     pub fn bytes(&self) -> u64 {
         self.0.bytes()
     }
-}
-
-/// Brings a diagonal matrix to a place.
-pub(super) fn diagonal_matrix<T: Arithmetic>(place: &Place, diagonal: &[T]) -> BlasResult<Matrix<T>> {
-    let rows = diagonal.iter().enumerate().map(|(row, value)| [(row as u32, *value)]);
-    Matrix::new(place, Csr::from_rows(diagonal.len(), rows))
 }
 
 /// The inverses of blocks on the diagonal, each of `size` rows.

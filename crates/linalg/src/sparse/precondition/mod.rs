@@ -2,8 +2,9 @@
 //!
 //! Each is a fixed linear operator, but for the K-cycle of multigrid.
 //! [`preconditioned_cg`](lattice_solvers::preconditioned_cg) and
-//! [`preconditioned_minres`](lattice_solvers::preconditioned_minres) take positive definite ones, [`RightPreconditioned`](lattice_solvers::RightPreconditioned)
-//! gives any to any method. Set-ups run on the host, applications where the matrix lies.
+//! [`preconditioned_minres`](lattice_solvers::preconditioned_minres) take positive definite ones,
+//! [`RightPreconditioned`](lattice_solvers::RightPreconditioned) gives any to any method. Set-ups run
+//! on the host, but for large levels of multigrid on GPUs. Applications run where the matrix lies.
 //!
 //! | preconditioner | for | an application |
 //! |---|---|---|

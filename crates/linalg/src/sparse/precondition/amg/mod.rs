@@ -1,27 +1,27 @@
 //! Algebraic multigrid by smoothed aggregation.
 
 mod aggregates;
+mod kernels;
 mod levels;
+mod on_device;
 mod options;
 mod spectrum;
 mod tentative;
 
 pub use options::{AmgOptions, Cycle};
 
-use super::jacobi::diagonal_matrix;
 use super::{PreconditionError, dense};
 use crate::error::BlasResult;
 use crate::host::level1::Arithmetic;
-use crate::sparse::arithmetic::reciprocal;
 use crate::sparse::csr::Csr;
-use crate::sparse::matrix::Matrix;
+use crate::sparse::matrix::Placed;
 use crate::sparse::place::Place;
 use crate::sparse::space::{CHEBYSHEV_STEP, Space};
 use crate::sparse::vector::Vector;
 use lattice_compute::Number;
 use lattice_solvers::update::{AXPY, SOLUTION_AND_RESIDUAL};
 use lattice_solvers::{CoarseSolve, LinearOperator, VectorSpace, Work};
-use levels::HostLevel;
+use levels::{Hierarchy, SmoothedLevel};
 use num_complex::Complex64;
 use std::cell::RefCell;
 
@@ -36,7 +36,7 @@ use std::cell::RefCell;
 pub struct Amg<T: Arithmetic> {
     space: Space<T>,
     /// Multiplies by D⁻¹ of the finest level.
-    scale: Matrix<T>,
+    scale: Placed<T>,
     levels: Vec<Level<T>>,
     coarsest: Coarsest<T>,
     operator_complexity: f64,
@@ -46,10 +46,10 @@ pub struct Amg<T: Arithmetic> {
 /// A level that is smoothed.
 struct Level<T: Arithmetic> {
     /// D⁻¹A.
-    matrix: Matrix<T>,
+    matrix: Placed<T>,
     /// The next level's residual from this level's, with the scales of both.
-    restrict: Matrix<T>,
-    prolong: Matrix<T>,
+    restrict: Placed<T>,
+    prolong: Placed<T>,
     space: Space<T>,
     /// Step along a direction, and the share of it in the next direction.
     steps: Vec<[Number; 2]>,
@@ -60,7 +60,7 @@ struct Level<T: Arithmetic> {
 
 /// A few steps of a Krylov method, with its right-hand side and its solution.
 struct Krylov<T: Arithmetic> {
-    solve: CoarseSolve<Matrix<T>>,
+    solve: CoarseSolve<Placed<T>>,
     b: Vector<T>,
     x: Vector<T>,
 }
@@ -84,42 +84,28 @@ impl<T: Arithmetic> Vectors<T> {
     }
 }
 
-struct Coarsest<T> {
-    inverse: Matrix<T>,
+struct Coarsest<T: Arithmetic> {
+    inverse: Placed<T>,
     /// Residual and solution.
     work: RefCell<[Vector<T>; 2]>,
 }
 
 impl<T: Arithmetic> Amg<T> {
-    /// Makes the levels of a matrix on the host, for cycles at a place.
+    /// Makes the levels of a matrix, for cycles at a place.
+    ///
+    /// A device that is no processor makes levels of more rows than [`AmgOptions::host_rows`]. All
+    /// others are made on the host. Both make the same levels, to rounding.
     ///
     /// # Errors
     /// [`PreconditionError::ZeroDiagonal`], [`PreconditionError::NearNullSpace`],
     /// [`PreconditionError::Block`], [`PreconditionError::NotSquare`],
     /// [`PreconditionError::SingularBlock`] for a singular coarsest level; errors of the device.
     pub fn new(place: &Place, matrix: &Csr<T>, options: &AmgOptions<T>) -> Result<Self, PreconditionError> {
-        let hierarchy = levels::hierarchy(matrix, options)?;
-        let entries: usize = hierarchy.iter().map(|level| level.matrix.entries()).sum();
-        let rows: Vec<usize> = hierarchy.iter().map(|level| level.matrix.rows()).collect();
-        let first: Vec<T> = hierarchy[0].diagonal.iter().map(|value| reciprocal(*value)).collect();
-        let mut levels = Vec::new();
-        let mut coarsest = None;
-        let count = hierarchy.len();
-        let diagonals: Vec<Vec<T>> = hierarchy.iter().map(|level| level.diagonal.clone()).collect();
-        for (k, level) in hierarchy.into_iter().enumerate() {
-            let HostLevel { matrix, diagonal, radius, transfer } = level;
-            let Some(prolong) = transfer else {
-                coarsest = Some(Coarsest::new(place, &matrix, k == 0)?);
-                continue;
-            };
-            let is_last = k + 2 == count;
-            // R D, and D⁻¹ of the next level if that is smoothed.
-            let scaled = prolong.adjoint().map(|row, column, value| {
-                let value = value * diagonal[column];
-                if is_last { value } else { value * reciprocal(diagonals[k + 1][row]) }
-            });
-            let space = Space::new(place, matrix.rows())?;
-            let matrix = Matrix::new(place, matrix.map(|row, _, value| value * reciprocal(diagonal[row])))?;
+        let Hierarchy { levels, coarsest, scale, rows, entries } = levels::hierarchy(place, matrix, options)?;
+        let coarsest = Coarsest::new(place, &coarsest, levels.is_empty())?;
+        let level = |(k, level): (usize, SmoothedLevel<T>)| {
+            let SmoothedLevel { matrix, restrict, prolong, radius } = level;
+            let space = matrix.space().clone();
             let krylov = match options.cycle {
                 Cycle::K if k > 0 => Some(RefCell::new(Krylov {
                     solve: CoarseSolve::new(&matrix, KRYLOV_STEPS, KRYLOV_TOLERANCE)?,
@@ -128,21 +114,14 @@ impl<T: Arithmetic> Amg<T> {
                 })),
                 _ => None,
             };
-            levels.push(Level {
-                work: RefCell::new(Vectors::new(&space)?),
-                krylov,
-                matrix,
-                restrict: Matrix::new(place, scaled)?,
-                prolong: Matrix::new(place, prolong)?,
-                steps: chebyshev(options.degree.max(1), radius, options.ratio),
-                space,
-            });
-        }
-        let coarsest = coarsest.expect("the last level has no transfer");
+            let work = RefCell::new(Vectors::new(&space)?);
+            let steps = chebyshev(options.degree.max(1), radius, options.ratio);
+            Ok(Level { matrix, restrict, prolong, space, steps, work, krylov })
+        };
         Ok(Self {
             space: Space::new(place, matrix.rows())?,
-            scale: diagonal_matrix(place, &first)?,
-            levels,
+            scale,
+            levels: levels.into_iter().enumerate().map(level).collect::<BlasResult<_>>()?,
             coarsest,
             operator_complexity: entries as f64 / matrix.entries().max(1) as f64,
             rows,
@@ -250,7 +229,7 @@ impl<T: Arithmetic> Coarsest<T> {
             let values = &inverse[row * n..(row + 1) * n];
             values.iter().zip(&scales).enumerate().map(|(j, (value, scale))| (j as u32, *value * *scale))
         };
-        let inverse = Matrix::new(place, Csr::from_rows(n, (0..n).map(row)))?;
+        let inverse = Placed::chosen(place, Csr::from_rows(n, (0..n).map(row)))?;
         let space = Space::new(place, n)?;
         Ok(Self { inverse, work: RefCell::new([space.zero_vector()?, space.zero_vector()?]) })
     }

@@ -62,6 +62,10 @@ pub struct AmgOptions<T> {
     pub ratio: f64,
     /// Rows of a level that is solved directly. Default 500.
     pub coarse_rows: usize,
+    /// Rows up to which levels are made on the host. Default 2000.
+    ///
+    /// Devices that are processors make none.
+    pub host_rows: usize,
     /// The cycle. Default V.
     pub cycle: Cycle,
 }
@@ -75,6 +79,7 @@ impl<T> Default for AmgOptions<T> {
             degree: 3,
             ratio: 20.0,
             coarse_rows: 500,
+            host_rows: 2000,
             cycle: Cycle::V,
         }
     }

@@ -4,66 +4,77 @@
 
 use super::aggregates::Aggregates;
 use crate::host::level1::Arithmetic;
-use crate::sparse::arithmetic::{conjugate, real, size};
+use crate::sparse::arithmetic::{conjugate, real, square};
 use crate::sparse::csr::Csr;
 use rayon::prelude::*;
 
 /// Share of a column below which it depends on those before it.
-const DEPENDENT: f64 = 1e-10;
+pub(super) const DEPENDENT: f64 = 1e-10;
 
 /// Computes T and B' with B = T B', from the near-null vectors B of a level.
 ///
-/// B has `modes` values for each row, row after row. Columns of an aggregate that depend on others
-/// are zero.
+/// B has `modes` values for each row, row after row, and so has T in rows of aggregates. Columns of
+/// an aggregate that depend on others are zero.
 pub(super) fn prolongator<T: Arithmetic>(
     near_null: &[T],
     modes: usize,
     block: usize,
     aggregates: &Aggregates,
 ) -> (Csr<T>, Vec<T>) {
-    let rows = aggregates.of_point.len() * block;
-    let mut members: Vec<Vec<u32>> = vec![Vec::new(); aggregates.count];
-    for (point, aggregate) in aggregates.of_point.iter().enumerate() {
+    let Aggregates { of_point, count } = aggregates;
+    // The members of each aggregate, one after the other, and the place of each point among them.
+    let mut first = vec![0_usize; count + 1];
+    of_point.iter().flatten().for_each(|aggregate| first[*aggregate as usize + 1] += 1);
+    for aggregate in 0..*count {
+        first[aggregate + 1] += first[aggregate];
+    }
+    let mut next = first.clone();
+    let mut members = vec![0_u32; first[*count]];
+    let mut starts = Vec::with_capacity(of_point.len() * block + 1);
+    let mut entries = 0;
+    starts.push(entries);
+    for (point, aggregate) in of_point.iter().enumerate() {
         if let Some(aggregate) = aggregate {
-            members[*aggregate as usize].extend((point * block..(point + 1) * block).map(|row| row as u32));
+            let place = &mut next[*aggregate as usize];
+            members[*place] = point as u32;
+            *place += 1;
+        }
+        for _ in 0..block {
+            entries += if aggregate.is_some() { modes as u64 } else { 0 };
+            starts.push(entries);
         }
     }
-    let factors: Vec<(Vec<T>, Vec<T>)> =
-        members.par_iter().map(|rows| orthonormalised(near_null, modes, rows)).collect();
-    // The place of each row within its aggregate.
-    let mut place = vec![0_u32; rows];
-    for rows in &members {
-        rows.iter().enumerate().for_each(|(k, row)| place[*row as usize] = k as u32);
+    let rows_of = |aggregate: usize| {
+        let points = members[first[aggregate]..first[aggregate + 1]].iter();
+        points.flat_map(|point| *point as usize * block..(*point as usize + 1) * block)
+    };
+    let factors: Vec<(Vec<T>, Vec<T>)> = (0..*count)
+        .into_par_iter()
+        .map(|aggregate| orthonormalised(near_null, modes, &rows_of(aggregate).collect::<Vec<_>>()))
+        .collect();
+    let columns_of = of_point.par_iter().flatten().flat_map_iter(|aggregate| {
+        let columns = *aggregate * modes as u32..(*aggregate + 1) * modes as u32;
+        std::iter::repeat_n(columns, block).flatten()
+    });
+    let columns_of = columns_of.collect();
+    let mut values = vec![T::default(); entries as usize];
+    for (aggregate, (q, _)) in factors.iter().enumerate() {
+        for (row, q) in rows_of(aggregate).zip(q.chunks(modes)) {
+            let begin = starts[row] as usize;
+            values[begin..begin + modes].copy_from_slice(q);
+        }
     }
-    let row = |row: usize| {
-        let aggregate = aggregates.of_point[row / block];
-        aggregate
-            .into_iter()
-            .flat_map(move |aggregate| (0..modes).map(move |mode| (aggregate as usize, mode)))
-    };
-    let entries = |k: usize| {
-        row(k)
-            .map(|(aggregate, mode)| {
-                let value = factors[aggregate].0[place[k] as usize * modes + mode];
-                ((aggregate * modes + mode) as u32, value)
-            })
-            .filter(|(_, value)| size(*value) > 0.0)
-            .collect::<Vec<_>>()
-    };
-    let tentative = Csr::from_rows(aggregates.count * modes, (0..rows).map(entries));
+    let tentative = Csr { columns: count * modes, starts, columns_of, values };
     (tentative, factors.into_iter().flat_map(|(_, coarse)| coarse).collect())
 }
 
 /// Returns Q and R of the rows of an aggregate, by Gram and Schmidt, twice.
-fn orthonormalised<T: Arithmetic>(near_null: &[T], modes: usize, rows: &[u32]) -> (Vec<T>, Vec<T>) {
+fn orthonormalised<T: Arithmetic>(near_null: &[T], modes: usize, rows: &[usize]) -> (Vec<T>, Vec<T>) {
     let n = rows.len();
-    let mut q: Vec<T> = rows
-        .iter()
-        .flat_map(|row| &near_null[*row as usize * modes..(*row as usize + 1) * modes])
-        .copied()
-        .collect();
+    let mut q: Vec<T> =
+        rows.iter().flat_map(|row| &near_null[row * modes..(row + 1) * modes]).copied().collect();
     let mut r = vec![T::default(); modes * modes];
-    let norm = |q: &[T], j: usize| (0..n).map(|k| size(q[k * modes + j]).powi(2)).sum::<f64>().sqrt();
+    let norm = |q: &[T], j: usize| (0..n).map(|k| square(q[k * modes + j])).sum::<f64>().sqrt();
     for j in 0..modes {
         let before = norm(&q, j);
         for _ in 0..2 {

@@ -1,0 +1,176 @@
+//! A matrix at a place in a format, without the rows that it was made of.
+
+use super::on_device::{OnDevice, Slices};
+use super::stored::Stored;
+use crate::error::BlasResult;
+use crate::host::level1::Arithmetic;
+use crate::sparse::csr::Csr;
+use crate::sparse::format::Format;
+use crate::sparse::place::Place;
+use crate::sparse::space::{Space, expect};
+use crate::sparse::vector::Vector;
+use lattice_compute::{Buffer, Device};
+use lattice_solvers::{LinearOperator, Work};
+use std::sync::Arc;
+
+enum Memory<T> {
+    Host(Stored<T>),
+    Device(Box<OnDevice<T>>),
+}
+
+/// Rows of a slice on the host.
+const HOST_SLICE: usize = 8;
+
+/// The arrays of a matrix at a place.
+pub(in crate::sparse) struct Placed<T> {
+    rows: usize,
+    columns: usize,
+    entries: usize,
+    format: Format,
+    bytes: u64,
+    memory: Memory<T>,
+    /// The space of its square.
+    space: Space<T>,
+}
+
+impl<T: Arithmetic> Placed<T> {
+    /// Brings a matrix to a place in a format that it can have.
+    pub fn new(place: &Place, source: &Arc<Csr<T>>, format: Format) -> BlasResult<Self> {
+        let stored = Stored::new(source, format, Self::slice_height(place));
+        let extents = [source.rows(), source.columns(), source.entries()];
+        Self::of_stored(place, extents, format, stored)
+    }
+
+    /// Brings a matrix to a place in the format that is chosen there.
+    pub fn chosen(place: &Place, source: impl Into<Arc<Csr<T>>>) -> BlasResult<Self> {
+        let source = source.into();
+        let format = Self::chosen_format(place, &source);
+        Self::new(place, &source, format)
+    }
+
+    /// Brings a diagonal matrix to a place.
+    pub fn diagonal(place: &Place, values: Vec<T>) -> BlasResult<Self> {
+        let extents = [values.len(); 3];
+        let stored = Stored::Diagonals { offsets: vec![0], values };
+        Self::of_stored(place, extents, Format::Diagonals, stored)
+    }
+
+    fn of_stored(
+        place: &Place,
+        [rows, columns, entries]: [usize; 3],
+        format: Format,
+        stored: Stored<T>,
+    ) -> BlasResult<Self> {
+        let bytes = stored.bytes();
+        let memory = match place {
+            Place::Host => Memory::Host(stored),
+            Place::Device(device) => Memory::Device(Box::new(OnDevice::new(device, &stored)?)),
+        };
+        Ok(Self { rows, columns, entries, format, bytes, memory, space: Space::new(place, rows)? })
+    }
+
+    /// Makes a matrix of slices that lie on a device. They have the height of the device's slices.
+    pub fn of_slices(
+        device: &Device,
+        [rows, columns]: [usize; 2],
+        entries: usize,
+        slices: Slices<T>,
+    ) -> BlasResult<Self> {
+        let bytes = slices.bytes();
+        Ok(Self {
+            rows,
+            columns,
+            entries,
+            format: Format::Sell,
+            bytes,
+            memory: Memory::Device(Box::new(OnDevice::of_slices(device, slices)?)),
+            space: Space::new(&device.into(), rows)?,
+        })
+    }
+
+    /// Makes a diagonal matrix of numbers that lie on a device.
+    pub fn of_diagonal(device: &Device, values: Buffer<T>) -> BlasResult<Self> {
+        let rows = values.len();
+        Ok(Self {
+            rows,
+            columns: rows,
+            entries: rows,
+            format: Format::Diagonals,
+            bytes: (rows * size_of::<T>()) as u64,
+            memory: Memory::Device(Box::new(OnDevice::of_diagonal(device, values)?)),
+            space: Space::new(&device.into(), rows)?,
+        })
+    }
+
+    /// Returns the format of the fewest bytes, and rows on the host.
+    pub fn chosen_format(place: &Place, source: &Csr<T>) -> Format {
+        match place {
+            // The host's own loops go by rows.
+            Place::Host => Format::Csr,
+            Place::Device(_) => Format::of_fewest_bytes(source, Self::slice_height(place)),
+        }
+    }
+
+    /// Returns the rows of a slice of the format [`Format::Sell`] at a place.
+    pub fn slice_height(place: &Place) -> usize {
+        match place {
+            Place::Host => HOST_SLICE,
+            Place::Device(device) => OnDevice::<T>::slice_height(device),
+        }
+    }
+
+    /// Returns the number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Returns the format.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Returns the bytes of the arrays.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Starts y = A x.
+    pub fn multiply(&self, x: &Vector<T>, y: &mut Vector<T>) -> BlasResult<()> {
+        self.multiply_block(1, x, y)
+    }
+
+    /// Starts Y = A X for several vectors at once, with a row for each component.
+    pub fn multiply_block(&self, vectors: usize, x: &Vector<T>, y: &mut Vector<T>) -> BlasResult<()> {
+        let (rows, columns, place) = (self.rows, self.columns, self.space.place());
+        expect("sparse product", "x", (place, columns * vectors), x, "as A has columns")?;
+        expect("sparse product", "y", (place, rows * vectors), y, "as A has rows")?;
+        let extents = [rows, columns, vectors];
+        match (&self.memory, x, y) {
+            (Memory::Host(stored), Vector::Host(x), Vector::Host(y)) => stored.multiply(extents, x, y),
+            (Memory::Device(matrix), Vector::Device(x), Vector::Device(y)) => {
+                matrix.multiply(extents, x, y)?
+            }
+            _ => unreachable!("the places were checked"),
+        }
+        Ok(())
+    }
+}
+
+/// A square matrix.
+impl<T: Arithmetic> LinearOperator for Placed<T> {
+    type Space = Space<T>;
+
+    fn space(&self) -> &Space<T> {
+        &self.space
+    }
+
+    fn apply(&self, x: &Vector<T>, out: &mut Vector<T>) -> BlasResult<()> {
+        self.multiply(x, out)
+    }
+
+    fn work(&self) -> Work {
+        let per_entry = if T::IS_COMPLEX { 8 } else { 2 };
+        let vectors = ((self.rows + self.columns) * size_of::<T>()) as u64;
+        Work { flops: per_entry * self.entries as u64, bytes: self.bytes + vectors }
+    }
+}
