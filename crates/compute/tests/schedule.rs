@@ -60,7 +60,8 @@ fn many_small_jobs_come_into_balance() {
     // Jobs as groups of points are: none above an eighth of a worker's part.
     let costs: Vec<f64> = (0..400).map(|k| 1.0 + (k * 37 % 101) as f64 / 10.0).collect();
     for workers in [2, 4, 12] {
-        let speeds: Vec<f64> = (0..workers).map(|k| 1.0 + k as f64).collect();
+        // Even the slowest worker has many jobs.
+        let speeds: Vec<f64> = (0..workers).map(|k| 1.0 + 2.0 * k as f64 / workers as f64).collect();
         // The speeds are known to some per cent only.
         let believed: Vec<f64> =
             speeds.iter().enumerate().map(|(k, s)| s * (1.0 + 0.03 * (k % 3) as f64)).collect();
