@@ -1,6 +1,5 @@
 //! The Chebyshev polynomial that makes unwanted eigenvalues small.
 
-use super::Wanted;
 use crate::update::{AXPY, XPBY};
 use crate::work::Work;
 use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
@@ -100,24 +99,6 @@ impl Filter {
         step += AXPY.work(a.space());
         step += XPBY.work(a.space());
         step.times(self.degree as u64)
-    }
-}
-
-impl Wanted {
-    /// Tells whether one eigenvalue is nearer to the wanted end than another.
-    pub(super) fn is_better(self, value: f64, than: f64) -> bool {
-        match self {
-            Self::Lowest => value < than,
-            Self::Largest => value > than,
-        }
-    }
-
-    /// Returns the value moved towards the wanted end.
-    pub(super) fn moved(self, value: f64, by: f64) -> f64 {
-        match self {
-            Self::Lowest => value - by,
-            Self::Largest => value + by,
-        }
     }
 }
 

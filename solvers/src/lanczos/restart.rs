@@ -2,8 +2,9 @@
 
 use super::filter::Filter;
 use super::krylov::Krylov;
+use super::options::{LanczosOptions, Wanted};
 use super::outcome::{LanczosLook, Mode};
-use super::{Search, Stage, Wanted};
+use super::search::{Next, Search, Stage};
 use crate::outcome::Failure;
 use crate::update::{AXPY, NORM2};
 use crate::{ErrorOf, HermitianEigen, LinearOperator, SquareMatrix, VectorOf, VectorSpace};
@@ -14,13 +15,6 @@ const FILTERS: usize = 6;
 
 /// A narrower range of wanted eigenvalues makes a new polynomial worth while.
 const NARROWER: f64 = 0.5;
-
-/// The continuation after a step.
-pub(super) enum Next {
-    Continue,
-    Done,
-    GaveUp(Failure),
-}
 
 /// Ritz vectors of a Krylov space, the best first.
 struct Ritz {
@@ -131,7 +125,7 @@ impl<A: LinearOperator> Search<'_, '_, A> {
     }
 
     fn few_options(&self) -> Options {
-        let super::LanczosOptions { count, wanted, tolerance, .. } = self.options;
+        let LanczosOptions { count, wanted, tolerance, .. } = self.options;
         Options { count, wanted, tolerance }
     }
 

@@ -2,7 +2,7 @@
 
 use super::filter::Filter;
 use super::outcome::{LanczosError, Mode};
-use super::{Search, Stage};
+use super::search::{Search, Stage};
 use crate::keeper::Wish;
 use crate::state::{ForeignState, Missing, NANOSECONDS, SolverState, named_values};
 use crate::work::Work;
