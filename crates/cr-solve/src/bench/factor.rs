@@ -81,6 +81,9 @@ impl Routine {
 /// LAPACK's bound on ‖b − A x‖ / (‖A‖ ‖x‖ ε).
 const MOST: f64 = 30.0;
 
+/// Terms that the check of a solution adds to one sum.
+const SUMMED: usize = 64;
+
 /// Checks and times the operations on each device.
 ///
 /// # Errors
@@ -269,13 +272,18 @@ impl Case<'_> {
         let x: Vec<Complex<f64>> = x.into_iter().map(Element::to_complex).collect();
         let rows = (0..n).into_par_iter().map(|i| {
             let last = if routine == Routine::Trsm { i + 1 } else { n };
-            let mut rest = right[i].to_complex();
-            let mut size = 0.0;
-            for (j, x) in x.iter().enumerate().take(last) {
-                let a = self.entry::<T>(definite, i, j).to_complex();
-                rest -= a * x;
-                size += a.norm();
+            let (mut product, mut size) = (Complex::new(0.0, 0.0), 0.0);
+            // Sums of sums: one long sum would be less exact than the solution.
+            for (block, x) in x[..last].chunks(SUMMED).enumerate() {
+                let mut part = Complex::new(0.0, 0.0);
+                for (j, x) in (SUMMED * block..).zip(x) {
+                    let a = self.entry::<T>(definite, i, j).to_complex();
+                    part += a * x;
+                    size += a.norm();
+                }
+                product += part;
             }
+            let rest = right[i].to_complex() - product;
             (rest.norm(), size)
         });
         // A NaN must not get lost.
