@@ -103,6 +103,26 @@ static inline __local vreal *run_passes(ulong radices, const uint m, const uint 
 }
 #endif
 
+// Reads of an item that are under way together, in programs of one length.
+#define READS 8
+
+// Puts element k of vector v into `a`: turned by the chirp for Bluestein's convolution, in its slot for Rader's.
+#define TAKE_ELEMENT(k, real_part, imaginary)                                   \
+    {                                                                           \
+        vreal taken_re = real_part, taken_im = imaginary;                       \
+        uint slot = k;                                                          \
+        if (kind == BLUESTEIN) {                                                \
+            const real2_ w = load_pair(chirp, k);                               \
+            const vreal turned = taken_re * w.x - taken_im * w.y;               \
+            taken_im = taken_re * w.y + taken_im * w.x;                         \
+            taken_re = turned;                                                  \
+        } else if (kind == RADER) {                                             \
+            slot = slots[k];                                                    \
+        }                                                                       \
+        a[AT(slot)] = taken_re;                                                 \
+        a[plane + AT(slot)] = taken_im;                                         \
+    }
+
 // Transforms lines. Of `lines` lines or pairs a work-group takes VECTORS * LANES; `singles` is the number of lines that pairs are made of.
 //
 // sizes: n, m, the kind, the number of vectors. modes: how lines are read and written, the flags, and reals per element of the two buffers'
@@ -130,7 +150,7 @@ __kernel void fft_lines(__global const real *from, const ulong from_offset, __gl
     for (uint i = item; i < together; i += LOCAL_SIZE) {
         const int exists = first + i < lines;
         const ulong line = exists ? first + i : first;
-        const int paired = read_mode != COMPLEX_LINES || written_mode != COMPLEX_LINES;
+        const int paired = (read_mode != COMPLEX_LINES) | (written_mode != COMPLEX_LINES);
         const ulong one = paired ? 2 * line : line;
         const ulong two = paired && one + 1 < singles ? one + 1 : one;
         const ulong2 at_one = places_of(geometry, (line_number)one);
@@ -151,6 +171,29 @@ __kernel void fft_lines(__global const real *from, const ulong from_offset, __gl
         written_side_by_side = written_side_by_side && places[2 * LANES + t] == places[2 * LANES] + t;
     }
 #endif
+#ifdef FIXED
+    // Several reads of an item are under way before the first of them is waited for.
+    const uint elements = n * VECTORS, rounds = (elements + LOCAL_SIZE - 1) / LOCAL_SIZE;
+    for (uint begin = 0; begin < rounds; begin += READS) {
+        real2_ held[READS];
+#pragma unroll
+        for (uint read = 0; read < READS; ++read) {
+            const uint i = item + (begin + read) * LOCAL_SIZE;
+            if (i < elements) {
+                SPLIT(i, n, read_step);
+                held[read] = load_element(source, read_mode, places[v], places[together + v], n, k, read_step, flags);
+            }
+        }
+#pragma unroll
+        for (uint read = 0; read < READS; ++read) {
+            const uint i = item + (begin + read) * LOCAL_SIZE;
+            if (i < elements) {
+                SPLIT(i, n, read_step);
+                TAKE_ELEMENT(k, held[read].x, held[read].y)
+            }
+        }
+    }
+#else
     for (uint i = item; i < n * VECTORS; i += LOCAL_SIZE) {
         SPLIT(i, n, read_step);
         vreal re, im;
@@ -176,18 +219,9 @@ __kernel void fft_lines(__global const real *from, const ulong from_offset, __gl
         re = z.x;
         im = z.y;
 #endif
-        uint slot = k;
-        if (kind == BLUESTEIN) {
-            const real2_ w = load_pair(chirp, k);
-            const vreal turned = re * w.x - im * w.y;
-            im = re * w.y + im * w.x;
-            re = turned;
-        } else if (kind == RADER) {
-            slot = slots[k];
-        }
-        a[AT(slot)] = re;
-        a[plane + AT(slot)] = im;
+        TAKE_ELEMENT(k, re, im)
     }
+#endif
     if (kind == BLUESTEIN) {
         for (uint i = item; i < (m - n) * VECTORS; i += LOCAL_SIZE) {
             OF_PASS(i, m - n, behind);
@@ -229,7 +263,7 @@ __kernel void fft_lines(__global const real *from, const ulong from_offset, __gl
             if (kind == RADER)
                 at = number == 0 ? b + AT(m) : result + AT(slots[n + number]);
             // What comes out of a convolution has its parts exchanged.
-            const int exchanged = kind == BLUESTEIN || (kind == RADER && number != 0);
+            const int exchanged = (kind == BLUESTEIN) | (kind == RADER && number != 0);
             re[which] = exchanged ? at[plane] : at[0];
             im[which] = exchanged ? at[0] : at[plane];
             if (kind == BLUESTEIN) {
