@@ -32,6 +32,7 @@ check: test blas-testers
 	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet --lib solve::tests
 	scripts/check-kernels.sh
 	CARGO="$(CARGO)" scripts/check-poisson.sh
+	CARGO="$(CARGO)" scripts/check-md.sh
 	scripts/test-python.sh
 
 blas-testers:

@@ -138,6 +138,34 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "cr-solve xc water.npz --verify",
         ],
     ),
+    (
+        "cr-solve md",
+        &[
+            "cr-solve md forces argon.xyz --lj Ar=0.238,3.405 --cutoff 8.5",
+            "cr-solve md run argon.xyz --lj Ar=0.238,3.405 --cutoff 8.5 --shift force --step 2 --steps 10000",
+        ],
+    ),
+    (
+        "cr-solve md forces",
+        &[
+            "cr-solve md forces argon.xyz --lj Ar=0.238,3.405 --cutoff 8.5 --forces f.npy --json",
+            "cr-solve md forces argon.prmtop argon.inpcrd --cutoff 8.5 --mode derivative --table 4096",
+            "cr-solve md forces nacl.xyz --potential morse.table --pair Na-Na=PAIR_11 --pair Na-Cl=PAIR_12 --pair Cl-Cl=PAIR_22 --cutoff 8",
+        ],
+    ),
+    (
+        "cr-solve md run",
+        &[
+            "cr-solve md run argon.xyz --lj Ar=0.238,3.405 --cutoff 8.5 --shift force --step 2 --steps 10000 --trajectory out.xyz",
+            "cr-solve md run argon.xyz --lj Ar=0.238,3.405 --cutoff 8.5 --step 2 --steps 100000 --checkpoint state --plot energy.svg",
+        ],
+    ),
+    (
+        "cr-solve md table",
+        &[
+            "cr-solve md table morse.table --section PAIR_12 --samples 512,4096,32768 --device all --plot errors.svg",
+        ],
+    ),
     ("cr-solve tune", &["cr-solve tune --device 0.0", "cr-solve tune --list"]),
     ("cr-solve bench", &["cr-solve bench all --quick", "cr-solve bench all --json > result.json"]),
     ("cr-solve bench all", &["cr-solve bench all --quick", "cr-solve bench all --report page.html"]),
@@ -147,6 +175,10 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     (
         "cr-solve bench factor",
         &["cr-solve bench factor --routines potrf,getrf --sizes 1024,2048 --precision d"],
+    ),
+    (
+        "cr-solve bench md",
+        &["cr-solve bench md --atoms 4000,32000 --mode direct,derivative --list cells,all-pairs"],
     ),
     ("cr-solve bench fft", &["cr-solve bench fft --sizes 128,60x60x60,251 --kind c2c,r2c --precision s,d"]),
     ("cr-solve bench sparse", &["cr-solve bench sparse A.mtx --rhs 1,8 --solve"]),

@@ -28,6 +28,7 @@ pub mod job_file;
 mod job_keys;
 mod links_file;
 mod matrix_source;
+mod md;
 pub mod measure;
 pub mod memory;
 mod method;
@@ -239,6 +240,9 @@ enum Command {
     Poisson(Box<poisson::Arguments>),
     /// Compute an exchange-correlation energy of density-functional theory, its matrix and gradient
     Xc(Box<xc::Arguments>),
+    /// Compute forces of particles that interact in pairs, and let them move
+    #[command(subcommand)]
+    Md(md::Md),
     /// List the OpenCL devices and the host, with their measured bandwidth
     Devices(devices::Arguments),
     /// Find the fastest kernel variants of a device, and keep them for later runs
@@ -302,6 +306,7 @@ impl Command {
             Command::Analyse(arguments) => analyse::run(&arguments, report),
             Command::Poisson(arguments) => poisson::run(&arguments, common, report),
             Command::Xc(arguments) => xc::run(&arguments, common, report),
+            Command::Md(md) => md.run(common, report),
             Command::Completions(arguments) => shell::completions(&arguments, command_line(&[]), report),
             Command::Man(arguments) => shell::man(&arguments, command_line(&[])),
         }

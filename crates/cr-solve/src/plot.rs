@@ -1,10 +1,12 @@
-//! Plots of a solve, as SVG files.
+//! Plots as SVG files.
 //!
 //! The viewer's fonts draw the text, so the machine that computes needs no fonts. A file appears
 //! under its name only when the file is complete.
 
+mod lines;
 mod slice;
 
+pub use lines::{lines, powers};
 pub use slice::{Slice, slice};
 
 use lattice_cl::io;

@@ -57,6 +57,10 @@ pub enum MdError {
         value: f64,
     },
 
+    /// The energy is infinite or none.
+    #[error("the energy is {0}: atoms are too near to each other")]
+    Energy(f64),
+
     /// The cutoff is no length.
     #[error("the cutoff is {0}; it must be positive and finite")]
     Cutoff(f64),

@@ -59,7 +59,7 @@ impl Evaluation {
     pub(crate) fn checked(self) -> MdResult<Self> {
         super::system::expect_finite("the force", &self.forces)?;
         if !self.sums.energy.is_finite() {
-            return Err(MdError::NotFinite { what: "the energy", atom: 1, value: self.sums.energy });
+            return Err(MdError::Energy(self.sums.energy));
         }
         Ok(self)
     }

@@ -14,6 +14,7 @@ mod joined;
 mod kept;
 pub mod ladder;
 mod machine;
+mod md;
 mod measure;
 mod multigrid;
 mod outcome;
@@ -49,6 +50,8 @@ pub enum Bench {
     Sparse(sparse::Arguments),
     /// Fourier transforms of any size, compared with the bandwidth of memory
     Fft(fft::Arguments),
+    /// Steps of particles that interact in pairs, by formulas and tables
+    Md(md::Arguments),
     /// The hop of the Wilson operator from parity to parity, in every storage
     Stencil(stencil::Arguments),
     /// Cost of an iteration of each method
@@ -81,6 +84,7 @@ impl Bench {
             Bench::Factor(arguments) => &arguments.how,
             Bench::Sparse(arguments) => &arguments.how,
             Bench::Fft(arguments) => &arguments.how,
+            Bench::Md(arguments) => &arguments.how,
             Bench::Stencil(arguments) => &arguments.how,
             Bench::Solver(arguments) => &arguments.how,
             Bench::Measure(arguments) => &arguments.how,
@@ -124,6 +128,7 @@ impl Bench {
             Bench::Factor(arguments) => factor::measure(arguments, session),
             Bench::Sparse(arguments) => sparse::measure(arguments, session),
             Bench::Fft(arguments) => fft::measure(arguments, session),
+            Bench::Md(arguments) => md::measure(arguments, session),
             Bench::Stencil(arguments) => stencil::measure(arguments, session),
             Bench::Solver(arguments) => solver::measure(arguments, session),
             Bench::Measure(arguments) => measure::measure(arguments, session),

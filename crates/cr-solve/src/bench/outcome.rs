@@ -117,6 +117,7 @@ pub enum Benchmark {
     Factor,
     Sparse,
     Fft,
+    Md,
     Stencil,
     Solver,
     Measure,

@@ -7,6 +7,7 @@ mod document;
 mod lock;
 mod session;
 
+pub use lock::Lock;
 pub use session::{Identity, Session};
 
 use super::failure::Failure;
@@ -14,7 +15,6 @@ use super::ranks::Ranks;
 use document::Document;
 use lattice_cl::io;
 use lattice_cl::job::{Interval, Label, Outputs};
-use lock::Lock;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};

@@ -1,0 +1,235 @@
+//! `cr-solve bench md`: steps of the motion of a liquid, by formulas and tables.
+
+use super::outcome::{Benchmark, Subject};
+use super::session::{How, Session, wrong};
+use crate::failure::{Failure, Status};
+use lattice_cl::device::Team;
+use lattice_md::{
+    Fetch, Forces, Formula, Grid, List, Mixing, Mode, Motion, Options, Potential, Precision, Shift, System,
+    Units,
+};
+use std::time::Instant;
+
+/// The command line of `bench md`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// Numbers of atoms, of which the nearest 4 n³ with n from 4 on are taken [default: 4000,32000, on GPUs 256000 too; with --quick 500]
+    #[arg(long, value_name = "N,…", value_delimiter = ',')]
+    atoms: Vec<u64>,
+    /// Where forces come from: the formula, or tables of 4096 samples
+    #[arg(
+        long,
+        value_name = "MODE,…",
+        value_enum,
+        value_delimiter = ',',
+        default_value = "direct,potential,derivative"
+    )]
+    mode: Vec<ModeName>,
+    /// How pairs are found; all pairs up to 32000 atoms
+    #[arg(long, value_name = "LIST,…", value_enum, value_delimiter = ',', default_value = "cells")]
+    list: Vec<ListName>,
+    /// How tables are read
+    #[arg(long, value_name = "FETCH,…", value_enum, value_delimiter = ',', default_value = "buffer,image")]
+    fetch: Vec<FetchName>,
+    /// Precisions of forces
+    #[arg(long, value_name = "PRECISION,…", value_enum, value_delimiter = ',', default_value = "mixed")]
+    precision: Vec<PrecisionName>,
+    /// The formula
+    #[arg(long, value_enum, default_value_t = FormulaName::LennardJones)]
+    formula: FormulaName,
+    #[command(flatten)]
+    pub how: How,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum ModeName {
+    Direct,
+    Potential,
+    Derivative,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum ListName {
+    Cells,
+    AllPairs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum FetchName {
+    Buffer,
+    Image,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum PrecisionName {
+    Double,
+    Mixed,
+    Single,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum FormulaName {
+    /// Argon
+    LennardJones,
+    /// A potential with an exponential
+    Morse,
+}
+
+/// Edge of a cell of four atoms, in Å: liquid argon's density.
+const EDGE: f64 = 5.4;
+
+const CUTOFF: f64 = 8.5;
+
+/// Steps of a call.
+const STEPS: u64 = 50;
+
+/// Most atoms of which all pairs are computed.
+const MOST_PAIRED: usize = 32_000;
+
+/// Largest relative error of an energy: that of tables.
+const TOLERANCE: f64 = 1e-4;
+
+/// Checks and times steps of 2 fs, of all sizes and ways on each device.
+///
+/// # Errors
+/// When a device fails, or computes something wrong.
+pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), Failure> {
+    let formula = match arguments.formula {
+        FormulaName::LennardJones => Potential::lennard_jones(&[[0.238, 3.405]], Mixing::default())?,
+        FormulaName::Morse => Potential::of_formula(Formula::Morse, vec![[0.238, 1.6, 3.82, 0.0]])?,
+    };
+    // Each atom of a crystal has the same energy, whatever the crystal's size.
+    let crystal = crystal(4)?;
+    let options = Options { shift: Shift::Force, ..Options::with_cutoff(CUTOFF) };
+    let exact = Forces::new(&Team::host(), &crystal, &formula, options)?.evaluate(crystal.positions())?;
+    let of_atom = exact.sums.energy / crystal.atoms() as f64;
+    for (number, device) in session.opencl_devices("md")?.iter().enumerate() {
+        let team = Team::of([device.clone()]);
+        let sizes = match &arguments.atoms[..] {
+            [] if arguments.how.quick => vec![500],
+            [] if device.info().kind == lattice_cl::device::DeviceKind::Gpu => vec![4000, 32_000, 256_000],
+            [] => vec![4000, 32_000],
+            given => given.to_vec(),
+        };
+        for &atoms in &sizes {
+            for &mode in &arguments.mode {
+                for &fetch in &arguments.fetch {
+                    let has_images = device.supports_linear_images();
+                    let is_repetition = mode == ModeName::Direct && fetch != arguments.fetch[0];
+                    if is_repetition || (fetch == FetchName::Image && mode != ModeName::Direct && !has_images)
+                    {
+                        continue;
+                    }
+                    for &list in &arguments.list {
+                        for &precision in &arguments.precision {
+                            if session.interrupted() {
+                                return Ok(());
+                            }
+                            let way = Way { number, atoms, mode, fetch, list, precision };
+                            way.measure(&team, &formula, of_atom, session)?;
+                        }
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// One row.
+struct Way {
+    number: usize,
+    atoms: u64,
+    mode: ModeName,
+    fetch: FetchName,
+    list: ListName,
+    precision: PrecisionName,
+}
+
+impl Way {
+    fn measure(
+        &self,
+        team: &Team,
+        formula: &Potential,
+        of_atom: f64,
+        session: &mut Session<'_>,
+    ) -> Result<(), Failure> {
+        let cells = (self.atoms as f64 / 4.0).cbrt().round().clamp(4.0, 400.0) as usize;
+        if self.list == ListName::AllPairs && 4 * cells.pow(3) > MOST_PAIRED {
+            return Ok(());
+        }
+        let system = crystal(cells)?.with_temperature(90.0, 1, Units::Real)?;
+        let table = |mode| formula.tabulated(Grid::for_cutoff(4096, 2.4, CUTOFF)?, mode);
+        let potential = match self.mode {
+            ModeName::Direct => formula.clone(),
+            ModeName::Potential => table(Mode::Potential)?,
+            ModeName::Derivative => table(Mode::Derivative)?,
+        };
+        let options = Options {
+            shift: Shift::Force,
+            precision: match self.precision {
+                PrecisionName::Double => Precision::Double,
+                PrecisionName::Mixed => Precision::Mixed,
+                PrecisionName::Single => Precision::Single,
+            },
+            fetch: match self.fetch {
+                FetchName::Buffer => Fetch::Buffer,
+                FetchName::Image => Fetch::Image,
+            },
+            list: match self.list {
+                ListName::Cells => List::default(),
+                ListName::AllPairs => List::AllPairs,
+            },
+            ..Options::with_cutoff(CUTOFF)
+        };
+        let mut motion = Motion::new(team, &system, &potential, options, Units::Real, 2.0)?;
+        let sums = motion.frame()?.sums;
+        let error = (sums.energy / (of_atom * system.atoms() as f64) - 1.0).abs();
+        // An image of 8 bits errs by more, which is not wrong.
+        if error.is_nan() || (error > TOLERANCE && self.fetch == FetchName::Buffer) {
+            let what = format!("{}: {:?} of {} atoms", team.labels().join(", "), self.mode, system.atoms());
+            return Err(wrong(what, "the energy of a crystal", format_args!("one that is {error:e} apart")));
+        }
+        let word = |value: &dyn std::fmt::Debug| format!("{value:?}").to_lowercase();
+        let mut subject = Subject::new(Benchmark::Md, word(&self.mode))
+            .on(self.number)
+            .with("precision", word(&self.precision))
+            .with("atoms", system.atoms())
+            .with("list", if self.list == ListName::Cells { "cells" } else { "all-pairs" });
+        if self.mode != ModeName::Direct {
+            subject = subject.with("fetch", word(&self.fetch));
+        }
+        let samples = session.samples(|_| {
+            let begun = Instant::now();
+            motion.advance(STEPS)?;
+            Ok((begun.elapsed() / STEPS as u32, None))
+        })?;
+        let mut walls = samples.wall.clone();
+        walls.sort_by(f64::total_cmp);
+        if let Some(&middle) = walls.get(walls.len() / 2) {
+            subject = subject
+                .unlimited()
+                .by_the_wall()
+                .found("pairs", sums.pairs)
+                .found("steps_per_second", 1.0 / middle)
+                .found("pairs_per_second", sums.pairs as f64 / middle);
+            session.push(subject, samples);
+        }
+        Ok(())
+    }
+}
+
+/// Argon in `cells` cubes of four atoms along each axis.
+fn crystal(cells: usize) -> Result<System, Failure> {
+    let corners = [[0.0, 0.0, 0.0], [0.0, 0.5, 0.5], [0.5, 0.0, 0.5], [0.5, 0.5, 0.0]];
+    let cube = |i: usize| [i % cells, i / cells % cells, i / cells / cells].map(|i| i as f64);
+    let positions: Vec<[f64; 3]> = (0..4 * cells.pow(3))
+        .map(|i| {
+            let (cube, corner) = (cube(i / 4), corners[i % 4]);
+            std::array::from_fn(|axis| EDGE * (cube[axis] + corner[axis]))
+        })
+        .collect();
+    let types = vec![0; positions.len()];
+    System::new([EDGE * cells as f64; 3], vec!["Ar".to_owned()], types, positions)
+        .map_err(|error| Failure::new(Status::Failed, error))
+}

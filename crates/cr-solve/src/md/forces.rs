@@ -1,0 +1,254 @@
+//! `cr-solve md forces`: energy, virial and forces of a configuration.
+
+use super::model::{ModelArguments, TableSummary, fetch_of};
+use crate::Common;
+use crate::failure::{Failure, Status};
+use crate::report::{Report, Table, scientific};
+use crate::team::{device_names, select_one};
+use lattice_cl::io;
+use lattice_md::{Forces, Lists, Sums, System, Units};
+use serde::Serialize;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// The command line of `md forces`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    model: ModelArguments,
+    /// Write the forces as .npy: a row of three doubles for each atom
+    #[arg(long, value_name = "FILE.npy")]
+    forces: Option<PathBuf>,
+    /// Add what pairs beyond the cutoff would, at uniform density; for Lennard-Jones
+    #[arg(long)]
+    tail: bool,
+}
+
+#[derive(Serialize)]
+pub struct ForceSummary {
+    rms: f64,
+    largest: f64,
+    /// The atom with the largest force, from 1.
+    atom: usize,
+    sum: [f64; 3],
+}
+
+#[derive(Serialize)]
+pub struct ListSummary {
+    kind: &'static str,
+    cells: Option<[usize; 3]>,
+    neighbours_mean: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct TailSummary {
+    energy: f64,
+    pressure: f64,
+}
+
+#[derive(Serialize)]
+struct Seconds {
+    read: f64,
+    setup: f64,
+    compute: f64,
+}
+
+#[derive(Serialize)]
+struct ForcesResult {
+    schema_version: u32,
+    device: Vec<String>,
+    atoms: usize,
+    types: Vec<String>,
+    #[serde(rename = "box")]
+    edges: [f64; 3],
+    cutoff: f64,
+    mode: &'static str,
+    fetch: Option<&'static str>,
+    precision: &'static str,
+    table: Option<TableSummary>,
+    pairs: u64,
+    energy: f64,
+    virial: [f64; 6],
+    /// Of the virial alone, in energy per volume.
+    pressure: f64,
+    /// In atmospheres; null in reduced units.
+    pressure_atm: Option<f64>,
+    tail: Option<TailSummary>,
+    force: ForceSummary,
+    list: ListSummary,
+    output: Option<PathBuf>,
+    seconds: Seconds,
+    pairs_per_second: f64,
+    warnings: Vec<String>,
+}
+
+/// Computes forces, and writes them.
+///
+/// # Errors
+/// When a file cannot be read or written, when options do not fit, or when a device fails.
+pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
+    if let Some(path) = &arguments.forces {
+        if path.extension().is_none_or(|ending| ending != "npy") {
+            let message = format!("--forces {}: the name does not end in .npy", path.display());
+            return Err(Failure::usage(message).hint("forces are written as a NumPy array"));
+        }
+        io::check_writable(path)?;
+    }
+    let began = Instant::now();
+    let mut model = arguments.model.load()?;
+    let read = began.elapsed().as_secs_f64();
+    let team = select_one(common, None, report)?;
+    let system = &model.system;
+    let tail = if arguments.tail {
+        let tail = model.potential.tail(&system.counts(), system.volume(), model.options.cutoff);
+        let [energy, virial] = tail.ok_or_else(|| {
+            Failure::usage("--tail is known for Lennard-Jones formulas alone".to_owned())
+                .hint("take --mode direct, or leave --tail out")
+        })?;
+        Some(TailSummary { energy, pressure: virial / (3.0 * system.volume()) })
+    } else {
+        None
+    };
+    let began = Instant::now();
+    let mut forces = Forces::new(&team, system, &model.potential, model.options)?;
+    let setup = began.elapsed().as_secs_f64();
+    // Drivers finish their compilation at the first launches, which are not timed.
+    forces.evaluate(system.positions())?;
+    let began = Instant::now();
+    let found = forces.evaluate(system.positions())?;
+    let compute = began.elapsed().as_secs_f64();
+    let table = model.table(&team)?;
+    if let Some(warning) = below_warning(&found.sums, &table) {
+        model.warnings.push(warning);
+    }
+    model.warnings.iter().for_each(|warning| report.warning(warning));
+    if let Some(path) = &arguments.forces {
+        io::write_file(path, &npy(&found.forces))?;
+    }
+    let pressure = found.sums.pressure(0.0, system.volume());
+    let outcome = ForcesResult {
+        schema_version: 1,
+        device: device_names(&team),
+        atoms: system.atoms(),
+        types: system.names().to_vec(),
+        edges: system.edges(),
+        cutoff: model.options.cutoff,
+        mode: model.mode.name(),
+        fetch: fetch_of(forces.fetch(), &team, model.mode),
+        precision: if team.is_host() { "double" } else { arguments.model.precision.name() },
+        table,
+        pairs: found.sums.pairs,
+        energy: found.sums.energy,
+        virial: found.sums.virial,
+        pressure,
+        pressure_atm: model.units.atmospheres().map(|unit| unit * pressure),
+        tail,
+        force: summary(&found.forces),
+        list: list_summary(forces.lists()?),
+        output: arguments.forces.clone(),
+        seconds: Seconds { read, setup, compute },
+        pairs_per_second: found.sums.pairs as f64 / compute,
+        warnings: model.warnings.clone(),
+    };
+    report.result(text(&outcome, system, model.units), &outcome)?;
+    Ok(Status::Fine)
+}
+
+/// Warns of pairs below the first sample of a table.
+pub fn below_warning(sums: &Sums, table: &Option<TableSummary>) -> Option<String> {
+    let count = sums.below;
+    table.as_ref().filter(|_| count > 0)?;
+    Some(format!("{count} pairs are nearer than the table begins: their force is the one at its beginning"))
+}
+
+pub fn list_summary(lists: Option<Lists>) -> ListSummary {
+    match lists {
+        Some(lists) => ListSummary {
+            kind: "cells",
+            cells: Some(lists.cells),
+            neighbours_mean: Some(lists.neighbours_mean),
+        },
+        None => ListSummary { kind: "all-pairs", cells: None, neighbours_mean: None },
+    }
+}
+
+pub fn summary(forces: &[[f64; 3]]) -> ForceSummary {
+    let squares: Vec<f64> = forces.iter().map(|force| force.iter().map(|f| f * f).sum()).collect();
+    let atom = (0..squares.len()).max_by(|&a, &b| squares[a].total_cmp(&squares[b])).unwrap_or(0);
+    ForceSummary {
+        rms: (squares.iter().sum::<f64>() / squares.len() as f64).sqrt(),
+        largest: squares[atom].sqrt(),
+        atom: atom + 1,
+        sum: std::array::from_fn(|axis| forces.iter().map(|force| force[axis]).sum()),
+    }
+}
+
+/// Returns a file of version 1.0 with an array of (atoms, 3) doubles.
+fn npy(vectors: &[[f64; 3]]) -> Vec<u8> {
+    let mut header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({}, 3), }}", vectors.len());
+    // The numbers begin at a multiple of 64 bytes.
+    header.push_str(&" ".repeat(63 - (10 + header.len()) % 64));
+    header.push('\n');
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.as_bytes());
+    bytes.extend(vectors.iter().flatten().flat_map(|number| number.to_le_bytes()));
+    bytes
+}
+
+fn text(outcome: &ForcesResult, system: &System, units: Units) -> Table {
+    let (energy, length) = match units {
+        Units::Real => ("kcal/mol", "Å"),
+        Units::Reduced => ("ε", "σ"),
+    };
+    let mut table = Table::default();
+    let names = system.names().iter().zip(system.counts()).map(|(name, count)| format!("{count} {name}"));
+    table.line("atoms", names.collect::<Vec<_>>().join(", "));
+    let edges = outcome.edges.map(|edge| edge.to_string()).join(" x ");
+    table.line("box", format_args!("{edges} {length}, cutoff {}", outcome.cutoff));
+    table.line("device", format_args!("{}, {}", outcome.device.join(", "), outcome.precision));
+    let fetch = outcome.fetch.map_or(String::new(), |fetch| format!(", by {fetch}"));
+    table.line("forces", format_args!("{}{fetch}", outcome.mode));
+    if let Some(found) = &outcome.table {
+        table.line("table", found);
+    }
+    table.line("pairs", outcome.pairs);
+    table.line("energy", format_args!("{:.12} {energy}", outcome.energy));
+    let virial = outcome.virial.map(|w| scientific(w, 10)).join(" ");
+    table.line("virial", format_args!("{virial} {energy} (xx yy zz yz xz xy)"));
+    let atmospheres = outcome.pressure_atm.map_or(String::new(), |p| format!(", {p:.6} atm"));
+    let pressure = scientific(outcome.pressure, 10);
+    table.line("pressure", format_args!("{pressure} {energy}/{length}³{atmospheres}, without motion"));
+    if let Some(tail) = &outcome.tail {
+        let pressure = scientific(tail.pressure, 6);
+        table.line(
+            "tail",
+            format_args!("{:.9} {energy}, pressure {pressure} {energy}/{length}³", tail.energy),
+        );
+    }
+    let ForceSummary { rms, largest, atom, .. } = outcome.force;
+    table.line("force", format_args!("rms {rms:.9}, largest {largest:.9} {energy}/{length} on atom {atom}"));
+    if let Some(path) = &outcome.output {
+        table.line("output", path.display());
+    }
+    let Seconds { read, setup, compute } = outcome.seconds;
+    let rate = scientific(outcome.pairs_per_second, 3);
+    table.line(
+        "seconds",
+        format_args!("read {read:.3}, set-up {setup:.3}, compute {compute:.6}: {rate} pairs/s"),
+    );
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_array_of_forces_has_a_header_of_whole_lines() {
+        let bytes = npy(&[[1.0, 2.0, 3.0], [4.0, 5.0, -6.0]]);
+        assert_eq!(bytes.len() % 64, 48);
+        assert!(bytes.windows(6).any(|part| part == b"(2, 3)"));
+        assert_eq!(bytes[bytes.len() - 8..], (-6.0_f64).to_le_bytes());
+    }
+}

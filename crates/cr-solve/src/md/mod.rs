@@ -1,0 +1,56 @@
+//! `cr-solve md`: forces of particles that interact in pairs, and the motion that they make.
+
+mod forces;
+mod model;
+mod run;
+mod table;
+mod trajectory;
+mod words;
+
+use super::Common;
+use super::failure::{Failure, Status};
+use super::report::Report;
+use lattice_md::{FileError, MdError};
+
+#[derive(Debug, clap::Subcommand)]
+pub enum Md {
+    /// Compute energy, virial and forces of a configuration
+    Forces(Box<forces::Arguments>),
+    /// Let the particles move, by velocity Verlet
+    Run(Box<run::Arguments>),
+    /// Measure the error of tables of a potential on each device
+    Table(table::Arguments),
+}
+
+impl Md {
+    /// Runs the subcommand.
+    ///
+    /// # Errors
+    /// When a file cannot be read or written, when options do not fit, or when a device fails.
+    pub fn run(&self, common: &Common, report: &Report) -> Result<Status, Failure> {
+        match self {
+            Md::Forces(arguments) => forces::run(arguments, common, report),
+            Md::Run(arguments) => run::run(arguments, common, report),
+            Md::Table(arguments) => table::run(arguments, common, report),
+        }
+    }
+}
+
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Self {
+        Failure::new(Status::File, error)
+    }
+}
+
+impl From<MdError> for Failure {
+    fn from(error: MdError) -> Self {
+        let status = match error {
+            MdError::Device(error) => return error.into(),
+            MdError::Energy(_) | MdError::NotFinite { .. } | MdError::TooFast { .. } => Status::Failed,
+            MdError::NoImages(_) => Status::Device,
+            MdError::Overlap { .. } => Status::File,
+            _ => Status::Usage,
+        };
+        Failure::new(status, error)
+    }
+}
