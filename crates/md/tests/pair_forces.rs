@@ -4,7 +4,8 @@ mod support;
 
 use lattice_compute::Team;
 use lattice_md::{
-    Evaluation, Fetch, Forces, Grid, List, MdError, Mode, Options, Potential, Precision, Shift, System,
+    Evaluation, Fetch, Forces, Formula, Grid, List, MdError, Mode, Options, Potential, Precision, Shift,
+    System,
 };
 use support::*;
 
@@ -27,7 +28,10 @@ fn potentials() -> Vec<(&'static str, Potential)> {
     let direct = two_types();
     let table = |mode| direct.tabulated(Grid::for_cutoff(301, 2.2, CUTOFF).unwrap(), mode).unwrap();
     let (derivative, potential) = (table(Mode::Derivative), table(Mode::Potential));
-    vec![("direct", direct), ("derivative", derivative), ("potential", potential)]
+    let pair = |depth, distance| [depth, 1.2, distance, 0.0];
+    let rows = vec![pair(0.24, 3.8), pair(0.3, 4.0), pair(0.3, 4.0), pair(0.4, 4.2)];
+    let morse = Potential::of_formula(Formula::Morse, rows).unwrap();
+    vec![("direct", direct), ("morse", morse), ("derivative", derivative), ("potential", potential)]
 }
 
 #[test]
