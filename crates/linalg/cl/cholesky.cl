@@ -5,14 +5,6 @@
 // the first k - 1 columns are those of L; what follows is left as it is, and has zeros for an inverse. If `info` is not 0 before,
 // nothing is done.
 
-#if IS_COMPLEX
-static inline real real_of(element x) { return x.s0; }
-static inline element of_real(real x) { return (element)(x, (real)0); }
-#else
-static inline real real_of(element x) { return x; }
-static inline element of_real(real x) { return x; }
-#endif
-
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
 cholesky_block(uint n, uint first, __global element *a, ulong a_offset, ulong a_down, ulong a_across,
                __global element *inverses, ulong inverses_offset, __global uint *info) {

@@ -22,6 +22,11 @@ static inline element scaled(element factor, element x) {
     return is_real(factor) ? factor.s0 * x : multiply(factor, x);
 }
 
+static inline real real_of(element x) { return x.s0; }
+static inline real imaginary_of(element x) { return x.s1; }
+static inline element of_real(real x) { return (element)(x, (real)0); }
+static inline real square_of(element x) { return x.s0 * x.s0 + x.s1 * x.s1; }
+
 #define REAL_ONE ((element)((real)1, -(real)0))
 
 #else
@@ -33,6 +38,11 @@ static inline element conjugate_if(uint conjugate, element x) { return x; }
 static inline element multiply(element a, element b) { return a * b; }
 static inline int is_zero(element x) { return x == (real)0; }
 static inline element scaled(element factor, element x) { return factor * x; }
+
+static inline real real_of(element x) { return x; }
+static inline real imaginary_of(element x) { return (real)0; }
+static inline element of_real(real x) { return x; }
+static inline real square_of(element x) { return x * x; }
 
 #define REAL_ONE ((real)1)
 

@@ -18,7 +18,6 @@
 #if IS_COMPLEX
 static inline double square(const element x) { return (double)x.s0 * (double)x.s0 + (double)x.s1 * (double)x.s1; }
 static inline double magnitude(const element x) { return hypot((double)x.s0, (double)x.s1); }
-static inline element of_real(const double x) { return (element)((real)x, (real)0); }
 static inline double positive_part(const element x) { return x.s1 == (real)0 ? (double)x.s0 : -1.0; }
 static inline element reciprocal(const element x) {
     const double size = square(x);
@@ -27,7 +26,6 @@ static inline element reciprocal(const element x) {
 #else
 static inline double square(const element x) { return (double)x * (double)x; }
 static inline double magnitude(const element x) { return fabs((double)x); }
-static inline element of_real(const double x) { return (real)x; }
 static inline double positive_part(const element x) { return (double)x; }
 static inline element reciprocal(const element x) { return (real)(1.0 / (double)x); }
 #endif

@@ -1,18 +1,32 @@
 //! The kernels of batches.
 
 use crate::block::Block;
-use lattice_compute::scalar::Element;
+use crate::triangular::{TRIANGLE_SOURCES, Triangular};
+use lattice_compute::scalar::{Element, Factor};
 use lattice_compute::{Argument, Device, Event, Kernel, KernelFamily, KernelKey, Parameter, Range, Result};
 use std::marker::PhantomData;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-const BATCH: KernelFamily = KernelFamily::new(
-    "batch",
-    &[include_str!("../../../cl/elements.cl"), include_str!("../../../cl/batch.cl")],
+const TRIANGLES: KernelFamily = KernelFamily::new(
+    "batch_triangle",
+    &[TRIANGLE_SOURCES[0], TRIANGLE_SOURCES[1], include_str!("../../../cl/batch_triangle.cl")],
+);
+
+const SQUARES: KernelFamily = KernelFamily::new(
+    "batch_square",
+    &[TRIANGLE_SOURCES[0], TRIANGLE_SOURCES[1], include_str!("../../../cl/batch_square.cl")],
+);
+
+const SOLUTIONS: KernelFamily = KernelFamily::new(
+    "batch_solve",
+    &[TRIANGLE_SOURCES[0], TRIANGLE_SOURCES[1], include_str!("../../../cl/batch_solve.cl")],
 );
 
 /// Most rows of a matrix in a batch.
 pub const MOST_ROWS: usize = 64;
+
+/// The sizes that kernels are built for: most rows of a matrix, and work-items of a group.
+const EDGES: [usize; 5] = [8, 16, 32, 48, MOST_ROWS];
 
 /// Work-items of a group that solves for columns.
 const COLUMNS: usize = 8;
@@ -31,67 +45,225 @@ impl<'a> Many<'a> {
         let [elements, down, across] = self.first.arguments();
         [elements, down, across, Argument::value(self.stride as u64)]
     }
+
+    /// Returns the transposed matrices.
+    pub fn transposed(self) -> Self {
+        Self { first: self.first.transposed(), ..self }
+    }
 }
 
-/// The kernels for elements of type `T`.
-pub(super) struct Kernels<T> {
-    /// Kernels of factorisations, each with the most rows that it takes.
-    ///
-    /// The most rows are also the size of a work-group.
-    potrf: Vec<(usize, Kernel)>,
-    potrs: Kernel,
+/// A kernel of a factorisation, built for a size when it is first used.
+struct BySize {
+    family: KernelFamily,
+    name: &'static str,
+    parameters: Vec<Parameter>,
+    /// The sizes that local memory holds.
+    built: Vec<(usize, OnceLock<Kernel>)>,
+}
+
+impl BySize {
+    /// Makes the kernel for the sizes of which `bytes` fit into local memory.
+    fn new(
+        device: &Device,
+        bytes: impl Fn(usize) -> usize,
+        (family, name): (KernelFamily, &'static str),
+        parameters: Vec<Parameter>,
+    ) -> Self {
+        let info = device.info();
+        let fits = |&edge: &usize| {
+            edge == EDGES[0]
+                || edge <= info.max_work_group_size && bytes(edge) <= info.local_memory_bytes as usize
+        };
+        let built = EDGES.into_iter().filter(fits).map(|edge| (edge, OnceLock::new())).collect();
+        Self { family, name, parameters, built }
+    }
+
+    /// Returns the most rows and columns of a matrix.
+    fn most_rows(&self) -> usize {
+        self.built.last().map_or(0, |&(edge, _)| edge)
+    }
+
+    /// Starts a work-group for each matrix, of which none is larger than [`most_rows`](Self::most_rows).
+    fn launch<T: Element>(
+        &self,
+        device: &Device,
+        rows: usize,
+        count: usize,
+        arguments: &[Argument<'_>],
+    ) -> Result<Event> {
+        let (edge, built) = &self.built[self.built.partition_point(|&(edge, _)| edge < rows)];
+        let kernel = match built.get() {
+            Some(kernel) => kernel,
+            None => {
+                let key = KernelKey::of_element::<T>(self.family).define("EDGE", *edge);
+                let kernel = device.program(&key)?.kernel(self.name, &self.parameters)?;
+                built.get_or_init(|| kernel)
+            }
+        };
+        kernel.launch(Range::groups(count, *edge), arguments)
+    }
+}
+
+/// The factorisations, for elements of type `T`.
+pub(super) struct Factorisations<T> {
+    potrf: BySize,
+    getrf: BySize,
+    geqrf: BySize,
     element: PhantomData<T>,
 }
 
-impl<T: Element> Kernels<T> {
+impl<T: Element> Factorisations<T> {
     /// Returns the kernels of a device, built on first use.
     pub fn of(device: &Device) -> Result<Arc<Self>> {
         device.attached(Self::new)
     }
 
     fn new(device: &Device) -> Result<Self> {
-        let info = device.info();
-        let fits = |&edge: &usize| {
-            let bytes = edge * (edge + 1) / 2 * size_of::<T>();
-            edge == 8 || edge <= info.max_work_group_size && bytes <= info.local_memory_bytes as usize
-        };
         let (count, number) = (Parameter::value::<u32>, Parameter::value::<u64>);
-        let (input, output) = (Parameter::input_view::<T>, Parameter::output_view::<T>);
-        let program = |edge: usize| device.program(&KernelKey::of_element::<T>(BATCH).define("EDGE", edge));
-        let a = [output("a"), number("a_down"), number("a_across"), number("stride")];
-        let parameters = [&[count("n")][..], &a, &[Parameter::output::<u32>("info")]].concat();
-        let potrf = [8, 16, 32, 48, MOST_ROWS]
-            .into_iter()
-            .filter(fits)
-            .map(|edge| Ok((edge, program(edge)?.kernel("batch_potrf", &parameters)?)))
-            .collect::<Result<_>>()?;
-        let counts = [count("n"), count("columns"), count("conjugate")];
-        let l = [input("l"), number("l_down"), number("l_across"), number("l_stride")];
-        let b = [output("b"), number("b_down"), number("b_across"), number("b_stride")];
-        let potrs = program(8)?.kernel("batch_potrs", &[&counts[..], &l, &b].concat())?;
-        Ok(Self { potrf, potrs, element: PhantomData })
+        let a = [Parameter::output_view::<T>("a"), number("a_down"), number("a_across"), number("stride")];
+        let info = [Parameter::output::<u32>("info")];
+        let extents = [count("rows"), count("columns")];
+        let triangle = |edge: usize| edge * (edge + 1) / 2 * size_of::<T>();
+        let square = |edge: usize| edge * (edge + 2) * size_of::<T>();
+        let potrf = [&[count("n")][..], &a, &info].concat();
+        let pivots = [Parameter::output_view::<u32>("pivots")];
+        let getrf = [&extents[..], &a, &pivots, &info].concat();
+        let taus = [Parameter::output_view::<T>("taus")];
+        let geqrf = [&extents[..], &a, &taus].concat();
+        Ok(Self {
+            potrf: BySize::new(device, triangle, (TRIANGLES, "batch_potrf"), potrf),
+            getrf: BySize::new(device, square, (SQUARES, "batch_getrf"), getrf),
+            geqrf: BySize::new(device, square, (SQUARES, "batch_geqrf"), geqrf),
+            element: PhantomData,
+        })
     }
 
-    /// Returns the most rows of a matrix to be factorised.
+    /// Returns the most rows of a triangle to be factorised.
+    pub fn most_rows_of_triangles(&self) -> usize {
+        self.potrf.most_rows()
+    }
+
+    /// Returns the most rows and columns of a matrix to be factorised.
     pub fn most_rows(&self) -> usize {
-        self.potrf.last().map_or(0, |&(edge, _)| edge)
+        self.getrf.most_rows().min(self.geqrf.most_rows())
     }
 
     /// Starts the factorisation of lower triangles.
     ///
-    /// They have at most [`most_rows`](Self::most_rows) rows.
-    pub fn potrf(&self, a: Many<'_>, info: Argument<'_>) -> Result<Event> {
+    /// They have at most [`most_rows_of_triangles`](Self::most_rows_of_triangles) rows.
+    pub fn potrf(&self, device: &Device, a: Many<'_>, info: Argument<'_>) -> Result<Event> {
         let n = a.first.rows;
-        let (edge, kernel) = &self.potrf[self.potrf.partition_point(|&(edge, _)| edge < n)];
         let arguments = [&[Argument::value(n as u32)][..], &a.arguments(), &[info]].concat();
-        kernel.launch(Range::groups(a.count, *edge), &arguments)
+        self.potrf.launch::<T>(device, n, a.count, &arguments)
+    }
+
+    /// Starts P A = L U; the pivots lie one matrix after another.
+    pub fn getrf(
+        &self,
+        device: &Device,
+        a: Many<'_>,
+        pivots: Argument<'_>,
+        info: Argument<'_>,
+    ) -> Result<Event> {
+        self.getrf.launch::<T>(
+            device,
+            edge(a),
+            a.count,
+            &[&extents(a)[..], &a.arguments(), &[pivots, info]].concat(),
+        )
+    }
+
+    /// Starts A = Q R; the factors τ lie one matrix after another.
+    pub fn geqrf(&self, device: &Device, a: Many<'_>, taus: Argument<'_>) -> Result<Event> {
+        self.geqrf.launch::<T>(device, edge(a), a.count, &[&extents(a)[..], &a.arguments(), &[taus]].concat())
+    }
+}
+
+fn edge(a: Many<'_>) -> usize {
+    a.first.rows.max(a.first.columns)
+}
+
+fn extents(a: Many<'_>) -> [Argument<'static>; 2] {
+    [a.first.rows, a.first.columns].map(|extent| Argument::value(extent as u32))
+}
+
+/// The solutions with triangles, for elements of type `T`.
+pub(super) struct Solutions<T> {
+    potrs: Kernel,
+    getrs: Kernel,
+    trsm: Kernel,
+    element: PhantomData<T>,
+}
+
+impl<T: Element> Solutions<T> {
+    /// Returns the kernels of a device, built on first use.
+    pub fn of(device: &Device) -> Result<Arc<Self>> {
+        device.attached(Self::new)
+    }
+
+    fn new(device: &Device) -> Result<Self> {
+        let program = device.program(&KernelKey::of_element::<T>(SOLUTIONS))?;
+        let (count, number) = (Parameter::value::<u32>, Parameter::value::<u64>);
+        let matrix = |[name, down, across, stride]: [&'static str; 4]| {
+            [Parameter::input_view::<T>(name), number(down), number(across), number(stride)]
+        };
+        let b = [Parameter::output_view::<T>("b"), number("b_down"), number("b_across"), number("b_stride")];
+        let l = matrix(["l", "l_down", "l_across", "l_stride"]);
+        let potrs = [&[count("n"), count("columns"), count("conjugate")][..], &l, &b].concat();
+        let counts = [count("n"), count("columns"), count("turned"), count("conjugate")];
+        let lu = matrix(["lu", "lu_down", "lu_across", "lu_stride"]);
+        let getrs = [&counts[..], &[Parameter::input_view::<u32>("pivots")], &lu, &b].concat();
+        let flags = ["n", "columns", "lower", "unit", "conjugate"].map(count);
+        let t = matrix(["t", "t_down", "t_across", "t_stride"]);
+        let trsm = [&flags[..], &[Parameter::value::<T>("alpha")], &t, &b].concat();
+        Ok(Self {
+            potrs: program.kernel("batch_potrs", &potrs)?,
+            getrs: program.kernel("batch_getrs", &getrs)?,
+            trsm: program.kernel("batch_trsm", &trsm)?,
+            element: PhantomData,
+        })
     }
 
     /// Starts the solutions; with `conjugate` the factors enter conjugate.
     pub fn potrs(&self, conjugate: bool, l: Many<'_>, b: Many<'_>) -> Result<Event> {
-        let counts = [l.first.rows, b.first.columns, usize::from(conjugate)];
-        let counts = counts.map(|count| Argument::value(count as u32));
-        let range = Range::new([b.first.columns.next_multiple_of(COLUMNS), b.count], [COLUMNS, 1]);
-        self.potrs.launch(range, &[&counts[..], &l.arguments(), &b.arguments()].concat())
+        let head = counts([l.first.rows, b.first.columns, usize::from(conjugate)]);
+        self.potrs.launch(columns_of(b), &[&head[..], &l.arguments(), &b.arguments()].concat())
     }
+
+    /// Starts the solutions with A, or with `turned` factors those with Aᵀ; both may be conjugate.
+    pub fn getrs(
+        &self,
+        [turned, conjugate]: [bool; 2],
+        lu: Many<'_>,
+        pivots: Argument<'_>,
+        b: Many<'_>,
+    ) -> Result<Event> {
+        let head = counts([lu.first.rows, b.first.columns, usize::from(turned), usize::from(conjugate)]);
+        let lu = if turned { lu.transposed() } else { lu };
+        self.getrs.launch(columns_of(b), &[&head[..], &[pivots], &lu.arguments(), &b.arguments()].concat())
+    }
+
+    /// Starts X = α T⁻¹ B for triangles of this form, which lie in `t`.
+    pub fn trsm(
+        &self,
+        form: Triangular<'_>,
+        unit: bool,
+        alpha: Factor<T>,
+        t: Many<'_>,
+        b: Many<'_>,
+    ) -> Result<Event> {
+        let flags = [form.lower, unit, form.conjugate].map(usize::from);
+        let head = counts([t.first.rows, b.first.columns, flags[0], flags[1], flags[2]]);
+        let alpha = [Argument::value(alpha.for_kernel())];
+        self.trsm.launch(columns_of(b), &[&head[..], &alpha, &t.arguments(), &b.arguments()].concat())
+    }
+}
+
+fn counts<const N: usize>(counts: [usize; N]) -> [Argument<'static>; N] {
+    counts.map(|count| Argument::value(count as u32))
+}
+
+/// Returns the range with a work-item for each column of each matrix.
+fn columns_of(b: Many<'_>) -> Range {
+    Range::new([b.first.columns.next_multiple_of(COLUMNS), b.count], [COLUMNS, 1])
 }

@@ -1,12 +1,4 @@
-// Small Hermitian, positive definite matrices, a batch at a time.
-
-#if IS_COMPLEX
-static inline real real_of(element x) { return x.s0; }
-static inline element of_real(real x) { return (element)(x, (real)0); }
-#else
-static inline real real_of(element x) { return x; }
-static inline element of_real(real x) { return x; }
-#endif
+// Small Hermitian, positive definite matrices, a batch at a time. The host defines EDGE, the most rows of a matrix.
 
 // Element (i, j) of a lower triangle, row after row.
 #define PACKED(i, j) triangle[(i) * ((i) + 1) / 2 + (j)]
@@ -56,31 +48,5 @@ batch_potrf(uint n, __global element *a, ulong a_offset, ulong a_down, ulong a_a
     }
     if (row == 0) {
         info[get_group_id(0)] = done < n ? done + 1 : 0;
-    }
-}
-
-// X = (L L^H)^-1 B in the place of B, for each matrix of a batch: a work-item for a column. With `conjugate` L enters conjugate.
-__kernel void batch_potrs(uint n, uint columns, uint conjugate, __global const element *l, ulong l_offset, ulong l_down, ulong l_across,
-                          ulong l_stride, __global element *b, ulong b_offset, ulong b_down, ulong b_across, ulong b_stride) {
-    const ulong column = get_global_id(0);
-    const ulong number = get_global_id(1);
-    if (column >= columns) {
-        return;
-    }
-    __global const element *factor = l + l_offset + number * l_stride;
-    __global element *x = b + b_offset + number * b_stride + column * b_across;
-    for (uint i = 0; i < n; i++) {
-        element sum = x[i * b_down];
-        for (uint k = 0; k < i; k++) {
-            sum -= multiply(conjugate_if(conjugate, factor[i * l_down + k * l_across]), x[k * b_down]);
-        }
-        x[i * b_down] = sum / real_of(factor[i * (l_down + l_across)]);
-    }
-    for (uint i = n; i-- > 0;) {
-        element sum = x[i * b_down];
-        for (uint k = i + 1; k < n; k++) {
-            sum -= multiply(conjugate_if(!conjugate, factor[k * l_down + i * l_across]), x[k * b_down]);
-        }
-        x[i * b_down] = sum / real_of(factor[i * (l_down + l_across)]);
     }
 }
