@@ -37,6 +37,7 @@ everything='--data-races --uninitialized --check-api'
 for test in device kernels_level1 kernels_bandwidth ladder matrix_operations cholesky lu qr batch sparse_products gemm gauge_devices hadron_devices fft potentials pair_forces pair_motion grouped; do
     check "$test" "$everything"
 done
+check mixed "$everything"
 check sparse_solves "$everything" preconditioners_are_what_they_claim a_cycle_is_symmetric devices_make_the_levels
 # Oclgrind takes numbers that kernels of columns have loaded, and links that groups share, for uninitialised as soon as they come to local memory. It
 # also loses track of what the host has written into the links of a single device, and reports `multiply` there. All of these numbers are initialised:

@@ -16,6 +16,7 @@
 //! `cl/lu.cl` and `cl/qr.cl`, their twins in [`host::cholesky`](crate::host::cholesky),
 //! [`host::lu`](crate::host::lu) and [`host::qr`](crate::host::qr).
 //!
+//! [`mixed_gesv`] and [`mixed_posv`] solve in double precision with factors in single.
 //! Many small matrices are factorised at once by [`batch`].
 //!
 //! Pivots are counted from 0: row i was exchanged with row `pivots[i]`, in this order.
@@ -25,11 +26,13 @@ mod cholesky;
 mod condition;
 mod info;
 mod lu;
+mod mixed;
 mod qr;
 
 pub use cholesky::{Cholesky, posv, potrf, potri, potrs};
 pub use info::Info;
 pub use lu::{Determinant, Lu, gesv, getrf, getri, getrs};
+pub use mixed::{FallBack, MOST_STEPS, Refined, Wide, mixed_gesv, mixed_posv};
 pub use qr::{Qr, gels, geqrf, ungqr, unmqr};
 
 use super::block::Block;

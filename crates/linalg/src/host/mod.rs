@@ -8,6 +8,7 @@ pub mod gemm;
 pub mod level1;
 pub mod level2;
 pub mod lu;
+pub mod mixed;
 pub mod qr;
 mod safe_squares;
 pub mod sparse;

@@ -1,0 +1,73 @@
+//! Solutions in double precision with factors in single, on the host.
+//!
+//! The twin of [`factor::mixed_gesv`](crate::factor::mixed_gesv).
+
+use super::level1::Arithmetic;
+use super::lu;
+use crate::factor::{MOST_STEPS, Wide};
+use lattice_compute::scalar::Element;
+use num_complex::Complex;
+use std::ops::Div;
+
+/// Solves A x = b for one right-hand side; returns x and the number of its corrections.
+///
+/// `a` has `n` columns of `n` elements. The result is `None` if the factorisation in single precision
+/// fails, or if the residual is too large after all corrections.
+///
+/// # Panics
+/// If `a` has not n² elements, or `b` not n.
+pub fn solve<T: Wide>(n: usize, a: &[T], b: &[T]) -> Option<(Vec<T>, usize)>
+where
+    T::Narrow: Arithmetic + Div<Output = T::Narrow>,
+{
+    assert_eq!((a.len(), b.len()), (n * n, n), "A is square, and b has its rows");
+    let wide = |x: T| x.to_complex();
+    let mut factors: Vec<T::Narrow> = a.iter().map(|&x| T::Narrow::from_complex(wide(x))).collect();
+    let (pivots, info) = lu::factorise(n, &mut factors);
+    if info != 0 {
+        return None;
+    }
+    let sum_of_row = |i: usize| (0..n).map(|j| wide(a[i + j * n]).norm()).sum::<f64>();
+    let norm = (0..n).map(sum_of_row).fold(0.0, f64::max);
+    let size = |z: &Complex<f64>| z.re.abs() + z.im.abs();
+    let largest = |x: &[Complex<f64>]| x.iter().map(size).fold(0.0, f64::max);
+    let (mut x, mut rest) = (vec![Complex::default(); n], b.iter().map(|&b| wide(b)).collect::<Vec<_>>());
+    for steps in 0..=MOST_STEPS {
+        let narrow = rest.iter().map(|&r| T::Narrow::from_complex(r)).collect();
+        let correction = substituted(n, &factors, &pivots, narrow);
+        x.iter_mut().zip(correction).for_each(|(x, d)| *x += d.to_complex());
+        for (i, rest) in rest.iter_mut().enumerate() {
+            *rest = (0..n).fold(wide(b[i]), |sum, j| sum - wide(a[i + j * n]) * x[j]);
+        }
+        if largest(&rest) <= (n as f64).sqrt() * (f64::EPSILON / 2.0) * norm * largest(&x) {
+            return Some((x.into_iter().map(T::from_complex).collect(), steps));
+        }
+    }
+    None
+}
+
+/// Returns the solution of L U x = P b.
+fn substituted<N: Arithmetic + Div<Output = N>>(n: usize, lu: &[N], pivots: &[u32], mut x: Vec<N>) -> Vec<N> {
+    pivots.iter().enumerate().for_each(|(i, &row)| x.swap(i, row as usize));
+    for i in 0..n {
+        x[i] = (0..i).fold(x[i], |sum, k| sum - lu[i + k * n] * x[k]);
+    }
+    for i in (0..n).rev() {
+        x[i] = (i + 1..n).fold(x[i], |sum, k| sum - lu[i + k * n] * x[k]) / lu[i + i * n];
+    }
+    x
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_that_single_precision_has_not_is_corrected() {
+        // A = [3 1; 1 2] and x = (1/3, 1).
+        let a = [3.0, 1.0, 1.0, 2.0];
+        let (x, steps) = solve(2, &a, &[2.0, 7.0 / 3.0]).unwrap();
+        assert!((x[0] - 1.0 / 3.0).abs() < 1e-15 && (x[1] - 1.0).abs() < 1e-15 && steps > 0, "{x:?} {steps}");
+        assert_eq!(solve(2, &[0.0, 0.0, 1.0, 2.0], &[1.0, 1.0]), None);
+    }
+}
