@@ -1,6 +1,6 @@
 //! Products of matrices on all devices of a team.
 //!
-//! There are two forms. [`gemm`] multiplies matrices in host memory: every device computes rows of
+//! There are two forms, and [`multiply`] for plain slices. [`gemm`] multiplies matrices in host memory: every device computes rows of
 //! C, or columns. [`gemm_resident`] multiplies matrices that lie on the devices already. Each
 //! device has rows of A and C ([`RowShards`]) and all of B ([`Copies`]).
 //!
@@ -66,6 +66,7 @@ pub use resident::{Copies, RowShards, gemm_resident};
 use super::error::{BlasError, BlasResult, operand_name};
 use super::gemm::{Arithmetic as Accuracy, GemmParams, GemmTuning};
 use super::level2::check_extent;
+use super::matrix::MatrixLayout;
 use super::op::Op;
 use crate::host;
 use crate::host::level1::Arithmetic;
@@ -167,6 +168,34 @@ fn plan<T: Arithmetic>(
     };
     let planned = schedule::shares(m, &rates, Some((cost, &uploads)), strips);
     Ok((rates, planned))
+}
+
+/// Returns C = A B for matrices that lie row after row, computed on all devices of a team.
+///
+/// `extents` has m, n and k: A is m×k, B is k×n and C is m×n.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let team = lattice_compute::Team::select(lattice_compute::Selector::Auto)?;
+/// let a = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]; // rows (1 2 3), (4 5 6)
+/// let b = [1.0, 0.0, 0.0, 1.0, 1.0, 1.0]; // rows (1 0), (0 1), (1 1)
+/// let c = lattice_linalg::split::multiply(&team, [2, 2, 3], &a, &b)?;
+/// assert_eq!(c, [4.0, 5.0, 10.0, 11.0]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// [`BlasError::BufferTooShort`] if a slice has fewer elements than its matrix, and the errors of
+/// [`gemm`].
+pub fn multiply<T: Arithmetic>(team: &Team, extents: [usize; 3], a: &[T], b: &[T]) -> BlasResult<Vec<T>> {
+    let [m, n, k] = extents;
+    let a = HostRef::new(a, MatrixLayout::row_major(m, k))?;
+    let b = HostRef::new(b, MatrixLayout::row_major(k, n))?;
+    let mut c = vec![T::default(); m * n];
+    let to = HostMut::new(&mut c, MatrixLayout::row_major(m, n))?;
+    gemm(team, &SplitParams::default(), Op::N, Op::N, 1, a, b, 0, to)?;
+    Ok(c)
 }
 
 /// Computes C = α op(A) op(B) + β C on all devices of a team, and waits for it.
