@@ -19,6 +19,21 @@ static inline place place_of(const layout l, const uint item)
     return place_at(l, 2 * (item % pairs_of_row), row % (FROM_NY * l.sy), plane % (FROM_NZ * l.sz), plane / (FROM_NZ * l.sz));
 }
 
+// Both parts of a number, and those of both chiralities of a component, which lie together in the plain order.
+#define BOTH_PARTS JOIN(REAL, 2)
+#define BOTH_CHIRALITIES JOIN(REAL, 4)
+
+static inline BOTH_PARTS load_parts(const layout l, __global const REAL *restrict from, const size_t at)
+{
+    return (BOTH_PARTS)(from[at], from[at + imaginary_step(l)]);
+}
+
+static inline void store_parts(const layout l, __global REAL *restrict to, const size_t at, const BOTH_PARTS value)
+{
+    to[at] = value.x;
+    to[at + imaginary_step(l)] = value.y;
+}
+
 // One work-item for each of `sites` sites of each column. The first site has number `start` in `to`,
 // where a column has `stride` reals.
 __kernel void spinors_to_plain(__global const REAL *restrict from, __global REAL *restrict to, const uint4 extents,
@@ -34,11 +49,8 @@ __kernel void spinors_to_plain(__global const REAL *restrict from, __global REAL
     to += (size_t)column * stride + (size_t)(start + site) * 2 * COMPONENTS;
     for (int c = 0; c < COMPONENTS / 2; ++c) {
         const size_t upper = offset_of(l, p, c), lower = offset_of(l, p, c + COMPONENTS / 2);
-        for (int part = 0; part < 2; ++part) {
-            const REAL a = from[upper + part * imaginary_step(l)], b = from[lower + part * imaginary_step(l)];
-            to[4 * c + part] = (a + b) * (REAL)M_SQRT1_2;
-            to[4 * c + 2 + part] = (a - b) * (REAL)M_SQRT1_2;
-        }
+        const BOTH_PARTS a = load_parts(l, from, upper), b = load_parts(l, from, lower);
+        ((__global BOTH_CHIRALITIES *)to)[c] = (BOTH_CHIRALITIES)(a + b, a - b) * (REAL)M_SQRT1_2;
     }
 }
 
@@ -56,11 +68,9 @@ __kernel void spinors_from_plain(__global const REAL *restrict from, __global RE
     to += column * half_field(l);
     for (int c = 0; c < COMPONENTS / 2; ++c) {
         const size_t upper = offset_of(l, p, c), lower = offset_of(l, p, c + COMPONENTS / 2);
-        for (int part = 0; part < 2; ++part) {
-            const REAL a = from[4 * c + part], b = from[4 * c + 2 + part];
-            to[upper + part * imaginary_step(l)] = (a + b) * (REAL)M_SQRT1_2;
-            to[lower + part * imaginary_step(l)] = (a - b) * (REAL)M_SQRT1_2;
-        }
+        const BOTH_CHIRALITIES both = ((__global const BOTH_CHIRALITIES *)from)[c] * (REAL)M_SQRT1_2;
+        store_parts(l, to, upper, both.lo + both.hi);
+        store_parts(l, to, lower, both.lo - both.hi);
     }
 }
 
