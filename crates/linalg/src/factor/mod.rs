@@ -29,10 +29,11 @@ mod lu;
 mod mixed;
 mod qr;
 
+pub use crate::host::mixed::{MOST_STEPS, Wide};
 pub use cholesky::{Cholesky, posv, potrf, potri, potrs};
 pub use info::Info;
 pub use lu::{Determinant, Lu, gesv, getrf, getri, getrs};
-pub use mixed::{FallBack, MOST_STEPS, Refined, Wide, mixed_gesv, mixed_posv};
+pub use mixed::{FallBack, Refined, mixed_gesv, mixed_posv};
 pub use qr::{Qr, gels, geqrf, ungqr, unmqr};
 
 use super::block::Block;

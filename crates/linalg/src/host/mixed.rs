@@ -4,10 +4,26 @@
 
 use super::level1::Arithmetic;
 use super::lu;
-use crate::factor::{MOST_STEPS, Wide};
 use lattice_compute::scalar::Element;
 use num_complex::Complex;
 use std::ops::Div;
+
+/// Most corrections before A is factorised in double precision.
+pub const MOST_STEPS: usize = 30;
+
+/// An element of double precision, with the one of single precision that stands for it.
+pub trait Wide: Element<Real = f64> {
+    /// The element of single precision.
+    type Narrow: Element<Real = f32>;
+}
+
+impl Wide for f64 {
+    type Narrow = f32;
+}
+
+impl Wide for Complex<f64> {
+    type Narrow = Complex<f32>;
+}
 
 /// Solves A x = b for one right-hand side; returns x and the number of its corrections.
 ///

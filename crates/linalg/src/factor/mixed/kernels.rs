@@ -1,7 +1,7 @@
 //! The kernels of refinement.
 
-use super::Wide;
 use crate::block::Block;
+use crate::host::mixed::Wide;
 use crate::level3::Triangle;
 use crate::triangular::TRIANGLE_SOURCES;
 use lattice_compute::{Argument, Device, Event, Kernel, KernelFamily, KernelKey, Parameter, Range, Result};

@@ -16,6 +16,7 @@ use crate::block::Block;
 use crate::completion::Completion;
 use crate::error::BlasResult;
 use crate::gemm::gemm;
+use crate::host::mixed::{MOST_STEPS, Wide};
 use crate::level2::{check_device, check_extent, check_single};
 use crate::level3::{Side, Triangle, hemm};
 use crate::matrix::{MatMut, MatRef, MatrixLayout};
@@ -24,25 +25,7 @@ use crate::triangular::Kernels as TriangleKernels;
 use kernels::Kernels;
 use lattice_compute::Buffer;
 use lattice_compute::scalar::{Element, Scalar};
-use num_complex::Complex;
 use std::fmt;
-
-/// Most corrections before A is factorised in double precision.
-pub const MOST_STEPS: usize = 30;
-
-/// An element of double precision, with the one of single precision that stands for it.
-pub trait Wide: Element<Real = f64> {
-    /// The element of single precision.
-    type Narrow: Element<Real = f32>;
-}
-
-impl Wide for f64 {
-    type Narrow = f32;
-}
-
-impl Wide for Complex<f64> {
-    type Narrow = Complex<f32>;
-}
 
 /// How a system was solved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
