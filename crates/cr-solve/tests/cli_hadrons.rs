@@ -536,6 +536,7 @@ results = "three.h5"
     refused("spectrum weak.ildg --kappa 0.11 --source sequential:pion,3", "[[source]]");
     refused("spectrum weak.ildg --kappa 0.11 --source sequential:kaon,3", "meson_0 to meson_15");
     refused("invert weak.ildg --kappa 0.11 --source sequential:pion,3", "take spectrum");
-    std::fs::write(folder.path().join("far.toml"), job.replace("Cg5+,3", "Cg5+,6")).unwrap();
-    refused("run far.toml --force", "6 time slices away");
+    let far = job.replace("Cg5+,3", "Cg5+,6").replace("[outputs]", "[outputs]\nforce = true");
+    std::fs::write(folder.path().join("far.toml"), far).unwrap();
+    refused("run far.toml", "6 time slices away");
 }
