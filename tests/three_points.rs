@@ -134,7 +134,8 @@ fn the_charge_of_each_quark_is_the_two_point_function() {
     let mut sources = vec![
         json!({ "kind": "point:1,3,0,4", "smear-sink": "gaussian:1.0,3", "smear-links": "stout:0.1,1" }),
     ];
-    let of_sink = |(sink, _): &(&str, f64)| json!({ "kind": format!("sequential:{sink}"), "momenta": 1 });
+    let of_sink =
+        |(sink, _): &(&str, f64)| json!({ "kind": format!("sequential:{sink}"), "current-momenta": 1 });
     sources.extend(sinks.iter().map(of_sink));
     let job = json!({
         "command": "spectrum",
@@ -187,12 +188,12 @@ fn the_charges_of_flavours_and_masses_are_two_point_functions() {
         ],
         "source": [
             { "kind": "point:1,3,0,4", "label": "here" },
-            { "kind": "sequential:pion,3", "label": "of up", "quarks": ["up", "strange"], "momenta": 1 },
+            { "kind": "sequential:pion,3", "label": "of up", "quarks": ["up", "strange"], "current-momenta": 1 },
             {
                 "kind": "sequential:lambda_naive_Cg5+,4,quark=2",
                 "label": "of down",
                 "quarks": ["up", "down", "strange"],
-                "momenta": 1,
+                "current-momenta": 1,
             },
         ],
         "hadron": [
@@ -269,7 +270,7 @@ fn sequential_sources_that_make_no_sense_are_refused() {
             "not sequential",
         ),
         (r#"{ "kind": "wall:0", "from": "a" }"#.to_owned(), "only sequential sources"),
-        (format!(r#"{{ {sink}, "momenta": 99999999 }}"#), "n² goes up"),
+        (format!(r#"{{ {sink}, "current-momenta": 99999999 }}"#), "n² goes up"),
     ] {
         let error = job(json!({ "kappa": 0.11 }), &others).unwrap_err();
         assert!(error.contains(wanted), "{others}: {error}");

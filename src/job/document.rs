@@ -204,7 +204,7 @@ impl Job {
             let given = [("spin", spin), ("colour", colour)];
             if let Some((name, _)) = given.into_iter().find(|(_, value)| value.is_some()) {
                 let kind = if table == "sources" { "sources" } else { "[source]" };
-                let allowed = "source, label, smearing, smear-source, smear-sink, smear-links, from, quarks, momenta, slices, parts";
+                let allowed = "source, label, smearing, smear-source, smear-sink, smear-links, from, quarks, current-momenta, slices, parts";
                 return no_key(format!("{table}.{name}"), kind, allowed);
             }
         }

@@ -65,7 +65,7 @@ pub struct SourceEntry {
     /// Momenta q = 2πn/L of a sequential source's currents with n² up to this number. Default: 0.
     #[schemars(with = "u32")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub momenta: Option<u64>,
+    pub current_momenta: Option<u64>,
     /// Spin of the source, 0 to 3 (invert only).
     #[schemars(with = "u8")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -224,14 +224,17 @@ fn go_on(labelled: &mut [LabelledSource], tables: &[(&String, &SourceEntry)]) ->
     let labels: Vec<String> = labelled.iter().map(|one| one.label.clone()).collect();
     let plain: Vec<usize> = (0..labelled.len()).filter(|&k| !is_sequential(&labelled[k])).collect();
     for (one, &(table, entry)) in labelled.iter_mut().zip(tables) {
-        let SourceEntry { from, quarks, momenta, .. } = entry;
+        let SourceEntry { from, quarks, current_momenta: momenta, .. } = entry;
         let key = |name: &str| format!("{table}.{name}");
         let fault = |name: &str, problem: &str| {
             Err(Invalid::Sequential { key: key(name), problem: problem.to_owned() })
         };
         if !is_sequential(one) {
-            let given =
-                [("from", from.is_some()), ("quarks", quarks.is_some()), ("momenta", momenta.is_some())];
+            let given = [
+                ("from", from.is_some()),
+                ("quarks", quarks.is_some()),
+                ("current-momenta", momenta.is_some()),
+            ];
             if let Some((name, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
                 let (source_text, of) = (one.source.to_string(), "sequential sources");
                 return Err(Invalid::KeyOfOtherSource { key: key(name), source_text, of });
@@ -245,7 +248,7 @@ fn go_on(labelled: &mut [LabelledSource], tables: &[(&String, &SourceEntry)]) ->
             );
         }
         if let Err(problem) = check_momenta(*momenta) {
-            return fault("momenta", &problem.to_string());
+            return fault("current-momenta", &problem.to_string());
         }
         let wanted = from.clone().map(OneOrMore::One);
         let from = match (wanted, &plain[..]) {

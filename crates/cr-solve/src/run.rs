@@ -112,8 +112,9 @@ mod tests {
 
     #[test]
     fn the_keys_of_a_job_are_the_options_of_its_task() {
-        // A name for source, the name in results, and the name of a table need no option.
-        let of_files = ["kind", "label", "smearing"];
+        // A name for source, the name in results, and the name of a table need no option. Several
+        // sources need a file.
+        let of_files = ["kind", "label", "smearing", "slices", "parts", "from", "quarks", "current-momenta"];
         // `--device` is an option of every command.
         let of_others = [
             (Task::Invert, &["device", "along", "smear-sink", "hadrons", "momenta", "average-momenta"][..]),

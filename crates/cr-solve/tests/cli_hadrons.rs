@@ -497,7 +497,7 @@ smear-sink = "gaussian:1.0,2"
 [[source]]
 kind = "sequential:nucleon_Cg5+,3,quark=2"
 from = "here"
-momenta = 1
+current-momenta = 1
 [[source]]
 kind = "z4:3,0"
 label = "noise"

@@ -144,10 +144,10 @@ fn systems_without_a_solution_are_refused() {
     let cg = SolveOptions { method: Some(Method::Cg), ..chosen.clone() };
     let error = refused(&general, &cg);
     assert!(matches!(error, SolveError::NotHermitian { row: 2, column: 3, difference: 1.5, .. }), "{error}");
-    let minres =
-        SolveOptions { method: Some(Method::Minres), preconditioner: Some(Kind::Jacobi), ..chosen.clone() };
+    let residual =
+        SolveOptions { method: Some(Method::Cr), preconditioner: Some(Kind::Jacobi), ..chosen.clone() };
     let symmetric = small([[4.0, 1.0, 0.0], [1.0, 4.0, 1.0], [0.0, 1.0, 4.0]]);
-    assert_eq!(refused(&symmetric, &minres), SolveError::NoPreconditioner { method: Method::Minres });
+    assert_eq!(refused(&symmetric, &residual), SolveError::NoPreconditioner { method: Method::Cr });
     let blocks = SolveOptions { format: Some(Format::Blocks(2)), ..chosen.clone() };
     assert!(refused(&symmetric, &blocks).to_string().starts_with("blocks of 2 do not divide a 3×3 matrix"));
     let hollow = small([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 4.0]]);
