@@ -39,7 +39,7 @@ fn all_hadrons(configuration: GaugeConfiguration, [x, y, z, t]: [usize; NDIM]) -
         "hadrons": { "hadrons": "mesons,octet,decuplet,currents", "momenta": 1 },
         "source": [
             source,
-            { "kind": "sequential:pion,2", "momenta": 1 },
+            { "kind": "sequential:pion,2", "current-momenta": 1 },
             { "kind": "sequential:nucleon_Cg5+,1,p=0/1/0,quark=2" },
         ],
     });
