@@ -115,21 +115,17 @@ pub(super) fn finish<R: Pod + Send>(
     let epoch = exchange.epoch;
     let domains = &mut exchange.domains;
     let mut arrivals = vec![Vec::new(); domains.len()];
-    let neighbour_of = |domains: &[Vec<Faces<R>>], domain: usize, direction: usize, side: Side| {
-        side.neighbour(&neighbours[domain])[domains[domain][direction].mu]
-    };
     for Message { domain, direction, side, elements, data } in exchange.messages.drain(..) {
         let message = Message { domain, direction, side, elements, data: data.wait()? };
-        let neighbour = neighbour_of(domains, domain, direction, side);
+        let neighbour = side.neighbour(&neighbours[domain])[domains[domain][direction].mu];
         arrivals[neighbour].push(deliver(domains, neighbour, message, epoch)?);
     }
-    for (k, courier) in exchange.couriers.iter().enumerate().take(exchange.carried.len()) {
+    for (courier, message) in exchange.couriers.iter().zip(&exchange.carried) {
         let Copied { sent, arrival } = courier.wait()?;
-        let Message { domain, direction, side, elements, .. } = &exchange.carried[k];
-        let neighbour = neighbour_of(domains, *domain, *direction, *side);
-        let to = side.opposite().of(&mut domains[neighbour][*direction]);
-        arrivals[neighbour].push(to.receive(arrival, elements.clone(), epoch)?);
-        side.of(&mut domains[*domain][*direction]).keep(sent);
+        let Message { domain, direction, side, ref elements, .. } = *message;
+        let message = Message { domain, direction, side, elements: elements.clone(), data: sent };
+        let neighbour = side.neighbour(&neighbours[domain])[domains[domain][direction].mu];
+        arrivals[neighbour].push(bring(domains, neighbour, message, arrival, epoch)?);
     }
     exchange.carried.clear();
     compute_after_arrivals(domains, &arrivals, epoch)
@@ -148,10 +144,24 @@ pub(in crate::field) fn deliver<R: Pod>(
     message: Message<PinnedBuffer<R>>,
     epoch: u32,
 ) -> Result<Event, DeviceError> {
+    let to = message.side.opposite().of(&mut domains[neighbour][message.direction]);
+    let mut arrival = to.arrival_staging()?.free()?;
+    arrival.copy_start(&message.data, message.elements.len())?;
+    bring(domains, neighbour, message, arrival, epoch)
+}
+
+/// Starts to bring a message from its copy `arrival` to a neighbour in this process.
+///
+/// Returns the event after which the neighbour has the message.
+fn bring<R: Pod>(
+    domains: &mut [Vec<Faces<R>>],
+    neighbour: usize,
+    message: Message<PinnedBuffer<R>>,
+    arrival: PinnedBuffer<R>,
+    epoch: u32,
+) -> Result<Event, DeviceError> {
     let Message { domain, direction, side, elements, data } = message;
     let to = side.opposite().of(&mut domains[neighbour][direction]);
-    let mut arrival = to.arrival_staging()?.free()?;
-    arrival.copy_start(&data, elements.len())?;
     let event = to.receive(arrival, elements, epoch)?;
     side.of(&mut domains[domain][direction]).keep(data);
     Ok(event)

@@ -118,11 +118,7 @@ impl<T: Pod> PinnedBuffer<T> {
     ) -> Result<Pending<Self>> {
         let destination = destination.into();
         check_length("pinned write", destination.len(), self.len)?;
-        check_device(&self.device, destination.device())?;
-        // SAFETY: the bytes stay mapped and unchanged as long as `self`, which `Pending` keeps
-        // until the event.
-        let event = unsafe { self.start_write(&destination, wait) }?;
-        Self::pending(self, event, destination.device())
+        self.write_start_to(destination, wait)
     }
 
     /// Copies like [`PinnedBuffer::write_to`], but only as many elements as the destination has.
@@ -137,7 +133,8 @@ impl<T: Pod> PinnedBuffer<T> {
     ) -> Result<Pending<Self>> {
         let destination = destination.into();
         check_device(&self.device, destination.device())?;
-        // SAFETY: see `write_to`.
+        // SAFETY: the bytes stay mapped and unchanged as long as `self`, which `Pending` keeps
+        // until the event.
         let event = unsafe { self.start_write(&destination, wait) }?;
         Self::pending(self, event, destination.device())
     }
@@ -155,7 +152,7 @@ impl<T: Pod> PinnedBuffer<T> {
         wait: &[&Event],
     ) -> Result<Pending<Arc<Self>>> {
         let destination = destination.into();
-        // SAFETY: see `write_to`; nobody changes elements that `Pending` has a reference to.
+        // SAFETY: see `write_start_to`; nobody changes elements that `Pending` has a reference to.
         let event = unsafe { self.start_write(&destination, wait) }?;
         Self::pending(Arc::clone(self), event, destination.device())
     }
