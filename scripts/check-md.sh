@@ -4,13 +4,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-python=target/ase/bin/python
-if ! "$python" -c 'import ase' 2>/dev/null; then
-    mkdir -p target
-    if ! python3 -m venv target/ase || ! target/ase/bin/pip --quiet install ase; then
-        echo "SKIPPED: ASE cannot be installed, so no trajectory is opened with it" >&2
-        exit 0
-    fi
+. scripts/python-package.sh
+if ! python_with ase; then
+    echo "SKIPPED: ASE cannot be installed, so no trajectory is opened with it" >&2
+    exit 0
 fi
 ${CARGO:-cargo} build --quiet -p cr-solve
 program=$(realpath "${CARGO_TARGET_DIR:-target}/debug/cr-solve")

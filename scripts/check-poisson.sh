@@ -4,13 +4,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-python=target/pyscf/bin/python
-if ! "$python" -c 'import pyscf' 2>/dev/null; then
-    mkdir -p target
-    if ! python3 -m venv target/pyscf || ! target/pyscf/bin/pip --quiet install pyscf; then
-        echo "SKIPPED: PySCF cannot be installed, so its Hartree energy is not compared" >&2
-        exit 0
-    fi
+. scripts/python-package.sh
+if ! python_with pyscf; then
+    echo "SKIPPED: PySCF cannot be installed, so its Hartree energy is not compared" >&2
+    exit 0
 fi
 ${CARGO:-cargo} build --quiet -p cr-solve
 program=${CARGO_TARGET_DIR:-target}/debug/cr-solve
