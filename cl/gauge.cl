@@ -354,7 +354,7 @@ __kernel void flow_stage(__global const double *restrict from, __global double *
     store(&x, to, volume, site, mu);
 }
 
-// sum = factor exponents + sum, without the last term if `begins` is 1. One work-item for each number.
+// Computes sum = factor exponents + sum, without the last term if `begins` is 1. Each number has a work-item.
 __kernel void add_exponents(__global const double *restrict exponents, __global double *restrict sum, const uint volume,
                             const double factor, const uint begins)
 {

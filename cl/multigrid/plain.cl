@@ -19,7 +19,7 @@ static inline place place_of(const layout l, const uint item)
     return place_at(l, 2 * (item % pairs_of_row), row % (FROM_NY * l.sy), plane % (FROM_NZ * l.sz), plane / (FROM_NZ * l.sz));
 }
 
-// Both parts of a number, and those of both chiralities of a component, which lie together in the plain order.
+// Numbers that lie together in the plain order: both parts of one, and both parts of a component's two chiralities.
 #define BOTH_PARTS JOIN(REAL, 2)
 #define BOTH_CHIRALITIES JOIN(REAL, 4)
 

@@ -3,7 +3,7 @@
 // VECTORS                near-null vectors of the level
 // FIXED                  1 if near-null vectors and blocks are kept in 16 bits, each group of numbers with a unit
 //
-// Vectors that are made orthonormal lie in rows: one for each finer component of a site and each chirality,
+// Vectors lie in rows while they are made orthonormal. Each finer component of a site has a row for each chirality,
 // number (site * half + component) * 2 + chirality. A row has PADDED real parts, then as many imaginary parts.
 // Matrices between vectors have such rows too, in double.
 //

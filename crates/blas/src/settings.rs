@@ -1,4 +1,4 @@
-//! What environment variables ask for; each is read once.
+//! Settings by environment variables, each of which is read once.
 
 use std::sync::LazyLock;
 

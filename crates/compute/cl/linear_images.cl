@@ -1,4 +1,4 @@
-// Reads one row of an image between its numbers: the probe of crates/compute/src/measure/linear_images.rs.
+// The probe of crates/compute/src/measure/linear_images.rs: reads one row of an image between its numbers.
 
 __constant sampler_t LINEAR = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_LINEAR;
 

@@ -28,7 +28,7 @@ proptest! {
         let total: f64 = costs.iter().sum();
         let largest = costs.iter().copied().fold(0.0, f64::max);
         let fastest = speeds.iter().copied().fold(0.0, f64::max);
-        // Where a job fits nowhere, each worker is filled up to less than the largest job.
+        // If a job fits nowhere, each worker has room for less than the largest job.
         let all: f64 = speeds.iter().sum();
         let bound = (total + speeds.len() as f64 * largest) / all;
         prop_assert!(longest <= bound.max(total / fastest).max(largest / fastest) * (1.0 + 1e-5));

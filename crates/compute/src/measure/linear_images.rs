@@ -17,7 +17,7 @@ const FRACTIONS: usize = 1000;
 /// A filter with 8 bits of fraction has 2⁻⁹.
 const FAULTY: f64 = 1.0 / 64.0;
 
-/// What a device's linear filter of images does.
+/// The linear filter of a device's images, as measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinearImages {
     /// The largest error between two neighbouring numbers, relative to their difference.

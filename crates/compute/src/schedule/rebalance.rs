@@ -49,7 +49,7 @@ pub fn rebalance(jobs: &mut [Vec<usize>], costs: &[f64], seconds: &[f64], migrat
         let from = (0..seconds.len()).max_by(by_time).expect("there are workers");
         let to = (0..seconds.len()).min_by(by_time).expect("there are workers");
         let half = 0.5 * (seconds[from] - seconds[to]);
-        // What a move takes away here and adds there, half of it.
+        // A move brings both times together by twice this.
         let time = |job: usize| 0.5 * (costs[job] * (rates[from] + rates[to]) + migration);
         let nearest = (0..jobs[from].len())
             .map(|place| (place, (time(jobs[from][place]) - half).abs()))

@@ -61,7 +61,7 @@ fn one_by_one(run: &mut Run<'_, '_>, devices: &[Device], bytes: u64) -> Result<(
 
 /// Measures kernels of all devices that write to all other devices at the same time.
 ///
-/// Each device writes to one after the other, in an order in which no two devices write to the same one.
+/// Each device writes to all others in turn. No two devices write to the same device at one time.
 fn writes_at_once(run: &mut Run<'_, '_>, devices: &[Device], bytes: u64) -> Result<(), Failure> {
     let count = devices.len();
     let links_of = |user: usize| -> Result<Vec<PeerLink<'_>>, DeviceError> {
