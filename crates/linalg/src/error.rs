@@ -290,6 +290,15 @@ pub enum BlasError {
         elements: usize,
     },
 
+    /// The watch over a factorisation ended it.
+    #[error("the factorisation was ended with {columns} of {all} columns finished")]
+    Ended {
+        /// Columns that are finished.
+        columns: usize,
+        /// All columns of the matrix.
+        all: usize,
+    },
+
     /// The device failed, or does not take the kernels.
     #[error(transparent)]
     Device(#[from] DeviceError),

@@ -30,10 +30,12 @@ mod mixed;
 mod qr;
 
 pub use crate::host::mixed::{MOST_STEPS, Wide};
+pub(crate) use cholesky::potrf_columns;
 pub use cholesky::{Cholesky, posv, potrf, potri, potrs};
 pub use info::Info;
 pub use lu::{Determinant, Lu, gesv, getrf, getri, getrs};
 pub use mixed::{FallBack, Refined, mixed_gesv, mixed_posv};
+pub(crate) use qr::check_op;
 pub use qr::{Qr, gels, geqrf, ungqr, unmqr};
 
 use super::block::Block;

@@ -2,6 +2,7 @@
 //!
 //! The twin of [`factor::geqrf`](crate::factor::geqrf).
 
+use crate::op::Op;
 use lattice_compute::scalar::Element;
 use num_complex::Complex;
 
@@ -44,6 +45,27 @@ pub fn factorise<T: Element>(rows: usize, a: &mut [T]) -> Vec<T> {
     taus
 }
 
+/// Computes C = op(Q) C for a column C, with the reflectors of [`factorise`].
+///
+/// `reflectors` has a column of `rows` elements for each of `tau`. [`Op::T`] is for real elements.
+/// Arithmetic is in double.
+///
+/// # Panics
+/// If `column` has not `rows` elements, or if there are too few reflectors.
+pub fn apply<T: Element>(op: Op, rows: usize, reflectors: &[T], tau: &[T], column: &mut [T]) {
+    assert_eq!(column.len(), rows, "C has as many rows as Q");
+    let mut wide: Vec<Complex<f64>> = column.iter().map(|x| x.to_complex()).collect();
+    for step in 0..tau.len() {
+        let i = if op == Op::N { tau.len() - 1 - step } else { step };
+        let v = |k: usize| if k == i { Complex::from(1.0) } else { reflectors[k + i * rows].to_complex() };
+        let product: Complex<f64> = (i..rows).map(|k| v(k).conj() * wide[k]).sum();
+        let tau = tau[i].to_complex();
+        let factor = if op == Op::N { tau } else { tau.conj() } * product;
+        (i..rows).for_each(|k| wide[k] -= factor * v(k));
+    }
+    column.iter_mut().zip(wide).for_each(|(x, wide)| *x = T::from_complex(wide));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -64,5 +86,23 @@ mod tests {
         let tau = factorise(1, &mut a)[0];
         assert_eq!((1.0 - tau.conj()) * i, a[0]);
         assert_eq!(a[0].im, 0.0);
+    }
+
+    #[test]
+    fn q_and_its_adjoint_are_inverse_and_give_r() {
+        let i = Complex::<f64>::i();
+        let original: Vec<_> = (0..12).map(|k| (k as f64).sin() + i * (2.3 * k as f64).cos()).collect();
+        let mut factors = original.clone();
+        let tau = factorise(4, &mut factors);
+        for (j, column) in original.chunks(4).enumerate() {
+            let mut x = column.to_vec();
+            apply(Op::C, 4, &factors, &tau, &mut x);
+            for (k, x) in x.iter().enumerate() {
+                let r = if k <= j { factors[k + 4 * j] } else { Complex::default() };
+                assert!((x - r).norm() < 1e-14);
+            }
+            apply(Op::N, 4, &factors, &tau, &mut x);
+            assert!(x.iter().zip(column).all(|(x, a)| (x - a).norm() < 1e-14));
+        }
     }
 }

@@ -48,6 +48,16 @@ impl<'a, T: Arithmetic> HostRef<'a, T> {
         Self { layout: self.layout.transposed(), ..self }
     }
 
+    /// Returns the part with these rows and columns.
+    pub(super) fn part(&self, rows: Range<usize>, columns: Range<usize>) -> BlasResult<Self> {
+        Ok(Self { layout: self.layout.submatrix(rows, columns)?, ..*self })
+    }
+
+    /// Returns the elements of the memory that the matrix lies in.
+    pub(super) fn elements(&self) -> &'a [T] {
+        self.elements
+    }
+
     /// Returns these rows of op(X), as a part of X.
     pub(super) fn rows_of(&self, op: Op, rows: Range<usize>) -> BlasResult<Self> {
         let MatrixLayout { rows: all_rows, columns: all_columns, .. } = self.layout;
@@ -100,6 +110,16 @@ impl<'a, T: Arithmetic> HostMut<'a, T> {
     /// Returns the shape and place of the matrix.
     pub fn layout(&self) -> &MatrixLayout {
         &self.layout
+    }
+
+    /// Returns the matrix for reading.
+    pub(super) fn as_ref(&self) -> HostRef<'_, T> {
+        HostRef { elements: self.elements, layout: self.layout }
+    }
+
+    /// Returns the elements of the memory that the matrix lies in.
+    pub(super) fn elements(&mut self) -> &mut [T] {
+        self.elements
     }
 
     /// Shares the matrix among several threads that write parts of it.

@@ -1,7 +1,7 @@
 //! Products of matrices on all devices of a team.
 //!
 //! There are two forms, and [`multiply`] for plain slices. [`gemm`] multiplies matrices in host memory: every device computes rows of
-//! C, or columns. [`gemm_resident`] multiplies matrices that lie on the devices already. Each
+//! C, or columns. [`factor`] has factorisations by such products. [`gemm_resident`] multiplies matrices that lie on the devices already. Each
 //! device has rows of A and C ([`RowShards`]) and all of B ([`Copies`]).
 //!
 //! ```
@@ -45,6 +45,7 @@
 //! Devices without double precision are in no team, so in no product either.
 
 mod copiers;
+pub mod factor;
 mod feeder;
 mod host_matrix;
 mod job;

@@ -89,7 +89,7 @@ impl<T: Arithmetic> RowShards<T> {
 }
 
 /// Copies a matrix without gaps to a part of another one.
-fn fetch<T: Arithmetic>(
+pub(super) fn fetch<T: Arithmetic>(
     from: &Buffer<T>,
     layout: &MatrixLayout,
     to: &SharedMut<'_, T>,
@@ -132,23 +132,31 @@ fn send<'a, T: Arithmetic>(
     matrix: impl Fn(usize) -> HostRef<'a, T> + Sync,
     shared: Option<&SharedPieces<T>>,
 ) -> BlasResult<Vec<(Buffer<T>, MatrixLayout)>> {
-    let send = |member: usize, device: &Device| {
-        let from = matrix(member);
-        let MatrixLayout { rows, columns, .. } = *from.layout();
-        let (_, length) = from.layout().lines();
-        let mut buffer = Buffer::uninitialised(device, rows * columns)?;
-        let shared = shared.map(|pieces| (pieces, 0));
-        let mut transfer = Transfer::new(device, length, rows * columns);
-        let (layout, arrival) = transfer.upload(&from, &mut buffer, shared)?;
-        device.compute_after(arrival.as_ref().as_slice())?;
-        Ok((buffer, layout))
-    };
+    let send = |member: usize, device: &Device| send_one(device, matrix(member), shared);
     let members = team.devices().iter().enumerate();
     on_all(members.map(|(member, device)| move || send(member, device)))
 }
 
+/// Copies a matrix to one device.
+pub(super) fn send_one<T: Arithmetic>(
+    device: &Device,
+    from: HostRef<'_, T>,
+    shared: Option<&SharedPieces<T>>,
+) -> BlasResult<(Buffer<T>, MatrixLayout)> {
+    let MatrixLayout { rows, columns, .. } = *from.layout();
+    let (_, length) = from.layout().lines();
+    let mut buffer = Buffer::uninitialised(device, rows * columns)?;
+    let shared = shared.map(|pieces| (pieces, 0));
+    let mut transfer = Transfer::new(device, length, rows * columns);
+    let (layout, arrival) = transfer.upload(&from, &mut buffer, shared)?;
+    device.compute_after(arrival.as_ref().as_slice())?;
+    Ok((buffer, layout))
+}
+
 /// Does the work of all devices at the same time.
-fn on_all<R: Send>(work: impl Iterator<Item = impl FnOnce() -> BlasResult<R> + Send>) -> BlasResult<Vec<R>> {
+pub(super) fn on_all<R: Send>(
+    work: impl Iterator<Item = impl FnOnce() -> BlasResult<R> + Send>,
+) -> BlasResult<Vec<R>> {
     std::thread::scope(|scope| {
         let threads: Vec<_> = work.map(|work| scope.spawn(work)).collect();
         threads.into_iter().map(joined).collect()

@@ -42,15 +42,30 @@ pub fn potrf<T: Element>(triangle: Triangle, a: MatMut<'_, T>) -> BlasResult<Inf
     check_single("potrf", a.count())?;
     check_rows("potrf", a.rows())?;
     let device = a.device().clone();
-    let mut word = Word::new(&device)?;
-    let mut events = Vec::new();
-    let (mut room, edge) = Inverses::room::<T>(&device, a.rows())?;
     // The upper triangle of A is the lower one of Aᵀ = Uᵀ (Uᵀ)ᴴ.
     let block = Block::of_mut(a);
     let matrix = if triangle == Triangle::Lower { block } else { block.transposed() };
+    factorise::<T>(&device, matrix)
+}
+
+/// Starts the first columns of L, of which `a` has all rows, in place.
+///
+/// The matrix has at least as many rows as columns. Its upper triangle is neither read nor written.
+pub(crate) fn potrf_columns<T: Element>(a: MatMut<'_, T>) -> BlasResult<Info> {
+    check_rows("potrf", a.rows())?;
+    let device = a.device().clone();
+    factorise::<T>(&device, Block::of_mut(a))
+}
+
+/// Starts the columns of L for a lower triangle, with the rows below it.
+fn factorise<T: Element>(device: &Device, matrix: Block<'_>) -> BlasResult<Info> {
+    let mut word = Word::new(device)?;
+    let mut events = Vec::new();
+    let (mut room, edge) = Inverses::room::<T>(device, matrix.columns)?;
     let inverses = Inverses { elements: room.output(), edge };
-    let work = Factorisation { device: &device, matrix, inverses, info: word.argument() };
-    work.columns::<T>(0..matrix.rows, &mut events)?;
+    let work = Factorisation { device, matrix, inverses, info: word.argument() };
+    work.columns::<T>(0..matrix.columns, &mut events)?;
+    work.below::<T>(0..matrix.columns, matrix.columns..matrix.rows, &mut events)?;
     Ok(word.with(Completion::of(events)))
 }
 
@@ -81,22 +96,36 @@ impl Factorisation<'_> {
         let middle = range.start + (range.len() / 2).next_multiple_of(inverses.edge);
         let (first, second) = (range.start..middle, middle..range.end);
         self.columns::<T>(first.clone(), events)?;
-        // L₂₁ = A₂₁ L₁₁⁻ᴴ, as L₁₁* L₂₁ᵀ = A₂₁ᵀ.
-        let below = matrix.part(second.clone(), first.clone());
-        let tri = Triangular {
-            matrix: matrix.part(first.clone(), first.clone()),
-            lower: true,
-            conjugate: T::IS_COMPLEX,
-        };
-        let elements = inverses.elements.skip(first.start * inverses.edge);
-        let known = Inverses { elements, ..inverses };
-        solve_with::<T>(device, tri, known, 1.factor().keeping(), below.transposed(), events)?;
+        self.below::<T>(first.clone(), second.clone(), events)?;
+        let below = matrix.part(second.clone(), first);
         let update = RankUpdate { device, lower: true, hermitian: T::IS_COMPLEX };
         let rest = matrix.part(second.clone(), second.clone());
         let (left, right) = ((below, false), (below.transposed(), T::IS_COMPLEX));
         let updated = update.start::<T>((-1).factor(), left, right, 1.factor().keeping(), rest)?;
         events.extend(updated.into_events());
         self.columns::<T>(second, events)
+    }
+
+    /// Starts L₂₁ = A₂₁ L₁₁⁻ᴴ, as L₁₁* L₂₁ᵀ = A₂₁ᵀ, for finished columns and rows below them.
+    fn below<T: Element>(
+        &self,
+        columns: Range<usize>,
+        rows: Range<usize>,
+        events: &mut Vec<Event>,
+    ) -> BlasResult<()> {
+        let Self { device, matrix, inverses, .. } = *self;
+        if columns.is_empty() || rows.is_empty() {
+            return Ok(());
+        }
+        let below = matrix.part(rows, columns.clone());
+        let tri = Triangular {
+            matrix: matrix.part(columns.clone(), columns.clone()),
+            lower: true,
+            conjugate: T::IS_COMPLEX,
+        };
+        let elements = inverses.elements.skip(columns.start * inverses.edge);
+        let known = Inverses { elements, ..inverses };
+        solve_with::<T>(device, tri, known, 1.factor().keeping(), below.transposed(), events)
     }
 }
 

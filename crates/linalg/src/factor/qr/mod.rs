@@ -225,7 +225,7 @@ fn check_tall(operation: &'static str, operand: &'static str, rows: usize, colum
 }
 
 /// Refuses to transpose complex matrices without conjugating them.
-fn check_op(operation: &'static str, op: Op, complex: bool) -> BlasResult<()> {
+pub(crate) fn check_op(operation: &'static str, op: Op, complex: bool) -> BlasResult<()> {
     if op == Op::T && complex {
         return Err(BlasError::WrongOp { operation, found: op, wanted: "N or C" });
     }
