@@ -171,7 +171,7 @@ pub fn tridiagonal_eigen(
             let negligible = |k: &usize| {
                 let k = *k;
                 k + 1 == n
-                    || e[k].abs() <= f64::EPSILON * (d[k].abs() * d[k + 1].abs()).sqrt()
+                    || e[k].abs() <= f64::EPSILON * d[k].abs().sqrt() * d[k + 1].abs().sqrt()
                     || e[k].abs() < f64::MIN_POSITIVE
             };
             let m = (l..n).find(negligible).unwrap_or(n - 1);
@@ -331,6 +331,17 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn numbers_whose_products_are_out_of_range_are_no_obstacle() {
+        let n = 131;
+        let (mut values, mut tiny) = ((0..n).map(f64::from).collect::<Vec<_>>(), vec![1e-200; n as usize]);
+        let mut expected = values.clone();
+        values.iter_mut().for_each(|value| *value *= 1e-200);
+        tridiagonal_eigen(&mut values, &mut tiny, &mut []).unwrap();
+        tridiagonal_eigen(&mut expected, &mut vec![1.0; n as usize], &mut []).unwrap();
+        assert!(values.iter().zip(&expected).all(|(x, y)| (1e200 * x - y).abs() < 1e-12 * f64::from(n)));
     }
 
     #[test]

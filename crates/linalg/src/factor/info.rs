@@ -24,6 +24,11 @@ impl Word {
         Ok(Self(Buffer::zeroed(device, 1)?))
     }
 
+    /// Makes a word that says what the host has found, LAPACK's `info`.
+    pub fn found(device: &Device, info: usize) -> Result<Self> {
+        Ok(Self(Buffer::from_slice(device, &[info as u32])?))
+    }
+
     /// Returns the argument for kernels.
     pub fn argument(&mut self) -> Argument<'_> {
         (&mut self.0).into()

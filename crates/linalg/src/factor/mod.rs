@@ -8,13 +8,16 @@
 //! | square | [`getrf`] | [`getrs`] | [`getri`] | [`gesv`] | [`Lu`] |
 //! | any | [`geqrf`], [`unmqr`], [`ungqr`] | | | [`gels`] | [`Qr`] |
 //!
+//! [`heevd`] finds eigenvalues and eigenvectors of Hermitian matrices, [`heevd_range`] some of them.
+//!
 //! Functions with LAPACK's names work in place on views of matrices. They return when the work is
 //! enqueued. Factorisations return an [`Info`], which is read when it is waited for. The owners
 //! keep a copy of the factors and solve as often as needed.
 //!
 //! Nearly all of the work is done by products. The kernels beside them are in `cl/cholesky.cl`,
-//! `cl/lu.cl` and `cl/qr.cl`, their twins in [`host::cholesky`](crate::host::cholesky),
-//! [`host::lu`](crate::host::lu) and [`host::qr`](crate::host::qr).
+//! `cl/lu.cl`, `cl/qr.cl` and `cl/tridiagonal.cl`, their twins in
+//! [`host::cholesky`](crate::host::cholesky), [`host::lu`](crate::host::lu),
+//! [`host::qr`](crate::host::qr) and [`host::tridiagonal`](crate::host::tridiagonal).
 //!
 //! [`mixed_gesv`] and [`mixed_posv`] solve in double precision with factors in single.
 //! Many small matrices are factorised at once by [`batch`].
@@ -24,6 +27,7 @@
 pub mod batch;
 mod cholesky;
 mod condition;
+mod eigen;
 mod info;
 mod lu;
 mod mixed;
@@ -32,6 +36,7 @@ mod qr;
 pub use crate::host::mixed::{MOST_STEPS, Wide};
 pub(crate) use cholesky::potrf_columns;
 pub use cholesky::{Cholesky, posv, potrf, potri, potrs};
+pub use eigen::{Eigenvectors, heevd, heevd_range};
 pub use info::Info;
 pub use lu::{Determinant, Lu, gesv, getrf, getri, getrs};
 pub use mixed::{FallBack, Refined, mixed_gesv, mixed_posv};
@@ -80,10 +85,15 @@ impl ColumnSums {
     ///
     /// `triangle` is given for a Hermitian matrix: `Some(true)` for the lower one.
     fn start<T: Element>(a: MatRef<'_, T>, triangle: Option<bool>) -> BlasResult<Self> {
-        let columns = if a.rows() == 0 { 0 } else { a.columns() };
-        let mut sums = Buffer::uninitialised(a.device(), columns)?;
+        Self::of_block::<T>(a.device(), Block::of(a), triangle)
+    }
+
+    /// Starts the sums of a block, as [`start`](Self::start) does.
+    fn of_block<T: Element>(device: &Device, a: Block<'_>, triangle: Option<bool>) -> BlasResult<Self> {
+        let columns = if a.rows == 0 { 0 } else { a.columns };
+        let mut sums = Buffer::uninitialised(device, columns)?;
         if columns > 0 {
-            Kernels::<T>::of(a.device())?.column_sums(Block::of(a), triangle, (&mut sums).into())?;
+            Kernels::<T>::of(device)?.column_sums(a, triangle, (&mut sums).into())?;
         }
         Ok(Self(sums))
     }

@@ -13,5 +13,6 @@ pub mod qr;
 mod safe_squares;
 pub mod sparse;
 pub mod triangular;
+pub mod tridiagonal;
 
 pub use safe_squares::SafeSquares;

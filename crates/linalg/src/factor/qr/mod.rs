@@ -24,7 +24,8 @@ use crate::triangular::Kernels as TriangleKernels;
 use kernels::{Kernels, WIDTH};
 use lattice_compute::scalar::{Element, Precision, Real, Scalar};
 use lattice_compute::{Argument, BufferView, BufferViewMut, Device, Event};
-use reflectors::{BLOCK, Form, Reflectors};
+use reflectors::BLOCK;
+pub(super) use reflectors::{Form, Reflectors};
 use std::ops::Range;
 
 /// Starts A = Q R, with R in the upper triangle of A and the reflectors of Q below it.

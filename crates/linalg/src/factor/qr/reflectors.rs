@@ -16,7 +16,7 @@ pub(super) const BLOCK: usize = 128;
 
 /// The reflectors below the diagonal of a factorised matrix, and their τ.
 #[derive(Clone, Copy)]
-pub(super) struct Reflectors<'a> {
+pub(in crate::factor) struct Reflectors<'a> {
     pub matrix: Block<'a>,
     pub tau: Argument<'a>,
     pub count: usize,
@@ -24,7 +24,7 @@ pub(super) struct Reflectors<'a> {
 
 /// The way in which Q stands on the left of a product.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Form {
+pub(in crate::factor) struct Form {
     /// Qᴴ in place of Q.
     pub adjoint: bool,
     /// The complex conjugate of this.

@@ -1,0 +1,188 @@
+//! Divide and conquer for real tridiagonal matrices.
+//!
+//! The matrix is cut into blocks of the same depth, which QL solves. Halves become one by a product
+//! with a matrix that the host makes: the products run on the device. The twin of it all is
+//! [`tridiagonal_eigen`], which is QL for the whole matrix.
+
+use super::merge::{Merged, Part, merge};
+use crate::error::BlasResult;
+use crate::matrix::{MatMut, MatRef, MatrixLayout};
+use crate::op::Op;
+use lattice_compute::{Buffer, Device};
+use lattice_solvers::{NoEigenvalue, tridiagonal_eigen};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Most rows of a block that QL solves.
+const LEAF: usize = 64;
+
+/// The eigenvalues of a tridiagonal matrix with its eigenvectors.
+pub(super) struct Eigen {
+    /// All eigenvalues, the lowest first.
+    pub values: Vec<f64>,
+    /// The wanted eigenvectors, as columns.
+    pub vectors: Buffer<f64>,
+}
+
+/// Computes the eigenvalues of a tridiagonal matrix without eigenvectors, lowest first.
+///
+/// # Errors
+/// If a number is not finite.
+pub(super) fn eigenvalues(diagonal: &[f64], beside: &[f64]) -> Result<Vec<f64>, NoEigenvalue> {
+    let (mut values, mut beside) = (diagonal.to_vec(), beside.to_vec());
+    beside.resize(values.len(), 0.0);
+    tridiagonal_eigen(&mut values, &mut beside, &mut [])?;
+    Ok(values)
+}
+
+/// Computes all eigenvalues, and a range of the eigenvectors, of a tridiagonal matrix.
+///
+/// The call returns when the last product is enqueued.
+///
+/// # Errors
+/// If a device fails. The inner error says that a number is not finite.
+pub(super) fn eigenvectors(
+    device: &Device,
+    diagonal: &[f64],
+    beside: &[f64],
+    range: Range<usize>,
+) -> BlasResult<Result<Eigen, NoEigenvalue>> {
+    let n = diagonal.len();
+    let mut depth = 0;
+    while n >> depth > LEAF {
+        depth += 1;
+    }
+    // Weights in a merge are compared with eigenvalues near 1.
+    let size = diagonal.iter().chain(beside).fold(0.0_f64, |size, x| size.max(x.abs()));
+    let scale = if size > 0.0 && size.is_finite() { 1.0 / size } else { 1.0 };
+    let scaled = |numbers: &[f64]| -> Vec<f64> { numbers.iter().map(|x| x * scale).collect() };
+    let (mut diagonal, beside) = (scaled(diagonal), scaled(beside));
+    let bounds = |level: usize| -> Vec<usize> { (0..=1 << level).map(|k| (k * n) >> level).collect() };
+    let cuts = bounds(depth);
+    for &cut in &cuts[1..cuts.len() - 1] {
+        let rho = beside[cut - 1].abs();
+        diagonal[cut - 1] -= rho;
+        diagonal[cut] -= rho;
+    }
+    let leaves: Result<Vec<_>, NoEigenvalue> =
+        cuts.par_windows(2).map(|cut| leaf(cut[0], &diagonal[cut[0]..cut[1]], &beside[cut[0]..])).collect();
+    let leaves = match leaves {
+        Ok(leaves) => leaves,
+        Err(error) => return Ok(Err(error)),
+    };
+    let only = |m: usize, level: usize| if level == 0 { range.clone() } else { 0..m };
+    let packed: Vec<f64> =
+        leaves.iter().flat_map(|(part, vectors)| vectors[only(part.values.len(), depth)].concat()).collect();
+    let mut vectors = Buffer::from_slice(device, &packed)?;
+    let mut parts: Vec<Part> = leaves.into_iter().map(|(part, _)| part).collect();
+    for level in (0..depth).rev() {
+        let cuts = bounds(level + 1);
+        let merged: Vec<Merged> = (0..1 << level)
+            .map(|k| merge(&parts[2 * k], &parts[2 * k + 1], beside[cuts[2 * k + 1] - 1]))
+            .collect();
+        let widths = |of: &Merged| only(of.part.values.len(), level);
+        let elements = merged.iter().map(|of| of.part.values.len() * widths(of).len()).sum();
+        let mut wider = Buffer::<f64>::uninitialised(device, elements)?;
+        let (mut from, mut to) = (0, 0);
+        for (k, of) in merged.iter().enumerate() {
+            let halves = [parts[2 * k].values.len(), parts[2 * k + 1].values.len()];
+            let (m, columns) = (halves[0] + halves[1], widths(of));
+            let width = columns.len();
+            let product = Buffer::from_slice(device, &of.product[columns.start * m..columns.end * m])?;
+            let product = MatRef::new(&product, MatrixLayout::column_major(m, width))?;
+            let place = MatrixLayout::column_major(m, width).offset(to);
+            let mut first = 0;
+            for half in halves {
+                let rows = first..first + half;
+                let old = MatRef::new(&vectors, MatrixLayout::column_major(half, half).offset(from))?;
+                let new = MatMut::new(&mut wider, place.submatrix(rows.clone(), 0..width)?)?;
+                crate::gemm::gemm(Op::N, Op::N, 1, old, product.submatrix(rows, 0..width)?, 0, new)?;
+                first += half;
+                from += half * half;
+            }
+            to += m * width;
+        }
+        vectors = wider;
+        parts = merged.into_iter().map(|merged| merged.part).collect();
+    }
+    let values = parts.pop().map_or_else(Vec::new, |part| part.values);
+    Ok(Ok(Eigen { values: values.into_iter().map(|value| value / scale).collect(), vectors }))
+}
+
+/// Solves the block from row `first` on by QL.
+fn leaf(first: usize, diagonal: &[f64], beside: &[f64]) -> Result<(Part, Vec<Vec<f64>>), NoEigenvalue> {
+    let m = diagonal.len();
+    let mut values = diagonal.to_vec();
+    let mut beside = beside[..beside.len().min(m)].to_vec();
+    beside.resize(m, 0.0);
+    let unit = |k: usize| -> Vec<f64> { (0..m).map(|i| f64::from(u8::from(i == k))).collect() };
+    let mut vectors: Vec<Vec<f64>> = (0..m).map(unit).collect();
+    tridiagonal_eigen(&mut values, &mut beside, &mut vectors)
+        .map_err(|NoEigenvalue { index }| NoEigenvalue { index: first + index })?;
+    let row = |i: usize| vectors.iter().map(|vector| vector[i]).collect();
+    Ok((Part { values, first: row(0), last: row(m.saturating_sub(1)) }, vectors))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lattice_compute::{CacheMode, DeviceOptions, discover};
+
+    /// Tridiagonal matrices of LAPACK's kinds, with their names.
+    fn matrices(n: usize) -> Vec<(&'static str, Vec<f64>, Vec<f64>)> {
+        let make = |f: &dyn Fn(f64) -> f64, g: &dyn Fn(f64) -> f64| {
+            ((0..n).map(|k| f(k as f64)).collect(), (0..n).map(|k| g(k as f64)).collect())
+        };
+        [
+            ("second difference", make(&|_| 2.0, &|_| -1.0)),
+            ("Wilkinson", make(&|k| (k - (n as f64 - 1.0) / 2.0).abs(), &|_| 1.0)),
+            ("no pattern", make(&|k| (k * k * 0.7).cos(), &|k| (k * k * 1.3).sin())),
+            ("glued", make(&|k| (k % 21.0 - 10.0).abs(), &|k| if k % 21.0 == 20.0 { 1e-9 } else { 1.0 })),
+            ("graded", make(&|k| 10.0_f64.powf(-k / 9.0), &|k| 0.3 * 10.0_f64.powf(-k / 9.0))),
+            ("identity", make(&|_| 1.0, &|_| 0.0)),
+            ("zero", make(&|_| 0.0, &|_| 0.0)),
+            ("small", make(&|k| 1e-200 * k, &|_| 1e-200)),
+        ]
+        .map(|(name, (d, e))| (name, d, e))
+        .into()
+    }
+
+    #[test]
+    fn eigenvectors_are_those_of_ql_on_every_device() {
+        let options = DeviceOptions { cache: CacheMode::Off, ..DeviceOptions::default() };
+        for found in discover().devices.into_iter().filter(|found| found.info.fp64) {
+            let device = Device::open(&found, &options).unwrap();
+            for n in [0, 1, 2, 64, 65, 131, 300] {
+                for (name, d, e) in matrices(n) {
+                    let what = format!("{name}, {n} on {}", device.label());
+                    let Eigen { values, vectors } = eigenvectors(&device, &d, &e, 0..n).unwrap().unwrap();
+                    let vectors = vectors.to_vec().unwrap();
+                    let expected = eigenvalues(&d, &e).unwrap();
+                    let size = d.iter().chain(&e).fold(0.0_f64, |size, x| size.max(x.abs()));
+                    let bound = 10.0 * f64::EPSILON * (n.max(1) as f64) * size;
+                    for (found, expected) in values.iter().zip(&expected) {
+                        assert!((found - expected).abs() <= bound, "{what}: {found} {expected}");
+                    }
+                    let column = |k: usize| &vectors[k * n..(k + 1) * n];
+                    for k in 0..n {
+                        let v = column(k);
+                        for i in 0..n {
+                            let above = if i > 0 { e[i - 1] * v[i - 1] } else { 0.0 };
+                            let below = if i + 1 < n { e[i] * v[i + 1] } else { 0.0 };
+                            let rest = above + d[i] * v[i] + below - values[k] * v[i];
+                            assert!(rest.abs() <= bound, "{what}: {rest:e} in eigenvector {k}");
+                        }
+                        for l in 0..=k {
+                            let dot: f64 = v.iter().zip(column(l)).map(|(x, y)| x * y).sum();
+                            let off = (dot - f64::from(u8::from(k == l))).abs();
+                            assert!(off < 10.0 * f64::EPSILON * n as f64, "{what}: {off:e} of {k}, {l}");
+                        }
+                    }
+                }
+            }
+            let mut d = vec![1.0; 80];
+            d[70] = f64::NAN;
+            assert!(eigenvectors(&device, &d, &[0.5; 80], 0..80).unwrap().is_err());
+        }
+    }
+}

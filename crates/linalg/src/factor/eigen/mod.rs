@@ -1,0 +1,333 @@
+//! Eigenvalues and eigenvectors of Hermitian matrices.
+//!
+//! Panels of 32 columns are made tridiagonal column by column. Each column reads the lower triangle
+//! of the rest of the matrix once. The rest is changed by one product after each panel. Divide and
+//! conquer solves the tridiagonal matrix, and reflectors turn its eigenvectors back by products.
+
+mod divide;
+mod kernels;
+mod merge;
+mod secular;
+
+use super::check_rows;
+use super::info::{Info, Word};
+use super::qr::{Form, Reflectors};
+use super::{ColumnSums, check_square};
+use crate::block::Block;
+use crate::completion::Completion;
+use crate::error::BlasResult;
+use crate::level2::{check_device, check_extent, check_single};
+use crate::level3::{Triangle, her2k};
+use crate::matrix::{MatMut, MatRef, MatrixLayout};
+use crate::op::Op;
+use crate::triangular::Kernels as TriangleKernels;
+use divide::Eigen;
+use kernels::{Kernels, Memory, WIDTH};
+use lattice_compute::scalar::{Element, Factor, Precision, Real, Scalar};
+use lattice_compute::{Argument, Buffer, BufferViewMut, Device, Event};
+use lattice_solvers::NoEigenvalue;
+use std::ops::Range;
+
+/// The wanted part of an eigenvalue problem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Eigenvectors {
+    /// Eigenvalues alone.
+    Without,
+    /// Eigenvectors too.
+    #[default]
+    With,
+}
+
+/// Computes the eigenvalues of a Hermitian matrix, and its eigenvectors in the place of the matrix.
+///
+/// The named triangle of A is read. With [`Eigenvectors::With`] A is overwritten by orthonormal
+/// eigenvectors, column k for eigenvalue k. Otherwise A stays as it was. `values` has an element for
+/// each row, and gets the eigenvalues, the lowest first. LAPACK names the operation `syevd` for real
+/// elements.
+///
+/// The call waits for the device to make the matrix tridiagonal, and returns when the rest is
+/// enqueued. It takes scratch memory for three matrices, and for two in double.
+///
+/// The [`Info`] is 1 if A has elements that are not finite, and k if eigenvalue k did not converge.
+/// All results are NaN then.
+///
+/// # Errors
+/// [`BlasError::Shape`](crate::BlasError::Shape),
+/// [`BlasError::NotSquare`](crate::BlasError::NotSquare),
+/// [`BlasError::SingleMatrix`](crate::BlasError::SingleMatrix),
+/// [`BlasError::OtherDevice`](crate::BlasError::OtherDevice): nothing is started then.
+/// [`BlasError::Device`](crate::BlasError::Device) if a driver does not take the kernels, memory is
+/// short or the device fails.
+pub fn heevd<'p, T: Element>(
+    triangle: Triangle,
+    wanted: Eigenvectors,
+    a: MatMut<'_, T>,
+    values: impl Into<BufferViewMut<'p, T::Real>>,
+) -> BlasResult<Info> {
+    let all = 0..a.rows();
+    heevd_range(triangle, wanted, all, a, values)
+}
+
+/// Computes some eigenvalues of a Hermitian matrix, counted from the lowest, which is number 0.
+///
+/// `values` has an element for each number of the range. With [`Eigenvectors::With`] the first
+/// columns of A are overwritten by their eigenvectors, and the other columns stay as they were. All
+/// else is as [`heevd`] says. Fewer eigenvectors take less time.
+///
+/// # Errors
+/// The errors of [`heevd`], and [`BlasError::OutOfMatrix`](crate::BlasError::OutOfMatrix) for a range
+/// that A does not have.
+pub fn heevd_range<'p, T: Element>(
+    triangle: Triangle,
+    wanted: Eigenvectors,
+    range: Range<usize>,
+    mut a: MatMut<'_, T>,
+    values: impl Into<BufferViewMut<'p, T::Real>>,
+) -> BlasResult<Info> {
+    let (device, mut values) = (a.device().clone(), values.into());
+    let n = a.rows();
+    check_single("heevd", a.count())?;
+    check_rows("heevd", n)?;
+    check_square("heevd", "A", n, a.columns())?;
+    a.layout().submatrix(0..n, range.clone())?;
+    check_extent("heevd", "values", "elements", range.len(), values.len(), "as eigenvalues are wanted")?;
+    check_device("heevd", "values", &device, values.device())?;
+    if range.is_empty() {
+        return Ok(Word::new(&device)?.with(Completion::nothing()));
+    }
+    let is_lower = triangle == Triangle::Lower;
+    // The upper triangle of A is the lower one of Aᵀ, the conjugate of A.
+    let block = Block::of_mut(a.reborrow());
+    let block = if is_lower { block } else { block.transposed() };
+    let found = match scale_of::<T>(&device, block)? {
+        None => Err(NoEigenvalue { index: 0 }),
+        Some(scale) => {
+            let reduced = Reduced::<T>::of(&device, block, n, scale)?;
+            let solved = reduced.solve(&device, wanted, range.clone(), scale)?;
+            solved.map(|solved| (reduced, solved))
+        }
+    };
+    let mut events = Vec::new();
+    let to = Block::of_mut(a.submatrix_mut(0..n, 0..range.len())?);
+    let info = match found {
+        Ok((reduced, (numbers, vectors))) => {
+            let numbers: Vec<T::Real> = numbers.into_iter().map(T::Real::from_f64).collect();
+            values.write(&numbers)?;
+            if let Some(vectors) = vectors {
+                reduced.turn_back(&device, vectors, !is_lower, to, &mut events)?;
+            }
+            0
+        }
+        Err(NoEigenvalue { index }) => {
+            values.write(&vec![T::Real::from_f64(f64::NAN); values.len()])?;
+            if wanted == Eigenvectors::With {
+                events.push(fill_with_nan::<T>(&device, to)?);
+            }
+            index + 1
+        }
+    };
+    Ok(Word::found(&device, info)?.with(Completion::of(events)))
+}
+
+/// Returns a power of two that brings the norm of a matrix near to 1, or 1 if all squares are in range.
+///
+/// The lower triangle of the matrix counts. `None` if an element is not finite.
+fn scale_of<T: Element>(device: &Device, block: Block<'_>) -> BlasResult<Option<f64>> {
+    // A sum of numbers near the largest of all is in range if they are made smaller first.
+    let most_squared = if T::Real::PRECISION == Precision::Single { 40 } else { 200 };
+    let mut exponent = 0;
+    let mut norm = ColumnSums::of_block::<T>(device, block, Some(true))?.largest()?;
+    if norm == f64::INFINITY {
+        exponent = 64;
+        let mut smaller = Buffer::<T>::uninitialised(device, block.rows * block.columns)?;
+        let copy = Block::at((&mut smaller).into(), &block.dense_layout());
+        TriangleKernels::<T>::of(device)?.copy_scaled(
+            real_factor::<T>(2.0_f64.powi(-exponent)),
+            block,
+            copy,
+        )?;
+        norm = ColumnSums::of_block::<T>(device, copy, Some(true))?.largest()?;
+    }
+    if !norm.is_finite() {
+        return Ok(None);
+    }
+    if norm > 0.0 {
+        exponent += norm.log2().floor() as i32;
+    }
+    let scale = if exponent.abs() <= most_squared { 1.0 } else { 2.0_f64.powi(-exponent.clamp(-1000, 1000)) };
+    Ok(Some(scale))
+}
+
+fn real_factor<T: Element>(factor: f64) -> Factor<T> {
+    Factor::of_real(T::Real::from_f64(factor).factor()).keeping()
+}
+
+/// Starts to make every element NaN.
+fn fill_with_nan<T: Element>(device: &Device, to: Block<'_>) -> BlasResult<Event> {
+    let nan = T::from_complex(num_complex::Complex::new(f64::NAN, f64::NAN));
+    let nothing = Buffer::from_slice(device, &vec![nan; to.rows * to.columns])?;
+    let from = Block::at((&nothing).into(), &to.dense_layout());
+    Ok(TriangleKernels::<T>::of(device)?.copy_scaled(1.factor().keeping(), from, to)?)
+}
+
+/// A matrix A = Q T Qᴴ that has become tridiagonal.
+struct Reduced<T> {
+    n: usize,
+    /// The reflectors of Q, below the elements beside the diagonal.
+    matrix: Buffer<T>,
+    tau: Buffer<T>,
+    diagonal: Buffer<f64>,
+    beside: Buffer<f64>,
+}
+
+/// Eigenvalues, and perhaps eigenvectors of a tridiagonal matrix.
+type Solved = (Vec<f64>, Option<Buffer<f64>>);
+
+impl<T: Element> Reduced<T> {
+    /// Starts the reduction of a matrix, of which the lower triangle counts.
+    fn of(device: &Device, block: Block<'_>, n: usize, scale: f64) -> BlasResult<Self> {
+        Self::with(&*Kernels::of(device)?, device, block, n, scale)
+    }
+
+    fn with(
+        kernels: &Kernels<T>,
+        device: &Device,
+        block: Block<'_>,
+        n: usize,
+        scale: f64,
+    ) -> BlasResult<Self> {
+        let square = MatrixLayout::column_major(n, n);
+        let mut matrix = Buffer::<T>::uninitialised(device, n * n)?;
+        let copy = Block::at((&mut matrix).into(), &square);
+        TriangleKernels::<T>::of(device)?.copy_scaled(real_factor::<T>(scale), block, copy)?;
+        let mut v = Buffer::<T>::uninitialised(device, n * WIDTH)?;
+        let mut w = Buffer::<T>::uninitialised(device, n * WIDTH)?;
+        let groups = Kernels::<T>::groups(n);
+        let mut fresh = device.scratch::<T>(n)?;
+        let mut parts = device.scratch::<T>(n * kernels.slots(n))?;
+        let mut dots = device.scratch::<T>(2 * WIDTH)?;
+        let mut squares = device.scratch::<f64>(groups)?;
+        let mut products = device.scratch::<f64>(2 * groups)?;
+        let mut tau = Buffer::<T>::zeroed(device, n)?;
+        let mut diagonal = Buffer::<f64>::zeroed(device, n)?;
+        let mut beside = Buffer::<f64>::zeroed(device, n)?;
+        for first in (0..n).step_by(WIDTH) {
+            let width = WIDTH.min(n - first);
+            {
+                let memory = Memory {
+                    a: (&mut matrix).into(),
+                    v: (&mut v).into(),
+                    w: (&mut w).into(),
+                    fresh: fresh.output(),
+                    parts: parts.output(),
+                    dots: dots.output(),
+                    squares: squares.output(),
+                    products: products.output(),
+                    tau: (&mut tau).into(),
+                    diagonal: (&mut diagonal).into(),
+                    beside: (&mut beside).into(),
+                };
+                (0..width).try_for_each(|j| kernels.column(n, first + j, j, &memory))?;
+                if first + width < n {
+                    kernels.finish_panel(n, first + width, width, &memory)?;
+                }
+            }
+            let rest = first + width..n;
+            if rest.is_empty() {
+                break;
+            }
+            let panel = MatrixLayout::column_major(n, WIDTH).submatrix(rest.clone(), 0..width)?;
+            let (left, right) = (MatRef::new(&v, panel)?, MatRef::new(&w, panel)?);
+            let trailing = MatMut::new(&mut matrix, square.submatrix(rest.clone(), rest)?)?;
+            her2k(Triangle::Lower, Op::N, -1, left, right, 1, trailing)?;
+        }
+        Ok(Self { n, matrix, tau, diagonal, beside })
+    }
+
+    /// Solves the tridiagonal matrix.
+    fn solve(
+        &self,
+        device: &Device,
+        wanted: Eigenvectors,
+        range: Range<usize>,
+        scale: f64,
+    ) -> BlasResult<Result<Solved, NoEigenvalue>> {
+        let (diagonal, mut beside) = (self.diagonal.to_vec()?, self.beside.to_vec()?);
+        beside.truncate(self.n - 1);
+        let restored = |values: &[f64]| values[range.clone()].iter().map(|value| value / scale).collect();
+        Ok(match wanted {
+            Eigenvectors::Without => {
+                divide::eigenvalues(&diagonal, &beside).map(|values| (restored(&values), None))
+            }
+            Eigenvectors::With => divide::eigenvectors(device, &diagonal, &beside, range.clone())?
+                .map(|Eigen { values, vectors }| (restored(&values), Some(vectors))),
+        })
+    }
+
+    /// Starts to write Q times the eigenvectors of T, or the conjugate of it, to `to`.
+    fn turn_back(
+        &self,
+        device: &Device,
+        vectors: Buffer<f64>,
+        conjugate: bool,
+        to: Block<'_>,
+        events: &mut Vec<Event>,
+    ) -> BlasResult<()> {
+        let (n, count) = (self.n, vectors.len());
+        let (square, layout) = (MatrixLayout::column_major(n, n), MatrixLayout::column_major(n, to.columns));
+        let mut turned = Buffer::<T>::uninitialised(device, count)?;
+        events.push(Kernels::<T>::of(device)?.to_elements(count, (&vectors).into(), (&mut turned).into())?);
+        if n > 1 {
+            let matrix = Block::of(MatRef::new(&self.matrix, square)?).part(1..n, 0..n - 1);
+            let reflectors = Reflectors { matrix, tau: Argument::from(&self.tau), count: n - 1 };
+            let c = Block::of_mut(MatMut::new(&mut turned, layout)?).part(1..n, 0..to.columns);
+            reflectors.apply::<T>(device, Form { adjoint: false, conjugate }, c, false, events)?;
+        }
+        let from = Block::of(MatRef::new(&turned, layout)?);
+        events.push(TriangleKernels::<T>::of(device)?.copy_scaled(1.factor().keeping(), from, to)?);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::kernels::Product;
+    use super::*;
+    use crate::host::tridiagonal;
+    use lattice_compute::{CacheMode, DeviceOptions, discover};
+    use num_complex::Complex;
+
+    type C64 = Complex<f64>;
+
+    #[test]
+    fn a_reduction_has_the_reflectors_of_the_twin() {
+        let options = DeviceOptions { cache: CacheMode::Off, ..DeviceOptions::default() };
+        for found in discover().devices.into_iter().filter(|found| found.info.fp64) {
+            let device = Device::open(&found, &options).unwrap();
+            let products = [Product::Tiles, Product::Strips(1), Product::Strips(3)];
+            for (n, product) in
+                [1, 2, 3, 33, 75].into_iter().flat_map(|n| products.map(|product| (n, product)))
+            {
+                let number = |k: usize| (0.7 * k as f64 * k as f64).cos();
+                let a: Vec<C64> = (0..n * n).map(|k| C64::new(number(k), number(k + 5000))).collect();
+                let mut buffer = Buffer::from_slice(&device, &a).unwrap();
+                let block = Block::at((&mut buffer).into(), &MatrixLayout::column_major(n, n));
+                let kernels = Kernels::<C64>::with(&device, product).unwrap();
+                let reduced = Reduced::with(&kernels, &device, block, n, 1.0).unwrap();
+                let mut twin = a.clone();
+                let expected = tridiagonal::reduce(n, &mut twin);
+                let far = |found: &[f64], expected: &[f64]| {
+                    found.iter().zip(expected).map(|(f, e)| (f - e).abs()).fold(0.0, f64::max)
+                };
+                assert!(far(&reduced.diagonal.to_vec().unwrap(), &expected.diagonal) < 1e-12, "{n}");
+                assert!(far(&reduced.beside.to_vec().unwrap(), &expected.beside) < 1e-12, "{n}");
+                let (tau, matrix) = (reduced.tau.to_vec().unwrap(), reduced.matrix.to_vec().unwrap());
+                let errors = tau.iter().zip(&expected.tau).map(|(f, e)| (f - e).norm());
+                assert!(errors.fold(0.0, f64::max) < 1e-12, "{n}");
+                let below = (0..n * n).filter(|k| k % n > k / n + 1);
+                let errors = below.map(|k| (matrix[k] - twin[k]).norm());
+                assert!(errors.fold(0.0, f64::max) < 1e-11, "{n}");
+            }
+        }
+    }
+}
