@@ -25,7 +25,8 @@
 //! elements. Factors and result may be row- or column-major independently.
 //!
 //! Batches ([`MatRef::batch`], [`MatMut::batch`]) of equally many matrices are multiplied one by
-//! one, in one launch. A [`Grouped`] list has products of different shapes.
+//! one, in one launch. A [`Grouped`] list has products of different shapes. Matrices of 16-bit numbers
+//! are multiplied by [`gemm_half`](half::gemm_half).
 //!
 //! # Kernels
 //! [`gemv`](super::gemv) computes a product with one row or one column. If C has too few tiles to
@@ -43,6 +44,7 @@
 //! products.
 
 mod grouped;
+pub mod half;
 mod kernels;
 mod narrow;
 mod panels;

@@ -118,7 +118,7 @@ const MOST_SUMS: usize = 1 << 10;
 /// Most local memory of a work-group on NVIDIA GPUs, in bytes.
 ///
 /// The driver reports less.
-const LOCAL_BYTES_OF_NVIDIA: usize = 227 << 10;
+pub(super) const LOCAL_BYTES_OF_NVIDIA: usize = 227 << 10;
 
 /// Tells whether work-items bring equal shares of the lines of a piece.
 ///
