@@ -57,17 +57,19 @@ const MPI_FLOORS: [&[&str]; 6] =
     [&["abi", "launcher"], &["error"], &["library"], &["world"], &["post", "post_elsewhere"], &["lib"]];
 
 /// The floors of `lattice-linalg`.
-const LINALG_FLOORS: [&[&str]; 11] = [
-    &["host", "op"],
+const LINALG_FLOORS: [&[&str]; 13] = [
+    &["op"],
+    &["host"],
     &["error", "completion"],
     &["fft"],
     &["vector", "matrix"],
     &["block", "level1"],
     &["level2"],
     &["gemm"],
-    &["level3", "split"],
+    &["level3"],
     &["triangular"],
     &["factor", "sparse"],
+    &["split"],
     &["lib"],
 ];
 
