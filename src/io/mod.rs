@@ -43,7 +43,10 @@ pub use error::{Error, ErrorKind, Position};
 pub use formats::{Format, UnknownFormatName};
 pub use gauge_file::{GaugeFile, HeaderCheck};
 pub use links::Rows;
-pub use mesh::{ArrayFile, Atom, CubeHeader, MeshError, MeshFile, MeshProblem, NumberArray};
+pub use mesh::{
+    ArrayFile, Atom, CubeHeader, DenseMatrix, MatrixElements, MatrixError, MeshError, MeshFile, MeshProblem,
+    NumberArray,
+};
 pub use numbers::ByteOrder;
 pub use output::{check_writable, destination, is_same_file, write_file};
 pub use payload::Progress;

@@ -14,8 +14,18 @@ const PIECE: usize = 1 << 16;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Array {
     pub shape: Vec<usize>,
+    /// The numbers; of a complex number its two parts.
     pub values: Vec<f64>,
     pub precision: Precision,
+    pub is_complex: bool,
+}
+
+/// The types of numbers that a reader takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kinds {
+    Real,
+    RealOrInteger,
+    RealOrComplex,
 }
 
 fn system(source: std::io::Error) -> MeshProblem {
@@ -25,15 +35,20 @@ fn system(source: std::io::Error) -> MeshProblem {
 impl Array {
     /// Reads an array of real numbers that takes `length` bytes, its header included.
     pub fn read(input: &mut impl Read, length: u64) -> Result<Self, MeshProblem> {
-        Self::read_of(input, length, false)
+        Self::read_of(input, length, Kinds::Real)
     }
 
     /// Reads an array of real numbers or integers, which are exact up to 2⁵³.
     pub fn read_numbers(input: &mut impl Read, length: u64) -> Result<Self, MeshProblem> {
-        Self::read_of(input, length, true)
+        Self::read_of(input, length, Kinds::RealOrInteger)
     }
 
-    fn read_of(input: &mut impl Read, length: u64, with_integers: bool) -> Result<Self, MeshProblem> {
+    /// Reads an array of real or complex numbers.
+    pub fn read_elements(input: &mut impl Read, length: u64) -> Result<Self, MeshProblem> {
+        Self::read_of(input, length, Kinds::RealOrComplex)
+    }
+
+    fn read_of(input: &mut impl Read, length: u64, kinds: Kinds) -> Result<Self, MeshProblem> {
         let bad = |problem: &str| MeshProblem::ArrayHeader { problem: problem.to_owned() };
         let truncated = |error: std::io::Error| match error.kind() {
             std::io::ErrorKind::UnexpectedEof => bad("the file ends within it"),
@@ -52,7 +67,13 @@ impl Array {
         input.read_exact(&mut header).map_err(truncated)?;
         let text = String::from_utf8_lossy(&header);
         let descr = quoted_value(&text, "descr").ok_or_else(|| bad("it has no descr"))?;
+        let is_complex = kinds == Kinds::RealOrComplex && descr.get(1..2) == Some("c");
+        let with_integers = kinds == Kinds::RealOrInteger;
         let (is_big, precision, number): (_, _, Decode) = match descr {
+            "<c16" if is_complex => (false, Precision::Double, real),
+            "<c8" if is_complex => (false, Precision::Single, real),
+            ">c16" if is_complex => (true, Precision::Double, real),
+            ">c8" if is_complex => (true, Precision::Single, real),
             "<f8" => (false, Precision::Double, real),
             "<f4" => (false, Precision::Single, real),
             ">f8" => (true, Precision::Double, real),
@@ -66,7 +87,8 @@ impl Array {
         let shape =
             value(&text, "shape").and_then(shape_of).ok_or_else(|| bad("it has no shape of numbers"))?;
         let count = shape.iter().try_fold(1_u64, |count, &extent| count.checked_mul(extent as u64));
-        let wanted = count.and_then(|count| count.checked_mul(precision.bytes() as u64)).unwrap_or(u64::MAX);
+        let bytes_each = precision.bytes() * if is_complex { 2 } else { 1 };
+        let wanted = count.and_then(|count| count.checked_mul(bytes_each as u64)).unwrap_or(u64::MAX);
         let rest = length.saturating_sub((8 + size_bytes + header_length) as u64);
         if wanted != rest {
             return Err(MeshProblem::ArraySize { shape, wanted, found: rest.to_string() });
@@ -91,9 +113,12 @@ impl Array {
             left -= now as u64;
         }
         if first_is_fastest {
-            values = turned(&shape, &values);
+            values = match is_complex {
+                false => turned(&shape, &values),
+                true => turned(&shape, values.as_chunks::<2>().0).into_flattened(),
+            };
         }
-        Ok(Self { shape, values, precision })
+        Ok(Self { shape, values, precision, is_complex })
     }
 }
 
@@ -121,7 +146,7 @@ fn real(bytes: &[u8], is_big: bool) -> f64 {
 }
 
 /// Turns values with the first index fastest into the order with the last index fastest.
-fn turned(shape: &[usize], values: &[f64]) -> Vec<f64> {
+fn turned<T: Copy>(shape: &[usize], values: &[T]) -> Vec<T> {
     let place = |number: usize| {
         let (mut rest, mut place, mut reach) = (number, 0, values.len());
         for &extent in shape.iter().rev() {

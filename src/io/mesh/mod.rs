@@ -9,10 +9,12 @@ mod array;
 mod arrays;
 mod cube;
 mod error;
+mod matrix;
 
 pub use arrays::{ArrayFile, NumberArray};
 pub use cube::{Atom, CubeHeader};
 pub use error::{MeshError, MeshProblem};
+pub use matrix::{DenseMatrix, MatrixElements, MatrixError};
 
 use super::output::{Output, write_file};
 use crate::scalar::Precision;
