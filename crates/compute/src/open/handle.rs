@@ -44,7 +44,7 @@ impl Device {
     /// if the driver refuses a context or a queue.
     pub fn open(found: &FoundDevice, options: &DeviceOptions) -> Result<Self> {
         let label = found.label();
-        if !found.info.fp64 {
+        if !found.info.fp64 && !options.without_double {
             return Err(DeviceError::NoDoublePrecision { device: label });
         }
         let peer_ways = options.peer.map_or_else(PeerWays::by_environment, Ok)?;

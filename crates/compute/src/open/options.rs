@@ -34,4 +34,8 @@ pub struct DeviceOptions {
     ///
     /// `None` stands for the value of the variable [`PEER_VARIABLE`](crate::PEER_VARIABLE).
     pub peer: Option<PeerWays>,
+    /// The choice whether devices without double precision are opened too.
+    ///
+    /// Kernels that compute in double do not compile on them. The sums of this crate are such.
+    pub without_double: bool,
 }

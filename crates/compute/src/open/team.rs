@@ -101,7 +101,7 @@ impl Team {
         }
     }
 
-    /// Opens every device with double precision as one team.
+    /// Opens every device with double precision, or every one that the options allow, as one team.
     ///
     /// Without such a device the team is the host.
     ///
@@ -114,7 +114,7 @@ impl Team {
     fn share_of_all(options: &DeviceOptions, process: [usize; 2]) -> Result<Self> {
         let discovery = discover();
         let (usable, left_out): (Vec<&FoundDevice>, Vec<_>) =
-            discovery.devices.iter().partition(|d| d.info.fp64);
+            discovery.devices.iter().partition(|found| is_usable(found, options));
         if usable.is_empty() {
             return Ok(Self::without_device(&discovery));
         }
@@ -159,7 +159,7 @@ impl Team {
             DeviceKind::Other => 0,
         };
         let worth = |found: &FoundDevice| (rank(found.info.kind), found.info.memory_bytes);
-        let usable = || discovery.devices.iter().filter(|found| found.info.fp64);
+        let usable = || discovery.devices.iter().filter(|found| is_usable(found, options));
         let Some(best) = usable().map(worth).max() else { return Ok(Self::without_device(discovery)) };
         let best: Vec<&FoundDevice> = usable().filter(|found| worth(found) == best).collect();
         let [number, _] = process;
@@ -244,6 +244,11 @@ impl Team {
     pub fn finish(&self) -> Result<()> {
         self.devices.iter().try_for_each(Device::finish)
     }
+}
+
+/// Tells whether a device may be opened.
+fn is_usable(found: &FoundDevice, options: &DeviceOptions) -> bool {
+    found.info.fp64 || options.without_double
 }
 
 /// Returns the part of a list that one of several processes takes.
