@@ -30,6 +30,7 @@ check: test blas-testers
 	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet -p cr-solve --test mpi
 	CARGO="$(CARGO)" scripts/test-ranks.sh
 	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet --lib solve::tests
+	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet -p lattice-linalg --lib gemm::grouped_tile
 	scripts/check-kernels.sh
 	CARGO="$(CARGO)" scripts/check-poisson.sh
 	CARGO="$(CARGO)" scripts/check-md.sh

@@ -163,64 +163,113 @@ __kernel EXPLICIT_VECTORS __attribute__((reqd_work_group_size(1, 1, 1))) void ge
 
 #else
 
-// GPUs: EDGE x EDGE elements of C by ITEMS x ITEMS work-items, in ITEM x ITEM sums each. STEP terms at a time lie in local memory.
+// GPUs: TILE_M x TILE_N elements of C in a group, ITEM_M x ITEM_N of them by each work-item. STEP terms at a time lie in local memory, from where
+// items read VECTOR numbers at once. With PREFETCH the next terms are on their way from global memory meanwhile.
 
-#define ITEM (EDGE / ITEMS)
-#define GROUP (ITEMS * ITEMS)
+#define ITEMS_M (TILE_M / ITEM_M)
+#define ITEMS_N (TILE_N / ITEM_N)
+#define GROUP (ITEMS_M * ITEMS_N)
 
-// STEP terms of EDGE columns whose terms are neighbours.
-static inline void load_columns(__local real *to, __global const real *from, ulong leading, uint columns, uint terms, uint item) {
-    for (uint t = item; t < STEP * EDGE; t += GROUP) {
-        const uint p = t % STEP, j = t / STEP;
-        to[p * (EDGE + 1) + j] = p < terms && j < columns ? from[j * leading + p] : (real)0;
+#if VECTOR == 1
+#define packed real
+#define UNPACK(to, i, v) to[i] = (v);
+#elif VECTOR == 2
+#define packed JOIN(REAL, 2)
+#define UNPACK(to, i, v) to[2 * (i)] = (v).s0; to[2 * (i) + 1] = (v).s1;
+#else
+#define packed JOIN(REAL, 4)
+#define UNPACK(to, i, v) to[4 * (i)] = (v).s0; to[4 * (i) + 1] = (v).s1; to[4 * (i) + 2] = (v).s2; to[4 * (i) + 3] = (v).s3;
+#endif
+
+// Numbers from the terms of one step to those of the next in local memory: one vector more than they are, against conflicts of banks.
+#define PITCH_A (TILE_M + VECTOR)
+#define PITCH_B (TILE_N + VECTOR)
+
+// The row of a tile that number i of a work-item's rows is; columns likewise.
+#define PLACE(i, item, items) ((i) / VECTOR * (items) * VECTOR + (item) * VECTOR + (i) % VECTOR)
+
+// How many of the numbers of a step each work-item brings.
+#define SHARE_A (STEP * TILE_M / GROUP)
+#define SHARE_B (STEP * TILE_N / GROUP)
+
+// Number t of a step: its term, and its row or column, for matrices whose terms are neighbours, and for those whose rows are.
+#define TERM_OF_COLUMN(t) ((t) % STEP)
+#define PLACE_IN_COLUMN(t) ((t) / STEP)
+#define TERM_OF_ROW(t, tile) ((t) / (tile))
+#define PLACE_IN_ROW(t, tile) ((t) % (tile))
+#if A_TRANSPOSED
+#define A_TERM(t) TERM_OF_COLUMN(t)
+#define A_PLACE(t) PLACE_IN_COLUMN(t)
+#define A_AT(i, p) ((i) * a_leading + (p))
+#else
+#define A_TERM(t) TERM_OF_ROW(t, TILE_M)
+#define A_PLACE(t) PLACE_IN_ROW(t, TILE_M)
+#define A_AT(i, p) ((p) * a_leading + (i))
+#endif
+
+// Brings the terms from `first` on into registers; beyond the matrices they are 0.
+#define FETCH(first)                                                                                                \
+    _Pragma("unroll") for (uint s = 0; s < SHARE_A; s++) {                                                          \
+        const uint t = item + s * GROUP, i = A_PLACE(t);                                                            \
+        const ulong term = (first) + A_TERM(t);                                                                     \
+        next_a[s] = term < k && i < rows ? a[A_AT(i, term)] : (real)0;                                              \
+    }                                                                                                               \
+    _Pragma("unroll") for (uint s = 0; s < SHARE_B; s++) {                                                          \
+        const uint t = item + s * GROUP, j = PLACE_IN_COLUMN(t);                                                    \
+        const ulong term = (first) + TERM_OF_COLUMN(t);                                                             \
+        next_b[s] = term < k && j < columns ? b[j * b_leading + term] : (real)0;                                    \
     }
-}
-
-// STEP terms of EDGE rows that are neighbours.
-static inline void load_rows(__local real *to, __global const real *from, ulong leading, uint rows, uint terms, uint item) {
-    for (uint t = item; t < STEP * EDGE; t += GROUP) {
-        const uint p = t / EDGE, i = t % EDGE;
-        to[p * (EDGE + 1) + i] = p < terms && i < rows ? from[p * leading + i] : (real)0;
-    }
-}
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void gemm_grouped(GROUPED_PARAMETERS) {
     GROUPED_PRODUCT;
-    __local real a_terms[STEP * (EDGE + 1)], b_terms[STEP * (EDGE + 1)];
-    const uint item = get_local_id(0), row = item % ITEMS, column = item / ITEMS;
-    const uint rows = min(m - tile.y, (uint)EDGE), columns = min(n - tile.z, (uint)EDGE);
-    real sum[ITEM][ITEM];
-    for (uint j = 0; j < ITEM; j++) {
-        for (uint i = 0; i < ITEM; i++) {
+    __local packed a_terms[STEP * PITCH_A / VECTOR], b_terms[STEP * PITCH_B / VECTOR];
+    __local real *to_a = (__local real *)a_terms, *to_b = (__local real *)b_terms;
+    const uint item = get_local_id(0), row = item % ITEMS_M, column = item / ITEMS_M;
+    const uint rows = min(m - tile.y, (uint)TILE_M), columns = min(n - tile.z, (uint)TILE_N);
+    a += A_AT((ulong)tile.y, 0);
+    b += tile.z * b_leading;
+    real sum[ITEM_N][ITEM_M], next_a[SHARE_A], next_b[SHARE_B];
+    for (uint j = 0; j < ITEM_N; j++) {
+        for (uint i = 0; i < ITEM_M; i++) {
             sum[j][i] = 0;
         }
     }
-    for (uint p = 0; p < k; p += STEP) {
-        const uint terms = min(k - p, (uint)STEP);
-#if A_TRANSPOSED
-        load_columns(a_terms, a + tile.y * a_leading + p, a_leading, rows, terms, item);
-#else
-        load_rows(a_terms, a + p * a_leading + tile.y, a_leading, rows, terms, item);
+#if PREFETCH
+    FETCH(0)
 #endif
-        load_columns(b_terms, b + tile.z * b_leading + p, b_leading, columns, terms, item);
+    for (uint p = 0; p < k; p += STEP) {
+#if !PREFETCH
+        FETCH(p)
+#endif
+        _Pragma("unroll") for (uint s = 0; s < SHARE_A; s++) {
+            const uint t = item + s * GROUP;
+            to_a[A_TERM(t) * PITCH_A + A_PLACE(t)] = next_a[s];
+        }
+        _Pragma("unroll") for (uint s = 0; s < SHARE_B; s++) {
+            const uint t = item + s * GROUP;
+            to_b[TERM_OF_COLUMN(t) * PITCH_B + PLACE_IN_COLUMN(t)] = next_b[s];
+        }
         barrier(CLK_LOCAL_MEM_FENCE);
+#if PREFETCH
+        FETCH(p + STEP)
+#endif
         for (uint q = 0; q < STEP; q++) {
-            real x[ITEM], y[ITEM];
-            for (uint i = 0; i < ITEM; i++) {
-                x[i] = a_terms[q * (EDGE + 1) + row + i * ITEMS];
-                y[i] = b_terms[q * (EDGE + 1) + column + i * ITEMS];
+            real x[ITEM_M], y[ITEM_N];
+            _Pragma("unroll") for (uint i = 0; i < ITEM_M / VECTOR; i++) {
+                UNPACK(x, i, a_terms[q * (PITCH_A / VECTOR) + i * ITEMS_M + row])
             }
-            for (uint j = 0; j < ITEM; j++) {
-                for (uint i = 0; i < ITEM; i++) {
-                    sum[j][i] = fma(x[i], y[j], sum[j][i]);
-                }
+            _Pragma("unroll") for (uint j = 0; j < ITEM_N / VECTOR; j++) {
+                UNPACK(y, j, b_terms[q * (PITCH_B / VECTOR) + j * ITEMS_N + column])
+            }
+            _Pragma("unroll") for (uint j = 0; j < ITEM_N; j++) {
+                _Pragma("unroll") for (uint i = 0; i < ITEM_M; i++) { sum[j][i] = fma(x[i], y[j], sum[j][i]); }
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
-    for (uint j = 0; j < ITEM; j++) {
-        for (uint i = 0; i < ITEM; i++) {
-            const uint down = row + i * ITEMS, across = column + j * ITEMS;
+    _Pragma("unroll") for (uint j = 0; j < ITEM_N; j++) {
+        _Pragma("unroll") for (uint i = 0; i < ITEM_M; i++) {
+            const uint down = PLACE(i, row, ITEMS_M), across = PLACE(j, column, ITEMS_N);
             if (down < rows && across < columns) {
                 c[tile.y + down + (tile.z + across) * c_leading] = sum[j][i];
             }

@@ -5,46 +5,15 @@
 //! long one begins when all others are done. The kernels are in `cl/gemm_grouped.cl`, the twin is
 //! [`host::gemm`](crate::host::gemm::gemm()).
 
+use super::grouped_launch::Launch;
+use super::grouped_tile;
 use crate::completion::Completion;
 use crate::error::{BlasError, BlasResult};
 use crate::op::Op;
-use lattice_compute::scalar::{Element, Precision, Real};
-use lattice_compute::{
-    Argument, Buffer, BufferView, BufferViewMut, Device, DeviceKind, Kernel, KernelFamily, KernelKey,
-    Parameter, Range,
-};
-use std::marker::PhantomData;
+use lattice_compute::scalar::{Element, Real};
+use lattice_compute::{BufferView, BufferViewMut, Device};
 
-const GROUPED: KernelFamily = KernelFamily::new("gemm_grouped", &[include_str!("../../cl/gemm_grouped.cl")]);
-
-/// Rows and columns of a GPU's tile.
-const EDGE: usize = 64;
-
-/// Where a column-major matrix lies in its buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The first element.
-    pub first: usize,
-    /// Elements from one column to the next.
-    pub leading: usize,
-}
-
-/// One product C = op(A) B of a list. C has m rows and n columns; k is the number of terms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Product {
-    /// Rows of C.
-    pub m: usize,
-    /// Columns of C.
-    pub n: usize,
-    /// Terms of a sum.
-    pub k: usize,
-    /// A as it is stored: m×k, or k×m if it enters transposed.
-    pub a: Place,
-    /// B, k×n.
-    pub b: Place,
-    /// C, m×n. It has no element in common with another C of the list.
-    pub c: Place,
-}
+pub use super::grouped_launch::{Place, Product};
 
 /// A list of products of real matrices that is done in one launch.
 ///
@@ -70,50 +39,10 @@ pub struct Product {
 /// ```
 #[derive(Debug)]
 pub struct Grouped<T> {
-    kernel: Kernel,
-    products: Buffer<u64>,
-    tiles: Buffer<[u32; 4]>,
-    items: usize,
+    launch: Launch<T>,
     /// The furthest matrix in A, B and C: its product, and the element behind its last one.
     ends: [(Product, usize); 3],
     flops: u64,
-    element: PhantomData<T>,
-}
-
-/// Extents of tiles, and the constants of their kernel.
-struct Shape {
-    tile: [usize; 2],
-    items: usize,
-    lanes: usize,
-    definitions: Vec<(&'static str, usize)>,
-}
-
-impl Shape {
-    fn of<T: Real>(device: &Device, transposed: bool) -> Self {
-        let info = device.info();
-        if info.kind != DeviceKind::Cpu {
-            // 256 work-items with 4×4 sums each, fewer where a group cannot have as many.
-            let items = if info.max_work_group_size >= 256 { 16 } else { 8 };
-            let definitions = vec![("EDGE", EDGE), ("ITEMS", items), ("STEP", 16)];
-            return Self { tile: [EDGE, EDGE], items: items * items, lanes: 1, definitions };
-        }
-        let native = match T::PRECISION {
-            Precision::Single => info.native_vector_width_float,
-            Precision::Double => info.native_vector_width_double,
-        };
-        let lanes = native.clamp(2, 16);
-        // As many sums as registers hold beside the vectors that are read: AVX-512 has 32 of them.
-        let wide = lanes * size_of::<T>() >= 64;
-        let (rows, columns) = match (transposed, wide) {
-            (true, true) => (4, 6),
-            (true, false) => (3, 4),
-            (false, true) => (2, 12),
-            (false, false) => (2, 6),
-        };
-        let tile = if transposed { 8 * rows } else { 4 * rows * lanes };
-        let definitions = vec![("BLOCK_ROWS", rows), ("BLOCK_COLUMNS", columns), ("TILE_M", tile)];
-        Self { tile: [tile, usize::MAX], items: 1, lanes, definitions }
-    }
 }
 
 impl<T: Real + Element> Grouped<T> {
@@ -136,29 +65,11 @@ impl<T: Real + Element> Grouped<T> {
                 }
             }
         }
-        let shape = Shape::of::<T>(device, transposed);
-        let mut key =
-            KernelKey::of_real::<T>(GROUPED).lanes(shape.lanes).define("A_TRANSPOSED", u8::from(transposed));
-        for &(name, value) in &shape.definitions {
-            key = key.define(name, value);
-        }
-        let parameters = [
-            Parameter::input::<u64>("products"),
-            Parameter::input::<[u32; 4]>("tiles"),
-            Parameter::input_view::<T>("a"),
-            Parameter::input_view::<T>("b"),
-            Parameter::output_view::<T>("c"),
-        ];
-        let kernel = device.program(&key)?.kernel("gemm_grouped", &parameters)?;
-        let words: Vec<u64> = products.iter().flat_map(Product::words).collect();
+        let tile = grouped_tile::choose::<T>(device, op);
         Ok(Self {
-            kernel,
-            products: Buffer::from_slice(device, &words)?,
-            tiles: Buffer::from_slice(device, &tiles(products, shape.tile))?,
-            items: shape.items,
+            launch: Launch::new(device, op, products, &tile)?,
             ends,
             flops: products.iter().map(|product| 2 * (product.m * product.n * product.k) as u64).sum(),
-            element: PhantomData,
         })
     }
 
@@ -179,11 +90,11 @@ impl<T: Real + Element> Grouped<T> {
         c: BufferViewMut<'_, T>,
     ) -> BlasResult<Completion> {
         for (operand, device) in [("A", a.device()), ("B", b.device()), ("C", c.device())] {
-            if device != self.products.device() {
+            if device != self.launch.device() {
                 return Err(BlasError::OtherDevice {
                     operation: "grouped gemm",
                     operand,
-                    wanted: self.products.device().label().to_owned(),
+                    wanted: self.launch.device().label().to_owned(),
                     found: device.label().to_owned(),
                 });
             }
@@ -205,66 +116,9 @@ impl<T: Real + Element> Grouped<T> {
                 });
             }
         }
-        if self.tiles.is_empty() {
-            return Ok(Completion::nothing());
-        }
-        let range = Range::groups(self.tiles.len(), self.items);
-        let arguments: [Argument<'_>; 5] =
-            [(&self.products).into(), (&self.tiles).into(), a.into(), b.into(), c.into()];
-        Ok(Completion::of(vec![self.kernel.launch(range, &arguments)?]))
+        Ok(match self.launch.run(a, b, c)? {
+            Some(event) => Completion::of(vec![event]),
+            None => Completion::nothing(),
+        })
     }
-}
-
-impl Place {
-    /// Returns the element behind the last one of a matrix.
-    fn end(self, rows: usize, columns: usize) -> BlasResult<usize> {
-        if self.leading < rows.max(1) {
-            return Err(BlasError::LeadingDimension {
-                rows,
-                columns,
-                order: "column-major",
-                line: "column",
-                wanted: rows.max(1),
-                found: self.leading,
-            });
-        }
-        if rows == 0 || columns == 0 {
-            return Ok(0);
-        }
-        Ok((columns - 1).saturating_mul(self.leading).saturating_add(self.first).saturating_add(rows))
-    }
-}
-
-impl Product {
-    const EMPTY: Self = {
-        let nowhere = Place { first: 0, leading: 1 };
-        Self { m: 0, n: 0, k: 0, a: nowhere, b: nowhere, c: nowhere }
-    };
-
-    /// Returns A, B and C with their stored rows and columns.
-    fn operands(&self, transposed: bool) -> [(Place, [usize; 2]); 3] {
-        let Self { m, n, k, a, b, c } = *self;
-        [(a, if transposed { [k, m] } else { [m, k] }), (b, [k, n]), (c, [m, n])]
-    }
-
-    fn words(&self) -> [u64; 9] {
-        let Self { m, n, k, a, b, c } = *self;
-        [m, n, k, a.first, a.leading, b.first, b.leading, c.first, c.leading].map(|word| word as u64)
-    }
-}
-
-/// Returns the tiles of all products, the longest first: product, first row, first column.
-fn tiles(products: &[Product], [rows, columns]: [usize; 2]) -> Vec<[u32; 4]> {
-    let mut tiles = Vec::new();
-    for (number, product) in products.iter().enumerate() {
-        for row in (0..product.m).step_by(rows) {
-            for column in (0..product.n).step_by(columns) {
-                let height = rows.min(product.m - row);
-                let width = columns.min(product.n - column);
-                tiles.push((height * width * product.k, [number as u32, row as u32, column as u32, 0]));
-            }
-        }
-    }
-    tiles.sort_by_key(|&(cost, _)| std::cmp::Reverse(cost));
-    tiles.into_iter().map(|(_, tile)| tile).collect()
 }

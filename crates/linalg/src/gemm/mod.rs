@@ -44,6 +44,8 @@
 //! products.
 
 mod grouped;
+mod grouped_launch;
+mod grouped_tile;
 pub mod half;
 mod kernels;
 mod narrow;
