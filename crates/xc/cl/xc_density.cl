@@ -12,41 +12,40 @@ __kernel void xc_gather(__global const ulong *groups, __global const uint *group
     }
 }
 
-// rho = sum X chi and its gradient 2 sum X chi', in double: four planes of all points for each spin.
+// rho = sum X chi and its gradient 2 sum X chi': four planes of all points for each spin.
 __kernel EXPLICIT_VECTORS void xc_density(__global const ulong *groups, const ulong all_points, const ulong plane,
                                           __global const real *chi, __global const real *products, const uint spin,
-                                          __global double *values) {
+                                          __global wide *values) {
     GROUP;
     FOR_EACH_VECTOR {
-        vdouble sum[PLANES];
+        vsum sum[PLANES];
         for (uint c = 0; c < PLANES; c++) {
-            sum[c] = (vdouble)0;
+            clear_sum(&sum[c]);
         }
         ulong at = first_value + p;
         for (uint f = 0; f < functions; f++, at += points) {
-            const vdouble x = to_vdouble(load_lanes(products + at));
+            const vwide x = to_vwide(load_lanes(products + at));
             for (uint c = 0; c < PLANES; c++) {
-                sum[c] = sum[c] + x * to_vdouble(load_lanes(chi + c * plane + at));
+                add_product(&sum[c], x, to_vwide(load_lanes(chi + c * plane + at)));
             }
         }
-        __global double *to = values + 4 * spin * all_points + first_point + p;
-        store_lanes(sum[0], to);
-        for (uint c = 1; c < PLANES; c++) {
-            store_lanes(2 * sum[c], to + c * all_points);
+        __global wide *to = values + 4 * spin * all_points + first_point + p;
+        for (uint c = 0; c < PLANES; c++) {
+            store_sum(&sum[c], c == 0 ? 1 : 2, to + c * all_points, 8 * all_points);
         }
     }
 }
 
 // `scale` times the first factor times chi, and the other factors times the derivatives of chi.
 __kernel EXPLICIT_VECTORS void xc_weighted(__global const ulong *groups, const ulong all_points, const ulong plane,
-                                           __global const real *chi, __global const double *factors, const uint spin,
-                                           const double scale, __global real *weighted) {
+                                           __global const real *chi, __global const wide *factors, const uint spin,
+                                           const wide scale, __global real *weighted) {
     GROUP;
     FOR_EACH_VECTOR {
-        __global const double *from = factors + 4 * spin * all_points + first_point + p;
+        __global const wide *from = factors + 4 * spin * all_points + first_point + p;
         vreal factor[PLANES];
         for (uint c = 0; c < PLANES; c++) {
-            factor[c] = to_vreal((c == 0 ? scale : 1.0) * load_lanes(from + c * all_points));
+            factor[c] = to_vreal((c == 0 ? scale : (wide)1) * load_lanes(from + c * all_points));
         }
         ulong at = first_value + p;
         for (uint f = 0; f < functions; f++, at += points) {

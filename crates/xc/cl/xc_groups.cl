@@ -21,17 +21,7 @@
 #if LANES == 1
 #define load_lanes(p) (*(p))
 #define store_lanes(v, p) (*(p) = (v))
-#define vdouble double
-#define to_vdouble(v) ((double)(v))
-#define to_vreal(v) ((real)(v))
 #else
 #define load_lanes(p) JOIN(vload, LANES)(0, p)
 #define store_lanes(v, p) JOIN(vstore, LANES)(v, 0, p)
-#define vdouble JOIN(double, LANES)
-#define to_vdouble(v) JOIN(convert_double, LANES)(v)
-#if REAL_BITS == 32
-#define to_vreal(v) JOIN(convert_float, LANES)(v)
-#else
-#define to_vreal(v) (v)
-#endif
 #endif

@@ -135,6 +135,13 @@ pub enum XcError {
         wanted: &'static str,
     },
 
+    /// A device computes in single precision alone.
+    #[error("{device} has no double precision; choose single precision, or leave the device out")]
+    NoDouble {
+        /// The device.
+        device: String,
+    },
+
     /// The budget is too small for a group.
     #[error(
         "{budget} bytes are allowed, but the largest group takes {wanted}; allow more, or make cubes smaller"

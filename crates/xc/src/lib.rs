@@ -20,6 +20,7 @@ mod harmonics;
 mod host;
 mod molden;
 mod plan;
+mod stages;
 mod tables;
 
 pub use basis::{Atom, Basis, Shell};
@@ -30,3 +31,4 @@ pub use grid::Grid;
 pub use lattice_compute::schedule::Move;
 pub use molden::{Molden, MoldenError};
 pub use plan::{Numbers, Options, Plan, PlanInfo, Share, Spread, Xc};
+pub use stages::{Stage, StageTime};

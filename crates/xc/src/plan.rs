@@ -2,13 +2,15 @@
 
 use super::basis::Basis;
 use super::density::Density;
-use super::device::{Cache, OnDevice, least_bytes};
+use super::device::{OnDevice, Source, least_bytes};
 use super::error::{XcError, XcResult};
 use super::functional::Functional;
 use super::grid::Grid;
 use super::groups::{Group, Rules, grouped};
 use super::host::{self, Sums};
-use lattice_compute::schedule::{Move, imbalance, partition, rebalance};
+use super::stages::StageTime;
+use super::tables::values_of;
+use lattice_compute::schedule::{self, Move, imbalance, partition, rebalance};
 use lattice_compute::{Device, DeviceKind, Team, available_memory};
 use std::time::Instant;
 
@@ -18,14 +20,30 @@ const CUBE_ON_PROCESSORS: f64 = 3.0;
 /// Side of a cube on other devices, in bohr.
 const CUBE_ON_OTHERS: f64 = 7.0;
 
-/// The numbers of functions and products. Densities, energies, and sums over groups are in double always.
+/// Evaluations that share what it costs to give a group to another device.
+const EVALUATIONS: f64 = 10.0;
+
+/// The numbers on devices. Functionals and energies are in double always.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Numbers {
-    /// Double.
+    /// Double everywhere.
     #[default]
     Double,
-    /// Single, for devices that are slow in double.
+    /// Functions and products in single, densities and sums over groups in double: for devices that are slow in double.
     Mixed,
+    /// As `Mixed`, but densities and sums are pairs of numbers in single, and the host evaluates functionals: for devices
+    /// without double.
+    Single,
+}
+
+impl Numbers {
+    /// Returns the bytes of a function's value.
+    fn bytes(self) -> usize {
+        match self {
+            Self::Double => size_of::<f64>(),
+            Self::Mixed | Self::Single => size_of::<f32>(),
+        }
+    }
 }
 
 /// How a plan is made.
@@ -123,8 +141,28 @@ pub struct Share {
 
 /// Groups in the memory of one device.
 enum Part {
-    Single(OnDevice<f32>),
-    Double(OnDevice<f64>),
+    Double(OnDevice<f64, f64>),
+    Mixed(OnDevice<f32, f64>),
+    Single(OnDevice<f32, f32>),
+}
+
+/// Does the same with the groups of a device, whatever their numbers are.
+macro_rules! with_part {
+    ($part:expr, $name:ident => $result:expr) => {
+        match $part {
+            Part::Double($name) => $result,
+            Part::Mixed($name) => $result,
+            Part::Single($name) => $result,
+        }
+    };
+}
+
+/// What a device is expected to need.
+struct Speed {
+    /// Seconds for each group.
+    times: Vec<f64>,
+    /// Seconds of each evaluation that it costs to take each group: its functions are made anew.
+    migration: Vec<f64>,
 }
 
 /// A device of the team.
@@ -156,9 +194,10 @@ pub struct Plan {
     basis: Basis,
     grid: Grid,
     groups: Vec<Group>,
-    costs: Vec<f64>,
-    numbers: Numbers,
     members: Vec<Member>,
+    /// What each member is expected to need for each group; nothing for one device.
+    times: Vec<Vec<f64>>,
+    migration: Vec<Vec<f64>>,
     /// The groups of each member.
     jobs: Vec<Vec<usize>>,
     info: PlanInfo,
@@ -219,50 +258,48 @@ impl Plan {
             kept_bytes: 0,
             kept_groups: 0,
         };
-        let costs: Vec<f64> = groups.iter().map(Group::cost).collect();
+        if let (Some(device), true) =
+            (devices.iter().find(|device| !device.info().fp64), options.numbers != Numbers::Single)
+        {
+            return Err(XcError::NoDouble { device: device.label().to_owned() });
+        }
         let budget = |device: &Device| options.memory.unwrap_or_else(|| half_of_free(device, devices.len()));
-        let new = |device: &Device, mine: &[usize]| {
-            Part::new(
-                options.numbers,
-                device,
-                basis,
-                grid,
-                mine.iter().map(|&job| &groups[job]),
-                budget(device),
-            )
+        let source = Source { basis, grid, groups: &groups };
+        let speeds: Vec<Speed> = match devices {
+            [] | [_] => Vec::new(),
+            _ => devices
+                .iter()
+                .map(|device| Speed::measure(options.numbers, device, source, budget(device)))
+                .collect::<XcResult<_>>()?,
         };
-        let speeds: Vec<f64> = match devices {
-            [_] => vec![1.0],
-            _ => {
-                let ladder = ladder(groups.len());
-                let cost: f64 = ladder.iter().map(|&job| costs[job]).sum();
-                let speed = |device| Ok(cost / new(device, &ladder)?.warm_seconds(basis)?);
-                devices.iter().map(speed).collect::<XcResult<_>>()?
-            }
+        let (times, migration): (Vec<_>, Vec<_>) =
+            speeds.into_iter().map(|speed| (speed.times, speed.migration)).unzip();
+        let fits_nowhere =
+            |job: &usize| devices.len() > 1 && times.iter().all(|times: &Vec<f64>| times[*job].is_infinite());
+        if let Some(group) = (0..groups.len()).find(fits_nowhere) {
+            let wanted = least_bytes([&groups[group]], options.numbers.bytes());
+            return Err(XcError::Budget { budget: devices.iter().map(budget).max().unwrap_or(0), wanted });
+        }
+        let jobs = match devices {
+            [] => Vec::new(),
+            [_] => vec![(0..groups.len()).collect()],
+            _ => partition(&times),
         };
-        let jobs = if devices.is_empty() { Vec::new() } else { partition(&costs, &speeds) };
         let mut members = Vec::new();
         for (device, mine) in devices.iter().zip(&jobs) {
-            members.push(Member { device: device.clone(), budget: budget(device), part: new(device, mine)? });
+            let part = Part::new(options.numbers, device, source, mine, budget(device))?;
+            members.push(Member { device: device.clone(), budget: budget(device), part });
         }
         info.budget_bytes = members.iter().map(|member| member.budget).sum();
-        let mut plan = Self {
-            basis: basis.clone(),
-            grid: grid.clone(),
-            groups,
-            costs,
-            numbers: options.numbers,
-            members,
-            jobs,
-            info,
-        };
+        let mut plan =
+            Self { basis: basis.clone(), grid: grid.clone(), groups, members, times, migration, jobs, info };
         plan.count_kept();
         Ok(plan)
     }
 
     /// Counts what is kept on the devices.
     fn count_kept(&mut self) {
-        let caches = self.members.iter().map(|member| member.part.cache());
+        let caches = self.members.iter().map(|member| with_part!(&member.part, part => part.cache()));
         (self.info.kept_bytes, self.info.kept_groups) =
             caches.fold((0, 0), |(bytes, groups), cache| (bytes + cache.bytes, groups + cache.groups));
     }
@@ -294,7 +331,10 @@ impl Plan {
             let share = Share { label: "host".to_owned(), groups: self.groups.len(), seconds };
             return Ok(Xc::new(sums, vec![share], Vec::new()));
         }
-        let found = at_once(&mut self.members, |member| member.part.evaluate(density, functional))?;
+        let found = at_once(
+            &mut self.members,
+            |member| with_part!(&mut member.part, part => part.evaluate(density, functional)),
+        )?;
         let share = |((member, jobs), (_, seconds)): ((&Member, &Vec<usize>), &(Sums, f64))| Share {
             label: member.device.label().to_owned(),
             groups: jobs.len(),
@@ -310,17 +350,49 @@ impl Plan {
 
     /// Moves groups from slow devices to fast ones.
     fn rebalance(&mut self, shares: &[Share]) -> XcResult<Vec<Move>> {
+        if self.members.len() < 2 {
+            return Ok(Vec::new());
+        }
         let seconds: Vec<f64> = shares.iter().map(|share| share.seconds).collect();
-        let moves = rebalance(&mut self.jobs, &self.costs, &seconds, 0.0);
-        let Self { basis, grid, groups, members, jobs, numbers, .. } = self;
+        let moves = rebalance(&mut self.jobs, &self.times, &seconds, &self.migration);
+        let Self { basis, grid, groups, members, .. } = self;
+        let source = Source { basis, grid, groups };
         for (number, member) in members.iter_mut().enumerate() {
-            if moves.iter().any(|step| step.from == number || step.to == number) {
-                let mine = jobs[number].iter().map(|&job| &groups[job]);
-                member.part = Part::new(*numbers, &member.device, basis, grid, mine, member.budget)?;
+            let of = |has: fn(&Move) -> usize, lacks: fn(&Move) -> usize| {
+                // A group may come and go on.
+                let went = |job: usize| moves.iter().any(|step| step.job == job && lacks(step) == number);
+                let jobs = moves.iter().filter(|step| has(step) == number && !went(step.job));
+                jobs.map(|step| step.job).collect::<Vec<_>>()
+            };
+            let (gone, come) = (of(|step| step.from, |step| step.to), of(|step| step.to, |step| step.from));
+            if !gone.is_empty() {
+                with_part!(&mut member.part, part => part.remove(source, &gone))?;
+            }
+            if !come.is_empty() {
+                with_part!(&mut member.part, part => part.insert(source, &come))?;
             }
         }
         self.count_kept();
         Ok(moves)
+    }
+
+    /// Returns the number of points of a group, and of its functions.
+    pub fn size_of_group(&self, group: usize) -> Option<[usize; 2]> {
+        self.groups.get(group).map(|group| [group.points.len(), group.functions])
+    }
+
+    /// Times the stages of an evaluation on each device, with making all functions anew.
+    ///
+    /// Devices are waited for after each stage. The host has no stages.
+    ///
+    /// # Errors
+    /// The errors of [`evaluate`](Self::evaluate).
+    pub fn stages(&mut self, density: &Density, functional: Functional) -> XcResult<Vec<Vec<StageTime>>> {
+        self.check(density)?;
+        at_once(
+            &mut self.members,
+            |member| with_part!(&mut member.part, part => part.stages(density, functional)),
+        )
     }
 
     /// Computes the derivative of the energy by the position of each atom, in hartree/bohr.
@@ -339,10 +411,7 @@ impl Plan {
         let basis = &*basis;
         let found = at_once(members, |member| {
             let mut found = vec![[0.0; 3]; atoms];
-            match &mut member.part {
-                Part::Single(part) => part.add_gradient(basis, density, functional, &mut found),
-                Part::Double(part) => part.add_gradient(basis, density, functional, &mut found),
-            }?;
+            with_part!(&mut member.part, part => part.add_gradient(basis, density, functional, &mut found))?;
             Ok(found)
         })?;
         let mut sums = vec![[0.0; 3]; atoms];
@@ -385,12 +454,59 @@ fn at_once<R: Send>(
     })
 }
 
-/// Returns ten groups of all sizes, by whose time devices are compared.
-fn ladder(groups: usize) -> Vec<usize> {
-    let mut ladder: Vec<usize> = (0..10).map(|step| step * groups.saturating_sub(1) / 9).collect();
+/// Returns ten ranges of groups of all sizes, by whose times devices are compared.
+///
+/// A processor computes one group after the other; on other devices a range is wide enough to fill them.
+fn ladder(groups: usize, kind: DeviceKind) -> Vec<std::ops::Range<usize>> {
+    let width = if kind == DeviceKind::Cpu { 1 } else { groups.div_ceil(40) };
+    let first = |step: usize| step * groups.saturating_sub(width) / 9;
+    let mut ladder: Vec<_> = (0..10).map(|step| first(step)..(first(step) + width).min(groups)).collect();
     ladder.dedup();
-    ladder.retain(|&group| group < groups);
+    ladder.retain(|range| !range.is_empty());
     ladder
+}
+
+impl Speed {
+    /// Times a ladder of groups, and fits what all groups take: by their operations or by their bytes, whichever fits better.
+    fn measure(numbers: Numbers, device: &Device, source: Source<'_>, budget: u64) -> XcResult<Self> {
+        let groups = source.groups;
+        let fits = |group: &Group| least_bytes([group], numbers.bytes()) <= budget;
+        let work = |group: &Group| group.points.len() as f64 * (group.functions * group.functions) as f64;
+        let bytes = |group: &Group| values_of(group) as f64;
+        let functions = source.basis.functions();
+        let nothing = Density::new(functions, vec![0.0; functions * functions])?;
+        let (mut measured, mut making) = (Vec::new(), f64::INFINITY);
+        let mut sizes = [Vec::new(), Vec::new()];
+        for range in ladder(groups.len(), device.info().kind) {
+            let jobs: Vec<usize> = range.filter(|&job| fits(&groups[job])).collect();
+            if jobs.is_empty() {
+                continue;
+            }
+            let mut part = Part::new(numbers, device, source, &jobs, budget)?;
+            let [seconds, of_value] =
+                with_part!(&mut part, part => part.warm_seconds(&nothing, Functional::Pbe))?;
+            let count = jobs.len() as f64;
+            measured.push(seconds / count);
+            making = making.min(of_value);
+            for (sizes, size) in sizes.iter_mut().zip([&work as &dyn Fn(&Group) -> f64, &bytes]) {
+                sizes.push(jobs.iter().map(|&job| size(&groups[job])).sum::<f64>() / count);
+            }
+        }
+        if measured.is_empty() {
+            let none = vec![f64::INFINITY; groups.len()];
+            return Ok(Self { times: none.clone(), migration: none });
+        }
+        let [by_work, by_bytes] = sizes.map(|sizes| schedule::fit(&sizes, &measured));
+        let seconds = |group: &Group| match (fits(group), by_work.error <= by_bytes.error) {
+            (false, _) => f64::INFINITY,
+            (true, true) => by_work.seconds(work(group)),
+            (true, false) => by_bytes.seconds(bytes(group)),
+        };
+        Ok(Self {
+            times: groups.iter().map(seconds).collect(),
+            migration: groups.iter().map(|group| making * bytes(group) / EVALUATIONS).collect(),
+        })
+    }
 }
 
 impl Xc {
@@ -402,46 +518,21 @@ impl Xc {
 
 impl Part {
     /// Prepares groups on a device.
-    fn new<'a>(
+    fn new(
         numbers: Numbers,
         device: &Device,
-        basis: &Basis,
-        grid: &Grid,
-        groups: impl Iterator<Item = &'a Group> + Clone,
+        source: Source<'_>,
+        jobs: &[usize],
         budget: u64,
     ) -> XcResult<Self> {
-        let size = match numbers {
-            Numbers::Double => size_of::<f64>(),
-            Numbers::Mixed => size_of::<f32>(),
-        };
-        let wanted = least_bytes(groups.clone(), size);
+        let wanted = least_bytes(jobs.iter().map(|&job| &source.groups[job]), numbers.bytes());
         if wanted > budget {
             return Err(XcError::Budget { budget, wanted });
         }
         Ok(match numbers {
-            Numbers::Double => Part::Double(OnDevice::new(device, basis, grid, groups, budget)?),
-            Numbers::Mixed => Part::Single(OnDevice::new(device, basis, grid, groups, budget)?),
+            Numbers::Double => Part::Double(OnDevice::new(device, source, jobs, budget)?),
+            Numbers::Mixed => Part::Mixed(OnDevice::new(device, source, jobs, budget)?),
+            Numbers::Single => Part::Single(OnDevice::new(device, source, jobs, budget)?),
         })
-    }
-
-    fn evaluate(&mut self, density: &Density, functional: Functional) -> XcResult<(Sums, f64)> {
-        match self {
-            Part::Single(part) => part.evaluate(density, functional),
-            Part::Double(part) => part.evaluate(density, functional),
-        }
-    }
-
-    fn cache(&self) -> Cache {
-        match self {
-            Part::Single(part) => part.cache(),
-            Part::Double(part) => part.cache(),
-        }
-    }
-
-    /// Returns the time of an evaluation after a first one, which compiles kernels.
-    fn warm_seconds(mut self, basis: &Basis) -> XcResult<f64> {
-        let nothing = Density::new(basis.functions(), vec![0.0; basis.functions() * basis.functions()])?;
-        self.evaluate(&nothing, Functional::Pbe)?;
-        Ok(self.evaluate(&nothing, Functional::Pbe)?.1)
     }
 }

@@ -28,7 +28,7 @@ pub(crate) struct Tables {
     pub begins: Vec<u32>,
     /// The groups of each shell, and its first function there.
     pub entries: Vec<[u32; 2]>,
-    /// Functions times points of all groups.
+    /// Functions times points of all groups, absent ones too.
     pub values: usize,
     /// Squares of the numbers of functions, added up.
     pub squares: usize,
@@ -42,11 +42,16 @@ pub(crate) fn values_of(group: &Group) -> usize {
 }
 
 impl Tables {
-    /// Makes the tables of some groups.
-    pub fn new<'a>(basis: &Basis, grid: &Grid, groups: impl IntoIterator<Item = &'a Group>) -> Self {
+    /// Makes the tables of those groups that are present. Values of the others have their places, so that nothing moves.
+    pub fn new<'a>(basis: &Basis, grid: &Grid, groups: impl IntoIterator<Item = (&'a Group, bool)>) -> Self {
         let mut tables = Self::default();
         let mut of_shell = vec![Vec::new(); basis.shells().len()];
-        for (number, group) in groups.into_iter().enumerate() {
+        let mut number = 0;
+        for (group, is_present) in groups {
+            if !is_present {
+                tables.values += values_of(group);
+                continue;
+            }
             let points = group.points.len().next_multiple_of(PADDING);
             let words = [
                 tables.points.len(),
@@ -62,7 +67,7 @@ impl Tables {
             let mut first = 0;
             for &shell in &group.shells {
                 tables.shells.push([shell, first]);
-                of_shell[shell as usize].push([number as u32, first]);
+                of_shell[shell as usize].push([number, first]);
                 let functions = basis.functions_of(shell as usize);
                 first += functions.len() as u32;
                 tables.functions.extend(functions.map(|function| function as u32));
@@ -76,6 +81,7 @@ impl Tables {
             tables.values += values_of(group);
             tables.squares += group.functions * group.functions;
             tables.most = [tables.most[0].max(points), tables.most[1].max(group.functions)];
+            number += 1;
         }
         tables.begins.push(0);
         for entries in of_shell {

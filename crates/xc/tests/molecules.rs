@@ -4,7 +4,7 @@ mod common;
 
 use common::{Molecule, apart, array, reference, small, teams};
 use lattice_compute::Team;
-use lattice_xc::{Functional, Numbers, Options, Plan, Xc};
+use lattice_xc::{Atom, Basis, Density, Functional, Grid, Numbers, Options, Plan, Xc};
 
 /// tr(D V) over all spins.
 fn trace(density: &lattice_xc::Density, matrices: &[Vec<f64>]) -> f64 {
@@ -109,12 +109,108 @@ fn single_precision_is_as_good_as_expected() {
     if small() {
         return;
     }
-    let options = Options { numbers: Numbers::Mixed, ..Options::default() };
     for (name, of_energy) in [("h2o", 1e-6), ("benzene", 5e-6)] {
         let molecule = Molecule::read(&folder, name);
         let (grid, density, basis) = (molecule.grid(), molecule.density(), molecule.basis.clone());
-        let mut plan = Plan::new(&common::team_of(1), &basis, &grid, options).unwrap();
-        let found = plan.evaluate(&density, Functional::Pbe).unwrap();
-        compare(name, &molecule, Functional::Pbe, &found, [of_energy, 3e-6]);
+        for numbers in [Numbers::Mixed, Numbers::Single] {
+            let options = Options { numbers, ..Options::default() };
+            let mut plan = Plan::new(&common::team_of(1), &basis, &grid, options).unwrap();
+            let found = plan.evaluate(&density, Functional::Pbe).unwrap();
+            let label = format!("{name}, {numbers:?}");
+            compare(&label, &molecule, Functional::Pbe, &found, [of_energy, 3e-6]);
+        }
     }
+}
+
+/// Real solid harmonics up to d, each up to a factor, in the order of a shell's functions.
+fn harmonics(momentum: usize, [x, y, z]: [f64; 3]) -> Vec<f64> {
+    let root = 3.0_f64.sqrt();
+    match momentum {
+        0 => vec![1.0],
+        1 => vec![x, y, z],
+        _ => vec![
+            root * x * y,
+            root * y * z,
+            0.5 * (2.0 * z * z - x * x - y * y),
+            root * x * z,
+            0.5 * root * (x * x - y * y),
+        ],
+    }
+}
+
+/// The matrix M with S(R r) = M S(r) for the harmonics of a shell: orthogonal, so that it follows from S on a grid that
+/// every rotation by right angles leaves alone.
+fn turned(momentum: usize, turn: impl Fn([f64; 3]) -> [f64; 3]) -> Vec<Vec<f64>> {
+    let (mut points, mut sums) = (Vec::new(), vec![vec![0.0; 2 * momentum + 1]; 2 * momentum + 1]);
+    // Gauss's rule for polynomials up to degree 5 on the cube.
+    let g = 0.6_f64.sqrt();
+    for (x, a) in [(-g, 5.0), (0.0, 8.0), (g, 5.0)] {
+        for (y, b) in [(-g, 5.0), (0.0, 8.0), (g, 5.0)] {
+            for (z, c) in [(-g, 5.0), (0.0, 8.0), (g, 5.0)] {
+                points.push(([x, y, z], a * b * c));
+            }
+        }
+    }
+    let mut norms = vec![vec![0.0; 2 * momentum + 1]; 2 * momentum + 1];
+    for (point, weight) in points {
+        let (before, after) = (harmonics(momentum, point), harmonics(momentum, turn(point)));
+        for i in 0..before.len() {
+            for j in 0..before.len() {
+                sums[i][j] += weight * after[i] * before[j];
+                norms[i][j] += weight * before[i] * before[j];
+            }
+        }
+    }
+    // The harmonics are orthogonal on the cube.
+    (0..sums.len()).map(|i| (0..sums.len()).map(|j| sums[i][j] / norms[j][j]).collect()).collect()
+}
+
+/// Turned by any angle and moved, a molecule keeps its energy on a fine grid, though the grid has axes of its own.
+#[test]
+fn molecules_may_be_turned_and_moved() {
+    let Some(folder) = reference() else { return };
+    if small() {
+        return;
+    }
+    let molecule = Molecule::read(&folder, "h2o");
+    let (sin, cos) = 0.7_f64.sin_cos();
+    let (sine, cosine) = (-1.1_f64).sin_cos();
+    let turn = |[x, y, z]: [f64; 3]| {
+        let [x, y] = [cos * x - sin * y, sin * x + cos * y];
+        [x, cosine * y - sine * z, sine * y + cosine * z]
+    };
+    let basis = &molecule.basis;
+    let moved = |position: [f64; 3]| {
+        let [x, y, z] = turn(position);
+        [x + 0.31, y - 1.7, z + 0.2]
+    };
+    let atoms = basis.atoms().iter().map(|atom| Atom { position: moved(atom.position), ..*atom });
+    let other = Basis::new(atoms.collect(), basis.shells().to_vec()).unwrap();
+    // Functions of the turned shell in those of the new axes: D' = U D Uᵀ with blocks U of shells.
+    let n = basis.functions();
+    let mut blocks = vec![0.0; n * n];
+    for shell in 0..basis.shells().len() {
+        let block = turned(basis.shells()[shell].momentum, turn);
+        let range = basis.functions_of(shell);
+        for (i, row) in range.clone().enumerate() {
+            for (j, column) in range.clone().enumerate() {
+                blocks[row * n + column] = block[i][j];
+            }
+        }
+    }
+    let density = &molecule.density().spins()[0].clone();
+    let product = |a: &[f64], b: &dyn Fn(usize, usize) -> f64| -> Vec<f64> {
+        (0..n * n).map(|e| (0..n).map(|k| a[e / n * n + k] * b(k, e % n)).sum()).collect()
+    };
+    let half = product(&blocks, &|k, column| density[k * n + column]);
+    let turned_density = product(&half, &|k, column| blocks[column * n + k]);
+    let energy = |basis: &Basis, density: Vec<f64>| {
+        let grid = Grid::molecular(basis.atoms(), 75, 434).unwrap();
+        let mut plan = Plan::new(&common::team_of(1), basis, &grid, Options::default()).unwrap();
+        let found = plan.evaluate(&Density::new(n, density).unwrap(), Functional::Pbe).unwrap();
+        (found.energy, found.electrons[0])
+    };
+    let [wanted, found] = [energy(basis, density.clone()), energy(&other, turned_density)];
+    assert!((wanted.0 - found.0).abs() < 1e-6, "{wanted:?} {found:?}");
+    assert!((wanted.1 - found.1).abs() < 1e-6, "{wanted:?} {found:?}");
 }

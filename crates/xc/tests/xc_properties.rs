@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::{apart, small, team_of, teams};
+use common::{apart, small, team_of, teams, without_double};
 use lattice_compute::Team;
-use lattice_xc::{Atom, Basis, Density, Functional, Grid, Numbers, Options, Plan, Shell, Xc};
+use lattice_xc::{Atom, Basis, Density, Functional, Grid, Numbers, Options, Plan, Shell, Xc, XcError};
 
 /// Three atoms with shells of every kind, turned and moved.
 fn basis(turn: f64, shift: [f64; 3]) -> Basis {
@@ -94,11 +94,47 @@ fn teams_cuts_and_memory_do_not_matter() {
                 expect_same("little memory", &found, &wanted, 1e-12);
             }
             for (_, team) in &teams[1..3] {
-                let options = Options { numbers: Numbers::Mixed, ..all };
-                expect_same("mixed", &evaluate(team, &basis, &grid, options, spins), &wanted, 3e-6);
+                for numbers in [Numbers::Mixed, Numbers::Single] {
+                    let options = Options { numbers, ..all };
+                    let label = format!("{numbers:?}");
+                    expect_same(&label, &evaluate(team, &basis, &grid, options, spins), &wanted, 3e-6);
+                }
             }
         }
     }
+}
+
+/// Points in another order are in the same groups.
+#[test]
+fn the_order_of_points_does_not_matter() {
+    let basis = basis(0.0, [0.0; 3]);
+    let grid = coarse(&basis);
+    let turned_round = |values: &[f64]| values.iter().rev().copied().collect();
+    let points = grid.points().iter().rev().copied().collect();
+    let other = Grid::new(points, turned_round(grid.weights())).unwrap();
+    let [found, wanted] =
+        [&other, &grid].map(|grid| evaluate(&team_of(1), &basis, grid, Options::default(), 1));
+    expect_same("other order", &found, &wanted, 1e-11);
+}
+
+#[test]
+fn devices_without_double_take_part_in_single_alone() {
+    let basis = basis(0.0, [0.0; 3]);
+    let (grid, team) = (coarse(&basis), without_double());
+    for numbers in [Numbers::Double, Numbers::Mixed] {
+        let options = Options { numbers, ..Options::default() };
+        let error = Plan::new(&team, &basis, &grid, options).err().unwrap();
+        assert!(matches!(error, XcError::NoDouble { .. }), "{error}");
+    }
+    let options = Options { numbers: Numbers::Single, ..Options::default() };
+    let wanted = evaluate(&Team::host(), &basis, &grid, options, 2);
+    expect_same("single", &evaluate(&team, &basis, &grid, options, 2), &wanted, 3e-6);
+    let gradient = |team: &Team| {
+        let mut plan = Plan::new(team, &basis, &grid, options).unwrap();
+        plan.gradient(&density(basis.functions(), 2), Functional::Pbe).unwrap()
+    };
+    let [found, wanted] = [gradient(&team), gradient(&Team::host())];
+    assert!(apart(found.as_flattened(), wanted.as_flattened()) < 1e-5 * wanted[0][0].abs().max(1.0));
 }
 
 #[test]

@@ -1,9 +1,12 @@
-//! Which worker does which jobs: first by what they are expected to cost, then by measured times.
+//! Which worker does which jobs: first by expected times, then by measured ones.
 //!
-//! Nothing here knows devices. A job has a cost, a worker a speed: it does a job in cost/speed.
+//! Nothing here knows devices. `times` has for each worker the seconds that it needs for each job,
+//! infinite for a job that it cannot do. [`fit`] makes such times of a few that were measured.
 
+mod fit;
 mod partition;
 mod rebalance;
 
+pub use fit::{Fit, fit};
 pub use partition::{partition, seconds};
 pub use rebalance::{BALANCED, Move, imbalance, rebalance};

@@ -4,41 +4,50 @@
 const HALVINGS: usize = 40;
 
 /// Returns the time of each worker for its jobs.
-pub fn seconds(jobs: &[Vec<usize>], costs: &[f64], speeds: &[f64]) -> Vec<f64> {
-    let of = |(jobs, speed): (&Vec<usize>, &f64)| jobs.iter().map(|&job| costs[job]).sum::<f64>() / speed;
-    jobs.iter().zip(speeds).map(of).collect()
+pub fn seconds(jobs: &[Vec<usize>], times: &[Vec<f64>]) -> Vec<f64> {
+    jobs.iter().zip(times).map(|(jobs, times)| jobs.iter().map(|&job| times[job]).sum()).collect()
 }
 
 /// Distributes jobs, so that the last worker is done as early as possible.
 ///
 /// Returns the numbers of each worker's jobs, ascending. The way is first-fit decreasing in bins of
-/// speed times capacity, with a search for the capacity (Yue, Acta Math. Appl. Sin. 7 (1991) 321: at
-/// most 11/9 of the fewest bins, and one). It is not monotone in the capacity, so the best distribution
-/// that was met is kept. Costs and speeds are positive; a worker without speed gets nothing.
+/// one capacity in seconds, with a search for the capacity (Yue, Acta Math. Appl. Sin. 7 (1991)
+/// 321: at most 11/9 of the fewest bins, and one). It is not monotone in the capacity, so the best
+/// distribution that was met is kept. Times are positive, or infinite where a worker cannot do a
+/// job.
 ///
 /// # Panics
-/// If no worker has a speed.
-pub fn partition(costs: &[f64], speeds: &[f64]) -> Vec<Vec<usize>> {
-    let fastest = speeds.iter().copied().fold(0.0, f64::max);
-    assert!(fastest > 0.0, "a worker must have a speed");
-    let mut order: Vec<usize> = (0..costs.len()).collect();
-    order.sort_by(|&a, &b| costs[b].total_cmp(&costs[a]).then(a.cmp(&b)));
-    let mut workers: Vec<usize> = (0..speeds.len()).filter(|&worker| speeds[worker] > 0.0).collect();
-    workers.sort_by(|&a, &b| speeds[b].total_cmp(&speeds[a]).then(a.cmp(&b)));
-    let total: f64 = costs.iter().sum();
-    let largest = costs.iter().copied().fold(0.0, f64::max);
-    // All on the fastest worker is always possible.
-    let mut best = vec![Vec::new(); speeds.len()];
-    best[workers[0]] = (0..costs.len()).collect();
-    let (mut low, mut high) = ((largest / fastest).max(total / speeds.iter().sum::<f64>()), total / fastest);
-    let mut shortest = high;
+/// If there is a job that no worker can do.
+pub fn partition(times: &[Vec<f64>]) -> Vec<Vec<usize>> {
+    let count = times.first().map_or(0, Vec::len);
+    let finite = |worker: usize| times[worker].iter().copied().filter(|time| time.is_finite());
+    let totals: Vec<f64> = (0..times.len()).map(|worker| finite(worker).sum()).collect();
+    let can = |worker: &usize| count == 0 || finite(*worker).next().is_some();
+    let mut workers: Vec<usize> = (0..times.len()).filter(can).collect();
+    // The fastest first: the one that needs least for a job on average.
+    let average = |worker: usize| totals[worker] / finite(worker).count().max(1) as f64;
+    workers.sort_by(|&a, &b| average(a).total_cmp(&average(b)).then(a.cmp(&b)));
+    let by = |job: usize, of: fn(f64, f64) -> f64, from: f64| {
+        times.iter().map(|times| times[job]).filter(|time| time.is_finite()).fold(from, of)
+    };
+    let least: Vec<f64> = (0..count).map(|job| by(job, f64::min, f64::INFINITY)).collect();
+    assert!(least.iter().all(|time| time.is_finite()), "each job must have a worker");
+    let mut order: Vec<usize> = (0..count).collect();
+    order.sort_by(|&a, &b| least[b].total_cmp(&least[a]).then(a.cmp(&b)));
+    // Here each job fits on the fastest worker that can do it.
+    let most: f64 = (0..count).map(|job| by(job, f64::max, 0.0)).sum();
+    let mut best = first_fit(times, &order, &workers, most).expect("all jobs fit");
+    let mut shortest = longest(&best, times);
+    let largest = least.iter().copied().fold(0.0, f64::max);
+    let rates: f64 = workers.iter().map(|&worker| 1.0 / totals[worker]).sum();
+    let (mut low, mut high) = (largest.max(1.0 / rates), shortest);
     // The lower end itself first: it is often enough.
     let mut capacity = low;
     for _ in 0..HALVINGS {
-        match first_fit(costs, speeds, &order, &workers, capacity) {
+        match first_fit(times, &order, &workers, capacity) {
             Some(jobs) => {
                 high = capacity;
-                let longest = longest(&jobs, costs, speeds);
+                let longest = longest(&jobs, times);
                 if longest < shortest {
                     (best, shortest) = (jobs, longest);
                 }
@@ -54,27 +63,24 @@ pub fn partition(costs: &[f64], speeds: &[f64]) -> Vec<Vec<usize>> {
     best
 }
 
-fn longest(jobs: &[Vec<usize>], costs: &[f64], speeds: &[f64]) -> f64 {
-    let busy = jobs.iter().zip(speeds).filter(|(jobs, _)| !jobs.is_empty());
-    busy.map(|(jobs, speed)| jobs.iter().map(|&job| costs[job]).sum::<f64>() / speed).fold(0.0, f64::max)
+fn longest(jobs: &[Vec<usize>], times: &[Vec<f64>]) -> f64 {
+    seconds(jobs, times).into_iter().fold(0.0, f64::max)
 }
 
 /// Gives each job to the first worker that has room, or returns `None` if one finds none.
 fn first_fit(
-    costs: &[f64],
-    speeds: &[f64],
+    times: &[Vec<f64>],
     order: &[usize],
     workers: &[usize],
     capacity: f64,
 ) -> Option<Vec<Vec<usize>>> {
-    let mut jobs = vec![Vec::new(); speeds.len()];
-    let mut filled = vec![0.0; speeds.len()];
+    let mut jobs = vec![Vec::new(); times.len()];
+    let mut filled = vec![0.0; times.len()];
     for &job in order {
         // Sums of rounded numbers may be a little too large.
-        let fits =
-            |&&worker: &&usize| filled[worker] + costs[job] <= capacity * speeds[worker] * (1.0 + 1e-12);
+        let fits = |&&worker: &&usize| filled[worker] + times[worker][job] <= capacity * (1.0 + 1e-12);
         let &worker = workers.iter().find(fits)?;
-        filled[worker] += costs[job];
+        filled[worker] += times[worker][job];
         jobs[worker].push(job);
     }
     Some(jobs)

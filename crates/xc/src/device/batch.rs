@@ -6,7 +6,7 @@ use crate::error::XcResult;
 use crate::grid::Grid;
 use crate::groups::Group;
 use crate::tables::{PADDING, Tables, values_of};
-use lattice_compute::scalar::{Element, Real};
+use lattice_compute::scalar::{Element, Precision, Real};
 use lattice_compute::{Buffer, Device, DeviceKind};
 use lattice_linalg::Op;
 use lattice_linalg::gemm::Grouped;
@@ -35,6 +35,8 @@ pub(super) struct Batch<T: Real + Element> {
     pub most: [usize; 2],
     /// The functions of each group by their numbers, one group after the other.
     pub numbers: Vec<u32>,
+    /// The weights of all points.
+    pub host_weights: Vec<f64>,
     pub groups: Buffer<u64>,
     pub shells: Buffer<[u32; 2]>,
     pub functions: Buffer<u32>,
@@ -49,13 +51,27 @@ pub(super) struct Batch<T: Real + Element> {
 }
 
 /// Memory that all batches use in turn.
-pub(super) struct Scratch<T> {
+pub(super) struct Scratch<T, W> {
     pub products: Buffer<T>,
     pub squares: Buffer<T>,
-    /// ρ and ∇ρ of two spins.
-    pub values: Buffer<f64>,
-    pub factors: Buffer<f64>,
+    /// ρ and ∇ρ of two spins, in so many parts.
+    pub values: Buffer<W>,
+    pub factors: Buffer<W>,
     pub of_points: Buffer<f64>,
+}
+
+/// Returns how many numbers a sum consists of: two in single precision, see `cl/xc_wide.cl`.
+pub(super) fn parts<W: Real>() -> usize {
+    match W::PRECISION {
+        Precision::Double => 1,
+        Precision::Single => 2,
+    }
+}
+
+/// Puts the parts of sums together.
+pub(super) fn joined<W: Real>(values: &[W]) -> Vec<f64> {
+    let count = values.len() / parts::<W>();
+    (0..count).map(|k| values[k..].iter().step_by(count).map(|&part| Real::to_f64(part)).sum()).collect()
 }
 
 /// More memory for a gradient.
@@ -75,27 +91,29 @@ pub(crate) fn least_bytes<'a>(groups: impl IntoIterator<Item = &'a Group>, size:
     groups.into_iter().map(of).max().unwrap_or(0)
 }
 
-/// Cuts groups into batches, in their order.
-pub(super) fn cut<'a>(
+/// Cuts a list of groups into batches, in their order.
+pub(super) fn cut(
     device: &Device,
-    groups: impl IntoIterator<Item = &'a Group>,
+    groups: &[Group],
+    jobs: &[usize],
     budget: u64,
     size: usize,
-) -> Vec<Vec<&'a Group>> {
+) -> Vec<Vec<usize>> {
     let info = device.info();
     let most = if info.kind == DeviceKind::Cpu { ON_PROCESSORS } else { ON_OTHERS } as u64;
     // A fourth of the budget is for batches that keep nothing, and a buffer has all planes of a gradient.
     let of_budget = budget / 4 / ((KEPT_PLANES + 2) * size) as u64;
     let of_buffers = info.max_allocation_bytes / (ALL_PLANES * size) as u64;
     let most = most.min(of_budget).min(of_buffers) as usize;
-    let (mut batches, mut values) = (Vec::<Vec<&Group>>::new(), usize::MAX);
-    for group in groups {
-        values = values.saturating_add(values_of(group));
+    let (mut batches, mut values) = (Vec::<Vec<usize>>::new(), usize::MAX);
+    for &job in jobs {
+        let more = values_of(&groups[job]);
+        values = values.saturating_add(more);
         match batches.last_mut() {
-            Some(batch) if values <= most => batch.push(group),
+            Some(batch) if values <= most => batch.push(job),
             _ => {
-                batches.push(vec![group]);
-                values = values_of(group);
+                batches.push(vec![job]);
+                values = more;
             }
         }
     }
@@ -103,8 +121,8 @@ pub(super) fn cut<'a>(
 }
 
 impl<T: Real + Element> Batch<T> {
-    /// Sends the tables of some groups to a device.
-    pub fn new(device: &Device, basis: &Basis, grid: &Grid, groups: &[&Group]) -> XcResult<Self> {
+    /// Sends the tables of those groups that are present to a device.
+    pub fn new(device: &Device, basis: &Basis, grid: &Grid, groups: &[(&Group, bool)]) -> XcResult<Self> {
         let tables = Tables::new(basis, grid, groups.iter().copied());
         let along = |axis: usize| tables.points.iter().map(move |point| point[axis]);
         let points = split::<T>(along(0).chain(along(1)).chain(along(2)));
@@ -124,6 +142,7 @@ impl<T: Real + Element> Batch<T> {
             with_squares: Grouped::new(device, Op::N, &tables.with_squares())?,
             to_squares: Grouped::new(device, Op::T, &tables.to_squares())?,
             numbers: tables.functions,
+            host_weights: tables.weights,
         })
     }
 
@@ -133,18 +152,26 @@ impl<T: Real + Element> Batch<T> {
     }
 }
 
-impl<T: Real + Element> Scratch<T> {
+impl<T: Real + Element, W: Real> Scratch<T, W> {
     /// Makes memory for each of the batches.
     pub fn new<'a>(device: &Device, batches: impl Iterator<Item = &'a Batch<T>> + Clone) -> XcResult<Self> {
         let most = |of: fn(&Batch<T>) -> usize| batches.clone().map(of).max().unwrap_or(0);
         let points = most(|batch| batch.all_points);
+        // Without double precision the host evaluates functionals.
+        let of_points = if W::PRECISION == Precision::Double { 3 * points } else { 0 };
         Ok(Self {
             products: Buffer::uninitialised(device, most(|batch| batch.values))?,
             squares: Buffer::uninitialised(device, most(|batch| batch.squares))?,
-            values: Buffer::uninitialised(device, 8 * points)?,
+            values: Buffer::uninitialised(device, parts::<W>() * 8 * points)?,
             factors: Buffer::uninitialised(device, 8 * points)?,
-            of_points: Buffer::uninitialised(device, 3 * points)?,
+            of_points: Buffer::uninitialised(device, of_points)?,
         })
+    }
+
+    /// Tells whether there is room for a batch.
+    pub fn holds(&self, batch: &Batch<T>) -> bool {
+        let products = batch.values <= self.products.len() && batch.squares <= self.squares.len();
+        products && 8 * batch.all_points <= self.factors.len()
     }
 }
 

@@ -11,17 +11,19 @@ use std::sync::{Arc, Mutex};
 
 const GROUPS: &str = include_str!("../../cl/xc_groups.cl");
 const FUNCTIONS: KernelFamily = KernelFamily::new("xc_functions", &[GROUPS]);
+const WIDE: &str = include_str!("../../cl/xc_wide.cl");
 const DENSITY: KernelFamily =
-    KernelFamily::new("xc_density", &[GROUPS, include_str!("../../cl/xc_density.cl")]);
-const MATRIX: KernelFamily = KernelFamily::new("xc_matrix", &[GROUPS, include_str!("../../cl/xc_matrix.cl")]);
+    KernelFamily::new("xc_density", &[GROUPS, WIDE, include_str!("../../cl/xc_density.cl")]);
+const MATRIX: KernelFamily =
+    KernelFamily::new("xc_matrix", &[GROUPS, WIDE, include_str!("../../cl/xc_matrix.cl")]);
 const FUNCTIONAL: KernelFamily =
     KernelFamily::new("xc_functional", &[GROUPS, include_str!("../../cl/xc_functional.cl")]);
 
 /// Work-items of a group on GPUs.
 const ITEMS: usize = 64;
 
-/// The kernels for functions of type `T`; those with planes or a functional are made on first use.
-pub(super) struct Kernels<T> {
+/// The kernels for functions of type `T` and sums of type `W`; those with planes or a functional are made on first use.
+pub(super) struct Kernels<T, W> {
     local: usize,
     units: usize,
     lanes: usize,
@@ -31,7 +33,7 @@ pub(super) struct Kernels<T> {
     functions: Mutex<Vec<(usize, Kernel)>>,
     densities: Mutex<Vec<(usize, Arc<OfDensity>)>>,
     functionals: Mutex<Vec<(Functional, Arc<OfFunctional>)>>,
-    number: PhantomData<T>,
+    numbers: PhantomData<(T, W)>,
 }
 
 /// The kernels between functions and densities.
@@ -61,7 +63,7 @@ fn kept<K: PartialEq, V: Clone>(
     Ok(made)
 }
 
-impl<T: Real> Kernels<T> {
+impl<T: Real, W: Real> Kernels<T, W> {
     /// Returns the kernels of a device, built on first use.
     pub fn of(device: &Device) -> Result<Arc<Self>> {
         device.attached(Self::new)
@@ -76,13 +78,15 @@ impl<T: Real> Kernels<T> {
         };
         // Vectors of double have at most 16 numbers.
         let lanes = lanes.clamp(1, crate::tables::PADDING);
-        let key = |family| KernelKey::of_real::<T>(family).lanes(lanes);
+        let key = |family, lanes| {
+            KernelKey::of_real::<T>(family).lanes(lanes).define("WIDE_BITS", W::PRECISION.bits())
+        };
         let [groups, group_functions] =
             [Parameter::input::<u64>("groups"), Parameter::input::<u32>("group_functions")];
         let [number, count] = [Parameter::value::<u64>, Parameter::value::<u32>];
         let (input, output) = (Parameter::input::<T>, Parameter::output::<T>);
-        let gathering = device.program(&key(DENSITY).define("PLANES", 1))?;
-        let adding = device.program(&key(MATRIX))?;
+        let gathering = device.program(&key(DENSITY, lanes).define("PLANES", 1))?;
+        let adding = device.program(&key(MATRIX, 1))?;
         Ok(Self {
             local,
             units: info.compute_units,
@@ -100,7 +104,7 @@ impl<T: Real> Kernels<T> {
                     Parameter::input::<u32>("begins"),
                     Parameter::input::<[u32; 2]>("entries"),
                     input("squares"),
-                    Parameter::output::<f64>("matrix"),
+                    Parameter::output::<W>("matrix"),
                 ],
             )?,
             pull: adding.kernel(
@@ -112,15 +116,16 @@ impl<T: Real> Kernels<T> {
                     input("chi"),
                     input("products"),
                     input("weighted_products"),
-                    Parameter::input::<f64>("factors"),
+                    Parameter::input::<W>("factors"),
                     count("spin"),
-                    Parameter::output::<f64>("pulls"),
+                    number("pull_count"),
+                    Parameter::output::<W>("pulls"),
                 ],
             )?,
             functions: Mutex::default(),
             densities: Mutex::default(),
             functionals: Mutex::default(),
-            number: PhantomData,
+            numbers: PhantomData,
         })
     }
 
@@ -157,7 +162,9 @@ impl<T: Real> Kernels<T> {
     /// Returns the kernels of densities with so many planes: 1 or 4.
     pub fn of_density(&self, device: &Device, planes: usize) -> Result<Arc<OfDensity>> {
         kept(&self.densities, planes, || {
-            let program = device.program(&self.key(DENSITY).define("PLANES", planes))?;
+            let program = device.program(
+                &self.key(DENSITY).define("WIDE_BITS", W::PRECISION.bits()).define("PLANES", planes),
+            )?;
             let [number, input] = [Parameter::value::<u64>, Parameter::input::<T>];
             let groups = Parameter::input::<u64>("groups");
             let spin = Parameter::value::<u32>("spin");
@@ -168,14 +175,14 @@ impl<T: Real> Kernels<T> {
                 all_points,
                 number("plane"),
                 input("chi"),
-                Parameter::input::<f64>("factors"),
+                Parameter::input::<W>("factors"),
                 spin,
-                Parameter::value::<f64>("scale"),
+                Parameter::value::<W>("scale"),
                 Parameter::output::<T>("weighted"),
             ];
             Ok(Arc::new(OfDensity {
                 density: program
-                    .kernel("xc_density", &[&density[..], &[Parameter::output::<f64>("values")]].concat())?,
+                    .kernel("xc_density", &[&density[..], &[Parameter::output::<W>("values")]].concat())?,
                 weighted: program.kernel("xc_weighted", &weighted)?,
             }))
         })

@@ -35,6 +35,30 @@ type Values = Vec<[f64; 4]>;
 /// Factors at each point: w v_ρ/2, then w (2 v_ss ∇ρ_s + v_↑↓ ∇ρ_s').
 type Factors = Vec<[f64; 4]>;
 
+/// What a point adds to energy and electrons, and its factors for each spin.
+pub(crate) struct AtPoint {
+    pub energy: f64,
+    pub electrons: [f64; 2],
+    pub factors: [[f64; 4]; 2],
+}
+
+/// Evaluates the functional at a point, from ρ and ∇ρ of each spin, or of both spins together.
+pub(crate) fn at_point(functional: Functional, weight: f64, spins: usize, values: [[f64; 4]; 2]) -> AtPoint {
+    let values = if spins == 1 { [values[0].map(|value| 0.5 * value); 2] } else { values };
+    let product = |a: usize, b: usize| (1..4).map(|k| values[a][k] * values[b][k]).sum::<f64>();
+    let at = functional.at([values[0][0], values[1][0]], [product(0, 0), product(0, 1), product(1, 1)]);
+    let of_spin = |spin: usize| {
+        let (own, other) = (at.by_sigma[2 * spin], at.by_sigma[1]);
+        let gradient = |k: usize| 2.0 * own * values[spin][k] + other * values[1 - spin][k];
+        [0.5 * at.by_rho[spin], gradient(1), gradient(2), gradient(3)].map(|factor| weight * factor)
+    };
+    AtPoint {
+        energy: weight * at.energy,
+        electrons: values.map(|spin| weight * spin[0]),
+        factors: [of_spin(0), of_spin(1)],
+    }
+}
+
 impl Prepared {
     fn new(basis: &Basis, grid: &Grid, group: &Group, planes: usize) -> Self {
         let points: Vec<[f64; 3]> = group.points.iter().map(|&point| grid.points()[point as usize]).collect();
@@ -83,20 +107,11 @@ impl Prepared {
         let (mut energy, mut electrons) = (0.0, [0.0; 2]);
         let mut factors = vec![vec![[0.0; 4]; self.weights.len()]; values.len()];
         for (point, &weight) in self.weights.iter().enumerate() {
-            let spins = match values {
-                [both] => [both[point].map(|value| 0.5 * value); 2],
-                _ => [values[0][point], values[1][point]],
-            };
-            let product = |a: usize, b: usize| (1..4).map(|k| spins[a][k] * spins[b][k]).sum::<f64>();
-            let at = functional.at([spins[0][0], spins[1][0]], [product(0, 0), product(0, 1), product(1, 1)]);
-            energy += weight * at.energy;
-            electrons.iter_mut().zip(spins).for_each(|(sum, spin)| *sum += weight * spin[0]);
-            for (spin, factors) in factors.iter_mut().enumerate() {
-                let (own, other) = (at.by_sigma[2 * spin], at.by_sigma[1]);
-                let gradient = |k: usize| 2.0 * own * spins[spin][k] + other * spins[1 - spin][k];
-                let all = [0.5 * at.by_rho[spin], gradient(1), gradient(2), gradient(3)];
-                factors[point] = all.map(|factor| weight * factor);
-            }
+            let values = [values[0][point], values[values.len() - 1][point]];
+            let at = at_point(functional, weight, factors.len(), values);
+            energy += at.energy;
+            electrons.iter_mut().zip(at.electrons).for_each(|(sum, part)| *sum += part);
+            factors.iter_mut().zip(at.factors).for_each(|(factors, at)| factors[point] = at);
         }
         (energy, electrons, factors)
     }

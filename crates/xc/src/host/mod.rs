@@ -3,4 +3,4 @@
 mod evaluate;
 mod functions;
 
-pub(crate) use evaluate::{Sums, evaluate, gradient};
+pub(crate) use evaluate::{Sums, at_point, evaluate, gradient};

@@ -52,6 +52,14 @@ pub fn as_gpu() -> Team {
     Team::of([Device::open(&found, &options()).expect("a discovered device opens")])
 }
 
+/// The first device here, taken for one without double precision.
+pub fn without_double() -> Team {
+    let mut found = usable().swap_remove(0);
+    found.info.fp64 = false;
+    let options = DeviceOptions { without_double: true, ..options() };
+    Team::of([Device::open(&found, &options).expect("a discovered device opens")])
+}
+
 /// The host, the first device alone, taken for a GPU, and as a team of two and of three.
 pub fn teams() -> Vec<(&'static str, Team)> {
     vec![
