@@ -181,6 +181,10 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &["cr-solve bench md --atoms 4000,32000 --mode direct,derivative --list cells,all-pairs"],
     ),
     ("cr-solve bench fft", &["cr-solve bench fft --sizes 128,60x60x60,251 --kind c2c,r2c --precision s,d"]),
+    (
+        "cr-solve bench xc",
+        &["cr-solve bench xc water.molden --grid 75x302 --cube 3,5,8 --precision double,mixed"],
+    ),
     ("cr-solve bench sparse", &["cr-solve bench sparse A.mtx --rhs 1,8 --solve"]),
     ("cr-solve bench stencil", &["cr-solve bench stencil --dims 16x16x16x32"]),
     ("cr-solve bench solver", &["cr-solve bench solver --json"]),

@@ -63,6 +63,42 @@ fn a_molden_file_has_an_energy_everywhere() {
 }
 
 #[test]
+fn every_precision_gives_the_energy_and_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("h2.molden");
+    std::fs::write(&input, HYDROGEN).unwrap();
+    let energy = |precision: &str| {
+        let line = ["xc", text(&input), "--grid", "20x50", "--device", "auto", "--precision", precision];
+        let result = json(&line);
+        assert_eq!(result["precision"], precision, "{result}");
+        result["energy"].as_f64().unwrap()
+    };
+    let wanted = energy("double");
+    for precision in ["mixed", "single"] {
+        assert!((energy(precision) - wanted).abs() < 1e-6, "{precision}");
+    }
+}
+
+#[test]
+fn stages_are_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("h2.molden");
+    std::fs::write(&input, HYDROGEN).unwrap();
+    let line = "--grid 10x50 --cube 2.5 --precision double --samples 1 --seconds 0.01 --device 0.0,0.0";
+    let line: Vec<&str> = ["bench", "xc", text(&input)].into_iter().chain(line.split(' ')).collect();
+    let result = json(&line);
+    let rows = result["rows"].as_array().unwrap();
+    // An evaluation and seven stages on each device, and an evaluation on both.
+    assert_eq!(rows.len(), 2 * 8 + 1, "{result}");
+    for row in rows {
+        assert_eq!((row["benchmark"].as_str(), row["checked"].as_bool()), (Some("xc"), Some(true)), "{row}");
+        assert!(row["wall_seconds"]["median"].as_f64().unwrap() > 0.0, "{row}");
+    }
+    assert!(rows[0]["details"]["groups"].as_u64().unwrap() > 0);
+    assert!(rows[16]["details"]["imbalance"].as_f64().is_some(), "{}", rows[16]);
+}
+
+#[test]
 fn the_reference_values_are_verified() {
     let Some(folder) = shared().map(|folder| folder.join("reference/xc")).filter(|folder| folder.is_dir())
     else {
@@ -97,6 +133,13 @@ fn bad_input_is_refused() {
     refused(&["--density", text(&density)], 3, "has the shape [3, 3]; the basis has 2 functions");
     write(vec![2, 2], vec![1.0, 0.5, 0.25, 1.0]);
     refused(&["--density", text(&density)], 3, "differ by 2.5e-1");
+    write(vec![2, 2], vec![1.0, 0.0, 0.0, 1.0]);
+    write(vec![2, 2, 2], vec![0.0; 8]);
+    refused(
+        &["--density", text(&density)],
+        3,
+        "that of two spins, but the molecule of this file has no unpaired",
+    );
     write(vec![2, 2], vec![1.0, 0.0, 0.0, 1.0]);
     // A density that has too few electrons gets a warning.
     let said =

@@ -25,6 +25,7 @@ mod sparse;
 mod stencil;
 mod text;
 mod triads;
+mod xc;
 
 use super::Common;
 use super::failure::{Failure, Status};
@@ -52,6 +53,8 @@ pub enum Bench {
     Fft(fft::Arguments),
     /// Steps of particles that interact in pairs, by formulas and tables
     Md(md::Arguments),
+    /// The stages of an exchange-correlation energy, compared with products and memory
+    Xc(xc::Arguments),
     /// The hop of the Wilson operator from parity to parity, in every storage
     Stencil(stencil::Arguments),
     /// Cost of an iteration of each method
@@ -85,6 +88,7 @@ impl Bench {
             Bench::Sparse(arguments) => &arguments.how,
             Bench::Fft(arguments) => &arguments.how,
             Bench::Md(arguments) => &arguments.how,
+            Bench::Xc(arguments) => &arguments.how,
             Bench::Stencil(arguments) => &arguments.how,
             Bench::Solver(arguments) => &arguments.how,
             Bench::Measure(arguments) => &arguments.how,
@@ -129,6 +133,7 @@ impl Bench {
             Bench::Sparse(arguments) => sparse::measure(arguments, session),
             Bench::Fft(arguments) => fft::measure(arguments, session),
             Bench::Md(arguments) => md::measure(arguments, session),
+            Bench::Xc(arguments) => xc::measure(arguments, session),
             Bench::Stencil(arguments) => stencil::measure(arguments, session),
             Bench::Solver(arguments) => solver::measure(arguments, session),
             Bench::Measure(arguments) => measure::measure(arguments, session),

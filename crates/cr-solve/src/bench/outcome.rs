@@ -118,6 +118,7 @@ pub enum Benchmark {
     Sparse,
     Fft,
     Md,
+    Xc,
     Stencil,
     Solver,
     Measure,

@@ -260,6 +260,22 @@ impl Input {
             .hint("give it by --density FILE.npy"))
     }
 
+    /// Checks that a density has the spins that the file speaks of.
+    ///
+    /// # Errors
+    /// When it has two, and the file has no unpaired electrons, or orbitals of one spin.
+    pub fn expect_spins(&mut self, density: &Density) -> Result<(), Failure> {
+        let unpaired = if self.has("spin") { self.array("spin")?.values.first().copied() } else { None };
+        let has_one =
+            unpaired == Some(0.0) || self.of_orbitals.as_ref().is_some_and(|own| own.spins().len() == 1);
+        if density.spins().len() == 2 && has_one {
+            let problem =
+                "the density is that of two spins, but the molecule of this file has no unpaired electrons";
+            return Err(bad(&self.path, problem).hint("give the sum of both matrices"));
+        }
+        Ok(())
+    }
+
     /// Returns the grid that is named, that of the input, or one that is made.
     ///
     /// # Errors

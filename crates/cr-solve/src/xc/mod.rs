@@ -1,6 +1,6 @@
 //! `cr-solve xc`: exchange-correlation energy, matrix and gradient of a density.
 
-mod input;
+pub mod input;
 mod outcome;
 
 use super::Common;
@@ -8,7 +8,7 @@ use super::failure::{Failure, Status};
 use super::report::Report;
 use super::team::device_names;
 use input::{Input, Points};
-use lattice_cl::device::{DeviceKind, Profiling, Team};
+use lattice_cl::device::{DeviceKind, DeviceOptions, Profiling, Team};
 use lattice_cl::io::{self, NumberArray};
 use lattice_xc::{Functional, Numbers, Options, Plan, Xc, XcError};
 use outcome::{
@@ -21,12 +21,35 @@ use std::time::Instant;
 /// Part of the expected electrons whose lack or excess gets a warning.
 const ELECTRONS: f64 = 1e-4;
 
+/// The numbers on devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum PrecisionName {
+pub enum PrecisionName {
     /// Everything in double
     Double,
     /// Functions and products in single; densities, energies and sums over groups in double
     Mixed,
+    /// As mixed, with sums of two numbers in single instead of double: for devices without double
+    Single,
+}
+
+impl PrecisionName {
+    /// Returns the numbers of the name.
+    pub fn numbers(self) -> Numbers {
+        match self {
+            Self::Double => Numbers::Double,
+            Self::Mixed => Numbers::Mixed,
+            Self::Single => Numbers::Single,
+        }
+    }
+
+    /// Returns the name of numbers.
+    pub fn of(numbers: Numbers) -> &'static str {
+        match numbers {
+            Numbers::Double => "double",
+            Numbers::Mixed => "mixed",
+            Numbers::Single => "single",
+        }
+    }
 }
 
 /// The command line of `xc`.
@@ -81,7 +104,7 @@ impl From<XcError> for Failure {
         let status = match error {
             XcError::Device(error) => return error.into(),
             XcError::Blas(_) | XcError::Budget { .. } => Status::Device,
-            XcError::Option { .. } | XcError::Angular { .. } => Status::Usage,
+            XcError::Option { .. } | XcError::Angular { .. } | XcError::NoDouble { .. } => Status::Usage,
             _ => Status::File,
         };
         Failure::new(status, error)
@@ -98,15 +121,18 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     check_outputs(arguments)?;
     let mut input = Input::read(&arguments.input)?;
     let density = input.density(arguments.density.as_deref(), arguments.density_block.as_deref())?;
+    input.expect_spins(&density)?;
     let (grid, source) = input.grid(arguments.grid, arguments.points.as_deref())?;
-    let team = common.team(Profiling::Off, report)?;
+    let without_double = arguments.precision == Some(PrecisionName::Single);
+    let device_options = DeviceOptions { without_double, ..common.device_options(Profiling::Off) };
+    let team = common.team_with(device_options, report)?;
     match team.absence() {
         Some(absence) => report.note(format_args!("running on the host: {absence}")),
         None => report.note(format_args!("running on {}", device_names(&team).join(", "))),
     }
     let options = arguments.options(&team);
     let mut warnings = Vec::new();
-    if team.is_host() && options.numbers == Numbers::Mixed {
+    if team.is_host() && options.numbers != Numbers::Double {
         warnings.push("the host computes in double, whatever --precision says".to_owned());
     }
     let began = Instant::now();
@@ -116,7 +142,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     let mut evaluate = |plan: &mut Plan| -> Result<Xc, Failure> {
         let began = Instant::now();
         let found = plan.evaluate(&density, arguments.functional)?;
-        iterations.push(Iteration::new(began.elapsed().as_secs_f64(), &found));
+        iterations.push(Iteration::new(began.elapsed().as_secs_f64(), &found, plan));
         Ok(found)
     };
     let mut found = evaluate(&mut plan)?;
@@ -153,7 +179,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         schema_version: 1,
         device: device_names(&team),
         functional: arguments.functional.name(),
-        precision: if options.numbers == Numbers::Mixed && !team.is_host() { "mixed" } else { "double" },
+        precision: PrecisionName::of(if team.is_host() { Numbers::Double } else { options.numbers }),
         molecule: MoleculeSummary::new(&input),
         grid: GridSummary::new(info, source),
         groups: GroupsSummary::new(info),
@@ -194,8 +220,7 @@ impl Arguments {
     fn options(&self, team: &Team) -> Options {
         let on_gpus = team.devices().iter().all(|device| device.info().kind == DeviceKind::Gpu);
         let numbers = match self.precision {
-            Some(PrecisionName::Double) => Numbers::Double,
-            Some(PrecisionName::Mixed) => Numbers::Mixed,
+            Some(name) => name.numbers(),
             None if on_gpus && !team.is_host() => Numbers::Mixed,
             None => Numbers::Double,
         };
@@ -210,9 +235,9 @@ fn verified(
     density: &lattice_xc::Density,
     options: Options,
 ) -> Result<Vec<Verification>, Failure> {
-    let is_mixed = options.numbers == Numbers::Mixed;
+    let is_double = options.numbers == Numbers::Double;
     let (of_energy, of_matrix, of_gradient) =
-        if is_mixed { (5e-6, 3e-6, 1e-5) } else { (1e-10, 1e-10, 1e-9) };
+        if is_double { (1e-10, 1e-10, 1e-9) } else { (5e-6, 3e-6, 1e-5) };
     let mut all = Vec::new();
     for functional in Functional::ALL {
         let [matrix, gradient, energy] = ["vxc", "grad", "exc"].map(|what| format!("{what}_{functional}"));

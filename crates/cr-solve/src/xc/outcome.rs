@@ -4,7 +4,7 @@ use super::input::{Input, Source};
 use crate::failure::{Failure, Status};
 use crate::report::{Table, scientific};
 use lattice_cl::io::NumberArray;
-use lattice_xc::{Density, PlanInfo, Spread, Xc};
+use lattice_xc::{Density, Plan, PlanInfo, Spread, Xc};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -73,6 +73,17 @@ struct ShareSummary {
     share: f64,
 }
 
+/// A group that goes to another device.
+#[derive(Serialize)]
+struct MoveSummary {
+    group: usize,
+    points: usize,
+    functions: usize,
+    /// Devices by their places in `devices`.
+    from: usize,
+    to: usize,
+}
+
 #[derive(Serialize)]
 pub struct Iteration {
     seconds: f64,
@@ -81,6 +92,7 @@ pub struct Iteration {
     imbalance: f64,
     /// Groups that went to another device afterwards.
     moves: usize,
+    moved: Vec<MoveSummary>,
 }
 
 #[derive(Serialize)]
@@ -174,7 +186,7 @@ impl CacheSummary {
 
 impl Iteration {
     /// Describes an evaluation that took so many seconds.
-    pub fn new(seconds: f64, found: &Xc) -> Self {
+    pub fn new(seconds: f64, found: &Xc, plan: &Plan) -> Self {
         let all: f64 = found.shares.iter().map(|share| share.seconds).sum();
         let devices = found.shares.iter().map(|share| ShareSummary {
             label: share.label.clone(),
@@ -183,8 +195,18 @@ impl Iteration {
             share: share.seconds / all,
         });
         let devices = devices.collect();
-        Self { seconds, devices, imbalance: found.imbalance(), moves: found.moves.len() }
+        let moved = found.moves.iter().filter_map(|step| {
+            let [points, functions] = plan.size_of_group(step.job)?;
+            Some(MoveSummary { group: step.job, points, functions, from: step.from, to: step.to })
+        });
+        let moved = moved.collect();
+        Self { seconds, devices, imbalance: found.imbalance(), moves: found.moves.len(), moved }
     }
+}
+
+/// Returns the number that a device's label begins with.
+fn number_of(label: &str) -> &str {
+    label.split_whitespace().next().unwrap_or(label)
 }
 
 /// Returns tr(D V) of all spins.
@@ -265,6 +287,16 @@ impl Outcome {
                     iteration.moves
                 ),
             );
+            for step in &iteration.moved {
+                let MoveSummary { group, points, functions, from, to } = step;
+                let [from, to] = [from, to].map(|&device| number_of(&self.device[device]));
+                table.line(
+                    "moved",
+                    format_args!(
+                        "group {group}, {points} points and {functions} functions, from {from} to {to}"
+                    ),
+                );
+            }
         }
         for check in &self.verification {
             let verdict = if check.passed { "passed" } else { "failed" };
