@@ -5,38 +5,6 @@
 // H = 1 - tau v vᴴ with v = (0, …, 0, 1, v_{k+2}, …). Column j of V and W, which have n rows too, belongs to column k of A = V Wᴴ + W Vᴴ + ….
 // Norms and products of whole columns are summed up in double.
 
-#if IS_COMPLEX
-
-#define wide double2
-
-static inline wide widened(element x) { return (wide)((double)x.s0, (double)x.s1); }
-static inline element narrowed(wide x) { return (element)((real)x.s0, (real)x.s1); }
-static inline wide conjugated(wide x) { return (wide)(x.s0, -x.s1); }
-static inline wide times(wide a, wide b) {
-    return (wide)(a.s0 * b.s0 - a.s1 * b.s1, a.s0 * b.s1 + a.s1 * b.s0);
-}
-static inline double first_part(wide x) { return x.s0; }
-static inline double second_part(wide x) { return x.s1; }
-static inline wide wide_of(double re, double im) { return (wide)(re, im); }
-static inline element element_of_real(real x) { return (element)(x, (real)0); }
-static inline element real_part(element x) { return (element)(x.s0, (real)0); }
-
-#else
-
-#define wide double
-
-static inline wide widened(element x) { return (wide)x; }
-static inline element narrowed(wide x) { return (element)x; }
-static inline wide conjugated(wide x) { return x; }
-static inline wide times(wide a, wide b) { return a * b; }
-static inline double first_part(wide x) { return x; }
-static inline double second_part(wide x) { return 0.0; }
-static inline wide wide_of(double re, double im) { return re; }
-static inline element element_of_real(real x) { return x; }
-static inline element real_part(element x) { return x; }
-
-#endif
-
 #define GROUP_KERNEL __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 
 // The sum of the group's numbers, for all of its `count` work-items.

@@ -9,15 +9,17 @@
 //! | any | [`geqrf`], [`unmqr`], [`ungqr`] | | | [`gels`] | [`Qr`] |
 //!
 //! [`heevd`] finds eigenvalues and eigenvectors of Hermitian matrices, [`heevd_range`] some of them.
+//! [`gesvd`] finds singular values and vectors of any matrix.
 //!
 //! Functions with LAPACK's names work in place on views of matrices. They return when the work is
 //! enqueued. Factorisations return an [`Info`], which is read when it is waited for. The owners
 //! keep a copy of the factors and solve as often as needed.
 //!
 //! Nearly all of the work is done by products. The kernels beside them are in `cl/cholesky.cl`,
-//! `cl/lu.cl`, `cl/qr.cl` and `cl/tridiagonal.cl`, their twins in
+//! `cl/lu.cl`, `cl/qr.cl`, `cl/tridiagonal.cl` and `cl/jacobi.cl`, their twins in
 //! [`host::cholesky`](crate::host::cholesky), [`host::lu`](crate::host::lu),
-//! [`host::qr`](crate::host::qr) and [`host::tridiagonal`](crate::host::tridiagonal).
+//! [`host::qr`](crate::host::qr), [`host::tridiagonal`](crate::host::tridiagonal) and
+//! [`host::jacobi`](crate::host::jacobi).
 //!
 //! [`mixed_gesv`] and [`mixed_posv`] solve in double precision with factors in single.
 //! Many small matrices are factorised at once by [`batch`].
@@ -32,6 +34,8 @@ mod info;
 mod lu;
 mod mixed;
 mod qr;
+mod scale;
+mod svd;
 
 pub use crate::host::mixed::{MOST_STEPS, Wide};
 pub(crate) use cholesky::potrf_columns;
@@ -42,6 +46,7 @@ pub use lu::{Determinant, Lu, gesv, getrf, getri, getrs};
 pub use mixed::{FallBack, Refined, mixed_gesv, mixed_posv};
 pub(crate) use qr::check_op;
 pub use qr::{Qr, gels, geqrf, ungqr, unmqr};
+pub use svd::{SingularVectors, SvdMethod, gesvd, gesvd_with};
 
 use super::block::Block;
 use super::error::{BlasError, BlasResult};

@@ -5,6 +5,7 @@
 pub mod cholesky;
 pub mod fft;
 pub mod gemm;
+pub mod jacobi;
 pub mod level1;
 pub mod level2;
 pub mod lu;

@@ -41,7 +41,8 @@ pub(super) struct Many<'a> {
 }
 
 impl<'a> Many<'a> {
-    fn arguments(&self) -> [Argument<'a>; 4] {
+    /// Returns elements, distances and stride as arguments.
+    pub fn arguments(&self) -> [Argument<'a>; 4] {
         let [elements, down, across] = self.first.arguments();
         [elements, down, across, Argument::value(self.stride as u64)]
     }
@@ -53,7 +54,7 @@ impl<'a> Many<'a> {
 }
 
 /// A kernel of a factorisation, built for a size when it is first used.
-struct BySize {
+pub(super) struct BySize {
     family: KernelFamily,
     name: &'static str,
     parameters: Vec<Parameter>,
@@ -63,7 +64,7 @@ struct BySize {
 
 impl BySize {
     /// Makes the kernel for the sizes of which `bytes` fit into local memory.
-    fn new(
+    pub fn new(
         device: &Device,
         bytes: impl Fn(usize) -> usize,
         (family, name): (KernelFamily, &'static str),
@@ -79,12 +80,12 @@ impl BySize {
     }
 
     /// Returns the most rows and columns of a matrix.
-    fn most_rows(&self) -> usize {
+    pub fn most_rows(&self) -> usize {
         self.built.last().map_or(0, |&(edge, _)| edge)
     }
 
     /// Starts a work-group for each matrix, of which none is larger than [`most_rows`](Self::most_rows).
-    fn launch<T: Element>(
+    pub fn launch<T: Element>(
         &self,
         device: &Device,
         rows: usize,

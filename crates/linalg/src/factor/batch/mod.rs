@@ -3,13 +3,15 @@
 //! Batches are views of equally many matrices ([`MatMut::batch`](crate::MatMut::batch)) of at most
 //! [`MOST_ROWS`] rows and columns. A work-group factorises a matrix in local memory. Solutions take a
 //! work-item for each column. The kernels are in `cl/batch_*.cl`. The twins are
-//! [`host::cholesky`](crate::host::cholesky), [`host::lu`](crate::host::lu),
-//! [`host::qr`](crate::host::qr) and [`host::triangular`](crate::host::triangular).
+//! [`host::cholesky`](crate::host::cholesky), [`host::jacobi`](crate::host::jacobi),
+//! [`host::lu`](crate::host::lu), [`host::qr`](crate::host::qr) and
+//! [`host::triangular`](crate::host::triangular).
 //!
 //! Pivots, and the factors τ of reflectors, lie one matrix after another in one buffer.
 
 mod cholesky;
 mod info;
+mod jacobi;
 mod kernels;
 mod lu;
 mod qr;
@@ -17,6 +19,7 @@ mod triangular;
 
 pub use cholesky::{posv, potrf, potrs};
 pub use info::BatchInfo;
+pub use jacobi::{gesvj, heev};
 pub use kernels::MOST_ROWS;
 pub use lu::{gesv, getrf, getrs};
 pub use qr::geqrf;

@@ -10,7 +10,12 @@ use std::sync::Arc;
 
 const TRIDIAGONAL: KernelFamily = KernelFamily::new(
     "tridiagonal",
-    &[TRIANGLE_SOURCES[0], TRIANGLE_SOURCES[1], include_str!("../../../cl/tridiagonal.cl")],
+    &[
+        TRIANGLE_SOURCES[0],
+        TRIANGLE_SOURCES[1],
+        include_str!("../../../cl/wide.cl"),
+        include_str!("../../../cl/tridiagonal.cl"),
+    ],
 );
 
 /// Columns of a panel.

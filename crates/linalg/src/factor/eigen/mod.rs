@@ -10,9 +10,10 @@ mod merge;
 mod secular;
 
 use super::check_rows;
+use super::check_square;
 use super::info::{Info, Word};
 use super::qr::{Form, Reflectors};
-use super::{ColumnSums, check_square};
+use super::scale::{fill_with_nan, real_factor, scale_of};
 use crate::block::Block;
 use crate::completion::Completion;
 use crate::error::BlasResult;
@@ -23,7 +24,7 @@ use crate::op::Op;
 use crate::triangular::Kernels as TriangleKernels;
 use divide::Eigen;
 use kernels::{Kernels, Memory, WIDTH};
-use lattice_compute::scalar::{Element, Factor, Precision, Real, Scalar};
+use lattice_compute::scalar::{Element, Real, Scalar};
 use lattice_compute::{Argument, Buffer, BufferViewMut, Device, Event};
 use lattice_solvers::NoEigenvalue;
 use std::ops::Range;
@@ -99,7 +100,7 @@ pub fn heevd_range<'p, T: Element>(
     // The upper triangle of A is the lower one of Aᵀ, the conjugate of A.
     let block = Block::of_mut(a.reborrow());
     let block = if is_lower { block } else { block.transposed() };
-    let found = match scale_of::<T>(&device, block)? {
+    let found = match scale_of::<T>(&device, block, Some(true))? {
         None => Err(NoEigenvalue { index: 0 }),
         Some(scale) => {
             let reduced = Reduced::<T>::of(&device, block, n, scale)?;
@@ -127,47 +128,6 @@ pub fn heevd_range<'p, T: Element>(
         }
     };
     Ok(Word::found(&device, info)?.with(Completion::of(events)))
-}
-
-/// Returns a power of two that brings the norm of a matrix near to 1, or 1 if all squares are in range.
-///
-/// The lower triangle of the matrix counts. `None` if an element is not finite.
-fn scale_of<T: Element>(device: &Device, block: Block<'_>) -> BlasResult<Option<f64>> {
-    // A sum of numbers near the largest of all is in range if they are made smaller first.
-    let most_squared = if T::Real::PRECISION == Precision::Single { 40 } else { 200 };
-    let mut exponent = 0;
-    let mut norm = ColumnSums::of_block::<T>(device, block, Some(true))?.largest()?;
-    if norm == f64::INFINITY {
-        exponent = 64;
-        let mut smaller = Buffer::<T>::uninitialised(device, block.rows * block.columns)?;
-        let copy = Block::at((&mut smaller).into(), &block.dense_layout());
-        TriangleKernels::<T>::of(device)?.copy_scaled(
-            real_factor::<T>(2.0_f64.powi(-exponent)),
-            block,
-            copy,
-        )?;
-        norm = ColumnSums::of_block::<T>(device, copy, Some(true))?.largest()?;
-    }
-    if !norm.is_finite() {
-        return Ok(None);
-    }
-    if norm > 0.0 {
-        exponent += norm.log2().floor() as i32;
-    }
-    let scale = if exponent.abs() <= most_squared { 1.0 } else { 2.0_f64.powi(-exponent.clamp(-1000, 1000)) };
-    Ok(Some(scale))
-}
-
-fn real_factor<T: Element>(factor: f64) -> Factor<T> {
-    Factor::of_real(T::Real::from_f64(factor).factor()).keeping()
-}
-
-/// Starts to make every element NaN.
-fn fill_with_nan<T: Element>(device: &Device, to: Block<'_>) -> BlasResult<Event> {
-    let nan = T::from_complex(num_complex::Complex::new(f64::NAN, f64::NAN));
-    let nothing = Buffer::from_slice(device, &vec![nan; to.rows * to.columns])?;
-    let from = Block::at((&nothing).into(), &to.dense_layout());
-    Ok(TriangleKernels::<T>::of(device)?.copy_scaled(1.factor().keeping(), from, to)?)
 }
 
 /// A matrix A = Q T Qᴴ that has become tridiagonal.

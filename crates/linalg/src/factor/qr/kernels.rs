@@ -47,7 +47,7 @@ impl Shape {
 }
 
 /// The kernels for elements of type `T`.
-pub(super) struct Kernels<T> {
+pub(in crate::factor) struct Kernels<T> {
     shape: Shape,
     reflect: Kernel,
     spread_reflectors: Kernel,

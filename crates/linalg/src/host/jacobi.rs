@@ -1,0 +1,112 @@
+//! Singular values by one-sided Jacobi rotations, on the host.
+//!
+//! The twin of the rotations of [`factor::gesvd`](crate::factor::gesvd()) and
+//! [`factor::batch`](crate::factor::batch). It takes pairs of columns in P. P. M. de Rijk's order, SIAM J.
+//! Sci. Stat. Comput. 10 (1989) 359: the longest column goes first.
+
+use num_complex::Complex;
+
+type C64 = Complex<f64>;
+
+/// Most sweeps.
+const SWEEPS: usize = 60;
+
+/// The factors of A = U Σ Vᴴ.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Svd {
+    /// The singular values, the largest first.
+    pub values: Vec<f64>,
+    /// U, column after column. A column for a singular value that is zero is zero.
+    pub u: Vec<C64>,
+    /// V, column after column.
+    pub v: Vec<C64>,
+}
+
+/// Computes the singular values of a matrix with columns of `rows` elements.
+///
+/// `None` if the sweeps do not suffice, which happens if an element is not finite.
+///
+/// # Panics
+/// If `a` does not consist of whole columns, at most as many as rows.
+pub fn decompose(rows: usize, a: &[C64]) -> Option<Svd> {
+    let n = a.len().checked_div(rows).unwrap_or(0);
+    assert!(n * rows == a.len() && n <= rows, "A consists of whole columns, at most as many as rows");
+    let mut x: Vec<Vec<C64>> = a.chunks(rows.max(1)).map(<[C64]>::to_vec).collect();
+    let unit = |k: usize| (0..n).map(|i| f64::from(u8::from(i == k)).into()).collect();
+    let mut v: Vec<Vec<C64>> = (0..n).map(unit).collect();
+    let tolerance = f64::EPSILON * (rows as f64).sqrt();
+    for _ in 0..SWEEPS {
+        let mut rotations = 0;
+        for p in 0..n {
+            let longest = (p..n).max_by(|&i, &j| norm2(&x[i]).total_cmp(&norm2(&x[j])))?;
+            x.swap(p, longest);
+            v.swap(p, longest);
+            for q in p + 1..n {
+                let product: C64 = x[p].iter().zip(&x[q]).map(|(p, q)| p.conj() * q).sum();
+                let (alpha, beta, size) = (norm2(&x[p]), norm2(&x[q]), product.norm());
+                if size <= tolerance * alpha.sqrt() * beta.sqrt() {
+                    continue;
+                }
+                rotations += 1;
+                let zeta = (beta - alpha) / (2.0 * size);
+                let t = 1.0_f64.copysign(zeta) / (zeta.abs() + zeta.hypot(1.0));
+                let c = 1.0 / (1.0 + t * t).sqrt();
+                for columns in [&mut x, &mut v] {
+                    let (first, second) = columns.split_at_mut(q);
+                    rotate(&mut first[p], &mut second[0], c, c * t, (product / size).conj());
+                }
+            }
+        }
+        if rotations == 0 {
+            let values: Vec<f64> = x.iter().map(|column| norm2(column).sqrt()).collect();
+            let of_size = |(column, value): (&Vec<C64>, &f64)| {
+                let factor = if *value > 0.0 { 1.0 / value } else { 0.0 };
+                column.iter().map(|x| x * factor).collect::<Vec<_>>()
+            };
+            let u = x.iter().zip(&values).flat_map(of_size).collect();
+            return values.iter().all(|value| value.is_finite()).then(|| Svd { values, u, v: v.concat() });
+        }
+    }
+    None
+}
+
+fn norm2(x: &[C64]) -> f64 {
+    x.iter().map(Complex::norm_sqr).sum()
+}
+
+/// Rotates p and the multiple of q by `phase`.
+fn rotate(p: &mut [C64], q: &mut [C64], c: f64, s: f64, phase: C64) {
+    for (p, q) in p.iter_mut().zip(q) {
+        let (first, second) = (*p, phase * *q);
+        *p = c * first - s * second;
+        *q = s * first + c * second;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_matrix_by_hand() {
+        // [3 0; 4 5] has the singular values √45 and √5.
+        let Svd { values, u, v } = decompose(2, &[3.0, 4.0, 0.0, 5.0].map(C64::from)).unwrap();
+        assert!((values[0] - 45.0_f64.sqrt()).abs() < 1e-14 && (values[1] - 5.0_f64.sqrt()).abs() < 1e-14);
+        for (place, element) in [3.0, 4.0, 0.0, 5.0].into_iter().enumerate() {
+            let (i, j) = (place % 2, place / 2);
+            let sum: C64 = (0..2).map(|k| u[i + 2 * k] * values[k] * v[j + 2 * k].conj()).sum();
+            assert!((sum - element).norm() < 1e-14, "{i}, {j}: {sum}");
+        }
+        assert!(decompose(1, &[f64::NAN.into()]).is_none());
+        assert_eq!(decompose(0, &[]).unwrap().values, [0.0; 0]);
+    }
+
+    #[test]
+    fn small_singular_values_keep_their_digits() {
+        // Columns of very different length, that are orthogonal but for rounding.
+        let i = C64::i();
+        let a = [1.0 + i, 1.0 - i, 1e-20 * (1.0 + i), -1e-20 * (1.0 - i)];
+        let values = decompose(2, &a).unwrap().values;
+        assert!((values[0] - 2.0).abs() < 1e-15 && (values[1] / 2e-20 - 1.0).abs() < 1e-15, "{values:?}");
+    }
+}
