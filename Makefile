@@ -35,7 +35,7 @@ check: test blas-testers
 	scripts/check-kernels.sh
 	CARGO="$(CARGO)" scripts/check-poisson.sh
 	CARGO="$(CARGO)" scripts/check-md.sh
-	scripts/test-python.sh
+	LATTICE_CL_TEST_ALL=1 scripts/test-python.sh
 
 blas-testers:
 	scripts/blas-testers.sh
