@@ -10,7 +10,8 @@ pub mod bench;
 pub mod checkpoint;
 pub mod comparison;
 mod convert;
-pub mod devices;
+pub mod dense;
+mod devices;
 pub mod equation;
 pub mod extents;
 pub mod failure;
@@ -226,8 +227,10 @@ enum Command {
     Invert(Box<invert::Arguments>),
     /// Solve for all twelve spins and colours of a point source; gives the pion correlator
     Spectrum(Box<spectrum::Arguments>),
-    /// Solve A x = b with a sparse matrix: a Matrix Market file or a model problem
+    /// Solve A x = b with a matrix, sparse or dense: Matrix Market, .npy or a model problem
     Solve(Box<solve::Arguments>),
+    /// Solve equations with more, or fewer, rows than unknowns: least squares
+    LeastSquares(dense::LeastSquares),
     /// Do what a job file says: invert or spectrum, with their options as TOML
     Run(run::Arguments),
     /// Tell the memory, disk space and time of a job file before it runs
@@ -300,6 +303,7 @@ impl Command {
             Command::Invert(arguments) => invert::run(&arguments, common, report),
             Command::Spectrum(arguments) => spectrum::run(&arguments, common, report),
             Command::Solve(arguments) => solve::run(&arguments, common, report),
+            Command::LeastSquares(arguments) => dense::least_squares(&arguments, common, report),
             Command::Run(arguments) => run::run(&arguments, common, report),
             Command::Plan(arguments) => plan::run(&arguments, common, report),
             Command::Reproduce(arguments) => reproduce::run(&arguments, common, report),

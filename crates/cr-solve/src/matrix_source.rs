@@ -1,8 +1,10 @@
 //! Matrices of command lines: files and model problems.
 
 use super::failure::{Failure, Status};
+use lattice_cl::blas::host::level1::Arithmetic;
 use lattice_cl::blas::sparse::market::{AnyCsr, Market, MarketError, Symmetry};
-use lattice_cl::blas::sparse::{ColumnsError, Csr, Problem};
+use lattice_cl::blas::sparse::{ColumnsError, Coo, Csr, Entry, Problem};
+use lattice_cl::io::{DenseMatrix, MatrixElements};
 use num_complex::Complex64;
 use std::path::Path;
 
@@ -17,13 +19,17 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// Reads a Matrix Market file, or makes a model problem like `poisson3d:64`.
+    /// Reads a Matrix Market file or a dense `.npy`, or makes a model problem like `poisson3d:64`.
     ///
     /// # Errors
     /// When the file cannot be read, the text is no problem, or memory is short.
     pub fn of(source: &str) -> Result<Self, Failure> {
         let path = Path::new(source);
         let is_problem = Problem::is_named_by(source) || (source.contains(':') && !path.exists());
+        if !is_problem && path.extension().is_some_and(|ending| ending == "npy") {
+            let matrix = by_rows(&DenseMatrix::read(path)?)?;
+            return Ok(Self { matrix, declared: None, near_null_space: None });
+        }
         if !is_problem {
             let market = Market::read(path)?;
             let no_room = |error| Failure::new(Status::Usage, error);
@@ -48,6 +54,31 @@ impl Matrix {
     }
 }
 
+/// Returns the elements of a dense matrix that are not zero, by rows.
+fn by_rows(dense: &DenseMatrix) -> Result<AnyCsr, Failure> {
+    fn entries<T: Arithmetic>(dense: &DenseMatrix, elements: &[T]) -> Result<Csr<T>, Failure> {
+        let count = |extent: usize| {
+            u32::try_from(extent).map_err(|_| {
+                Failure::usage(format!("{} rows or columns are too many for a sparse matrix", extent))
+            })
+        };
+        count(dense.rows.max(dense.columns))?;
+        let entry = |(place, &value): (usize, &T)| Entry {
+            row: (place / dense.columns) as u32,
+            column: (place % dense.columns) as u32,
+            value,
+        };
+        let all = elements.iter().enumerate().filter(|(_, value)| **value != T::default());
+        let entries = all.map(entry).collect();
+        let matrix = Coo { rows: dense.rows, columns: dense.columns, entries };
+        matrix.to_csr().map_err(|error| Failure::new(Status::Usage, error))
+    }
+    Ok(match &dense.elements {
+        MatrixElements::Real(elements) => AnyCsr::Real(entries(dense, elements)?),
+        MatrixElements::Complex(elements) => AnyCsr::Complex(entries(dense, elements)?),
+    })
+}
+
 /// One vector of a file, real or complex.
 pub enum AnyVector {
     /// A real vector.
@@ -68,7 +99,7 @@ impl AnyVector {
             return Ok(Self::Real(columns.values));
         }
         let matrix = Market::read(path)?.to_csr().map_err(|error| Failure::new(Status::Usage, error))?;
-        fn column<T: lattice_cl::blas::host::level1::Arithmetic>(matrix: &Csr<T>) -> Vec<T> {
+        fn column<T: Arithmetic>(matrix: &Csr<T>) -> Vec<T> {
             (0..matrix.rows()).map(|row| matrix.at(row, 0)).collect()
         }
         match matrix {

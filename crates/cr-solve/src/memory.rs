@@ -65,9 +65,39 @@ impl Need {
     }
 }
 
+/// Parses bytes, as `4G`, `500M` or `1000000`.
+///
+/// # Errors
+/// A message that names the wanted forms.
+pub fn bytes(text: &str) -> Result<u64, String> {
+    let (number, unit) = match text.trim_end_matches(|c: char| c.is_ascii_alphabetic()) {
+        number if number.len() + 1 >= text.len() => (number, &text[number.len()..]),
+        number => (number, "?"),
+    };
+    let unit = match unit.to_ascii_uppercase().as_str() {
+        "" => 1,
+        "K" => 1 << 10,
+        "M" => 1 << 20,
+        "G" => 1 << 30,
+        "T" => 1 << 40,
+        _ => 0,
+    };
+    let bytes =
+        number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit)).filter(|&bytes| bytes > 0);
+    bytes.ok_or_else(|| "bytes are wanted, as 4G, 500M or 1000000".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bytes_are_read() {
+        assert_eq!((bytes("4G"), bytes("500m"), bytes("12")), (Ok(4 << 30), Ok(500 << 20), Ok(12)));
+        for text in ["", "G", "-1", "1.5G", "4GB", "0", "99999999999999T"] {
+            assert!(bytes(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn what_no_machine_has_is_refused() {

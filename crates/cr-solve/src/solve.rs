@@ -1,7 +1,8 @@
-//! `cr-solve solve`: A x = b with a sparse matrix from a file.
+//! `cr-solve solve`: A x = b with a matrix from a file, sparse or dense.
 
 use super::Common;
 use super::arguments::Overwriting;
+use super::dense::{self, Factors};
 use super::failure::{Failure, Status};
 use super::interrupt::Interrupt;
 use super::matrix_source::{AnyVector, Matrix};
@@ -17,6 +18,7 @@ use lattice_cl::blas::sparse::market::{AnyCsr, write_vectors};
 use lattice_cl::blas::sparse::precondition::{AmgOptions, Cycle};
 use lattice_cl::blas::sparse::solve::{Attempt, Kind, Method, SolveError, SolveOptions, Solved, solve};
 use lattice_cl::blas::sparse::{Csr, Format, Place, read_vectors};
+use lattice_cl::scalar::Precision;
 use lattice_solvers::{Look, Stopping};
 use num_complex::Complex64;
 use serde::Serialize;
@@ -27,18 +29,28 @@ use std::time::{Instant, SystemTime};
 /// The command line of `solve`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Matrix Market file, also .gz, or a model problem
+    /// Matrix Market file, also .gz, a dense .npy, or a model problem
     ///
     /// Problems are poisson2d:N, poisson3d:N, poisson3d:NxNxN, convection2d:N,EPSILON,
     /// random:N,PER_ROW,SEED and elasticity3d:N.
     #[arg(value_name = "MATRIX")]
     matrix: String,
     /// The right-hand side b: a Matrix Market file or .npy; ones by default
+    ///
+    /// Factors solve for several columns.
     #[arg(long, value_name = "FILE")]
     rhs: Option<PathBuf>,
-    /// auto, cg, minres, cr, bicgstab, gcr or cgne
-    #[arg(long, value_name = "METHOD", default_value = "auto", value_parser = choice::<Method>)]
-    method: Choice<Method>,
+    /// auto, cg, minres, cr, bicgstab, gcr or cgne; cholesky, lu or qr of a dense matrix
+    #[arg(long, value_name = "METHOD", default_value = "auto", value_parser = choice::<AnyMethod>)]
+    method: Choice<AnyMethod>,
+    /// Precision of lu and cholesky: single factors are corrected to a solution in double
+    #[arg(long, value_name = "PRECISION", default_value = "double", value_parser = factor_precision)]
+    factor_precision: Precision,
+    /// Memory on each device for factors, as 4G or 500M
+    ///
+    /// A matrix that needs more is worked off by blocks of columns.
+    #[arg(long, value_name = "BYTES", value_parser = crate::memory::bytes, hide_short_help = true)]
+    memory: Option<u64>,
     /// auto, none, jacobi, block-jacobi[:SIZE], ilu0, ic0 or amg
     #[arg(long, value_name = "KIND", default_value = "auto", value_parser = choice::<Kind>)]
     preconditioner: Choice<Kind>,
@@ -77,6 +89,35 @@ pub struct Arguments {
 /// `auto`, or something named.
 #[derive(Clone, Copy, Debug)]
 struct Choice<T>(Option<T>);
+
+/// A method of iterations, or factors.
+#[derive(Clone, Copy, Debug)]
+enum AnyMethod {
+    Iterative(Method),
+    Direct(Factors),
+}
+
+impl FromStr for AnyMethod {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.parse() {
+            Ok(factors) => Ok(Self::Direct(factors)),
+            Err(_) => text
+                .parse()
+                .map(Self::Iterative)
+                .map_err(|error: String| format!("{error}, cholesky, lu, qr")),
+        }
+    }
+}
+
+fn factor_precision(text: &str) -> Result<Precision, String> {
+    match text {
+        "double" => Ok(Precision::Double),
+        "single" => Ok(Precision::Single),
+        _ => Err("single or double is wanted".to_owned()),
+    }
+}
 
 fn choice<T: FromStr<Err = String>>(text: &str) -> Result<Choice<T>, String> {
     if text == "auto" { Ok(Choice(None)) } else { text.parse().map(|named| Choice(Some(named))) }
@@ -175,6 +216,9 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     for path in arguments.output.iter().chain(&arguments.plot) {
         arguments.overwriting.check(path)?;
     }
+    if let Some(task) = arguments.direct()? {
+        return dense::solve(&task, common, report);
+    }
     let began = Instant::now();
     let source = Matrix::of(&arguments.matrix)?;
     let right_side = arguments.rhs.as_deref().map(AnyVector::read).transpose()?;
@@ -196,6 +240,37 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
             let b: Vec<Complex64> = b.into_iter().map(Complex64::from).collect();
             job.run(a, &b, provenance)
         }
+    }
+}
+
+impl Arguments {
+    /// Returns the task, if factors of a dense matrix are to solve it.
+    fn direct(&self) -> Result<Option<dense::Task<'_>>, Failure> {
+        let matrix = Path::new(&self.matrix);
+        let factors = match self.method.0 {
+            Some(AnyMethod::Direct(factors)) => Some(factors),
+            None if matrix.extension().is_some_and(|ending| ending == "npy") => None,
+            _ if self.factor_precision == Precision::Single || self.memory.is_some() => {
+                let message = "--factor-precision and --memory are for the methods cholesky, lu and qr";
+                return Err(Failure::usage(message.to_owned()));
+            }
+            _ => return Ok(None),
+        };
+        let iterative =
+            [("--plot", self.plot.is_some()), ("--preconditioner", self.preconditioner.0.is_some())];
+        if let Some((option, _)) = iterative.into_iter().find(|(_, given)| *given) {
+            let message = format!("{option} is for methods of iterations, and factors solve this matrix");
+            return Err(Failure::usage(message).hint("choose --method cg, minres, cr, bicgstab, gcr or cgne"));
+        }
+        Ok(Some(dense::Task {
+            matrix,
+            rhs: self.rhs.as_deref(),
+            factors,
+            precision: self.factor_precision,
+            tolerance: self.tol,
+            memory: self.memory,
+            output: self.output.as_deref(),
+        }))
     }
 }
 
@@ -263,7 +338,10 @@ impl Job<'_> {
         let near_null_space =
             vectors.map(|vectors| vectors.iter().map(|value| T::from_complex((*value).into())).collect());
         SolveOptions {
-            method: method.0,
+            method: method.0.and_then(|method| match method {
+                AnyMethod::Iterative(method) => Some(method),
+                AnyMethod::Direct(_) => None,
+            }),
             preconditioner: preconditioner.0,
             format: format.0,
             stopping: Stopping { tolerance: *tol, max_iterations: *max_iterations, ..Stopping::default() },

@@ -32,7 +32,7 @@ pub struct Arguments {
     #[arg(long, value_name = "PRECISION,…", value_enum, value_delimiter = ',')]
     precision: Vec<PrecisionName>,
     /// Memory on each device for functions, as 4G or 500M [default: half of what is free]
-    #[arg(long, value_name = "BYTES", value_parser = crate::xc::input::bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = crate::memory::bytes)]
     memory: Option<u64>,
     #[command(flatten)]
     pub how: How,

@@ -89,7 +89,7 @@ pub struct Arguments {
     #[arg(long, value_name = "SIZE", default_value_t = 1e-10)]
     screen: f64,
     /// Memory on each device for functions, as 4G or 500M [default: half of what is free]
-    #[arg(long, value_name = "BYTES", value_parser = input::bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = crate::memory::bytes)]
     memory: Option<u64>,
     /// Evaluate so often, as a self-consistent calculation does
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]

@@ -1,0 +1,269 @@
+//! A X = B by factors of a dense A, on one device or by blocks of columns on all.
+
+use lattice_cl::blas::factor::{Cholesky, Lu, Qr, Refined, Wide, gels, mixed_gesv, mixed_posv};
+use lattice_cl::blas::split::factor::{self as split, Divisible, FactorParams, Finished};
+use lattice_cl::blas::split::{HostMut, HostRef};
+use lattice_cl::blas::{BlasError, BlasResult, Diagonal, MatMut, MatRef, MatrixLayout, Op, Triangle};
+use lattice_cl::device::{Buffer, Device, Team};
+use lattice_cl::scalar::Element;
+use serde::Serialize;
+use std::str::FromStr;
+
+/// The factors that solve a system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Factors {
+    Cholesky,
+    Lu,
+    Qr,
+}
+
+impl Factors {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cholesky => "cholesky",
+            Self::Lu => "lu",
+            Self::Qr => "qr",
+        }
+    }
+}
+
+impl FromStr for Factors {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        [Self::Cholesky, Self::Lu, Self::Qr]
+            .into_iter()
+            .find(|factors| factors.name() == text)
+            .ok_or_else(|| format!("`{text}` names no factors; choose cholesky, lu or qr"))
+    }
+}
+
+/// Elements of double precision that all factorisations take.
+pub trait Number: Wide + Divisible {}
+
+impl<T: Wide + Divisible> Number for T {}
+
+/// A system with a dense matrix, row after row.
+#[derive(Clone, Copy)]
+pub struct System<'a, T> {
+    pub a: &'a [T],
+    pub b: &'a [T],
+    pub rows: usize,
+    pub columns: usize,
+    /// Right-hand sides.
+    pub sides: usize,
+}
+
+/// Corrections of a solution in double precision.
+#[derive(Clone, Debug, Serialize)]
+pub struct Refinement {
+    pub steps: usize,
+    /// The reason why A was factorised in double precision in the end.
+    pub fell_back: Option<String>,
+}
+
+/// X, row after row, and what was learned of A.
+pub struct Solution<T> {
+    pub x: Vec<T>,
+    pub condition: Option<f64>,
+    pub refinement: Option<Refinement>,
+}
+
+/// Why there is no solution.
+pub enum Refusal {
+    /// The matrix does not have such factors: LAPACK's `info`, and the reason in words.
+    Matrix(usize, String),
+    Blas(BlasError),
+}
+
+impl From<BlasError> for Refusal {
+    fn from(error: BlasError) -> Self {
+        match error {
+            BlasError::NotPositiveDefinite { order, .. } => Self::Matrix(order, error.to_string()),
+            BlasError::Singular { pivot, .. } => Self::Matrix(pivot, error.to_string()),
+            BlasError::RankDeficient { column, .. } => Self::Matrix(column, error.to_string()),
+            error => Self::Blas(error),
+        }
+    }
+}
+
+impl From<lattice_cl::device::DeviceError> for Refusal {
+    fn from(error: lattice_cl::device::DeviceError) -> Self {
+        Self::Blas(error.into())
+    }
+}
+
+type Outcome<T> = Result<Solution<T>, Refusal>;
+
+impl<T: Number> System<'_, T> {
+    fn a_layout(&self) -> MatrixLayout {
+        MatrixLayout::row_major(self.rows, self.columns)
+    }
+
+    fn b_layout(&self) -> MatrixLayout {
+        MatrixLayout::row_major(self.rows, self.sides)
+    }
+
+    /// Returns the bytes of A, its factors and the right-hand sides.
+    pub fn bytes_on_device(&self) -> u64 {
+        let [rows, columns, sides] = [self.rows, self.columns, self.sides].map(|extent| extent as u64);
+        let element = size_of::<T>() as u64;
+        (3 * rows * columns + 4 * rows.max(columns) * sides).saturating_mul(element)
+    }
+
+    /// Solves on one device, with an estimate of the condition.
+    pub fn on_device(&self, device: &Device, factors: Factors, single: bool) -> Outcome<T> {
+        let a = Buffer::from_slice(device, self.a)?;
+        let a = MatRef::new(&a, self.a_layout())?;
+        let mut x = Buffer::from_slice(device, self.b)?;
+        let (layout, to) = (self.b_layout(), &mut x);
+        if single {
+            return self.refined(device, factors, a);
+        }
+        let condition = match factors {
+            Factors::Cholesky => {
+                let factor = Cholesky::new(Triangle::Lower, a)?;
+                factor.check()?;
+                factor.solve(MatMut::new(to, layout)?)?;
+                Some(factor.condition()?)
+            }
+            Factors::Lu => {
+                let factor = Lu::new(a)?;
+                factor.check()?;
+                factor.solve(Op::N, MatMut::new(to, layout)?)?;
+                Some(factor.condition()?)
+            }
+            Factors::Qr if self.rows >= self.columns => {
+                let factor = Qr::new(a)?;
+                factor.check()?;
+                factor.solve(MatMut::new(to, layout)?)?;
+                Some(factor.condition()?)
+            }
+            Factors::Qr => return self.smallest(device),
+        };
+        let mut x = x.to_vec()?;
+        x.truncate(self.columns * self.sides);
+        Ok(Solution { x, condition, refinement: None })
+    }
+
+    /// Solves with factors in single precision.
+    fn refined(&self, device: &Device, factors: Factors, a: MatRef<'_, T>) -> Outcome<T> {
+        let b = Buffer::from_slice(device, self.b)?;
+        let b = MatRef::new(&b, self.b_layout())?;
+        let mut x = Buffer::<T>::uninitialised(device, self.b.len())?;
+        let to = MatMut::new(&mut x, self.b_layout())?;
+        let Refined { steps, fall_back, info } = match factors {
+            Factors::Cholesky => mixed_posv(Triangle::Lower, a, b, to)?,
+            Factors::Lu | Factors::Qr => mixed_gesv(a, b, to)?,
+        };
+        expect(factors, self.rows, info)?;
+        let fell_back = fall_back.map(|reason| reason.to_string());
+        Ok(Solution { x: x.to_vec()?, condition: None, refinement: Some(Refinement { steps, fell_back }) })
+    }
+
+    /// Returns the smallest solution of fewer equations than unknowns.
+    fn smallest(&self, device: &Device) -> Outcome<T> {
+        let mut a = Buffer::from_slice(device, self.a)?;
+        let mut padded = self.b.to_vec();
+        padded.resize(self.columns * self.sides, T::default());
+        let mut x = Buffer::from_slice(device, &padded)?;
+        let layout = MatrixLayout::row_major(self.columns, self.sides);
+        let a = MatMut::new(&mut a, self.a_layout())?;
+        let info = gels(Op::N, a, MatMut::new(&mut x, layout)?)?.wait()?;
+        expect(Factors::Qr, self.rows, info)?;
+        Ok(Solution { x: x.to_vec()?, condition: None, refinement: None })
+    }
+
+    /// Solves on all devices of a team, or the host. `watch` is called after each block of columns.
+    pub fn by_blocks(
+        &self,
+        team: &Team,
+        params: &FactorParams,
+        factors: Factors,
+        watch: &mut dyn FnMut(Finished<'_, T>) -> bool,
+    ) -> Outcome<T> {
+        let (mut a, mut x) = (self.a.to_vec(), self.b.to_vec());
+        let (layout, b_layout) = (self.a_layout(), self.b_layout());
+        let count = self.rows.min(self.columns);
+        match factors {
+            Factors::Cholesky => {
+                let triangle = Triangle::Lower;
+                let info = split::potrf(team, params, watch, triangle, HostMut::new(&mut a, layout)?)?;
+                expect(factors, self.rows, info)?;
+                let b = HostMut::new(&mut x, b_layout)?;
+                split::potrs(team, params, triangle, HostRef::new(&a, layout)?, b)?;
+            }
+            Factors::Lu => {
+                let mut pivots = vec![0; count];
+                let info = split::getrf(team, params, watch, HostMut::new(&mut a, layout)?, &mut pivots)?;
+                expect(factors, self.rows, info)?;
+                let b = HostMut::new(&mut x, b_layout)?;
+                split::getrs(team, params, Op::N, HostRef::new(&a, layout)?, &pivots, b)?;
+            }
+            Factors::Qr => x = self.by_reflectors(team, params, watch)?,
+        }
+        Ok(Solution { x, condition: None, refinement: None })
+    }
+
+    /// Returns the least squares solution, or the smallest one of fewer equations than unknowns.
+    fn by_reflectors(
+        &self,
+        team: &Team,
+        params: &FactorParams,
+        watch: &mut dyn FnMut(Finished<'_, T>) -> bool,
+    ) -> Result<Vec<T>, Refusal> {
+        // The factors of A, or of Aᴴ with fewer columns.
+        let is_tall = self.rows >= self.columns;
+        let (mut factors, layout) = if is_tall {
+            (self.a.to_vec(), self.a_layout())
+        } else {
+            (self.a.iter().map(|&x| conjugate(x)).collect(), self.a_layout().transposed())
+        };
+        let (rows, count) = (layout.rows, layout.columns);
+        let mut tau = vec![T::default(); count];
+        split::geqrf(team, params, watch, HostMut::new(&mut factors, layout)?, &mut tau)?;
+        let zero = (0..count).find(|&k| factors[layout.index(k, k)] == T::default());
+        if let Some(column) = zero {
+            let (rows, columns) = (self.rows, self.columns);
+            return Err(BlasError::RankDeficient { column: column + 1, rows, columns }.into());
+        }
+        let mut x = self.b.to_vec();
+        x.resize(rows * self.sides, T::default());
+        let x_layout = MatrixLayout::row_major(rows, self.sides);
+        let upper = layout.submatrix(0..count, 0..count)?;
+        let triangle = |op: Op, x: &mut [T]| -> BlasResult<()> {
+            let (r, first) = (HostRef::new(&factors, upper)?, x_layout.submatrix(0..count, 0..self.sides)?);
+            split::trsm(team, params, Triangle::Upper, op, Diagonal::Stored, r, HostMut::new(x, first)?)
+        };
+        let rotate = |op: Op, x: &mut [T]| -> BlasResult<()> {
+            let q = HostRef::new(&factors, layout)?;
+            split::unmqr(team, params, op, q, &tau, HostMut::new(x, x_layout)?)
+        };
+        if is_tall {
+            rotate(Op::C, &mut x)?;
+            triangle(Op::N, &mut x)?;
+        } else {
+            triangle(Op::C, &mut x)?;
+            rotate(Op::N, &mut x)?;
+        }
+        x.truncate(self.columns * self.sides);
+        Ok(x)
+    }
+}
+
+fn conjugate<T: Element>(x: T) -> T {
+    T::from_complex(x.to_complex().conj())
+}
+
+/// Refuses a matrix whose factorisation has failed.
+fn expect(factors: Factors, rows: usize, info: usize) -> Result<(), Refusal> {
+    if info == 0 {
+        return Ok(());
+    }
+    let error = match factors {
+        Factors::Cholesky => BlasError::NotPositiveDefinite { order: info, rows },
+        Factors::Lu => BlasError::Singular { pivot: info, rows },
+        Factors::Qr => BlasError::RankDeficient { column: info, rows, columns: rows },
+    };
+    Err(error.into())
+}

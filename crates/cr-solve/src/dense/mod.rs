@@ -1,0 +1,433 @@
+//! `cr-solve solve` and `least-squares` with a dense matrix: by its factors.
+
+mod direct;
+mod residual;
+
+pub use direct::Factors;
+
+use crate::Common;
+use crate::arguments::Overwriting;
+use crate::failure::{Failure, Status};
+use crate::interrupt::Interrupt;
+use crate::memory::Need;
+use crate::provenance::Provenance;
+use crate::report::{Report, Table, scientific};
+use crate::team::{device_names, select_team};
+use direct::{Number, Refinement, Refusal, Solution, System};
+use lattice_cl::blas::BlasError;
+use lattice_cl::blas::split::SplitParams;
+use lattice_cl::blas::split::factor::{FactorParams, Finished};
+use lattice_cl::device::{Recorder, Team};
+use lattice_cl::io::{DenseMatrix, MatrixElements, MatrixError};
+use lattice_cl::scalar::Precision;
+use num_complex::Complex64;
+use residual::Residual;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::time::{Instant, SystemTime};
+
+/// A condition number from which results are warned of.
+const ILL_CONDITIONED: f64 = 1.0 / 1.49e-8;
+
+/// What is to be solved, and how.
+pub struct Task<'a> {
+    pub matrix: &'a Path,
+    /// A column of ones if there is none.
+    pub rhs: Option<&'a Path>,
+    /// `None` for factors that suit the matrix.
+    pub factors: Option<Factors>,
+    /// The precision of the factors.
+    pub precision: Precision,
+    pub tolerance: f64,
+    /// Bytes of each device's memory; a matrix that needs more is worked off by blocks.
+    pub memory: Option<u64>,
+    pub output: Option<&'a Path>,
+}
+
+/// The command line of `least-squares`.
+#[derive(Debug, clap::Args)]
+pub struct LeastSquares {
+    /// The matrix: .npy, or a Matrix Market file
+    #[arg(value_name = "MATRIX")]
+    matrix: PathBuf,
+    /// Right-hand sides, the columns of a .npy or Matrix Market file; ones by default
+    #[arg(long, value_name = "FILE")]
+    rhs: Option<PathBuf>,
+    /// Memory on each device, as 4G or 500M; a matrix that needs more is worked off by blocks
+    #[arg(long, value_name = "BYTES", value_parser = crate::memory::bytes)]
+    memory: Option<u64>,
+    /// Write the solutions to this file: .npy, or Matrix Market
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    overwriting: Overwriting,
+}
+
+#[derive(Serialize)]
+struct DenseResult {
+    schema_version: u32,
+    provenance: Provenance,
+    devices: Vec<String>,
+    matrix: MatrixSummary,
+    method: &'static str,
+    precision: Precision,
+    factor_precision: Precision,
+    right_hand_sides: usize,
+    /// `true` for a square matrix if the tolerance is met, for another one if A is of full rank.
+    converged: bool,
+    residual: Residual,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refinement: Option<Refinement>,
+    /// LAPACK's: 0, or where the last factorisation failed.
+    info: usize,
+    attempts: Vec<Attempt>,
+    seconds: Seconds,
+    output: Option<String>,
+    warnings: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct MatrixSummary {
+    source: String,
+    rows: usize,
+    columns: usize,
+    entries: usize,
+    symmetry: &'static str,
+    format: &'static str,
+    bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    condition_estimate: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct Attempt {
+    method: &'static str,
+    info: usize,
+    seconds: f64,
+    failure: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Seconds {
+    read: f64,
+    solve: f64,
+    write: f64,
+}
+
+/// Solves a least squares problem.
+///
+/// # Errors
+/// The errors of [`solve`].
+pub fn least_squares(arguments: &LeastSquares, common: &Common, report: &Report) -> Result<Status, Failure> {
+    arguments.output.iter().try_for_each(|path| arguments.overwriting.check(path))?;
+    let task = Task {
+        matrix: &arguments.matrix,
+        rhs: arguments.rhs.as_deref(),
+        factors: Some(Factors::Qr),
+        precision: Precision::Double,
+        tolerance: 1e-10,
+        memory: arguments.memory,
+        output: arguments.output.as_deref(),
+    };
+    solve(&task, common, report)
+}
+
+/// Reads a dense matrix, solves with it and writes the solution.
+///
+/// # Errors
+/// * If a file cannot be read or written.
+/// * If the matrix does not fit the method or the right-hand sides, or memory is short.
+/// * If the matrix has no such factors, or the tolerance is not met.
+pub fn solve(task: &Task<'_>, common: &Common, report: &Report) -> Result<Status, Failure> {
+    let started = SystemTime::now();
+    let began = Instant::now();
+    let a = DenseMatrix::read(task.matrix)?;
+    let (rows, is_complex) = (a.rows, matches!(a.elements, MatrixElements::Complex(_)));
+    let ones = || DenseMatrix {
+        rows,
+        columns: 1,
+        elements: MatrixElements::Real(vec![1.0; rows]),
+        precision: Precision::Double,
+    };
+    let b = task.rhs.map_or_else(|| Ok(ones()), DenseMatrix::read)?;
+    check(task, &a, &b)?;
+    let read = began.elapsed().as_secs_f64();
+    let team = select_team(common, Recorder::default(), report)?;
+    let elements = (a.rows * a.columns) as u128;
+    let bytes = elements * if is_complex { 16 } else { 8 };
+    // By blocks, a copy of the matrix becomes the factors.
+    let need = Need { on_host: bytes, on_device: 0 };
+    need.expect_room(format_args!("the factors of {}", task.matrix.display()), team.devices().first())?;
+    let job = Job { task, report, team: &team, shape: [a.rows, a.columns, b.columns], read };
+    let provenance = Provenance::new(&team, started);
+    let precision = a.precision;
+    match (a.elements, b.elements) {
+        (MatrixElements::Real(a), MatrixElements::Real(b)) => job.run(&a, &b, precision, provenance),
+        (a, b) => job.run(&complex(a), &complex(b), precision, provenance),
+    }
+}
+
+fn complex(elements: MatrixElements) -> Vec<Complex64> {
+    match elements {
+        MatrixElements::Complex(elements) => elements,
+        MatrixElements::Real(elements) => elements.into_iter().map(Complex64::from).collect(),
+    }
+}
+
+/// Refuses operands that do not fit together.
+fn check(task: &Task<'_>, a: &DenseMatrix, b: &DenseMatrix) -> Result<(), Failure> {
+    let file = |path: &Path, problem: String| {
+        Failure::new(Status::File, anyhow::Error::msg(format!("{}: {problem}", path.display())))
+    };
+    if a.rows == 0 || a.columns == 0 {
+        return Err(file(
+            task.matrix,
+            format!("{}×{} elements: there is nothing to solve", a.rows, a.columns),
+        ));
+    }
+    if b.rows != a.rows {
+        let problem = format!("{} rows found, {} expected as the matrix has rows", b.rows, a.rows);
+        return Err(file(task.rhs.unwrap_or(task.matrix), problem));
+    }
+    if a.rows != a.columns
+        && let Some(factors @ (Factors::Cholesky | Factors::Lu)) = task.factors
+    {
+        let problem = format!(
+            "{}×{} elements, and --method {} takes a square matrix",
+            a.rows,
+            a.columns,
+            factors.name()
+        );
+        return Err(file(task.matrix, problem).hint("choose --method qr for least squares"));
+    }
+    if task.precision == Precision::Single && (task.factors == Some(Factors::Qr) || a.rows != a.columns) {
+        return Err(Failure::usage(
+            "--factor-precision single is for the methods lu and cholesky of a square matrix".to_owned(),
+        ));
+    }
+    if task.factors == Some(Factors::Cholesky)
+        && let Some((row, column)) = residual::asymmetry(a)
+    {
+        let problem = format!(
+            "element ({row}, {column}) is {}, and ({column}, {row}) is {}: the matrix is not Hermitian",
+            a.at(row, column),
+            a.at(column, row)
+        );
+        return Err(
+            file(task.matrix, problem).hint("choose --method lu; rows and columns are counted from 0")
+        );
+    }
+    Ok(())
+}
+
+/// A solve with everything but its numbers.
+struct Job<'a> {
+    task: &'a Task<'a>,
+    report: &'a Report,
+    team: &'a Team,
+    shape: [usize; 3],
+    read: f64,
+}
+
+impl Job<'_> {
+    fn run<T: Number>(
+        &self,
+        a: &[T],
+        b: &[T],
+        precision: Precision,
+        provenance: Provenance,
+    ) -> Result<Status, Failure> {
+        let [rows, columns, sides] = self.shape;
+        let system = System { a, b, rows, columns, sides };
+        let is_hermitian = rows == columns && residual::is_hermitian(a, rows);
+        let wanted = match self.task.factors {
+            Some(factors) => vec![factors],
+            None if rows != columns => vec![Factors::Qr],
+            None if is_hermitian && residual::has_positive_diagonal(a, rows) => {
+                vec![Factors::Cholesky, Factors::Lu]
+            }
+            None => vec![Factors::Lu],
+        };
+        let interrupt = Interrupt::listen()?;
+        let (mut attempts, mut warnings, mut found) = (Vec::new(), Vec::new(), None);
+        let began = Instant::now();
+        for factors in wanted {
+            let began = Instant::now();
+            let result = self.attempt(&system, factors, &interrupt, &mut warnings);
+            let seconds = began.elapsed().as_secs_f64();
+            let attempt = |info, failure| Attempt { method: factors.name(), info, seconds, failure };
+            match result {
+                Ok(solution) => {
+                    attempts.push(attempt(0, None));
+                    found = Some((factors, solution));
+                    break;
+                }
+                Err(Refusal::Matrix(info, reason)) => {
+                    warnings.push(format!("{}: {reason}", factors.name()));
+                    attempts.push(attempt(info, Some(reason)));
+                }
+                Err(Refusal::Blas(BlasError::Ended { .. })) => return Ok(interrupt.status()),
+                Err(Refusal::Blas(error)) => return Err(failed(error)),
+            }
+        }
+        let solve = began.elapsed().as_secs_f64();
+        let Some((factors, solution)) = found else {
+            let reason = attempts.last().and_then(|last| last.failure.clone()).unwrap_or_default();
+            let failure = Failure::new(Status::Failed, anyhow::Error::msg(reason));
+            return Err(failure.hint(match attempts.last().map(|last| last.method) {
+                Some("cholesky") => "choose --method lu",
+                Some("qr") => "leave out columns that depend on others",
+                _ => "the matrix has no inverse; choose --method qr for the least residual of fewer columns",
+            }));
+        };
+        let Solution { x, condition, refinement } = solution;
+        if let Some(condition) = condition.filter(|&condition| condition > ILL_CONDITIONED) {
+            warnings.push(format!(
+                "the condition is about {condition:.1e}: X may have no more than {:.0} correct digits",
+                (16.0 - condition.log10()).max(0.0)
+            ));
+        }
+        let residual = Residual::of(&system, &x);
+        let converged = rows != columns || residual.of_definition <= self.task.tolerance;
+        warnings.iter().for_each(|warning| self.report.warning(warning));
+        let began = Instant::now();
+        self.write(&x, factors, residual.of_definition)?;
+        let result = DenseResult {
+            schema_version: 1,
+            provenance,
+            devices: device_names(self.team),
+            matrix: MatrixSummary {
+                source: self.task.matrix.display().to_string(),
+                rows,
+                columns,
+                entries: rows * columns,
+                symmetry: if is_hermitian {
+                    if T::IS_COMPLEX { "hermitian" } else { "symmetric" }
+                } else {
+                    "general"
+                },
+                format: "dense",
+                bytes: size_of_val(a) as u64,
+                condition_estimate: condition,
+            },
+            method: factors.name(),
+            precision,
+            factor_precision: self.task.precision,
+            right_hand_sides: sides,
+            converged,
+            residual,
+            refinement,
+            info: 0,
+            attempts,
+            seconds: Seconds { read: self.read, solve, write: began.elapsed().as_secs_f64() },
+            output: self.task.output.map(|path| path.display().to_string()),
+            warnings,
+        };
+        self.report.result(table(&result), &result)?;
+        if converged {
+            return Ok(Status::Fine);
+        }
+        let message = format!(
+            "not solved to {:e}: the residual is {:.3e}",
+            self.task.tolerance, result.residual.of_definition
+        );
+        Err(Failure::new(Status::Failed, anyhow::Error::msg(message)).hint("a larger --tol, or --method qr"))
+    }
+
+    /// Solves by these factors: on one device if all fits there, else by blocks.
+    fn attempt<T: Number>(
+        &self,
+        system: &System<'_, T>,
+        factors: Factors,
+        interrupt: &Interrupt,
+        warnings: &mut Vec<String>,
+    ) -> Result<Solution<T>, Refusal> {
+        let single = self.task.precision == Precision::Single;
+        let needed = system.bytes_on_device();
+        if let [device] = self.team.devices()
+            && needed <= self.task.memory.unwrap_or(device.info().memory_bytes / 10 * 9)
+        {
+            return system.on_device(device, factors, single);
+        }
+        if single {
+            warnings.push(
+                "factors in single precision need one device with room for the matrix: double is used"
+                    .to_owned(),
+            );
+        }
+        let products = SplitParams { memory: self.task.memory, ..SplitParams::default() };
+        let params = FactorParams { products, ..FactorParams::default() };
+        let bar = self.report.wide_bar(system.rows.min(system.columns) as u64);
+        let mut watch = |finished: Finished<'_, T>| {
+            bar.set_position(finished.columns as u64);
+            !interrupt.pressed()
+        };
+        let result = system.by_blocks(self.team, &params, factors, &mut watch);
+        bar.finish_and_clear();
+        result
+    }
+
+    fn write<T: Number>(&self, x: &[T], factors: Factors, residual: f64) -> Result<(), Failure> {
+        let Some(path) = self.task.output else { return Ok(()) };
+        let elements = if T::IS_COMPLEX {
+            MatrixElements::Complex(x.iter().map(|x| x.to_complex()).collect())
+        } else {
+            MatrixElements::Real(x.iter().map(|x| x.to_complex().re).collect())
+        };
+        let [_, rows, columns] = self.shape;
+        let comment = format!(
+            "solution of A X = B with {} by {}\nrelative residual {residual:e}",
+            self.task.matrix.display(),
+            factors.name()
+        );
+        let solution = DenseMatrix { rows, columns, elements, precision: Precision::Double };
+        Ok(solution.write(path, &comment)?)
+    }
+}
+
+fn failed(error: BlasError) -> Failure {
+    match error {
+        BlasError::Device(error) => error.into(),
+        error => Failure::new(Status::Failed, error),
+    }
+}
+
+fn table(result: &DenseResult) -> Table {
+    let mut table = Table::default();
+    let MatrixSummary { source, rows, columns, symmetry, condition_estimate, .. } = &result.matrix;
+    table.line("matrix", format_args!("{source}: {rows} × {columns}, dense, {symmetry}"));
+    table.line("device", result.devices.join(", "));
+    table.line("method", result.method);
+    if let Some(Refinement { steps, fell_back }) = &result.refinement {
+        match fell_back {
+            None => {
+                table.line("refinement", format_args!("{steps} corrections of factors in single precision"))
+            }
+            Some(reason) => table.line("refinement", format_args!("given up: {reason}")),
+        }
+    }
+    if let Some(condition) = condition_estimate {
+        table.line("condition", format_args!("about {}", scientific(*condition, 2)));
+    }
+    table.line("true residual", scientific(result.residual.of_definition, 3));
+    if rows != columns {
+        table.line("normal residual", scientific(result.residual.normal, 3));
+    }
+    table.line("backward error", scientific(result.residual.backward_error, 3));
+    if let Some(output) = &result.output {
+        table.line("output", output);
+    }
+    let Seconds { read, solve, write } = &result.seconds;
+    table.line("seconds", format_args!("read {read:.2}, solve {solve:.2}, write {write:.2}"));
+    table
+}
+
+impl From<MatrixError> for Failure {
+    fn from(error: MatrixError) -> Self {
+        match error {
+            MatrixError::Write(error) => error.into(),
+            error @ MatrixError::NoRoom { .. } => Self::new(Status::Usage, error),
+            error => Self::new(Status::File, error),
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! `cr-solve solve` and `least-squares` with dense matrices, as a user runs them.
+
+use assert_cmd::cargo::cargo_bin_cmd;
+use lattice_cl::io::{DenseMatrix, MatrixElements};
+use lattice_cl::scalar::Precision;
+use num_complex::Complex64;
+use serde_json::Value;
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// Runs the program on the host, unless the line names a device; expects a status and words of its messages.
+#[track_caller]
+fn run(folder: &TempDir, line: &str, status: i32, words: &[&str]) -> String {
+    let mut command = cargo_bin_cmd!("cr-solve");
+    command.current_dir(folder).timeout(Duration::from_secs(300)).args(line.split_whitespace());
+    if !line.contains("--device") {
+        command.args(["--device", "host"]);
+    }
+    command.env("POCL_DEVICES", "pthread pthread");
+    command.env("LATTICE_CL_NO_CACHE", "1").env("POCL_KERNEL_CACHE", "1");
+    let output = command.output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+    assert_eq!(output.status.code(), Some(status), "{line}: {stderr}");
+    for word in words {
+        assert!(stderr.contains(word), "{line}: `{word}` is not in: {stderr}");
+    }
+    stdout
+}
+
+#[track_caller]
+fn json(folder: &TempDir, line: &str) -> Value {
+    serde_json::from_str(&run(folder, &format!("{line} --json"), 0, &[])).unwrap()
+}
+
+/// Writes a matrix as complex numbers, or as real ones if all imaginary parts are zero.
+fn write(
+    folder: &TempDir,
+    name: &str,
+    rows: usize,
+    columns: usize,
+    element: impl Fn(usize, usize) -> Complex64,
+) -> DenseMatrix {
+    let all: Vec<Complex64> = (0..rows * columns).map(|k| element(k / columns, k % columns)).collect();
+    let elements = if all.iter().all(|z| z.im == 0.0) {
+        MatrixElements::Real(all.iter().map(|z| z.re).collect())
+    } else {
+        MatrixElements::Complex(all)
+    };
+    let matrix = DenseMatrix { rows, columns, elements, precision: Precision::Double };
+    matrix.write(folder.path().join(name), "").unwrap();
+    matrix
+}
+
+fn read(folder: &TempDir, name: &str) -> DenseMatrix {
+    DenseMatrix::read(folder.path().join(name)).unwrap()
+}
+
+/// The largest element of B − A X.
+fn rest(a: &DenseMatrix, x: &DenseMatrix, b: &DenseMatrix) -> f64 {
+    let mut most: f64 = 0.0;
+    for i in 0..a.rows {
+        for side in 0..b.columns {
+            let product: Complex64 = (0..a.columns).map(|j| a.at(i, j) * x.at(j, side)).sum();
+            most = most.max((b.at(i, side) - product).norm());
+        }
+    }
+    most
+}
+
+/// A number without a pattern, of order one.
+fn number(i: usize, j: usize, complex: bool) -> Complex64 {
+    let phase = 0.9 * i as f64 + 2.3 * j as f64 + 0.37 * (i * j) as f64;
+    Complex64::new(phase.sin(), if complex { (1.7 * phase).cos() } else { 0.0 })
+}
+
+/// An element of a Hermitian, positive definite matrix of 37 rows.
+fn positive(i: usize, j: usize, complex: bool) -> Complex64 {
+    match i.cmp(&j) {
+        std::cmp::Ordering::Equal => 25.0.into(),
+        std::cmp::Ordering::Less => number(i, j, complex) / 2.0,
+        std::cmp::Ordering::Greater => number(j, i, complex).conj() / 2.0,
+    }
+}
+
+const N: usize = 37;
+const PLACES: [&str; 3] = ["host", "0.0", "0.0,0.1"];
+
+#[test]
+fn systems_are_solved_by_the_factors_that_suit_the_matrix() {
+    let folder = tempfile::tempdir().unwrap();
+    for complex in [false, true] {
+        let b = write(&folder, "b.npy", N, 3, |i, j| number(i + 50, j, complex));
+        let definite = write(&folder, "definite.npy", N, N, |i, j| positive(i, j, complex));
+        let indefinite = write(&folder, "indefinite.npy", N, N, |i, j| match i == j {
+            true => 0.25.into(),
+            false => positive(i, j, complex),
+        });
+        let general = write(&folder, "general.npy", N, N, |i, j| number(i, j, complex) + f64::from(i == j));
+        for place in PLACES {
+            for (name, a, method, symmetry, attempts) in [
+                ("definite", &definite, "cholesky", if complex { "hermitian" } else { "symmetric" }, 1),
+                ("indefinite", &indefinite, "lu", if complex { "hermitian" } else { "symmetric" }, 2),
+                ("general", &general, "lu", "general", 1),
+            ] {
+                let line = format!("solve {name}.npy --rhs b.npy -o x.npy --force --device {place}");
+                let result = json(&folder, &line);
+                assert_eq!(
+                    (&result["method"], &result["matrix"]["symmetry"]),
+                    (&method.into(), &symmetry.into())
+                );
+                assert_eq!(result["attempts"].as_array().unwrap().len(), attempts, "{line}");
+                assert!(result["residual"]["true"].as_f64().unwrap() < 1e-13, "{line}: {result}");
+                assert!(result["residual"]["backward_error"].as_f64().unwrap() < 1e-14, "{line}: {result}");
+                assert_eq!(result["matrix"]["condition_estimate"].is_f64(), place == "0.0", "{line}");
+                let x = read(&folder, "x.npy");
+                assert_eq!((x.rows, x.columns), (N, 3));
+                assert!(rest(a, &x, &b) < 1e-12, "{line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn methods_and_precisions_are_chosen() {
+    let folder = tempfile::tempdir().unwrap();
+    let a = write(&folder, "a.npy", N, N, |i, j| positive(i, j, false));
+    let ones = write(&folder, "ones.mtx", N, 1, |_, _| 1.0.into());
+    for method in ["cholesky", "lu", "qr", "cg", "minres"] {
+        let line = format!("solve a.npy --method {method} -o x.mtx --force --device 0.0 --tol 1e-12");
+        let result = json(&folder, &line);
+        assert_eq!(result["method"], method);
+        assert!(rest(&a, &read(&folder, "x.mtx"), &ones) < 1e-10, "{line}");
+    }
+    for method in ["cholesky", "lu"] {
+        let line = format!("solve a.npy --method {method} --factor-precision single --device 0.0");
+        let result = json(&folder, &line);
+        assert!(result["refinement"]["steps"].as_u64().unwrap() > 0, "{result}");
+        assert!(result["residual"]["true"].as_f64().unwrap() < 1e-13, "{result}");
+    }
+    // By blocks, as for a matrix that a device has no room for.
+    let line = "solve a.npy --method lu --memory 1K -o blocks.npy --device 0.0";
+    assert!(json(&folder, line)["residual"]["true"].as_f64().unwrap() < 1e-13);
+    run(&folder, "solve a.npy --method lu -o whole.npy --device 0.0", 0, &[]);
+    let (blocks, whole) = (read(&folder, "blocks.npy"), read(&folder, "whole.npy"));
+    assert!((0..N).all(|i| (blocks.at(i, 0) - whole.at(i, 0)).norm() < 1e-14));
+}
+
+#[test]
+fn least_squares_have_a_residual_orthogonal_to_the_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    for complex in [false, true] {
+        for (rows, columns) in [(41, 19), (19, 41)] {
+            let a = write(&folder, "a.npy", rows, columns, |i, j| number(i, j, complex) + f64::from(i == j));
+            let b = write(&folder, "b.npy", rows, 2, |i, j| number(i + 50, j, complex));
+            let mut found = Vec::new();
+            for place in PLACES {
+                let line = format!("least-squares a.npy --rhs b.npy -o x.npy --force --device {place}");
+                let result = json(&folder, &line);
+                let residual = &result["residual"];
+                assert_eq!(result["method"], "qr");
+                let x = read(&folder, "x.npy");
+                assert_eq!((x.rows, x.columns), (columns, 2));
+                if rows > columns {
+                    assert!(residual["true"].as_f64().unwrap() > 0.01, "{line}: {result}");
+                    assert!(residual["normal"].as_f64().unwrap() < 1e-13, "{line}: {result}");
+                } else {
+                    assert!(rest(&a, &x, &b) < 1e-12, "{line}");
+                }
+                found.push(x);
+            }
+            // The smallest solution is one, so all ways find the same.
+            for other in &found[1..] {
+                let same = |k: usize| (other.at(k / 2, k % 2) - found[0].at(k / 2, k % 2)).norm() < 1e-11;
+                assert!((0..2 * columns).all(same));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_the_place() {
+    let folder = tempfile::tempdir().unwrap();
+    write(&folder, "general.npy", 4, 4, |i, j| number(i, j, false) + 2.0 * f64::from(i == j));
+    write(&folder, "tall.npy", 4, 3, |i, j| number(i, j, false));
+    write(&folder, "singular.npy", 3, 3, |i, j| if j == 1 { 0.0.into() } else { number(i, j, false) });
+    write(&folder, "nan.npy", 2, 2, |i, j| if i > j { f64::NAN.into() } else { 1.0.into() });
+    write(
+        &folder,
+        "negative.npy",
+        2,
+        2,
+        |i, j| if i == j { (1.0 - 3.0 * i as f64).into() } else { 0.0.into() },
+    );
+    for (line, status, words) in [
+        ("solve general.npy --rhs tall.npy --method cg", 3, &["3 columns found"][..]),
+        ("solve tall.npy --rhs negative.npy", 3, &["negative.npy", "2 rows found, 4 expected"]),
+        ("solve tall.npy --method lu", 3, &["4×3", "takes a square matrix", "--method qr"]),
+        ("solve general.npy --method cholesky", 3, &["element (1, 0)", "not Hermitian", "--method lu"]),
+        ("solve negative.npy --method cholesky", 1, &["order 2", "choose --method lu"]),
+        ("solve singular.npy", 1, &["pivot 2", "zero"]),
+        ("least-squares singular.npy", 1, &["not full rank"]),
+        ("solve nan.npy", 3, &["element (1, 0) is NaN"]),
+        ("solve general.npy --plot p.svg", 2, &["--plot is for methods of iterations"]),
+        ("solve general.npy --method gauss", 2, &["gauss", "cholesky, lu, qr"]),
+        ("solve general.npy --method cg --memory 1G", 2, &["are for the methods cholesky, lu and qr"]),
+        ("solve tall.npy --factor-precision single", 2, &["of a square matrix"]),
+        ("solve general.npy --memory 4GB", 2, &["4G, 500M"]),
+        ("solve missing.npy", 3, &["missing.npy"]),
+    ] {
+        let stdout = run(&folder, line, status, words);
+        assert_eq!(stdout, "", "{line}");
+    }
+}
