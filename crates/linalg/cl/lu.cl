@@ -3,18 +3,37 @@
 // The host defines WIDTH, the most columns of a panel, and PANEL_ITEMS, the work-items of a group, a power of two. Element (i, j) of an
 // operand lies i * down + j * across elements behind its first.
 
-// One step in a panel of m rows: finishes column search - 1, if there is one, and then searches column `search`, if it is one of the
-// `count` that get a pivot.
+// The largest size of all work-items and its place, in element 0 of `sizes` and `places`: the lowest place among equal ones.
+static inline void best_of_items(__local real *sizes, __local uint *places, real size, uint place, uint item) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    sizes[item] = size;
+    places[item] = place;
+    for (uint half_way = PANEL_ITEMS / 2; half_way > 0; half_way /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (item < half_way) {
+            const real other = sizes[item + half_way];
+            const uint other_place = places[item + half_way];
+            if (other > sizes[item] || (other == sizes[item] && other_place < places[item])) {
+                sizes[item] = other;
+                places[item] = other_place;
+            }
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+// Steps `first_step` to `last_step` - 1 in a panel of m rows. Step `search` finishes column search - 1, if there is one, and then searches column
+// `search`, if it is one of the `count` that get a pivot. Between two steps all work-groups meet, see meeting.cl.
 //
 // Work-groups share the rows in order. Each leaves its best row of column `search` in `rows`, with its size and its number, and the group
-// of row `search` leaves that row behind all others. The next launch then needs no row of another group: it exchanges the pivot's row and
-// row `search` by these copies. Launches take turns between the halves of `rows`, `sizes` and `places`. The size is |Re| + |Im|, the lowest
+// of row `search` leaves that row behind all others. The next step then needs no row of another group: it exchanges the pivot's row and
+// row `search` by these copies. Steps take turns between the halves of `rows`, `sizes` and `places`. The size is |Re| + |Im|, the lowest
 // row wins among equal ones, and NaNs are passed over. The first pivot that is exactly zero gives `info`, counted from 1 in the whole matrix, of
 // which row 0 of the panel is row `first`. Its column is left as it is.
 __kernel __attribute__((reqd_work_group_size(PANEL_ITEMS, 1, 1))) void
-panel_step(uint m, uint width, uint search, uint count, __global element *a, ulong a_offset, ulong a_down, ulong a_across,
+panel_steps(uint m, uint width, uint first_step, uint last_step, uint count, __global element *a, ulong a_offset, ulong a_down, ulong a_across,
            __global element *rows, __global real *sizes, __global uint *places, __global uint *pivots,
-           ulong pivots_offset, uint first, __global uint *info) {
+           ulong pivots_offset, uint first, __global uint *info, __global uint *arrived, ulong arrived_offset) {
     __local element pivot_row[WIDTH];
     __local real best_sizes[PANEL_ITEMS];
     __local uint best_places[PANEL_ITEMS];
@@ -24,101 +43,110 @@ panel_step(uint m, uint width, uint search, uint count, __global element *a, ulo
     const uint share = (m + groups - 1) / groups;
     const uint begin = min(group * share, m);
     const uint end = min(begin + share, m);
-    const uint from = search % 2;
-    const uint to = 1 - from;
     __global element *matrix = a + a_offset;
-    __global const element *row_in_place = rows + (from * (groups + 1) + groups) * WIDTH;
+    for (uint search = first_step; search < last_step; search++) {
+        const uint from = search % 2;
+        const uint to = 1 - from;
+        __global const element *row_in_place = rows + (from * (groups + 1) + groups) * WIDTH;
 
-    uint column = 0;
-    uint pivot = 0;
-    bool eliminates = false;
-    if (search > 0) {
-        column = search - 1;
-        pivot = column;
-        real largest = (real)-1;
-        __global const element *new_row = row_in_place;
-        for (uint other = 0; other < groups; other++) {
-            const real size = sizes[from * groups + other];
-            if (size > largest) {
-                largest = size;
-                pivot = places[from * groups + other];
-                new_row = rows + (from * (groups + 1) + other) * WIDTH;
-            }
-        }
-        for (uint k = item; k < width; k += PANEL_ITEMS) {
-            pivot_row[k] = new_row[k];
-        }
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (search > 0) {
-        eliminates = !is_zero(pivot_row[column]);
-        if (group == 0 && item == 0) {
-            pivots[pivots_offset + column] = first + pivot;
-            if (!eliminates && info[0] == 0) {
-                info[0] = first + column + 1;
-            }
-        }
-    }
-
-    real best_size = (real)-1;
-    uint best_place = m;
-    for (uint i = begin + item; i < end; i += PANEL_ITEMS) {
-        __global element *row = matrix + i * a_down;
-        if (search > 0 && i == column && pivot != column) {
-            for (uint k = 0; k < width; k++) {
-                row[k * a_across] = pivot_row[k];
-            }
-        }
-        if (search > 0 && i > column) {
-            if (i == pivot) {
-                for (uint k = 0; k < width; k++) {
-                    row[k * a_across] = row_in_place[k];
+        uint column = 0;
+        uint pivot = 0;
+        bool eliminates = false;
+        if (search > 0) {
+            column = search - 1;
+            pivot = column;
+            // The best row of all groups. Groups have their rows in order, so the first of equal ones wins.
+            real largest = (real)-1;
+            uint winner = groups;
+            for (uint other = item; other < groups; other += PANEL_ITEMS) {
+                const real size = sizes[from * groups + other];
+                if (size > largest) {
+                    largest = size;
+                    winner = other;
                 }
             }
-            if (eliminates) {
-                const element factor = divide(row[column * a_across], pivot_row[column]);
-                row[column * a_across] = factor;
-                for (uint k = column + 1; k < width; k++) {
-                    row[k * a_across] -= multiply(factor, pivot_row[k]);
-                }
+            best_of_items(best_sizes, best_places, largest, winner, item);
+            __global const element *new_row = row_in_place;
+            if (best_sizes[0] >= (real)0) {
+                pivot = places[from * groups + best_places[0]];
+                new_row = rows + (from * (groups + 1) + best_places[0]) * WIDTH;
+            }
+            for (uint k = item; k < width; k += PANEL_ITEMS) {
+                pivot_row[k] = new_row[k];
             }
         }
-        if (search < count && i >= search) {
-            const real size = size_of(row[search * a_across]);
-            if (size > best_size) {
-                best_size = size;
-                best_place = i;
-            }
-        }
-    }
-    best_sizes[item] = best_size;
-    best_places[item] = best_place;
-    for (uint half_way = PANEL_ITEMS / 2; half_way > 0; half_way /= 2) {
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (item < half_way) {
-            const real other = best_sizes[item + half_way];
-            const uint place = best_places[item + half_way];
-            if (other > best_sizes[item] || (other == best_sizes[item] && place < best_places[item])) {
-                best_sizes[item] = other;
-                best_places[item] = place;
+        if (search > 0) {
+            eliminates = !is_zero(pivot_row[column]);
+            if (group == 0 && item == 0) {
+                pivots[pivots_offset + column] = first + pivot;
+                if (!eliminates && info[0] == 0) {
+                    info[0] = first + column + 1;
+                }
             }
         }
-    }
-    // Rows that other work-items of the group have written are read now.
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    if (search < count) {
-        const uint place = best_places[0];
-        if (item == 0) {
-            sizes[to * groups + group] = best_sizes[0];
-            places[to * groups + group] = place;
+
+        real best_size = (real)-1;
+        uint best_place = m;
+        for (uint i = begin + item; i < end; i += PANEL_ITEMS) {
+            __global element *row = matrix + i * a_down;
+            if (search > 0 && i == column && pivot != column) {
+                for (uint k = 0; k < width; k++) {
+                    row[k * a_across] = pivot_row[k];
+                }
+            }
+            if (search > 0 && i > column) {
+                if (i == pivot) {
+                    for (uint k = 0; k < width; k++) {
+                        row[k * a_across] = row_in_place[k];
+                    }
+                }
+                if (eliminates) {
+                    const element factor = divide(row[column * a_across], pivot_row[column]);
+                    row[column * a_across] = factor;
+                    // All elements are read before the first is written: reads need not wait for each other then.
+                    element old[WIDTH];
+#pragma unroll
+                    for (uint k = 0; k < WIDTH; k++) {
+                        old[k] = k > column && k < width ? row[k * a_across] : (element)0;
+                    }
+#pragma unroll
+                    for (uint k = 0; k < WIDTH; k++) {
+                        if (k > column && k < width) {
+                            row[k * a_across] = old[k] - multiply(factor, pivot_row[k]);
+                        }
+                    }
+                }
+            }
+            if (search < count && i >= search) {
+                const real size = size_of(row[search * a_across]);
+                if (size > best_size) {
+                    best_size = size;
+                    best_place = i;
+                }
+            }
         }
-        for (uint k = item; k < width; k += PANEL_ITEMS) {
-            if (place < m) {
-                rows[(to * (groups + 1) + group) * WIDTH + k] = matrix[place * a_down + k * a_across];
+        // The winners of the last column are not read any more.
+        best_of_items(best_sizes, best_places, best_size, best_place, item);
+        // Rows that other work-items of the group have written are read now.
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        if (search < count) {
+            const uint place = best_places[0];
+            if (item == 0) {
+                sizes[to * groups + group] = best_sizes[0];
+                places[to * groups + group] = place;
             }
-            if (begin <= search && search < end) {
-                rows[(to * (groups + 1) + groups) * WIDTH + k] = matrix[search * a_down + k * a_across];
+            for (uint k = item; k < width; k += PANEL_ITEMS) {
+                if (place < m) {
+                    rows[(to * (groups + 1) + group) * WIDTH + k] = matrix[place * a_down + k * a_across];
+                }
+                if (begin <= search && search < end) {
+                    rows[(to * (groups + 1) + groups) * WIDTH + k] = matrix[search * a_down + k * a_across];
+                }
             }
+        }
+        if (search + 1 < last_step) {
+            meet(arrived + arrived_offset, (search + 1 - first_step) * groups, groups);
         }
     }
 }

@@ -50,15 +50,17 @@ static inline real largest_part(element x) { return fabs(x); }
 
 #endif
 
-// One step in a panel of m rows: applies the reflector of column stage - 1, if there is one, and then sums up conj(a_is) a_ik below row
-// s = stage for every column k from s on, if there is such a column.
+// Stages `first_stage` to `last_stage` - 1 in a panel of m rows. A stage applies the reflector of column stage - 1, if there is one, and then sums
+// up conj(a_is) a_ik below row s = stage for every column k from s on, if there is such a column. Between two stages all work-groups meet, see
+// meeting.cl.
 //
-// Work-groups share the rows in order. Each leaves its sums in `dots`, and the group of row s leaves that row in `pivot_rows`. The next launch
-// makes the reflector of them: vᴴ a_k needs no other sums, as v is a multiple of column s below its first element. Launches take turns
+// Work-groups share the rows in order. Each leaves its sums in `dots`, and the group of row s leaves that row in `pivot_rows`. The next stage
+// makes the reflector of them: vᴴ a_k needs no other sums, as v is a multiple of column s below its first element. Stages take turns
 // between the halves of `dots` and `pivot_rows`.
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
-reflect(uint m, uint width, uint stage, __global element *a, ulong a_offset, ulong a_down, ulong a_across,
-        __global double *dots, __global element *pivot_rows, __global element *tau, ulong tau_offset) {
+reflect(uint m, uint width, uint first_stage, uint last_stage, __global element *a, ulong a_offset, ulong a_down, ulong a_across,
+        __global double *dots, __global element *pivot_rows, __global element *tau, ulong tau_offset,
+        __global uint *arrived, ulong arrived_offset) {
     __local wide sums[WIDTH * LANES];
     __local element updates[WIDTH];
     __local element old_column[ROWS];
@@ -71,119 +73,124 @@ reflect(uint m, uint width, uint stage, __global element *a, ulong a_offset, ulo
     const uint share = (m + groups - 1) / groups;
     const uint begin = min(group * share, m);
     const uint end = min(begin + share, m);
-    const uint from = stage % 2;
-    const uint to = 1 - from;
-    const bool finishes = stage > 0;
-    const bool searches = stage < width;
-    const uint column = finishes ? stage - 1 : 0;
     __global element *matrix = a + a_offset;
     __global wide *partial = (__global wide *)dots;
+    for (uint stage = first_stage; stage < last_stage; stage++) {
+        const uint from = stage % 2;
+        const uint to = 1 - from;
+        const bool finishes = stage > 0;
+        const bool searches = stage < width;
+        const uint column = finishes ? stage - 1 : 0;
 
-    wide scale = wide_of(0.0, 0.0);
-    double beta = 0.0;
-    if (finishes) {
-        for (uint index = item; index < WIDTH * PARTS; index += ITEMS) {
-            const uint k = index % WIDTH;
-            const uint part = index / WIDTH;
-            wide sum = wide_of(0.0, 0.0);
-            if (k >= column && k < width) {
-                for (uint other = part; other < groups; other += PARTS) {
-                    sum += partial[(from * groups + other) * WIDTH + k];
+        wide scale = wide_of(0.0, 0.0);
+        double beta = 0.0;
+        if (finishes) {
+            for (uint index = item; index < WIDTH * PARTS; index += ITEMS) {
+                const uint k = index % WIDTH;
+                const uint part = index / WIDTH;
+                wide sum = wide_of(0.0, 0.0);
+                if (k >= column && k < width) {
+                    for (uint other = part; other < groups; other += PARTS) {
+                        sum += partial[(from * groups + other) * WIDTH + k];
+                    }
                 }
+                sums[k * LANES + part] = sum;
             }
-            sums[k * LANES + part] = sum;
         }
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (finishes) {
-        __global const element *pivot_row = pivot_rows + from * WIDTH;
-        const wide alpha = widened(pivot_row[column]);
-        double below = 0.0;
-        for (uint part = 0; part < PARTS; part++) {
-            below += first_part(sums[column * LANES + part]);
-        }
-        const double re = first_part(alpha);
-        const double im = second_part(alpha);
-        wide factor = wide_of(0.0, 0.0);
-        beta = re;
-        if (below != 0.0 || im != 0.0) {
-            beta = -copysign(sqrt(re * re + im * im + below), re);
-            factor = wide_of((beta - re) / beta, -im / beta);
-            scale = reciprocal(alpha - wide_of(beta, 0.0));
-        }
-        for (uint k = column + 1 + item; k < width; k += ITEMS) {
-            wide sum = wide_of(0.0, 0.0);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (finishes) {
+            __global const element *pivot_row = pivot_rows + from * WIDTH;
+            const wide alpha = widened(pivot_row[column]);
+            double below = 0.0;
             for (uint part = 0; part < PARTS; part++) {
-                sum += sums[k * LANES + part];
+                below += first_part(sums[column * LANES + part]);
             }
-            const wide product = widened(pivot_row[k]) + times(conjugated(scale), sum);
-            updates[k] = narrowed(times(conjugated(factor), product));
+            const double re = first_part(alpha);
+            const double im = second_part(alpha);
+            wide factor = wide_of(0.0, 0.0);
+            beta = re;
+            if (below != 0.0 || im != 0.0) {
+                beta = -copysign(sqrt(re * re + im * im + below), re);
+                factor = wide_of((beta - re) / beta, -im / beta);
+                scale = reciprocal(alpha - wide_of(beta, 0.0));
+            }
+            for (uint k = column + 1 + item; k < width; k += ITEMS) {
+                wide sum = wide_of(0.0, 0.0);
+                for (uint part = 0; part < PARTS; part++) {
+                    sum += sums[k * LANES + part];
+                }
+                const wide product = widened(pivot_row[k]) + times(conjugated(scale), sum);
+                updates[k] = narrowed(times(conjugated(factor), product));
+            }
+            if (group == 0 && item == 0) {
+                tau[tau_offset + column] = narrowed(factor);
+            }
         }
-        if (group == 0 && item == 0) {
-            tau[tau_offset + column] = narrowed(factor);
-        }
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
+        barrier(CLK_LOCAL_MEM_FENCE);
 
-    wide own[COLUMNS_OF_SLOT];
-    for (uint n = 0; n < COLUMNS_OF_SLOT; n++) {
-        own[n] = wide_of(0.0, 0.0);
-    }
-    for (uint first = begin; first < end; first += ROWS) {
-        const uint i = first + lane;
-        __global element *row = matrix + i * a_down;
-        if (slot == 0 && i < end && finishes) {
-            old_column[lane] = row[column * a_across];
+        wide own[COLUMNS_OF_SLOT];
+        for (uint n = 0; n < COLUMNS_OF_SLOT; n++) {
+            own[n] = wide_of(0.0, 0.0);
         }
-        if (slot == SLOTS - 1 && i < end && searches) {
-            new_column[lane] = row[stage * a_across];
-        }
-        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-        if (i < end && (!finishes || i >= column)) {
-            element v = (element)0;
-            if (finishes) {
-                v = i == column ? narrowed(wide_of(1.0, 0.0)) : narrowed(times(scale, widened(old_column[lane])));
+        for (uint first = begin; first < end; first += ROWS) {
+            const uint i = first + lane;
+            __global element *row = matrix + i * a_down;
+            if (slot == 0 && i < end && finishes) {
+                old_column[lane] = row[column * a_across];
             }
-            const bool counts = searches && i > stage;
-            wide x = wide_of(0.0, 0.0);
-            if (counts) {
-                x = conjugated(widened(finishes ? new_column[lane] - multiply(v, updates[stage]) : new_column[lane]));
+            if (slot == SLOTS - 1 && i < end && searches) {
+                new_column[lane] = row[stage * a_across];
             }
-            for (uint n = 0; n < COLUMNS_OF_SLOT; n++) {
-                const uint k = slot + n * SLOTS;
-                if (k < width && finishes && k == column) {
-                    row[k * a_across] = i == column ? narrowed(wide_of(beta, 0.0)) : v;
-                } else if (k < width && k >= stage) {
-                    element value = row[k * a_across];
-                    if (finishes) {
-                        value -= multiply(v, updates[k]);
-                        row[k * a_across] = value;
-                    }
-                    if (counts) {
-                        own[n] += times(x, widened(value));
+            barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+            if (i < end && (!finishes || i >= column)) {
+                element v = (element)0;
+                if (finishes) {
+                    v = i == column ? narrowed(wide_of(1.0, 0.0)) : narrowed(times(scale, widened(old_column[lane])));
+                }
+                const bool counts = searches && i > stage;
+                wide x = wide_of(0.0, 0.0);
+                if (counts) {
+                    x = conjugated(widened(finishes ? new_column[lane] - multiply(v, updates[stage]) : new_column[lane]));
+                }
+                for (uint n = 0; n < COLUMNS_OF_SLOT; n++) {
+                    const uint k = slot + n * SLOTS;
+                    if (k < width && finishes && k == column) {
+                        row[k * a_across] = i == column ? narrowed(wide_of(beta, 0.0)) : v;
+                    } else if (k < width && k >= stage) {
+                        element value = row[k * a_across];
+                        if (finishes) {
+                            value -= multiply(v, updates[k]);
+                            row[k * a_across] = value;
+                        }
+                        if (counts) {
+                            own[n] += times(x, widened(value));
+                        }
                     }
                 }
             }
+            // The columns are read before the next rows take their place.
+            barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         }
-        // The columns are read before the next rows take their place.
+        for (uint n = 0; n < COLUMNS_OF_SLOT; n++) {
+            if (slot + n * SLOTS < WIDTH) {
+                sums[(slot + n * SLOTS) * LANES + lane] = own[n];
+            }
+        }
+        // Elements of row `stage` that other work-items of the group have written are read now.
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    }
-    for (uint n = 0; n < COLUMNS_OF_SLOT; n++) {
-        if (slot + n * SLOTS < WIDTH) {
-            sums[(slot + n * SLOTS) * LANES + lane] = own[n];
+        // After the last column there is nothing to sum up.
+        for (uint k = stage + item; k < width; k += ITEMS) {
+            wide sum = wide_of(0.0, 0.0);
+            for (uint other = 0; other < ROWS; other++) {
+                sum += sums[k * LANES + other];
+            }
+            partial[(to * groups + group) * WIDTH + k] = sum;
+            if (begin <= stage && stage < end) {
+                pivot_rows[to * WIDTH + k] = matrix[stage * a_down + k * a_across];
+            }
         }
-    }
-    // Elements of row `stage` that other work-items of the group have written are read now.
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    // After the last column there is nothing to sum up.
-    for (uint k = stage + item; k < width; k += ITEMS) {
-        wide sum = wide_of(0.0, 0.0);
-        for (uint other = 0; other < ROWS; other++) {
-            sum += sums[k * LANES + other];
-        }
-        partial[(to * groups + group) * WIDTH + k] = sum;
-        if (begin <= stage && stage < end) {
-            pivot_rows[to * WIDTH + k] = matrix[stage * a_down + k * a_across];
+        if (stage + 1 < last_stage) {
+            meet(arrived + arrived_offset, (stage + 1 - first_stage) * groups, groups);
         }
     }
 }

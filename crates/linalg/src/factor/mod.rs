@@ -32,6 +32,7 @@ mod condition;
 mod eigen;
 mod info;
 mod lu;
+mod meeting;
 mod mixed;
 mod qr;
 mod scale;

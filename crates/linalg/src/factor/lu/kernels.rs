@@ -1,17 +1,21 @@
 //! The kernels of panels and row exchanges.
 
 use crate::block::Block;
+use crate::factor::meeting::{MEETING, launches};
 use crate::matrix::Order;
 use crate::triangular::TRIANGLE_SOURCES;
 use lattice_compute::scalar::Element;
 use lattice_compute::{
-    Argument, Device, DeviceKind, Event, Kernel, KernelFamily, KernelKey, Parameter, Profiling, Range, Result,
+    Argument, Buffer, Device, DeviceKind, Event, Kernel, KernelFamily, KernelKey, Parameter, Profiling,
+    Range, Result,
 };
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-const LU: KernelFamily =
-    KernelFamily::new("lu", &[TRIANGLE_SOURCES[0], TRIANGLE_SOURCES[1], include_str!("../../../cl/lu.cl")]);
+const LU: KernelFamily = KernelFamily::new(
+    "lu",
+    &[TRIANGLE_SOURCES[0], TRIANGLE_SOURCES[1], MEETING, include_str!("../../../cl/lu.cl")],
+);
 
 /// Most columns of a panel.
 pub(super) const WIDTH: usize = 32;
@@ -38,14 +42,14 @@ impl Shape {
         }
         // A power of two, for the sums in a tree.
         let items = 1 << info.max_work_group_size.clamp(1, 128).ilog2();
-        Self { items, least_rows: items, groups: 128 }
+        Self { items, least_rows: items, groups: info.compute_units.clamp(1, 128) }
     }
 }
 
 /// The kernels for elements of type `T`.
 pub(super) struct Kernels<T> {
     shape: Shape,
-    panel_step: Kernel,
+    panel_steps: Kernel,
     trace_exchanges: Kernel,
     move_rows: Kernel,
     element: PhantomData<T>,
@@ -74,7 +78,8 @@ impl<T: Element> Kernels<T> {
         let panel = [
             count("m"),
             count("width"),
-            count("search"),
+            count("first_step"),
+            count("last_step"),
             count("count"),
             Parameter::output_view::<T>("a"),
             number("a_down"),
@@ -85,6 +90,7 @@ impl<T: Element> Kernels<T> {
             Parameter::output_view::<u32>("pivots"),
             count("first"),
             Parameter::output::<u32>("info"),
+            Parameter::output_view::<u32>("arrived"),
         ];
         let trace = [
             count("m"),
@@ -109,7 +115,7 @@ impl<T: Element> Kernels<T> {
         ];
         Ok(Self {
             shape,
-            panel_step: program.kernel("panel_step", &panel)?,
+            panel_steps: program.kernel("panel_steps", &panel)?,
             trace_exchanges: program.kernel("trace_exchanges", &trace)?,
             move_rows: program.kernel("move_rows", &moving)?,
             element: PhantomData,
@@ -118,7 +124,7 @@ impl<T: Element> Kernels<T> {
 
     /// Starts P A = L U of a panel of at most [`WIDTH`] columns.
     ///
-    /// Each column is a launch, and another one searches the first pivot. Only the last launch has an
+    /// Each column is a step, and another one searches the first pivot. Only the last launch has an
     /// event, unless the device is profiled.
     pub fn panel(
         &self,
@@ -134,15 +140,18 @@ impl<T: Element> Kernels<T> {
         let mut sizes = device.scratch::<T::Real>(2 * groups)?;
         let mut places = device.scratch::<u32>(2 * groups)?;
         let range = Range::groups(groups, items);
-        for step in 0..=pivots.count {
-            let counts = [a.rows, a.columns, step, pivots.count].map(|count| Argument::value(count as u32));
+        let mut arrived = Buffer::<u32>::zeroed(device, 1)?;
+        for steps in launches(device, groups, pivots.count + 1) {
+            let counts = [a.rows, a.columns, steps.start, steps.end, pivots.count];
+            let counts = counts.map(|count| Argument::value(count as u32));
             let workspace = [rows.output(), sizes.output(), places.output()];
-            let outcome = [pivots.rows, Argument::value(pivots.first as u32), info];
+            let outcome =
+                [pivots.rows, Argument::value(pivots.first as u32), info, arrived.view_mut().into()];
             let arguments = [&counts[..], &a.arguments(), &workspace, &outcome].concat();
-            if step == pivots.count || device.profiling() == Profiling::On {
-                events.push(self.panel_step.launch(range, &arguments)?);
+            if steps.end > pivots.count || device.profiling() == Profiling::On {
+                events.push(self.panel_steps.launch(range, &arguments)?);
             } else {
-                self.panel_step.start(range, &arguments)?;
+                self.panel_steps.start(range, &arguments)?;
             }
         }
         Ok(())
@@ -187,7 +196,7 @@ mod tests {
     use super::*;
     use crate::host;
     use crate::matrix::MatrixLayout;
-    use lattice_compute::{Buffer, CacheMode, DeviceOptions, discover};
+    use lattice_compute::{CacheMode, DeviceOptions, discover};
 
     #[test]
     fn a_panel_is_factorised_however_groups_share_its_rows() {

@@ -1,8 +1,8 @@
 //! P A = L U with partial pivoting.
 //!
-//! The factorisation halves the columns until a panel has at most 32. A panel takes a launch for each
-//! column, and no pivot is ever read by the host. All exchanges of a half are traced to one gather of
-//! rows. The rest is triangular systems and products.
+//! The factorisation halves the columns until a panel has at most 32. A panel takes a step for each
+//! column, all in one launch where work-groups can meet, and no pivot is ever read by the host. All
+//! exchanges of a half are traced to one gather of rows. The rest is triangular systems and products.
 
 mod kernels;
 mod owned;

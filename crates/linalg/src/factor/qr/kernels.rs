@@ -1,16 +1,20 @@
 //! The kernels of reflectors.
 
 use crate::block::Block;
+use crate::factor::meeting::{MEETING, launches};
 use crate::triangular::TRIANGLE_SOURCES;
 use lattice_compute::scalar::Element;
 use lattice_compute::{
-    Argument, Device, DeviceKind, Event, Kernel, KernelFamily, KernelKey, Parameter, Profiling, Range, Result,
+    Argument, Buffer, Device, DeviceKind, Event, Kernel, KernelFamily, KernelKey, Parameter, Profiling,
+    Range, Result,
 };
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-const QR: KernelFamily =
-    KernelFamily::new("qr", &[TRIANGLE_SOURCES[0], TRIANGLE_SOURCES[1], include_str!("../../../cl/qr.cl")]);
+const QR: KernelFamily = KernelFamily::new(
+    "qr",
+    &[TRIANGLE_SOURCES[0], TRIANGLE_SOURCES[1], MEETING, include_str!("../../../cl/qr.cl")],
+);
 
 /// Most columns of a panel.
 pub(super) const WIDTH: usize = 32;
@@ -38,7 +42,12 @@ impl Shape {
             return Self { rows: 16, slots: 1, least_rows: 128, groups: info.compute_units };
         }
         let slots = (info.max_work_group_size / 32).clamp(1, 8);
-        Self { rows: 32.min(info.max_work_group_size), slots, least_rows: 32, groups: 128 }
+        Self {
+            rows: 32.min(info.max_work_group_size),
+            slots,
+            least_rows: 32,
+            groups: info.compute_units.clamp(1, 128),
+        }
     }
 
     fn items(&self) -> usize {
@@ -76,10 +85,10 @@ impl<T: Element> Kernels<T> {
         let written = [&[Parameter::output_view::<T>("a")][..], &steps].concat();
         let known_tau = [Parameter::input_view::<T>("tau")];
         let reflect = [
-            &[count("m"), count("width"), count("stage")][..],
+            &[count("m"), count("width"), count("first_stage"), count("last_stage")][..],
             &written,
             &[Parameter::output::<f64>("dots"), Parameter::output::<T>("pivot_rows")],
-            &[Parameter::output_view::<T>("tau")],
+            &[Parameter::output_view::<T>("tau"), Parameter::output_view::<u32>("arrived")],
         ];
         let spread = [&[number("m"), number("width")][..], &read, &known_tau, &[Parameter::output::<T>("v")]];
         let reciprocals = [&[number("width")][..], &known_tau, &[Parameter::output::<T>("products")]];
@@ -104,7 +113,7 @@ impl<T: Element> Kernels<T> {
 
     /// Starts A = Q R of a panel with at most [`WIDTH`] columns and at least as many rows.
     ///
-    /// Each column is a launch, and one more starts the sums. Only the last launch has an event,
+    /// Each column is a stage, and one more starts the sums. Only the last launch has an event,
     /// unless the device is profiled.
     pub fn panel(
         &self,
@@ -117,11 +126,13 @@ impl<T: Element> Kernels<T> {
         let mut dots = device.scratch::<f64>(2 * groups * WIDTH * T::REALS)?;
         let mut pivot_rows = device.scratch::<T>(2 * WIDTH)?;
         let range = Range::groups(groups, self.shape.items());
-        for stage in 0..=a.columns {
-            let counts = [a.rows, a.columns, stage].map(|count| Argument::value(count as u32));
-            let outcome = [dots.output(), pivot_rows.output(), tau];
+        let mut arrived = Buffer::<u32>::zeroed(device, 1)?;
+        for stages in launches(device, groups, a.columns + 1) {
+            let counts = [a.rows, a.columns, stages.start, stages.end];
+            let counts = counts.map(|count| Argument::value(count as u32));
+            let outcome = [dots.output(), pivot_rows.output(), tau, arrived.view_mut().into()];
             let arguments = [&counts[..], &a.arguments(), &outcome].concat();
-            if stage == a.columns || device.profiling() == Profiling::On {
+            if stages.end > a.columns || device.profiling() == Profiling::On {
                 events.push(self.reflect.launch(range, &arguments)?);
             } else {
                 self.reflect.start(range, &arguments)?;
@@ -175,7 +186,7 @@ mod tests {
     use super::*;
     use crate::host;
     use crate::matrix::MatrixLayout;
-    use lattice_compute::{Buffer, CacheMode, DeviceOptions, discover};
+    use lattice_compute::{CacheMode, DeviceOptions, discover};
     use num_complex::Complex;
 
     type C64 = Complex<f64>;

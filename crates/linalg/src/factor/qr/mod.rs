@@ -1,8 +1,8 @@
 //! A = Q R by Householder's reflectors, and least squares.
 //!
-//! Panels of at most 32 columns take a launch for each column: the sums that make a reflector are
-//! also those that apply it. Panels are put together to blocks of 128 columns, and blocks are applied
-//! by products. No number is ever read by the host.
+//! Panels of at most 32 columns take a step for each column, all in one launch where work-groups can
+//! meet: the sums that make a reflector are also those that apply it. Panels are put together to
+//! blocks of 128 columns, and blocks are applied by products. No number is ever read by the host.
 
 mod kernels;
 mod least_squares;
