@@ -13,7 +13,7 @@ use lattice_cl::multigrid::{
 };
 use lattice_cl::operator::{Dirac, Kappa, SiteTerm};
 use lattice_cl::solve::{
-    Attempt, Auto, AutoParams, AutoSolution, BicgstabParams, BlockSolution, CgParams, Preconditioning,
+    Attempt, Auto, AutoParams, AutoSolution, BicgstabParams, BlockSolution, CgParams, Inner, Preconditioning,
     SolveParams, Watch, bicgstab, cg,
 };
 use lattice_cl::{Dims, GaugeConfiguration};
@@ -129,6 +129,35 @@ fn cycles_with_a_clover_term_or_a_twisted_mass_are_nearly_those_without() {
     for others in [of_links[1], of_clover[0]] {
         let ratio = others[0] as f64 / of_links[0][0] as f64;
         assert!((0.7..=1.3).contains(&ratio), "{of_links:?} {of_clover:?}");
+    }
+}
+
+/// One column and three at once.
+#[test]
+fn cycles_in_half_precision_are_nearly_as_many_as_in_single() {
+    if small() {
+        return;
+    }
+    let lattice = Lattice::new(&team_of(1), Dims::new([8, 8, 8, 8]).unwrap()).unwrap();
+    let configuration = Arc::new(random::weak(lattice.dims(), 0.25, 3));
+    let dirac = dirac(&lattice, &configuration, 0.136, SiteTerm::Scalar);
+    let [single, half] = [Inner::Single, Inner::Half].map(|precision| {
+        let params = MultigridParams { precision, ..Default::default() };
+        let mut multigrid = Multigrid::new(&dirac, params, |_| ()).unwrap();
+        let (x, info) = multigrid.solve(&dirac, &source(&lattice), None).unwrap();
+        let mut b = lattice.spinors(3).unwrap();
+        for k in 0..3 {
+            b.copy_column_from(k, &lattice.point_source([0, 1, 0, 1], k, 1).unwrap()).unwrap();
+        }
+        let BlockSolution { residuals, info: of_columns, .. } =
+            multigrid.solve_columns(&dirac, &b, None).unwrap();
+        assert!(residuals.iter().all(|residual| residual.true_residual <= 1e-10), "{residuals:?}");
+        (x, [info.iterations, of_columns.iterations])
+    });
+    assert!(distance(&dirac, &half.0, &single.0) < 1e-7);
+    for (half, single) in half.1.into_iter().zip(single.1) {
+        // Another replacement of the residual may bring two cycles.
+        assert!(half as f64 <= 1.1 * single as f64 + 2.0, "{half} and {single}");
     }
 }
 

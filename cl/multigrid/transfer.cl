@@ -2,6 +2,7 @@
 //
 // FIXED                  1 if near-null vectors and blocks are kept in 16 bits, each group of numbers with a unit
 // SOURCES                right-hand sides, which lie one after the other; a stride is the number of reals of one
+// HOP_SHARES HOP_CHUNKS  how the work of coarse_hop is divided with one lane
 //
 // The sums of a right-hand side have the same order, however many there are.
 //
@@ -36,6 +37,41 @@ static inline vcomplex load_kept(__global const kept *numbers, const size_t chun
 #define kept real
 #define UNIT(group) ((real)1)
 #define load_kept load_chunk
+#endif
+
+#if LANES == 1
+// Two numbers, which are loaded at once. There are even numbers of them at each site.
+typedef struct {
+    vcomplex first, second;
+} two_numbers;
+
+#define TWO_NUMBERS(type) JOIN(type, 4)
+
+static inline two_numbers load_two(__global const real *numbers, const size_t number)
+{
+    const TWO_NUMBERS(REAL) both = *(__global const TWO_NUMBERS(REAL) *)(numbers + 2 * number);
+    two_numbers value;
+    value.first.re = both.x;
+    value.first.im = both.y;
+    value.second.re = both.z;
+    value.second.im = both.w;
+    return value;
+}
+
+static inline two_numbers load_two_kept(__global const kept *numbers, const size_t number)
+{
+#if FIXED
+    const TWO_NUMBERS(kept) both = *(__global const TWO_NUMBERS(kept) *)(numbers + 2 * number);
+    two_numbers value;
+    value.first.re = TO_REAL(both.x);
+    value.first.im = TO_REAL(both.y);
+    value.second.re = TO_REAL(both.z);
+    value.second.im = TO_REAL(both.w);
+    return value;
+#else
+    return load_two(numbers, number);
+#endif
+}
 #endif
 
 // The numbers of both chiralities for each lane of a chunk.
@@ -140,18 +176,23 @@ __kernel EXPLICIT_VECTORS void prolong_vector(__global const kept *restrict vect
     const real unit = UNIT(item);
 #if LANES == 1
     // A chunk is a number of one chirality.
-    for (uint chirality = 0; chirality < 2; ++chirality) {
-        vcomplex sums[SOURCES];
-        set_zero(sums);
-        for (uint chunk = chirality; chunk < chunks; chunk += 2) {
-            const vcomplex v = load_kept(vectors, (size_t)item * chunks + chunk);
-            FOR_EACH_SOURCE sums[r] = multiply_add(sums[r], v, load_chunk(coarse + (size_t)r * coarse_stride, first + chunk));
-        }
+    vcomplex plus[SOURCES], minus[SOURCES];
+    set_zero(plus);
+    set_zero(minus);
+    for (uint chunk = 0; chunk < chunks; chunk += 2) {
+        const two_numbers v = load_two_kept(vectors, (size_t)item * chunks + chunk);
         FOR_EACH_SOURCE {
-            __global real *to = fine + (size_t)r * fine_stride + at[chirality];
-            to[0] = unit * sums[r].re;
-            to[IN_LANES] = unit * sums[r].im;
+            const two_numbers c = load_two(coarse + (size_t)r * coarse_stride, first + chunk);
+            plus[r] = multiply_add(plus[r], v.first, c.first);
+            minus[r] = multiply_add(minus[r], v.second, c.second);
         }
+    }
+    FOR_EACH_SOURCE {
+        __global real *to = fine + (size_t)r * fine_stride;
+        to[at[0]] = unit * plus[r].re;
+        to[at[0] + IN_LANES] = unit * plus[r].im;
+        to[at[1]] = unit * minus[r].re;
+        to[at[1] + IN_LANES] = unit * minus[r].im;
     }
 #else
     vcomplex sums[SOURCES];
@@ -199,13 +240,57 @@ __kernel void take_vector(__global const kept *restrict vectors, __global const 
 // out = alpha own + beta times the sum of products of blocks with vectors of neighbours, for the
 // directions of `mask`. Directions 0 to 7 are ahead and behind in x, y, z and t. 8 and 9 are two blocks
 // of the site itself, which multiply `own`. `in` has the neighbours' vectors. The blocks of site
-// `first` + k are for site k of `out`. One work-item for each chunk of a site.
+// `first` + k are for site k of `out`. A chunk of a site has HOP_SHARES work-items. With one lane they share the
+// columns of blocks, so that small lattices have work for many items too, and add up their sums in local memory.
+// A group has HOP_CHUNKS chunks then, of which adjacent items load adjacent numbers.
 __kernel EXPLICIT_VECTORS void coarse_hop(__global const kept *restrict blocks, __global const float *restrict units,
                                           __global const uint *restrict neighbours, __global const real *restrict in, __global const real *restrict own,
                                           __global real *restrict out, const uint first, const uint sites,
                                           const uint columns, const uint chunks, const uint mask, const real alpha,
                                           const real beta, const uint stride)
 {
+#if LANES == 1
+    __local vcomplex of_shares[HOP_SHARES][SOURCES][HOP_CHUNKS];
+    const uint local_item = get_local_id(0) % HOP_CHUNKS, share = get_local_id(0) / HOP_CHUNKS;
+    const uint item = get_group_id(0) * HOP_CHUNKS + local_item;
+    const uint site = item / chunks, chunk = item % chunks;
+    vcomplex sums[SOURCES];
+    set_zero(sums);
+    for (uint direction = 0; direction < 10 && item < sites * chunks; ++direction) {
+        if (!(mask >> direction & 1))
+            continue;
+        const bool hops = direction < 8;
+        __global const real *from = hops ? in : own;
+        const uint neighbour = hops ? neighbours[(size_t)(first + site) * 8 + direction] : site;
+        __global const real *x = from + (size_t)neighbour * chunks * 2;
+        const size_t block = ((size_t)(first + site) * 10 + direction) * columns;
+        vcomplex products[SOURCES];
+        set_zero(products);
+        for (uint column = 2 * share; column < columns; column += 2 * HOP_SHARES) {
+            const vcomplex a = load_kept(blocks, (block + column) * chunks + chunk);
+            const vcomplex b = load_kept(blocks, (block + column + 1) * chunks + chunk);
+            FOR_EACH_SOURCE {
+                const two_numbers y = load_two(x + (size_t)r * stride, column);
+                products[r] = multiply_add(multiply_add(products[r], y.first, a), y.second, b);
+            }
+        }
+        const vreal unit = (vreal)UNIT((size_t)(first + site) * 10 + direction);
+        FOR_EACH_SOURCE sums[r] = add_scaled(sums[r], unit, products[r]);
+    }
+    FOR_EACH_SOURCE of_shares[share][r][local_item] = sums[r];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (item >= sites * chunks)
+        return;
+    for (uint r = share; r < SOURCES; r += HOP_SHARES) {
+        vcomplex sum = of_shares[0][r][local_item];
+        for (uint other = 1; other < HOP_SHARES; ++other)
+            sum = add_scaled(sum, (vreal)1, of_shares[other][r][local_item]);
+        sum = scale_number(sum, (vreal)beta);
+        if (alpha != 0)
+            sum = add_scaled(sum, (vreal)alpha, load_chunk(own + (size_t)r * stride, item));
+        store_chunk(out + (size_t)r * stride, item, sum);
+    }
+#else
     const uint item = get_global_id(0);
     if (item >= sites * chunks)
         return;
@@ -235,4 +320,5 @@ __kernel EXPLICIT_VECTORS void coarse_hop(__global const kept *restrict blocks, 
             sum = add_scaled(sum, (vreal)alpha, load_chunk(own + (size_t)r * stride, item));
         store_chunk(out + (size_t)r * stride, item, sum);
     }
+#endif
 }

@@ -66,9 +66,10 @@ impl<A: LinearOperator> Cycle<A> {
             }
         }
         work += self.smoother.smooth(a, z, &mut self.remaining, image)?;
-        space.copy(r, image)?;
-        space.axpy(&space.scalar((-1.0).into()), &self.remaining, image)?;
-        work += Work::pass(space, 2, 5);
+        // The image is what of r is not left.
+        space.xpby(r, &space.scalar((-1.0).into()), &mut self.remaining)?;
+        std::mem::swap(image, &mut self.remaining);
+        work += Work::pass(space, 2, 3);
         Ok(work)
     }
 

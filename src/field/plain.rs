@@ -5,10 +5,10 @@ use super::spinors::Spinors;
 use super::transfer::{self, FROM};
 use super::{ParityField, SpinorField};
 use crate::device::{Argument, Buffer, DeviceError, KernelFamily, KernelKey, Parameter, Range};
-use crate::geometry::{Lattice, NDIM, Shape, Shard};
+use crate::geometry::{Lattice, Layout, NDIM, Shape, Shard};
 use crate::host::gamma::{GAMMA, Phase};
 use crate::host::{self, Spinor};
-use crate::scalar::Real;
+use crate::scalar::{Real, Storage};
 use num_complex::Complex;
 use rayon::prelude::*;
 
@@ -83,17 +83,20 @@ pub(crate) mod plain_spinors {
     }
 
     /// Copies a field into the numbers of its parity.
-    pub(crate) fn take<R: Real>(field: &ParityField<R>, numbers: &mut Numbers<R>) -> Result<(), DeviceError> {
+    pub(crate) fn take<T: Storage>(
+        field: &ParityField<T>,
+        numbers: &mut Numbers<T::Real>,
+    ) -> Result<(), DeviceError> {
         let (parity, columns) = (field.parity(), field.columns());
         match numbers {
             Numbers::Host(numbers) => {
                 let sites = field.spinors.on_host().len() / columns;
-                let reals = sites * Spinor::<R>::REALS;
+                let reals = sites * Spinor::<T::Real>::REALS;
                 let stride = numbers.len() / columns;
                 let of_columns = field.spinors.on_host().chunks(sites);
                 for (own, spinors) in numbers.chunks_mut(stride).zip(of_columns) {
                     let own = &mut own[parity * reals..][..reals];
-                    own.par_chunks_mut(Spinor::<R>::REALS).zip(spinors).for_each(|(own, spinor)| {
+                    own.par_chunks_mut(Spinor::<T::Real>::REALS).zip(spinors).for_each(|(own, spinor)| {
                         own.copy_from_slice(bytemuck::cast_slice(&host::multigrid::plain(spinor)));
                     });
                 }
@@ -101,8 +104,12 @@ pub(crate) mod plain_spinors {
             Numbers::Devices(buffers) => {
                 let shards = field.lattice().shards().iter();
                 for ((shard, own), field) in shards.zip(buffers).zip(field.spinors.on_devices()) {
-                    let layout = OfColumns { parity, columns, stride: own.len() / columns };
-                    convert::<R>(shard, "spinors_to_plain", layout, field.into(), own.into())?;
+                    let columns = OfColumns { parity, columns, stride: own.len() / columns };
+                    let parameters =
+                        [Parameter::input::<T::Stored>("from"), Parameter::output::<T::Real>("to")];
+                    let items = items_of_site(&shard.layout(T::STORAGE));
+                    let kernel = Conversion { name: "spinors_to_plain", parameters, items };
+                    convert::<T>(shard, columns, kernel, field.into(), own.into())?;
                 }
             }
         }
@@ -110,15 +117,18 @@ pub(crate) mod plain_spinors {
     }
 
     /// Copies the numbers of a field's parity into the field.
-    pub(crate) fn put<R: Real>(numbers: &Numbers<R>, field: &mut ParityField<R>) -> Result<(), DeviceError> {
+    pub(crate) fn put<T: Storage>(
+        numbers: &Numbers<T::Real>,
+        field: &mut ParityField<T>,
+    ) -> Result<(), DeviceError> {
         let (parity, columns) = (field.parity(), field.columns());
         match numbers {
             Numbers::Host(numbers) => {
                 let sites = field.spinors.on_host().len() / columns;
-                let reals = sites * Spinor::<R>::REALS;
+                let reals = sites * Spinor::<T::Real>::REALS;
                 let of_columns = field.spinors.on_host_mut().chunks_mut(sites);
                 for (own, spinors) in numbers.chunks(numbers.len() / columns).zip(of_columns) {
-                    let own = own[parity * reals..][..reals].par_chunks(Spinor::<R>::REALS);
+                    let own = own[parity * reals..][..reals].par_chunks(Spinor::<T::Real>::REALS);
                     spinors.par_iter_mut().zip(own).for_each(|(spinor, own)| {
                         *spinor = host::multigrid::spinor(bytemuck::cast_slice(own));
                     });
@@ -128,8 +138,11 @@ pub(crate) mod plain_spinors {
                 let lattice = field.lattice().clone();
                 let fields = field.spinors.on_devices_mut();
                 for ((shard, own), field) in lattice.shards().iter().zip(buffers).zip(fields) {
-                    let layout = OfColumns { parity, columns, stride: own.len() / columns };
-                    convert::<R>(shard, "spinors_from_plain", layout, own.into(), field.into())?;
+                    let columns = OfColumns { parity, columns, stride: own.len() / columns };
+                    let parameters =
+                        [Parameter::input::<T::Real>("from"), Parameter::output::<T::Stored>("to")];
+                    let kernel = Conversion { name: "spinors_from_plain", parameters, items: 1 };
+                    convert::<T>(shard, columns, kernel, own.into(), field.into())?;
                 }
             }
         }
@@ -178,11 +191,21 @@ pub(crate) mod plain_spinors {
     }
 }
 
-fn key<R: Real>(shard: &Shard) -> KernelKey {
-    let key = KernelKey::of_real::<R>(PLAIN)
+fn key<T: Storage>(shard: &Shard) -> KernelKey {
+    let layout = shard.layout(T::STORAGE);
+    let key = KernelKey::of_real::<T::Real>(PLAIN)
         .define("GROUPS", Shape::SPINOR.groups)
-        .define("GROUP", Shape::SPINOR.group);
-    FROM.define(key, &shard.layout(R::STORAGE), Shape::SPINOR)
+        .define("GROUP", Shape::SPINOR.group)
+        .define("ITEMS_OF_SITE", items_of_site(&layout));
+    FROM.define(key, &layout, Shape::SPINOR)
+}
+
+/// Returns the work-items of a site that is put into plain order.
+///
+/// A GPU, which has one lane, takes one for each component. Items beside each other then store what
+/// lies together.
+fn items_of_site(layout: &Layout) -> usize {
+    if layout.lanes() == 1 { Shape::SPINOR.components() / 2 } else { 1 }
 }
 
 /// The columns of one parity in plain order.
@@ -194,24 +217,28 @@ struct OfColumns {
     stride: usize,
 }
 
-fn convert<R: Real>(
-    shard: &Shard,
+/// A kernel from one order to the other, with its first two parameters.
+///
+/// A site has `items` work-items.
+struct Conversion {
     name: &'static str,
+    parameters: [Parameter; 2],
+    items: usize,
+}
+
+fn convert<T: Storage>(
+    shard: &Shard,
     OfColumns { parity, columns, stride }: OfColumns,
+    Conversion { name, parameters, items }: Conversion,
     from: Argument<'_>,
     to: Argument<'_>,
 ) -> Result<(), DeviceError> {
-    let parameters = [
-        Parameter::input::<R>("from"),
-        Parameter::output::<R>("to"),
-        Parameter::value::<[u32; NDIM]>("extents"),
-        Parameter::value::<u32>("start"),
-        Parameter::value::<u32>("sites"),
-        Parameter::value::<u32>("columns"),
-        Parameter::value::<u32>("stride"),
-    ];
-    let layout = shard.layout(R::STORAGE);
-    let kernel = transfer::kernel(&shard.device, key::<R>(shard), name, &parameters)?;
+    let counts = ["start", "sites", "columns", "stride"].map(Parameter::value::<u32>);
+    let mut all = Vec::from(parameters);
+    all.push(Parameter::value::<[u32; NDIM]>("extents"));
+    all.extend(counts);
+    let kernel = transfer::kernel(&shard.device, key::<T>(shard), name, &all)?;
+    let layout = shard.layout(T::STORAGE);
     let sites = layout.volume() / 2;
     let arguments = [
         from,
@@ -222,7 +249,7 @@ fn convert<R: Real>(
         Argument::value(columns as u32),
         Argument::value(stride as u32),
     ];
-    kernel.start(Range::covering(sites * columns, 64), &arguments)
+    kernel.start(Range::covering(sites * columns * items, 64), &arguments)
 }
 
 /// Returns the numbers of a field as they lie in memory.

@@ -6,7 +6,7 @@ use super::wanted_precision::WantedPrecision;
 use crate::gauge::SmearError;
 use crate::geometry::AnisotropyError;
 use crate::hadron::SpinorSmearingError;
-use crate::multigrid::{MOST_DEGREE, MOST_VECTORS};
+use crate::multigrid::{MOST_DEGREE, MOST_SETUP_ITERATIONS, MOST_VECTORS};
 use crate::operator::{CouplingError, SiteTermError, System};
 use crate::solve::Preconditioning;
 
@@ -278,6 +278,11 @@ pub enum Invalid {
         "multigrid-vectors = {0} is not allowed: choose a number from 1 to {MOST_VECTORS}, or leave it out. Coarse operators grow with its square"
     )]
     MultigridVectors(usize),
+    /// The number of iterations for a near-null vector is not allowed.
+    #[error(
+        "multigrid-iterations = {0} is not allowed: choose a number from 1 to {MOST_SETUP_ITERATIONS}, or leave it out"
+    )]
+    MultigridIterations(usize),
     /// The degree of the multigrid smoother is not allowed.
     #[error(
         "multigrid-smoother = {0} is not allowed: choose a degree from 1 to {MOST_DEGREE}, or leave it out"
@@ -289,7 +294,7 @@ pub enum Invalid {
     )]
     PreconditioningOfMultigrid(Preconditioning),
     /// The precision is not that of the multigrid method.
-    #[error("solver = multigrid iterates in mixed-single, not in {0}; leave out precision")]
+    #[error("solver = multigrid iterates in mixed-single or mixed-half, not in {0}; leave out precision")]
     PrecisionOfMultigrid(WantedPrecision),
     /// The fingerprint of the configuration is missing.
     #[error(
@@ -363,6 +368,7 @@ impl Invalid {
             Self::NoMultigrid { key } => return Some(format!("solver.{key}")),
             Self::MultigridLevels(_) => "solver.multigrid-levels",
             Self::MultigridVectors(_) => "solver.multigrid-vectors",
+            Self::MultigridIterations(_) => "solver.multigrid-iterations",
             Self::MultigridSmoother(_) => "solver.multigrid-smoother",
             Self::PreconditioningOfMultigrid(_) => "solver.preconditioning",
             Self::PrecisionOfMultigrid(_) => "solver.precision",

@@ -5,11 +5,9 @@ use super::solver::Solver;
 use super::text::{self, words};
 use super::wanted_precision::WantedPrecision;
 use crate::device::Team;
-use crate::multigrid::{Block, CycleKind, MOST_DEGREE, MOST_VECTORS, MultigridParams};
+use crate::multigrid::{Block, CycleKind, MOST_DEGREE, MOST_SETUP_ITERATIONS, MOST_VECTORS, MultigridParams};
 use crate::operator::System;
-use crate::solve::{
-    AutoParams, BlockCgParams, CrParams, Inner, IterationPrecision, Preconditioning, SolveParams,
-};
+use crate::solve::{AutoParams, BlockCgParams, CrParams, IterationPrecision, Preconditioning, SolveParams};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -43,7 +41,7 @@ pub struct Method {
     pub tol: Option<f64>,
     /// Largest number of iterations.
     pub max_iterations: usize,
-    /// Precision of the iteration. Default: mixed with auto, double otherwise.
+    /// Precision of the iteration. Default: mixed with auto and multigrid, double otherwise.
     ///
     /// mixed is mixed-half if all devices are GPUs, and mixed-single otherwise.
     #[schemars(with = "WantedPrecision")]
@@ -55,6 +53,9 @@ pub struct Method {
     /// Near-null vectors of each multigrid level, 1 to 128. Default: 24, less for small blocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub multigrid_vectors: Option<usize>,
+    /// Iterations of BiCGStab that make a near-null vector, 1 to 1000. Default: 40.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub multigrid_iterations: Option<usize>,
     /// Extents of a multigrid block in x, y, z, t: 4x4x4x4. Default: about 4 each.
     ///
     /// The extents divide the lattice and the domains of its devices.
@@ -86,6 +87,7 @@ impl Default for Method {
             precision: None,
             multigrid_levels: None,
             multigrid_vectors: None,
+            multigrid_iterations: None,
             multigrid_block: None,
             multigrid_smoother: None,
             multigrid_cycle: None,
@@ -116,9 +118,8 @@ impl Method {
     /// An automatic choice begins with this precision.
     pub fn precision_on(&self, team: &Team) -> IterationPrecision {
         match (self.precision, self.solver) {
-            (_, Solver::Multigrid) => IterationPrecision::Mixed(Inner::Single),
             (Some(wanted), _) => wanted.on(team),
-            (None, Solver::Auto) => IterationPrecision::mixed_on(team),
+            (None, Solver::Auto | Solver::Multigrid) => IterationPrecision::mixed_on(team),
             (None, _) => IterationPrecision::Double,
         }
     }
@@ -147,10 +148,10 @@ impl Method {
         resolved.tol = Some(self.tolerance());
         if self.solver != Solver::Auto {
             resolved.system = Some(self.iterated_system());
-            resolved.precision = self.precision.or(Some(WantedPrecision::This(match self.solver {
-                Solver::Multigrid => IterationPrecision::Mixed(Inner::Single),
-                _ => IterationPrecision::Double,
-            })));
+            resolved.precision = self.precision.or(Some(match self.solver {
+                Solver::Multigrid => WantedPrecision::Mixed,
+                _ => WantedPrecision::This(IterationPrecision::Double),
+            }));
         }
         resolved
     }
@@ -167,6 +168,7 @@ impl Method {
         if !matches!(solver, Solver::Multigrid | Solver::Auto) {
             method.multigrid_levels = None;
             method.multigrid_vectors = None;
+            method.multigrid_iterations = None;
             method.multigrid_block = None;
             method.multigrid_smoother = None;
             method.multigrid_cycle = None;
@@ -202,6 +204,7 @@ impl Method {
         let given = [
             ("multigrid-levels", self.multigrid_levels.is_some()),
             ("multigrid-vectors", self.multigrid_vectors.is_some()),
+            ("multigrid-iterations", self.multigrid_iterations.is_some()),
             ("multigrid-block", self.multigrid_block.is_some()),
             ("multigrid-smoother", self.multigrid_smoother.is_some()),
             ("multigrid-cycle", self.multigrid_cycle.is_some()),
@@ -217,6 +220,10 @@ impl Method {
         if let Some(vectors) = self.multigrid_vectors.filter(|vectors| !(1..=MOST_VECTORS).contains(vectors))
         {
             return Err(Invalid::MultigridVectors(vectors));
+        }
+        let allowed = |iterations: &usize| (1..=MOST_SETUP_ITERATIONS).contains(iterations);
+        if let Some(iterations) = self.multigrid_iterations.filter(|iterations| !allowed(iterations)) {
+            return Err(Invalid::MultigridIterations(iterations));
         }
         if let Some(degree) = self.multigrid_smoother.filter(|degree| !(1..=MOST_DEGREE).contains(degree)) {
             return Err(Invalid::MultigridSmoother(degree));
@@ -247,9 +254,13 @@ impl Method {
             levels: self.multigrid_levels,
             vectors: self.multigrid_vectors,
             block: self.multigrid_block,
+            setup_iterations: self.multigrid_iterations.unwrap_or(defaults.setup_iterations),
             smoother_degree: self.multigrid_smoother.unwrap_or(defaults.smoother_degree),
             cycle: self.multigrid_cycle.unwrap_or(defaults.cycle),
-            ..defaults
+            precision: match precision {
+                IterationPrecision::Mixed(inner) => inner,
+                _ => defaults.precision,
+            },
         };
         match self.solver {
             Solver::Auto => {
@@ -270,8 +281,7 @@ impl Method {
 
 /// Tells whether a multigrid method iterates in this precision.
 fn is_of_multigrid(wanted: WantedPrecision) -> bool {
-    let mixed = WantedPrecision::This(IterationPrecision::Mixed(Inner::Single));
-    wanted == WantedPrecision::Mixed || wanted == mixed
+    matches!(wanted, WantedPrecision::Mixed | WantedPrecision::This(IterationPrecision::Mixed(_)))
 }
 
 fn cycle_kinds(_: &mut SchemaGenerator) -> Schema {

@@ -357,6 +357,8 @@ impl Problem {
         let Method { multigrid_levels, multigrid_vectors, multigrid_block, .. } = &job.solver;
         let tells = multigrid_levels.is_some() || multigrid_vectors.is_some() || multigrid_block.is_some();
         let smoother = job.solver.multigrid_smoother.map(|degree| ("multigrid-smoother", degree.to_string()));
+        let iterations =
+            job.solver.multigrid_iterations.map(|number| ("multigrid-iterations", number.to_string()));
         let cycle = job.solver.multigrid_cycle.map(|kind| ("multigrid-cycle", kind.to_string()));
         let multigrid = (tells || job.solver.solver == Solver::Multigrid).then(|| {
             ("multigrid", format!("{multigrid_levels:?}, {multigrid_vectors:?}, {multigrid_block:?}"))
@@ -388,6 +390,7 @@ impl Problem {
             .chain(quarks)
             .chain(numbers)
             .chain(multigrid)
+            .chain(iterations)
             .chain(smoother)
             .chain(cycle)
             .chain(flavour)

@@ -95,7 +95,7 @@ impl<'a, 'l> Solving<'a, 'l> {
         if self.one_by_one {
             return 1;
         }
-        self.cycles().map_or(1, |_| Multigrid::columns_at_once(dirac.lattice(), columns))
+        self.cycles().map_or(1, |multigrid| multigrid.columns_at_once(dirac.lattice(), columns))
     }
 
     /// Returns the multigrid method, if it was asked for or chosen, and is ready.

@@ -62,7 +62,7 @@ impl MultigridParams {
         let Plan { blockings, .. } = plan::<f32>(self, lattice)?;
         // In double it moves twice as much.
         let bytes = dirac.schur_complement()?.work().bytes / 2;
-        let at_once = columns_at_once(lattice, columns.max(1));
+        let at_once = columns_at_once(lattice, self.precision, columns.max(1));
         Ok(self.expected(lattice.dims().extents(), &blockings, bytes, at_once))
     }
 

@@ -12,7 +12,7 @@ use crate::field::{
 };
 use crate::geometry::LatticeError;
 use crate::operator::{Dirac, SchurComplement};
-use crate::scalar::Real;
+use crate::scalar::{Real, Storage};
 use lattice_solvers::{
     CoarseCorrection, CoarseSolve, Cycle, ImagingPreconditioner, LinearOperator, Polynomial, VectorSpace,
     Work,
@@ -207,12 +207,13 @@ impl<R: Real> CoarseCorrection<CoarseOperator<R>> for OfCoarse<'_, R> {
 
 /// All levels, as a preconditioner of the Schur complement.
 ///
-/// Vectors have one or more right-hand sides, which go through the levels at once.
-pub(super) struct Hierarchy<R: Real> {
-    dirac: Dirac<R>,
-    schur: SchurComplement<R>,
-    cycle: Cycle<SchurComplement<R>>,
-    fine: OfFine<R>,
+/// The finest level is in the storage `T`, whose arithmetic is that of coarse levels. Vectors have
+/// one or more right-hand sides, which go through the levels at once.
+pub(super) struct Hierarchy<T: Storage> {
+    dirac: Dirac<T>,
+    schur: SchurComplement<T>,
+    cycle: Cycle<SchurComplement<T>>,
+    fine: OfFine<T::Real>,
 }
 
 /// The correction of the finest level.
@@ -222,14 +223,14 @@ struct OfFine<R: Real> {
     plain: Numbers<R>,
 }
 
-impl<R: Real> Hierarchy<R> {
+impl<T: Storage> Hierarchy<T> {
     /// Makes the hierarchy for `sources` right-hand sides.
     ///
     /// The coarsening may have another number.
     pub fn new(
-        dirac: &Dirac<R>,
+        dirac: &Dirac<T>,
         smoother: Polynomial,
-        coarsening: &Coarsening<R>,
+        coarsening: &Coarsening<T::Real>,
         sources: usize,
     ) -> Result<Self, LatticeError> {
         let dirac = dirac.for_columns(sources)?;
@@ -246,7 +247,7 @@ impl<R: Real> Hierarchy<R> {
     }
 
     /// Returns all that these levels are made of, to be kept. All ranks call this together.
-    pub fn kept(&self) -> Result<KeptSetup<R>, DeviceError> {
+    pub fn kept(&self) -> Result<KeptSetup<T::Real>, DeviceError> {
         let mut setup = KeptSetup { vectors: Vec::new(), of_operator: None };
         let mut coarse = Vec::new();
         self.fine.coarsening.keep(&mut setup, &mut coarse)?;
@@ -255,13 +256,13 @@ impl<R: Real> Hierarchy<R> {
     }
 
     /// Returns the transfers of all levels, finest first; the operators are let go.
-    pub fn into_transfers(self) -> Vec<Transfer<R>> {
+    pub fn into_transfers(self) -> Vec<Transfer<T::Real>> {
         self.fine.coarsening.into_transfers()
     }
 }
 
-impl<R: Real> CoarseCorrection<SchurComplement<R>> for OfFine<R> {
-    fn correct(&mut self, r: &ParityField<R>, z: &mut ParityField<R>) -> Result<Work, DeviceError> {
+impl<T: Storage> CoarseCorrection<SchurComplement<T>> for OfFine<T::Real> {
+    fn correct(&mut self, r: &ParityField<T>, z: &mut ParityField<T>) -> Result<Work, DeviceError> {
         plain_spinors::take(r, &mut self.plain)?;
         let work = self.coarsening.solve(self.plain.view())?;
         self.coarsening.transfer.prolong(&self.coarsening.solution, &mut self.plain)?;
@@ -270,12 +271,12 @@ impl<R: Real> CoarseCorrection<SchurComplement<R>> for OfFine<R> {
     }
 }
 
-impl<R: Real> ImagingPreconditioner<SchurComplement<R>> for Hierarchy<R> {
+impl<T: Storage> ImagingPreconditioner<SchurComplement<T>> for Hierarchy<T> {
     fn apply(
         &mut self,
-        r: &ParityField<R>,
-        z: &mut ParityField<R>,
-        image: &mut ParityField<R>,
+        r: &ParityField<T>,
+        z: &mut ParityField<T>,
+        image: &mut ParityField<T>,
     ) -> Result<Work, DeviceError> {
         self.cycle.apply(&self.schur, Some(&mut self.fine), r, z, image)
     }

@@ -26,6 +26,20 @@ pub(super) const LOCAL_SIZE: usize = 64;
 /// Items from which the large groups of a GPU are enough for all its processors.
 const MANY_ITEMS: usize = 1 << 15;
 
+/// Work-items that share a chunk of a coarse hop with one lane, and chunks of a group.
+const HOP_SHARES: usize = 8;
+const HOP_CHUNKS: usize = 32;
+
+/// Returns the range of a hop with so many chunks.
+///
+/// A small lattice has less chunks than a GPU has room for work-items.
+fn range_of_hop(chunks: usize, numbers: SiteNumbers) -> Range {
+    match numbers.lanes {
+        1 => Range::groups(chunks.div_ceil(HOP_CHUNKS), HOP_CHUNKS * HOP_SHARES),
+        _ => range_of_chunks(chunks, numbers),
+    }
+}
+
 /// Returns the range of a kernel with an item for each chunk of a coarse vector.
 ///
 /// A GPU has one lane, and executes 32 work-items of a group together.
@@ -44,6 +58,8 @@ fn key<R: Real>(coarse: SiteNumbers, fine_lanes: usize, sources: usize) -> Kerne
         .lanes(coarse.lanes)
         .define("IN_LANES", fine_lanes)
         .define("SOURCES", sources)
+        .define("HOP_SHARES", HOP_SHARES)
+        .define("HOP_CHUNKS", HOP_CHUNKS)
         .define("FIXED", u8::from(is_fixed::<R>()))
 }
 
@@ -168,7 +184,7 @@ impl<R: Real> Hop<R> {
             Argument::value(beta),
             Argument::value(space.stride() as u32),
         ];
-        kernel.start(range_of_chunks(sites * chunks, space.numbers), &arguments)
+        kernel.start(range_of_hop(sites * chunks, space.numbers), &arguments)
     }
 
     /// Computes the product on the host, right-hand side by right-hand side.

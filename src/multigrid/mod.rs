@@ -29,6 +29,7 @@
 //! | `kept_setup` | the parts of a set-up that are kept |
 //! | `setup_file` | the parts of a set-up in a file |
 //! | `hierarchy` | the way of a residual through the levels |
+//! | `finest` | the levels, with the finest one in the chosen precision |
 //! | `solve` | [`Multigrid`], which solves |
 //!
 //! The cycle itself is in [`lattice_solvers`].
@@ -43,6 +44,7 @@ mod error;
 mod expected;
 mod finer;
 mod finer_sites;
+mod finest;
 mod galerkin;
 mod hierarchy;
 mod inverse;
@@ -66,7 +68,7 @@ pub use block::Block;
 pub use cycle_kind::CycleKind;
 pub use error::{SetupError, SetupFileError};
 pub use expected::ExpectedWork;
-pub use params::{MOST_DEGREE, MOST_VECTORS, MultigridParams};
+pub use params::{MOST_DEGREE, MOST_SETUP_ITERATIONS, MOST_VECTORS, MultigridParams};
 pub(crate) use room::{Bytes, bytes};
 pub use setup::{LevelsInfo, SetupProgress, SetupWatch};
 pub use solve::{Multigrid, SetupFile};

@@ -5,6 +5,7 @@ use super::cycle_kind::CycleKind;
 use super::dense::MOST_NUMBERS;
 use super::error::SetupError;
 use crate::geometry::{Lattice, NDIM};
+use crate::solve::Inner;
 use serde::{Deserialize, Serialize};
 
 /// Parameters of a multigrid method.
@@ -26,11 +27,17 @@ pub struct MultigridParams {
     /// Sites of a block of the finest level. Default `None`: about 4 in each direction.
     pub block: Option<Block>,
     /// Iterations of BiCGStab that make a near-null vector of a random one. Default 40.
+    ///
+    /// At most [`MOST_SETUP_ITERATIONS`].
     pub setup_iterations: usize,
     /// Degree of the polynomial that smooths the finest level, at most [`MOST_DEGREE`]. Default 4.
     pub smoother_degree: usize,
     /// The cycle of coarse levels. Default [`CycleKind::V`].
     pub cycle: CycleKind,
+    /// The precision of the finest level in cycles. Default [`Inner::Single`].
+    ///
+    /// Near-null vectors and coarse operators do not depend on it.
+    pub precision: Inner,
 }
 
 /// Most near-null vectors of a level.
@@ -38,6 +45,9 @@ pub struct MultigridParams {
 /// The memory of a coarse operator grows with their square, and the time to invert its blocks with
 /// their cube.
 pub const MOST_VECTORS: usize = 128;
+
+/// Most iterations that make a near-null vector.
+pub const MOST_SETUP_ITERATIONS: usize = 1000;
 
 /// Highest degree of the polynomial that smooths the finest level.
 ///
@@ -56,6 +66,7 @@ impl Default for MultigridParams {
             setup_iterations: 40,
             smoother_degree: 4,
             cycle: CycleKind::V,
+            precision: Inner::Single,
         }
     }
 }
@@ -71,8 +82,13 @@ pub(super) const MOST_CYCLES: usize = 200;
 /// Cycles over which the residual has to fall by a per cent.
 pub(super) const STAGNATION: usize = 30;
 
-/// To which fraction the residual falls until it is replaced in double.
-pub(super) const REPLACED_AT: f64 = 1e-3;
+/// Returns the fraction to which the residual falls until it is replaced in double.
+pub(super) fn replaced_at(precision: Inner) -> f64 {
+    match precision {
+        Inner::Single => 1e-3,
+        Inner::Half => 1e-2,
+    }
+}
 
 /// The extent of a block of the finest level that is looked for.
 const USUAL_BLOCK: usize = 4;

@@ -9,7 +9,8 @@ use crate::device::{DeviceError, DeviceKind};
 use crate::geometry::{Lattice, NDIM, Shard};
 use crate::host::multigrid::BLOCKS;
 use crate::host::{Spinor, available_memory};
-use crate::scalar::Real;
+use crate::scalar::{Half, Real, Storage};
+use crate::solve::Inner;
 
 /// Bytes of a site on the host: its coordinates, its number, and its places in lists.
 const BYTES_OF_SITE: usize = 128;
@@ -125,10 +126,13 @@ const FIELDS_OF_VECTOR: usize = 6;
 /// The column and its image are there in the order of transfers and in that of operators.
 const FIELDS_OF_COLUMN: usize = 5;
 
-/// Fields on all sites of a right-hand side in a solve, in single and in double precision.
+/// Fields on all sites of a right-hand side in a solve: in the precision of cycles, and in double.
 ///
 /// The directions of GCR come on top.
 const FIELDS_OF_SOLUTION: [usize; 2] = [8, 6];
+
+/// Bytes of a spinor in half precision, with its unit.
+const BYTES_IN_HALF: usize = Spinor::<f32>::REALS * size_of::<<Half as Storage>::Stored>() + size_of::<f32>();
 
 /// Directions of GCR that are usually in use when the residual is replaced.
 const USUAL_DIRECTIONS: usize = 6;
@@ -136,10 +140,13 @@ const USUAL_DIRECTIONS: usize = 6;
 /// Returns the bytes of a right-hand side in a solve with so many directions.
 ///
 /// A direction and its image are on half of the sites.
-fn bytes_of_solution(sites: usize, directions: usize) -> u64 {
-    let [single, double] = FIELDS_OF_SOLUTION;
-    let bytes = (single + directions) * size_of::<Spinor<f32>>() + double * size_of::<Spinor<f64>>();
-    (sites * bytes) as u64
+fn bytes_of_solution(sites: usize, precision: Inner, directions: usize) -> u64 {
+    let [of_cycles, double] = FIELDS_OF_SOLUTION;
+    let spinor = match precision {
+        Inner::Single => size_of::<Spinor<f32>>(),
+        Inner::Half => BYTES_IN_HALF,
+    };
+    (sites * ((of_cycles + directions) * spinor + double * size_of::<Spinor<f64>>())) as u64
 }
 
 /// Returns the bytes that a method takes, one entry for each device or one for the host.
@@ -156,11 +163,14 @@ pub(crate) fn bytes(
     let blockings = params.blockings(lattice)?;
     let sources = plan::<f32>(params, lattice).map_or(1, |plan| plan.sources);
     let extents = lattice.dims().extents();
-    let at_once = columns_at_once(lattice, columns);
+    let at_once = columns_at_once(lattice, params.precision, columns);
     let of = |sites: usize, blockings: &[Blocking]| {
         let Need { on_host, on_device, stays } = Need::of::<f32>(extents, sites, blockings, sources);
-        let columns =
-            if at_once > 1 { at_once as u64 * bytes_of_solution(sites, USUAL_DIRECTIONS) } else { 0 };
+        let columns = if at_once > 1 {
+            at_once as u64 * bytes_of_solution(sites, params.precision, USUAL_DIRECTIONS)
+        } else {
+            0
+        };
         Bytes { levels: stays, set_up: on_device - stays, columns, on_host }
     };
     // Coarse levels are made of the vectors of the finest one.
@@ -205,16 +215,16 @@ pub(super) fn plan<R: Real>(params: &MultigridParams, lattice: &Lattice) -> Resu
     Ok(Plan { blockings, sources })
 }
 
-/// Returns the number of columns that take at most half of each device's memory.
+/// Returns the number of columns that take at most two thirds of each device's memory.
 ///
 /// The number is a divisor of `columns`, and equal on all ranks.
-pub(super) fn columns_at_once(lattice: &Lattice, columns: usize) -> usize {
-    let column = |sites: usize| bytes_of_solution(sites, RESTART);
+pub(super) fn columns_at_once(lattice: &Lattice, precision: Inner, columns: usize) -> usize {
+    let column = |sites: usize| bytes_of_solution(sites, precision, RESTART);
     let fits = |columns: usize| match lattice.everywhere() {
         [] => available_memory()
-            .is_none_or(|available| columns as u64 * column(lattice.dims().volume()) <= available / 2),
+            .is_none_or(|available| columns as u64 * column(lattice.dims().volume()) <= available / 3 * 2),
         shards => shards.iter().all(|shard| {
-            columns as u64 * column(shard.domain.volume()) <= shard.device.info().memory_bytes / 2
+            columns as u64 * column(shard.domain.volume()) <= shard.device.info().memory_bytes / 3 * 2
         }),
     };
     let divides = |count: &usize| columns.is_multiple_of(*count) && fits(*count);

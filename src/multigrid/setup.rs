@@ -9,7 +9,7 @@ use super::error::SetupError;
 use super::finer::{CoarseLevel, FineLevel, Finer};
 use super::finer_sites::{FinerNumbers, FinerParts};
 use super::galerkin::galerkin;
-use super::hierarchy::{COARSE_DEGREE, Coarsening, Hierarchy, Means};
+use super::hierarchy::{COARSE_DEGREE, Coarsening, Means};
 use super::kept::KeptOnHost;
 use super::kept_setup::{KeptCoarse, KeptMeans, KeptOperator, Known};
 use super::near_null::near_null_vectors;
@@ -107,11 +107,11 @@ pub(super) const COARSE_ITERATIONS: usize = 5;
 const STREAMS_OF_LEVEL: u32 = 1 << 16;
 const SMOOTHER_STREAM: u32 = STREAMS_OF_LEVEL - 1;
 
-/// Makes the levels for an operator, of what is known.
+/// Makes the smoother of the finest level and the levels below, of what is known.
 ///
-/// `sources` vectors are made at a time. The number divides the vectors of each level. The levels
-/// are for one right-hand side. `keeper` gets the vectors that are done if the set-up is to stop.
-pub(super) fn hierarchy<R: Real>(
+/// `sources` vectors are made at a time. The number divides the vectors of each level, and is that of
+/// the right-hand sides. `keeper` gets the vectors that are done if the set-up is to stop.
+pub(super) fn levels<R: Real>(
     dirac: &Dirac<R>,
     params: &MultigridParams,
     blockings: &[Blocking],
@@ -119,7 +119,7 @@ pub(super) fn hierarchy<R: Real>(
     known: Known<R>,
     watch: &mut dyn SetupWatch,
     keeper: Option<Keeper<'_, R>>,
-) -> Result<Hierarchy<R>, SetupError> {
+) -> Result<(Polynomial, Coarsening<R>), SetupError> {
     let team = dirac.lattice().team();
     // Coarse levels are small: one device has them.
     let place = match team.devices().first() {
@@ -152,7 +152,7 @@ pub(super) fn hierarchy<R: Real>(
         keeper,
     };
     let coarsening = setup.coarsening(&mut fine, 0, extents, blockings, Vec::new())?;
-    Ok(Hierarchy::new(dirac, smoother, &coarsening, 1)?)
+    Ok((smoother, coarsening))
 }
 
 struct Setup<'a, 'k, R: Real> {

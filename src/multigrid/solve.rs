@@ -2,9 +2,9 @@
 
 use super::block::Block;
 use super::error::{SetupError, SetupFileError};
-use super::hierarchy::Hierarchy;
+use super::finest::Finest;
 use super::kept_setup::Known;
-use super::params::{Blocking, MOST_CYCLES, MultigridParams, REPLACED_AT, RESTART, STAGNATION};
+use super::params::{Blocking, MOST_CYCLES, MultigridParams, RESTART, STAGNATION, replaced_at};
 use super::raw_vectors;
 use super::room::{self, columns_at_once};
 use super::setup::{self, Keeper, LevelsInfo, SetupProgress, SetupWatch, Unfinished, Watching};
@@ -15,8 +15,8 @@ use crate::geometry::{Lattice, NDIM};
 use crate::io::CheckpointWriter;
 use crate::operator::Dirac;
 use crate::solve::{
-    Auto, AutoSolution, BlockSolution, Checkpoints, First, GcrParams, Inner, InvertError, IterationPrecision,
-    Plan, Preconditioning, SolveParams, Watch, solve_preconditioned, true_residuals,
+    Auto, AutoSolution, BlockSolution, Checkpoints, First, GcrParams, InvertError, IterationPrecision, Plan,
+    Preconditioning, SolveParams, Watch, solve_preconditioned, true_residuals,
 };
 use lattice_solvers::{Residual, SolverInfo};
 use std::path::Path;
@@ -43,9 +43,9 @@ pub struct Multigrid {
     /// Extents of the lattice.
     extents: [usize; NDIM],
     blockings: Vec<Blocking>,
-    hierarchy: Hierarchy<f32>,
+    levels: Finest,
     /// The levels for several columns at once, and their number.
-    of_columns: Option<(usize, Hierarchy<f32>)>,
+    of_columns: Option<(usize, Finest)>,
 }
 
 impl Multigrid {
@@ -72,9 +72,11 @@ impl Multigrid {
         keeper: Option<Keeper<'_, f32>>,
     ) -> Result<Self, SetupError> {
         let room::Plan { blockings, sources } = plan;
-        let hierarchy = setup::hierarchy(&dirac.cast()?, &params, &blockings, sources, known, watch, keeper)?;
+        let single = dirac.cast()?;
+        let (smoother, below) = setup::levels(&single, &params, &blockings, sources, known, watch, keeper)?;
+        let levels = Finest::new(&single, params.precision, smoother, &below)?;
         let extents = dirac.lattice().dims().extents();
-        Ok(Self { params, extents, blockings, hierarchy, of_columns: None })
+        Ok(Self { params, extents, blockings, levels, of_columns: None })
     }
 
     /// Makes the levels for an operator as a job does, with a file that keeps them.
@@ -115,9 +117,9 @@ impl Multigrid {
         dirac: &Dirac<f64>,
         progress: impl FnMut(SetupProgress),
     ) -> Result<Self, SetupError> {
-        let Self { params, hierarchy, .. } = self;
+        let Self { params, levels, .. } = self;
         let plan = room::plan::<f32>(&params, dirac.lattice())?;
-        let known = Known::Transfers(hierarchy.into_transfers());
+        let known = Known::Transfers(levels.into_transfers());
         Self::of_known(dirac, params, plan, known, &mut Watching(progress), None)
     }
 
@@ -128,7 +130,7 @@ impl Multigrid {
     /// # Errors
     /// When the file cannot be written, or a device fails.
     pub fn write(&self, path: &Path, dirac: &Dirac<f64>, configuration: &str) -> Result<(), SetupFileError> {
-        let kept = self.hierarchy.kept()?;
+        let kept = self.levels.kept()?;
         if dirac.lattice().ranks().is_some_and(|world| world.rank() > 0) {
             return Ok(());
         }
@@ -176,14 +178,14 @@ impl Multigrid {
 
     /// Returns the parameters of the outer solver, which this method preconditions.
     ///
-    /// The outer solver is GCR on the Schur complement, in mixed precision.
+    /// The outer solver is GCR on the Schur complement, in mixed precision with that of the finest level.
     pub fn outer(params: &MultigridParams) -> SolveParams {
         SolveParams::Gcr(GcrParams {
             tol: params.tol,
             max_iterations: params.max_iterations,
             restart: RESTART,
             smoothing: 0,
-            precision: IterationPrecision::Mixed(Inner::Single),
+            precision: IterationPrecision::Mixed(params.precision),
             preconditioning: Preconditioning::EvenOdd,
         })
     }
@@ -211,15 +213,16 @@ impl Multigrid {
         outer: SolveParams,
         checkpoints: Option<&mut dyn Checkpoints>,
     ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-        solve_preconditioned(dirac, b, plan(outer), REPLACED_AT, &mut self.hierarchy, checkpoints)
+        let replaced_at = replaced_at(self.params.precision);
+        solve_preconditioned(dirac, b, plan(outer), replaced_at, self.levels.cycles(), checkpoints)
     }
 
     /// Returns the number of columns that can be solved at once.
     ///
     /// [`solve_columns`](Self::solve_columns) has memory for so many. The number is a divisor
-    /// of `columns`, and equal on all ranks. The columns take at most half of the memory.
-    pub fn columns_at_once(lattice: &Lattice, columns: usize) -> usize {
-        columns_at_once(lattice, columns)
+    /// of `columns`, and equal on all ranks. The columns take at most two thirds of the memory.
+    pub fn columns_at_once(&self, lattice: &Lattice, columns: usize) -> usize {
+        columns_at_once(lattice, self.params.precision, columns)
     }
 
     /// Solves M xⱼ = bⱼ for all columns of `b` at once.
@@ -240,13 +243,15 @@ impl Multigrid {
     ) -> Result<BlockSolution, InvertError> {
         let columns = b.columns();
         let dirac = dirac.for_columns(columns)?;
-        let hierarchy = match self.of_columns.take() {
-            Some((known, hierarchy)) if known == columns => hierarchy,
-            _ => self.hierarchy.for_columns(columns)?,
+        let levels = match self.of_columns.take() {
+            Some((known, levels)) if known == columns => levels,
+            _ => self.levels.for_columns(columns)?,
         };
-        let (_, hierarchy) = self.of_columns.insert((columns, hierarchy));
+        let (_, levels) = self.of_columns.insert((columns, levels));
         let outer = Self::outer(&self.params).with_limit(self.params.max_iterations.min(MOST_CYCLES));
-        let (x, info) = solve_preconditioned(&dirac, b, plan(outer), REPLACED_AT, hierarchy, checkpoints)?;
+        let replaced_at = replaced_at(self.params.precision);
+        let (x, info) =
+            solve_preconditioned(&dirac, b, plan(outer), replaced_at, levels.cycles(), checkpoints)?;
         let residual = |true_residual| Residual { true_residual, ..info.residual };
         let residuals = true_residuals(&dirac, b, &x)?.into_iter().map(residual).collect();
         Ok(BlockSolution { x, residuals, info })

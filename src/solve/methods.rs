@@ -10,6 +10,7 @@ use super::sources::{Scaled, largest};
 use crate::device::DeviceError;
 use crate::field::{ParityField, SpinorField, SpinorSpace};
 use crate::operator::{Dirac, SchurComplement};
+use crate::scalar::Half;
 use lattice_solvers::{
     Failure, ImagingPreconditioner, LinearOperator, Residual, SolverError, SolverInfo, VectorSpace, Work,
 };
@@ -69,18 +70,24 @@ pub fn solve_with_checkpoints(
 
 /// Solves M x = b by GCR on the Schur complement with this preconditioner.
 ///
-/// The precision is mixed. Corrections in single are added up in double when their residual has
-/// fallen to `replaced_at`.
+/// The precision is mixed, with that of the preconditioner. Corrections are added up in double when
+/// their residual has fallen to `replaced_at`.
 pub(crate) fn solve_preconditioned(
     dirac: &Dirac<f64>,
     b: &SpinorField<f64>,
     plan: Plan,
     replaced_at: f64,
-    preconditioner: &mut dyn ImagingPreconditioner<SchurComplement<f32>>,
+    preconditioner: Cycles<'_>,
     checkpoints: Option<&mut dyn Checkpoints>,
 ) -> Solution {
     let by = By::Preconditioned(preconditioner, replaced_at);
     solve_by(dirac, b, None, plan, by, checkpoints)
+}
+
+/// A preconditioner of the Schur complement, in its precision.
+pub(crate) enum Cycles<'a> {
+    Single(&'a mut (dyn ImagingPreconditioner<SchurComplement<f32>> + 'a)),
+    Half(&'a mut (dyn ImagingPreconditioner<SchurComplement<Half>> + 'a)),
 }
 
 /// The method that solves the preconditioned equation.
@@ -90,7 +97,7 @@ enum By<'a> {
     /// GCR with this preconditioner.
     ///
     /// The number tells how far residuals fall before they are replaced.
-    Preconditioned(&'a mut (dyn ImagingPreconditioner<SchurComplement<f32>> + 'a), f64),
+    Preconditioned(Cycles<'a>, f64),
 }
 
 /// The result of a solve by one method.
@@ -244,10 +251,13 @@ fn solve_ordinary(
                 Equation { operator, b: &source, b_norm, true_residual: &mut true_residual, checkpoints };
             let outcome = match by {
                 By::Method => equation.solve(guess.as_ref(), plan)?,
-                By::Preconditioned(preconditioner, replaced_at) => {
-                    let iterate =
-                        |of: Iteration<'_, '_, _>| params::gcr_preconditioned(&plan, preconditioner, of);
+                By::Preconditioned(Cycles::Single(cycles), replaced_at) => {
+                    let iterate = |of: Iteration<'_, '_, _>| params::gcr_preconditioned(&plan, cycles, of);
                     equation.solve_mixed::<f32>(guess.as_ref(), plan, replaced_at, iterate)?
+                }
+                By::Preconditioned(Cycles::Half(cycles), replaced_at) => {
+                    let iterate = |of: Iteration<'_, '_, _>| params::gcr_preconditioned(&plan, cycles, of);
+                    equation.solve_mixed::<Half>(guess.as_ref(), plan, replaced_at, iterate)?
                 }
             };
             finish(outcome, |even| {

@@ -26,7 +26,7 @@ pub(crate) use checkpoints::Keeper;
 pub use columns::{BlockCgParams, BlockSolution, block_cg, block_cg_with_checkpoints};
 pub use error::InvertError;
 pub use methods::*;
-pub(crate) use methods::{solve_preconditioned, true_residuals};
+pub(crate) use methods::{Cycles, solve_preconditioned, true_residuals};
 pub use multi_shift::{MultiShiftCgParams, ShiftedSolutions, multi_shift_cg, multi_shift_cg_watched};
 pub(crate) use needs::{FieldSizes, Fields};
 pub use params::*;

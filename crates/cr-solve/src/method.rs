@@ -36,7 +36,7 @@ pub struct MethodOptions {
     ///
     /// mixed-single and mixed-half keep the solution in double, and compute corrections in single or half
     /// precision. mixed is mixed-half if all devices are GPUs, and mixed-single otherwise. Default: mixed
-    /// with --solver auto, which falls back to double; double with a method by name.
+    /// with --solver auto, which falls back to double, and with multigrid; double with other methods.
     #[arg(long, hide_short_help = true)]
     precision: Option<WantedPrecision>,
     /// Levels of multigrid with the finest: 2 to 4 [default: as many as pay]
@@ -45,6 +45,9 @@ pub struct MethodOptions {
     /// Near-null vectors of each multigrid level, 1 to 128 [default: 24, less for small blocks]
     #[arg(long, value_name = "N", hide_short_help = true)]
     multigrid_vectors: Option<usize>,
+    /// Iterations of BiCGStab that make a near-null vector, 1 to 1000 [default: 40]
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    multigrid_iterations: Option<usize>,
     /// Extents of a multigrid block in x, y, z, t: 4x4x4x4 [default: about 4 each]
     ///
     /// The extents divide the lattice and the domains of its devices.
@@ -75,6 +78,7 @@ impl MethodOptions {
             precision: self.precision,
             multigrid_levels: self.multigrid_levels,
             multigrid_vectors: self.multigrid_vectors,
+            multigrid_iterations: self.multigrid_iterations,
             multigrid_block: self.multigrid_block,
             multigrid_smoother: self.multigrid_smoother,
             multigrid_cycle: self.multigrid_cycle,

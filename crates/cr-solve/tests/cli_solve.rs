@@ -411,6 +411,8 @@ device = "0.0"
     assert_refused(&folder, &format!("{line} --multigrid-levels 5"), 2, &["multigrid-levels = 5"]);
     let too_many = &["multigrid-vectors = 1024", "from 1 to 128"];
     assert_refused(&folder, &format!("{line} --multigrid-vectors 1024"), 2, too_many);
+    let none = &["multigrid-iterations = 0", "from 1 to 1000"];
+    assert_refused(&folder, &format!("{line} --multigrid-iterations 0"), 2, none);
     assert_refused(&folder, &format!("{line} --multigrid-smoother 0"), 2, &["multigrid-smoother = 0"]);
     assert_refused(&folder, &format!("{line} --multigrid-cycle w"), 2, &["choose v or k"]);
 }

@@ -6,7 +6,7 @@ use crate::failure::{Failure, Status};
 use lattice_cl::field::SpinorField;
 use lattice_cl::multigrid::{Multigrid, MultigridParams};
 use lattice_cl::solve::{
-    BicgstabParams, CrParams, Inner, InvertError, IterationPrecision, Preconditioning, bicgstab,
+    BicgstabParams, CrParams, InvertError, IterationPrecision, Preconditioning, bicgstab,
 };
 use std::time::{Duration, Instant};
 
@@ -47,7 +47,8 @@ impl Case<'_> {
             Ok(())
         })?;
 
-        let params = MultigridParams { tol: WHOLE, ..Default::default() };
+        let IterationPrecision::Mixed(inner) = precision else { return Ok(()) };
+        let params = MultigridParams { tol: WHOLE, precision: inner, ..Default::default() };
         let mut multigrid = None;
         let set_up_seconds = timed(&mut || {
             multigrid = Some(Multigrid::new(dirac, params, |_| ()).map_err(failed)?);
@@ -66,16 +67,11 @@ impl Case<'_> {
         })?;
         let Some(fastest) = samples.wall.iter().copied().min_by(f64::total_cmp) else { return Ok(()) };
         let seconds = fastest * f64::from(cycles);
-        let at_once = Multigrid::columns_at_once(dirac.lattice(), SOURCES);
+        let at_once = multigrid.columns_at_once(dirac.lattice(), SOURCES);
         let (twelve_seconds, cycles_at_once) = self.propagator(&mut multigrid, at_once, &timed)?;
         let all = set_up_seconds + twelve_seconds;
         let twelve_by_bicgstab = SOURCES as f64 * bicgstab_seconds;
-        let limits = Limits {
-            tol: WHOLE,
-            iterations: max_iterations,
-            precision: IterationPrecision::Mixed(Inner::Single),
-            preconditioning,
-        };
+        let limits = Limits { tol: WHOLE, iterations: max_iterations, precision, preconditioning };
         let subject = self
             .subject("multigrid", limits, Some((info.work, cycles)))
             .found("residual", residual)

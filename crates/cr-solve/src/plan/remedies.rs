@@ -61,6 +61,7 @@ fn with_solver(job: &mut Job, name: &str) {
     job.solver.system = None;
     job.solver.multigrid_levels = None;
     job.solver.multigrid_vectors = None;
+    job.solver.multigrid_iterations = None;
     job.solver.multigrid_block = None;
     job.solver.multigrid_smoother = None;
     job.solver.multigrid_cycle = None;

@@ -256,7 +256,7 @@ class Dirac:
         """Solve for the twelve columns of a source.
 
         Options are the keys of `[solver]` in a job: `tol`, `solver`, `system`, `preconditioning`, `precision`, `max_iterations`,
-        `multigrid_levels`, `multigrid_vectors`, `multigrid_block`, `multigrid_smoother`, `multigrid_cycle`.
+        `multigrid_levels`, `multigrid_vectors`, `multigrid_iterations`, `multigrid_block`, `multigrid_smoother`, `multigrid_cycle`.
         """
     def solve(
         self,
