@@ -98,7 +98,7 @@ const MD_FLOORS: [&[&str]; 8] = [
 /// The floors of `lattice-xc`.
 const XC_FLOORS: [&[&str]; 8] = [
     &["error", "functional", "harmonics"],
-    &["basis", "density"],
+    &["basis", "density", "stages"],
     &["grid"],
     &["groups", "molden"],
     &["tables", "host"],
