@@ -19,7 +19,7 @@ from pyscf import dft, gto, lib
 PROGRAM, FILE, BASIS, *REST = sys.argv[1:]
 TURNS = int(REST[0]) if REST else 3
 OPTIONS = REST[1:]
-WARM = 3
+WARM = 2
 
 
 def molecule():
@@ -47,31 +47,35 @@ def by_pyscf(mol, dm, grids):
     return time.time() - began, cpu(resource.RUSAGE_SELF) - before, energy, electrons
 
 
-def by_cr_solve(*options, evaluations=WARM + 1):
+def by_cr_solve(evaluations):
     before = cpu(resource.RUSAGE_CHILDREN)
-    command = [PROGRAM, "xc", FILE, "--grid", "40x194", "--iterations", str(evaluations), "--json", "--quiet", *OPTIONS, *options]
+    command = [PROGRAM, "xc", FILE, "--grid", "40x194", "--iterations", str(evaluations), "--json", "--quiet", *OPTIONS]
     result = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     return result, cpu(resource.RUSAGE_CHILDREN) - before
 
 
 mol, dm, grids = molecule()
-print(f"{FILE}: {mol.nao} functions, {len(grids.coords)} points, {lib.num_threads()} threads of PySCF, load {os.getloadavg()[0]:.1f}")
-by_cr_solve(evaluations=1)
-pyscf, ours, recomputed = [], [], []
+print(
+    f"{FILE}: {mol.nao} functions, {len(grids.coords)} points, {lib.num_threads()} threads of PySCF, load {os.getloadavg()[0]:.1f}",
+    flush=True,
+)
+pyscf, ours = [], []
 for turn in range(TURNS):
     seconds, seconds_of_cpu, energy, electrons = by_pyscf(mol, dm, grids)
     pyscf.append((seconds, seconds_of_cpu))
-    print(f"PySCF          {seconds:8.2f} s, {seconds_of_cpu:8.2f} s of the CPU, {energy:.10f} hartree, {electrons:.9f} electrons")
-    for name, list_, options in [("kept", ours, []), ("recomputed", recomputed, ["--memory", "300M"])]:
-        # Two runs of different length: their difference is that of warm evaluations.
-        one, cpu_of_one = by_cr_solve(*options, evaluations=1)
-        result, cpu_of_all = by_cr_solve(*options)
-        warm = [step["seconds"] for step in result["iterations"][1:]]
-        list_.append((float(np.median(warm)), (cpu_of_all - cpu_of_one) / WARM))
-        print(
-            f"cr-solve, {name:10} {list_[-1][0]:6.2f} s, {list_[-1][1]:8.2f} s of the CPU, {result['energy']:.10f} hartree, "
-            f"{result['cache']['groups_kept']} of {result['groups']['count']} groups kept, load {os.getloadavg()[0]:.1f}"
-        )
-medians = [np.median(np.array(times), axis=0) for times in (pyscf, ours, recomputed)]
-for name, median in zip(("kept", "recomputed"), medians[1:]):
-    print(f"{name}: {median[0] / medians[0][0]:.3f} of PySCF's time, {median[1] / medians[0][1]:.3f} of its CPU's")
+    print(
+        f"PySCF    {seconds:8.2f} s, {seconds_of_cpu:8.2f} s of the CPU, {energy:.10f} hartree, {electrons:.9f} electrons",
+        flush=True,
+    )
+    # Two runs of different length: their difference is that of warm evaluations.
+    _, cpu_of_one = by_cr_solve(1)
+    result, cpu_of_all = by_cr_solve(1 + WARM)
+    warm = [step["seconds"] for step in result["iterations"][1:]]
+    ours.append((float(np.median(warm)), (cpu_of_all - cpu_of_one) / WARM))
+    print(
+        f"cr-solve {ours[-1][0]:8.2f} s, {ours[-1][1]:8.2f} s of the CPU, {result['energy']:.10f} hartree, "
+        f"{result['cache']['groups_kept']} of {result['groups']['count']} groups kept, load {os.getloadavg()[0]:.1f}",
+        flush=True,
+    )
+of_pyscf, of_ours = (np.median(np.array(times), axis=0) for times in (pyscf, ours))
+print(f"cr-solve takes {of_ours[0] / of_pyscf[0]:.3f} of PySCF's time, {of_ours[1] / of_pyscf[1]:.3f} of its CPU's")
