@@ -166,6 +166,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         "cr-solve md table",
         &[
             "cr-solve md table morse.table --section PAIR_12 --samples 512,4096,32768 --device all --plot errors.svg",
+            "cr-solve md table morse.table --section PAIR_12 --spacing r,r2 --interpolation linear,cubic",
         ],
     ),
     ("cr-solve tune", &["cr-solve tune --device 0.0", "cr-solve tune --list"]),

@@ -5,7 +5,7 @@ use super::arguments::{is_wanted, path_text};
 use super::extents::Extents;
 use super::failure::{Failure, Status};
 use super::report::{Report, align_right, plain_table};
-use crate::bench::{fft, no_device};
+use crate::bench::{fft, md, no_device};
 use crate::memory::Need;
 use crate::precisions;
 use crate::tune_progress::Progress;
@@ -20,6 +20,7 @@ use lattice_cl::host::{GaugeConfiguration, Reconstruction, random};
 use lattice_cl::operator::{SiteTerm, Tuned, kernels_to_tune, tune_stencil};
 use lattice_cl::scalar::{Half, Storage, StoragePrecision};
 use lattice_cl::tuning::{self, Entry, Found, Key, RenewError, TuningFile, TuningFileError};
+use lattice_md::{Precision, tune_pairs};
 use num_complex::Complex;
 use serde::Serialize;
 use serde_json::Value;
@@ -37,10 +38,10 @@ pub struct Arguments {
     /// Stencil: extents in x, y, z, t of one device's domain; may be repeated
     #[arg(long, value_name = "EXTENTS", default_value = "16x16x16x32")]
     dims: Vec<Dims>,
-    /// Precisions: double, single, half (or d, s, h) or all; gemm and fft have no half
+    /// Precisions: double, single, half (or d, s, h) or all; gemm and fft have no half, single of md is mixed
     #[arg(long, value_name = "PRECISION,…", value_delimiter = ',', default_value = "all", value_parser = precisions::of_fields())]
     precision: Vec<String>,
-    /// Gemm: m, n and k of the products, N for NxNxN [default: 1024]; fft: one to four extents [default: those of bench fft]
+    /// Gemm: m, n and k of the products, N for NxNxN [default: 1024]; fft: one to four extents [default: those of bench fft]; md: numbers of atoms [default: 500,4000,32000]
     ///
     /// One product stands for all sizes up to the next powers of two, one axis for all of its length.
     #[arg(long, value_name = "SIZE,…", value_delimiter = ',')]
@@ -88,6 +89,8 @@ enum Family {
     Gemm,
     /// Fourier transforms, by their axes
     Fft,
+    /// Pair forces of argon, by the formula and a table of the derivative
+    Md,
 }
 
 /// Operators whose kernels have variants of their own.
@@ -152,6 +155,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
             tune_products(arguments, &products, device, report, &mut rows)?;
         }
         Family::Fft => tune_transforms(arguments, device, report, &progress, &mut rows)?,
+        Family::Md => tune_forces(arguments, device, report, &progress, &mut rows)?,
     }
     progress.finish();
     let info = device.info();
@@ -398,6 +402,38 @@ fn tune_transforms(
                 for TunedFft { key, shipped, found } in tune(device, &Shape::new(extents), kind, budget)? {
                     rows.push(Row::new(&key, &shipped, &found));
                 }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn tune_forces(
+    arguments: &Arguments,
+    device: &Device,
+    report: &Report,
+    progress: &Progress,
+    rows: &mut Vec<Row>,
+) -> Result<(), Failure> {
+    let sizes = if arguments.sizes.is_empty() {
+        vec![500, 4000, 32_000]
+    } else {
+        let count = |text: &str| text.parse::<usize>().map_err(|error| error.to_string());
+        arguments.sizes.iter().map(|text| size_of_text(text, count)).collect::<Result<Vec<_>, _>>()?
+    };
+    let precisions = [("double", Precision::Double), ("single", Precision::Mixed)].into_iter();
+    let precisions: Vec<_> = precisions.filter(|(name, _)| is_wanted(&arguments.precision, name)).collect();
+    let [formula, table] = md::potentials()?;
+    progress.plan(2 * sizes.len() * precisions.len());
+    for &atoms in &sizes {
+        let system = md::crystal(md::cells(atoms))?;
+        for &(_, precision) in &precisions {
+            for potential in [&formula, &table] {
+                let options = md::options(precision);
+                let budget = Duration::from_secs(arguments.budget);
+                let (key, shipped, found) = tune_pairs(device, &system, potential, options, budget)?;
+                report.note(&key);
+                rows.push(Row::new(&key, &shipped, &found));
             }
         }
     }

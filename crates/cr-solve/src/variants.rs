@@ -4,6 +4,7 @@ use lattice_cl::blas::fft::FftTuning;
 use lattice_cl::blas::gemm::GemmTuning;
 use lattice_cl::operator::Tuning;
 use lattice_cl::tuning::text_of;
+use lattice_md::PairTuning;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -13,6 +14,7 @@ pub fn short(kernel: &str, variant: &Value) -> String {
         "wilson" => Tuning::deserialize(variant).ok().map(|tuning| describe(&tuning)),
         "gemm" => GemmTuning::deserialize(variant).ok().map(|tuning| tuning.to_string()),
         "fft" => FftTuning::deserialize(variant).ok().map(|tuning| tuning.to_string()),
+        "md" => PairTuning::deserialize(variant).ok().map(|tuning| tuning.to_string()),
         _ => None,
     };
     known.unwrap_or_else(|| text_of(variant))

@@ -83,6 +83,9 @@ fn forces_are_the_same_by_every_way() {
         ("", 1e-6),
         ("--mode derivative --fetch buffer", 1e-4),
         ("--mode potential --table 8192 --precision double --range 2.4,9", 1e-3),
+        ("--mode derivative --spacing r2 --precision double", 1e-4),
+        ("--mode derivative --interpolation cubic --precision double", 1e-7),
+        ("--mode potential --interpolation cubic --spacing r2 --precision double", 1e-6),
     ] {
         let found = json(folder, &format!("md forces atoms.xyz {LJ} {options}"));
         assert!((number(&found["energy"]) / energy - 1.0).abs() < allowed, "{options}: {found}");
@@ -125,6 +128,14 @@ fn tables_of_files_are_read_and_measured() {
     }
     assert!(error(801, "potential") > 2.0 * error(801, "derivative"));
     assert!(std::fs::read_to_string(folder.join("errors.svg")).unwrap().contains("<svg"));
+    let kinds = "--samples 801 --spacing r,r2 --interpolation linear,cubic";
+    let measured = json(folder, &format!("md table e2.table --section GOOD {kinds}"));
+    let rows = measured["rows"].as_array().unwrap();
+    for row in rows.iter().filter(|row| row["interpolation"] == "cubic" && row["precision"] == "double") {
+        let allowed = if row["fetch"] == "image" { 1e-5 } else { 1e-6 };
+        assert!(number(&row["error"]["force"]) < allowed * number(&measured["largest"]["force"]), "{row}");
+    }
+    assert!(["r", "r2"].iter().all(|spacing| rows.iter().any(|row| row["spacing"] == *spacing)));
 }
 
 #[test]
@@ -214,6 +225,7 @@ fn what_does_not_fit_is_refused_with_a_way_out() {
     refused(&format!("{pairs} {all} --cutoff 10"), 2, &["the table ends at 10"]);
     refused(&format!("{pairs} {all} --cutoff 8 --mode direct"), 2, &["--mode direct needs a formula"]);
     refused(&format!("md forces atoms.xyz {LJ} --mode derivative --table 3"), 2, &["at least 4"]);
+    refused(&format!("md forces atoms.xyz {LJ} --interpolation cubic"), 2, &["are for tables", "--mode"]);
     std::fs::write(folder.join("odd.xyz"), particles(["Ar", "Xx"])).unwrap();
     let odd = "md run odd.xyz --lj Ar=0.238,3.405 --lj Xx=0.2,3.4 --cutoff 8 --step 2 --steps 10";
     refused(odd, 2, &["the mass of Xx is not known"]);

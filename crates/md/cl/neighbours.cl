@@ -1,8 +1,8 @@
-// Lists of the neighbours of each atom. Both directions of a pair are listed: nothing is scattered.
+// Lists of the neighbours of each atom. Both directions of a pair are listed, so that nothing is scattered, or `once` its first atom has it.
 
 // Lists what is nearer than the constant LIST_SQUARE, in cells up to `reach` away. Neighbours beyond the capacity are counted, not written.
 __kernel void md_neighbours(__global const PLACE *places, __global const real *constants, __global const uint *cells,
-                            __global const uint *starts, const uint4 grid, const uint reach, const uint atoms, const uint capacity,
+                            __global const uint *starts, const uint4 grid, const uint reach, const uint once, const uint atoms, const uint capacity,
                             __global uint *neighbours, __global uint *lengths, __global uint *most)
 {
     const uint t = get_global_id(0);
@@ -26,7 +26,7 @@ __kernel void md_neighbours(__global const PLACE *places, __global const real *c
                     for (uint u = starts[other]; u < end; ++u) {
                         real d[3];
                         difference(own, places[u], constants, d);
-                        if (u != t && d[0] * d[0] + d[1] * d[1] + d[2] * d[2] < constants[LIST_SQUARE]) {
+                        if ((once ? u > t : u != t) && d[0] * d[0] + d[1] * d[1] + d[2] * d[2] < constants[LIST_SQUARE]) {
                             if (found < capacity)
                                 neighbours[NEIGHBOUR(found, t, atoms, capacity)] = u;
                             ++found;

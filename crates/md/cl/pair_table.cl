@@ -1,7 +1,10 @@
-// A table of samples at equal distances, with lines between them. crates/md/src/table.rs is the twin.
+// A table of samples at equal distances in r or r^2. crates/md/src/table.rs is the twin.
 //
-//   IMAGE       1: a linear filter reads images. 0: buffers are read, with exact fractions.
-//   POTENTIAL   1: E' is the difference of E one sample to the right and one to the left. 0: E' has samples of its own.
+//   IMAGE       1: images are read. 0: buffers are read, with exact fractions.
+//   CUBIC       1: four numbers of a cubic belong to each interval. 0: there are lines between samples.
+//   SQUARES     1: samples are at equal distances in r^2, and are those of E and E'/r. No root is taken. 0: in r, of E and E'.
+//   POTENTIAL   1: E' is the difference of E one sample to the right and one to the left, or the slope of its cubic.
+//               0: E' has samples of its own.
 //
 // Row `number` of a table belongs to a pair of types.
 
@@ -13,6 +16,34 @@
 #define PAIR_PARAMETERS , TABLE energies, TABLE slopes, const uint samples
 #define PAIR_PASS , energies, slopes, samples
 
+#if CUBIC
+#if IMAGE
+__constant sampler_t NEAREST = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
+#endif
+
+// The four numbers of an interval.
+static inline void piece(TABLE table, const uint samples, const uint number, const uint left, real *c)
+{
+#if IMAGE
+    for (int k = 0; k < 4; ++k)
+        c[k] = read_imagef(table, NEAREST, (int2)(4 * (int)left + k, (int)number)).x;
+#else
+    __global const real *const numbers = table + 4 * ((size_t)number * (samples - 1) + left);
+    for (int k = 0; k < 4; ++k)
+        c[k] = numbers[k];
+#endif
+}
+
+static inline real value(const real *c, const real t)
+{
+    return fma(t, fma(t, fma(t, c[3], c[2]), c[1]), c[0]);
+}
+
+static inline real rise(const real *c, const real t)
+{
+    return fma(t, fma(t, 3 * c[3], 2 * c[2]), c[1]);
+}
+#else
 #if IMAGE
 __constant sampler_t LINEAR = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_LINEAR;
 #endif
@@ -29,11 +60,34 @@ static inline real sample(TABLE table, const uint samples, const uint number, co
     return fma(inside - (real)left, pair[1] - pair[0], pair[0]);
 #endif
 }
+#endif
 
 // Gives E, and returns E'/r.
 static inline real pair_slope(const real square, __global const real *row, const uint number, __global const real *constants, real *energy PAIR_PARAMETERS)
 {
-    const real r = sqrt(square), x = (r - constants[RMIN]) * constants[SAMPLES_PER_LENGTH];
+#if SQUARES
+    const real variable = square;
+#else
+    const real variable = sqrt(square);
+#endif
+    const real x = (variable - constants[ORIGIN]) * constants[SAMPLES_PER_STEP];
+#if CUBIC
+    const real inside = clamp(x, (real)0, (real)(samples - 1));
+    const uint left = min((uint)inside, samples - 2);
+    const real t = inside - (real)left;
+#if WITH_SUMS || POTENTIAL
+    real c[4];
+    piece(energies, samples, number, left, c);
+    *energy = value(c, t);
+#endif
+#if POTENTIAL
+    const real slope = rise(c, t) * constants[SLOPE_FACTOR];
+#else
+    real of_slope[4];
+    piece(slopes, samples, number, left, of_slope);
+    const real slope = value(of_slope, t);
+#endif
+#else
 #if WITH_SUMS
     *energy = sample(energies, samples, number, x);
 #endif
@@ -43,5 +97,10 @@ static inline real pair_slope(const real square, __global const real *row, const
 #else
     const real slope = sample(slopes, samples, number, x);
 #endif
-    return slope / r;
+#endif
+#if SQUARES
+    return slope;
+#else
+    return slope / variable;
+#endif
 }

@@ -26,9 +26,10 @@
 #define CUTOFF 6
 #define CUTOFF_SQUARE 7
 #define RMIN 8
-#define SAMPLES_PER_LENGTH 9
-#define SLOPE_FACTOR 10
-#define LIST_SQUARE 11
+#define ORIGIN 9
+#define SAMPLES_PER_STEP 10
+#define SLOPE_FACTOR 11
+#define LIST_SQUARE 12
 
 // Numbers of a row of `rows`: four of the formula, then E and E' of the shift.
 #define ROW 8

@@ -1,13 +1,15 @@
 //! Forces that a user prepares once and evaluates often.
 
-use super::device::OnDevice;
+use super::device::{OnDevice, PairTuning, PairsToTune};
 use super::error::{MdError, MdResult};
 use super::evaluation::{Evaluation, Lists};
 use super::host::Pairs;
 use super::options::{Fetch, Options, Precision};
 use super::potential::Potential;
 use super::system::{System, expect_finite, expect_length, overlap};
-use lattice_compute::Team;
+use lattice_compute::tuning::{self, Found, Key, RenewError, Tunable};
+use lattice_compute::{Device, Team};
+use std::time::Duration;
 
 /// Where forces are computed.
 enum Way {
@@ -77,6 +79,15 @@ impl Forces {
         }
     }
 
+    /// Returns the variant of the device's kernels; `None` on the host.
+    pub fn tuning(&self) -> Option<PairTuning> {
+        match &self.way {
+            Way::Host => None,
+            Way::Single(device) => Some(device.tuning()),
+            Way::Double(device) => Some(device.tuning()),
+        }
+    }
+
     /// Tells about the lists of neighbours of the last evaluation; `None` if there are none.
     ///
     /// # Errors
@@ -125,6 +136,37 @@ impl Forces {
             Way::Double(device) => device.curve(row, distances),
         }
     }
+}
+
+/// Searches now for the fastest variant of a system's forces on a device. An earlier result is replaced.
+///
+/// Returns what the variant depends on, the variant that is used untuned, and the result. The
+/// variant serves all systems of as many atoms, up to the next power of two.
+///
+/// # Errors
+/// All errors of [`Forces::new`]; a result that cannot be kept.
+pub fn tune_pairs(
+    device: &Device,
+    system: &System,
+    potential: &Potential,
+    options: Options,
+    budget: Duration,
+) -> Result<(Key, PairTuning, Found<PairTuning>), RenewError<MdError>> {
+    expect_fitting(system, potential, &options).map_err(RenewError::Kernel)?;
+    let pairs = pairs_of(system, potential, &options);
+    if options.precision == Precision::Double {
+        renewed(&PairsToTune::<f64>::new(device, &pairs, &options).map_err(RenewError::Kernel)?, budget)
+    } else {
+        renewed(&PairsToTune::<f32>::new(device, &pairs, &options).map_err(RenewError::Kernel)?, budget)
+    }
+}
+
+fn renewed<T: Tunable<Variant = PairTuning, Error = MdError>>(
+    pairs: &T,
+    budget: Duration,
+) -> Result<(Key, PairTuning, Found<PairTuning>), RenewError<MdError>> {
+    let found = tuning::renew(pairs, budget)?;
+    Ok((pairs.key(), pairs.shipped(), found))
 }
 
 /// Returns what forces are made of.

@@ -1,6 +1,6 @@
 //! The motion that pair forces make, by velocity Verlet.
 
-use super::device::MovingOnDevice;
+use super::device::{MovingOnDevice, PairTuning};
 use super::error::{MdError, MdResult};
 use super::evaluation::{Lists, Sums};
 use super::forces::{expect_fitting, pairs_of};
@@ -168,6 +168,15 @@ impl Motion {
             Way::Host(_) => None,
             Way::Single(device) => device.fetch(),
             Way::Double(device) => device.fetch(),
+        }
+    }
+
+    /// Returns the variant of the device's kernels; `None` on the host.
+    pub fn tuning(&self) -> Option<PairTuning> {
+        match &self.way {
+            Way::Host(_) => None,
+            Way::Single(device) => Some(device.tuning()),
+            Way::Double(device) => Some(device.tuning()),
         }
     }
 

@@ -1,5 +1,6 @@
 //! How forces are computed.
 
+use super::device::PairTuning;
 use super::potential::Shift;
 
 /// The precision of forces on a device. The host computes in double.
@@ -17,7 +18,10 @@ pub enum Precision {
 /// How a table is read on a device. The host has exact fractions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fetch {
-    /// From images on GPUs whose filter errs by less than [`Fetch::LARGEST_ERROR`], else from buffers.
+    /// The faster way of those whose error is small, on GPUs images at first.
+    ///
+    /// In double these are buffers. In single images are one too, if their filter errs by less than
+    /// [`Fetch::LARGEST_ERROR`] or is not used.
     #[default]
     Auto,
     /// By the linear filter of images, with single-precision samples.
@@ -41,6 +45,15 @@ pub enum List {
         /// How much further than the cutoff lists reach.
         skin: f64,
     },
+    /// Such lists have each pair once, and forces are scattered in fixed point.
+    ///
+    /// This is slower wherever it was measured, and here to be measured again.
+    HalfCells {
+        /// How much further than the cutoff lists reach.
+        skin: f64,
+    },
+    /// All distances are stored first, N² of them: what other ways are compared with.
+    Matrix,
 }
 
 impl List {
@@ -68,6 +81,8 @@ pub struct Options {
     pub fetch: Fetch,
     /// How pairs are found on devices.
     pub list: List,
+    /// The variant of kernels; `None` for the one that is kept, shipped or found.
+    pub tuning: Option<PairTuning>,
 }
 
 impl Options {
@@ -79,14 +94,15 @@ impl Options {
             precision: Precision::default(),
             fetch: Fetch::default(),
             list: List::default(),
+            tuning: None,
         }
     }
 
     /// Returns how much further than the cutoff lists reach; `None` without lists.
     pub(crate) fn skin(&self) -> Option<f64> {
         match self.list {
-            List::AllPairs => None,
-            List::Cells { skin } => Some(skin),
+            List::AllPairs | List::Matrix => None,
+            List::Cells { skin } | List::HalfCells { skin } => Some(skin),
         }
     }
 

@@ -4,8 +4,8 @@ mod support;
 
 use lattice_compute::Team;
 use lattice_md::{
-    Evaluation, Fetch, Forces, Formula, Grid, List, MdError, Mode, Options, Potential, Precision, Shift,
-    System,
+    Evaluation, Fetch, Forces, Formula, Grid, Interpolation, List, MdError, Mode, Options, PairTuning,
+    Potential, Precision, Shift, Spacing, System, tune_pairs,
 };
 use support::*;
 
@@ -64,6 +64,128 @@ fn kernels_are_their_twin() {
                 }
             }
         }
+    }
+}
+
+/// Tables of every kind but the plain ones.
+fn tables() -> Vec<(String, Potential)> {
+    let mut tables = Vec::new();
+    for (spacing, interpolation) in [
+        (Spacing::R2, Interpolation::Linear),
+        (Spacing::R, Interpolation::Cubic),
+        (Spacing::R2, Interpolation::Cubic),
+    ] {
+        for mode in [Mode::Derivative, Mode::Potential] {
+            let grid = Grid::for_cutoff(301, 2.2, CUTOFF).unwrap().spaced(spacing);
+            let Potential::Table { table, mode } = two_types().tabulated(grid, mode).unwrap() else {
+                panic!("a table is one")
+            };
+            let table = table.interpolated(interpolation);
+            let name = format!("{mode:?} {interpolation:?} in {spacing:?}");
+            tables.push((name, Potential::Table { table, mode }));
+        }
+    }
+    tables
+}
+
+#[test]
+fn tables_of_every_kind_are_their_twin() {
+    let system = sample();
+    for (name, potential) in tables() {
+        let options = |precision, fetch| Options {
+            shift: Shift::Force,
+            precision,
+            fetch,
+            ..Options::with_cutoff(CUTOFF)
+        };
+        let wanted = evaluate(&Team::host(), &system, &potential, options(Precision::Double, Fetch::Buffer));
+        for (place, team) in places().into_iter().skip(1) {
+            let mut ways =
+                vec![(Precision::Double, Fetch::Buffer, 1e-12), (Precision::Mixed, Fetch::Buffer, 2e-5)];
+            if let Some(images) = team.devices()[0].linear_images() {
+                // Cubics are exact, but for their numbers in single.
+                let filter = if name.contains("Cubic") { 0.0 } else { images.filter_error };
+                ways.push((Precision::Double, Fetch::Image, 2e-5 + filter));
+            }
+            for (precision, fetch, allowed) in ways {
+                let found = evaluate(&team, &system, &potential, options(precision, fetch));
+                let apart = furthest(&found.forces, &wanted.forces);
+                let label = format!("{name} by {fetch:?} in {precision:?} on {place}");
+                assert!(apart < allowed, "{label}: {apart:e}");
+                let energy = (found.sums.energy / wanted.sums.energy - 1.0).abs();
+                assert!(energy < allowed, "{label}: energy {energy:e}");
+            }
+        }
+    }
+}
+
+#[test]
+fn forces_of_a_table_converge_with_its_samples() {
+    let system = sample();
+    let exact = evaluate(
+        &Team::host(),
+        &system,
+        &two_types(),
+        Options { precision: Precision::Double, ..Options::with_cutoff(CUTOFF) },
+    );
+    for (place, team) in places().into_iter().take(2) {
+        for mode in [Mode::Derivative, Mode::Potential] {
+            for spacing in [Spacing::R, Spacing::R2] {
+                let error = |samples| {
+                    let grid = Grid::for_cutoff(samples, 2.2, CUTOFF).unwrap().spaced(spacing);
+                    let options = Options {
+                        precision: Precision::Double,
+                        fetch: Fetch::Buffer,
+                        ..Options::with_cutoff(CUTOFF)
+                    };
+                    let table = two_types().tabulated(grid, mode).unwrap();
+                    apart(&evaluate(&team, &system, &table, options).forces, &exact.forces)
+                };
+                let exponent = (error(1000) / error(16_000)).log2() / 4.0;
+                assert!((exponent - 2.0).abs() < 0.1, "{mode:?} {spacing:?} on {place}: {exponent}");
+            }
+        }
+    }
+}
+
+#[test]
+fn variants_change_no_forces() {
+    let system = sample();
+    let double = Options { precision: Precision::Double, ..Options::with_cutoff(CUTOFF) };
+    let wanted = evaluate(&Team::host(), &system, &two_types(), double);
+    for (place, team) in places().into_iter().skip(1) {
+        let of_device = forces(&team, &system, &two_types(), double).tuning().unwrap();
+        for reach in [1, 3] {
+            let group = if of_device.group == 1 { 1 } else { 32 };
+            let tuning = PairTuning { group, reach, image: false };
+            let mut prepared =
+                forces(&team, &system, &two_types(), Options { tuning: Some(tuning), ..double });
+            assert_eq!(prepared.tuning(), Some(tuning), "{place}");
+            let found = prepared.evaluate(system.positions()).unwrap();
+            assert!(furthest(&found.forces, &wanted.forces) < 1e-12, "{tuning} on {place}");
+        }
+        let impossible = PairTuning { group: 1 << 20, ..of_device };
+        let prepared = forces(&team, &system, &two_types(), Options { tuning: Some(impossible), ..double });
+        assert_eq!(prepared.tuning(), Some(of_device), "{place}");
+    }
+}
+
+#[test]
+fn a_search_keeps_what_it_found() {
+    if small() {
+        return;
+    }
+    let system = sample();
+    let table = two_types().tabulated(Grid::for_cutoff(301, 2.2, CUTOFF).unwrap(), Mode::Derivative).unwrap();
+    for (place, device) in tuned_devices() {
+        let team = Team::of([device.clone()]);
+        let options = Options::with_cutoff(CUTOFF);
+        let budget = std::time::Duration::from_secs(1);
+        let (key, shipped, found) = tune_pairs(&device, &system, &table, options, budget).unwrap();
+        assert!(key.to_string().starts_with("md pairs=derivative precision=mixed list=cells"), "{key}");
+        assert!(found.tried >= 1, "{place}");
+        let prepared = forces(&team, &system, &table, options);
+        assert_eq!(prepared.tuning(), Some(found.variant), "{place}, shipped is {shipped}");
     }
 }
 

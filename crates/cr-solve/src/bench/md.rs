@@ -3,10 +3,11 @@
 use super::outcome::{Benchmark, Subject};
 use super::session::{How, Session, wrong};
 use crate::failure::{Failure, Status};
-use lattice_cl::device::Team;
+use crate::md::words::{InterpolationName, SpacingName, interpolation_name, spacing_name};
+use lattice_cl::device::{Device, Team};
 use lattice_md::{
     Fetch, Forces, Formula, Grid, List, Mixing, Mode, Motion, Options, Potential, Precision, Shift, System,
-    Units,
+    Table, Units,
 };
 use std::time::Instant;
 
@@ -25,7 +26,7 @@ pub struct Arguments {
         default_value = "direct,potential,derivative"
     )]
     mode: Vec<ModeName>,
-    /// How pairs are found; all pairs up to 32000 atoms
+    /// How pairs are found; all pairs up to 32000 atoms, the matrix of distances up to 8000
     #[arg(long, value_name = "LIST,…", value_enum, value_delimiter = ',', default_value = "cells")]
     list: Vec<ListName>,
     /// How tables are read
@@ -34,6 +35,12 @@ pub struct Arguments {
     /// Precisions of forces
     #[arg(long, value_name = "PRECISION,…", value_enum, value_delimiter = ',', default_value = "mixed")]
     precision: Vec<PrecisionName>,
+    /// The variable of tables
+    #[arg(long, value_name = "SPACING,…", value_enum, value_delimiter = ',', default_value = "r")]
+    spacing: Vec<SpacingName>,
+    /// What is between the samples of tables
+    #[arg(long, value_name = "WAY,…", value_enum, value_delimiter = ',', default_value = "linear")]
+    interpolation: Vec<InterpolationName>,
     /// The formula
     #[arg(long, value_enum, default_value_t = FormulaName::LennardJones)]
     formula: FormulaName,
@@ -51,7 +58,11 @@ enum ModeName {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum ListName {
     Cells,
+    /// Lists have each pair once, and forces are scattered
+    HalfCells,
     AllPairs,
+    /// All distances are stored first
+    Matrix,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -86,6 +97,9 @@ const STEPS: u64 = 50;
 /// Most atoms of which all pairs are computed.
 const MOST_PAIRED: usize = 32_000;
 
+/// Most atoms whose distances are stored.
+const MOST_STORED: usize = 8000;
+
 /// Largest relative error of an energy: that of tables.
 const TOLERANCE: f64 = 1e-4;
 
@@ -95,7 +109,7 @@ const TOLERANCE: f64 = 1e-4;
 /// When a device fails, or computes something wrong.
 pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), Failure> {
     let formula = match arguments.formula {
-        FormulaName::LennardJones => Potential::lennard_jones(&[[0.238, 3.405]], Mixing::default())?,
+        FormulaName::LennardJones => argon()?,
         FormulaName::Morse => Potential::of_formula(Formula::Morse, vec![[0.238, 1.6, 3.82, 0.0]])?,
     };
     // Each atom of a crystal has the same energy, whatever the crystal's size.
@@ -112,22 +126,14 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
             given => given.to_vec(),
         };
         for &atoms in &sizes {
-            for &mode in &arguments.mode {
-                for &fetch in &arguments.fetch {
-                    let has_images = device.supports_linear_images();
-                    let is_repetition = mode == ModeName::Direct && fetch != arguments.fetch[0];
-                    if is_repetition || (fetch == FetchName::Image && mode != ModeName::Direct && !has_images)
-                    {
-                        continue;
-                    }
-                    for &list in &arguments.list {
-                        for &precision in &arguments.precision {
-                            if session.interrupted() {
-                                return Ok(());
-                            }
-                            let way = Way { number, atoms, mode, fetch, list, precision };
-                            way.measure(&team, &formula, of_atom, session)?;
+            for (table, fetch) in arguments.tables(device) {
+                for &list in &arguments.list {
+                    for &precision in &arguments.precision {
+                        if session.interrupted() {
+                            return Ok(());
                         }
+                        let way = Way { number, atoms, table, fetch, list, precision };
+                        way.measure(&team, &formula, of_atom, session)?;
                     }
                 }
             }
@@ -136,11 +142,48 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
     Ok(())
 }
 
+/// A table.
+#[derive(Clone, Copy)]
+struct Kind {
+    mode: Mode,
+    spacing: SpacingName,
+    interpolation: InterpolationName,
+}
+
+impl Arguments {
+    /// Returns every table that is asked for, with every way to read it that the device has, and the
+    /// formula as `None`.
+    fn tables(&self, device: &Device) -> Vec<(Option<Kind>, FetchName)> {
+        let mut tables = Vec::new();
+        for &mode in &self.mode {
+            let mode = match mode {
+                ModeName::Direct => {
+                    tables.push((None, FetchName::Buffer));
+                    continue;
+                }
+                ModeName::Potential => Mode::Potential,
+                ModeName::Derivative => Mode::Derivative,
+            };
+            for &spacing in &self.spacing {
+                for &interpolation in &self.interpolation {
+                    for &fetch in &self.fetch {
+                        if fetch == FetchName::Buffer || device.supports_linear_images() {
+                            tables.push((Some(Kind { mode, spacing, interpolation }), fetch));
+                        }
+                    }
+                }
+            }
+        }
+        tables
+    }
+}
+
 /// One row.
 struct Way {
     number: usize,
     atoms: u64,
-    mode: ModeName,
+    /// The table, or `None` for the formula.
+    table: Option<Kind>,
     fetch: FetchName,
     list: ListName,
     precision: PrecisionName,
@@ -154,16 +197,23 @@ impl Way {
         of_atom: f64,
         session: &mut Session<'_>,
     ) -> Result<(), Failure> {
-        let cells = (self.atoms as f64 / 4.0).cbrt().round().clamp(4.0, 400.0) as usize;
-        if self.list == ListName::AllPairs && 4 * cells.pow(3) > MOST_PAIRED {
+        let cells = cells(self.atoms as usize);
+        let most = match self.list {
+            ListName::Cells | ListName::HalfCells => usize::MAX,
+            ListName::AllPairs => MOST_PAIRED,
+            ListName::Matrix => MOST_STORED,
+        };
+        if 4 * cells.pow(3) > most {
             return Ok(());
         }
         let system = crystal(cells)?.with_temperature(90.0, 1, Units::Real)?;
-        let table = |mode| formula.tabulated(Grid::for_cutoff(4096, 2.4, CUTOFF)?, mode);
-        let potential = match self.mode {
-            ModeName::Direct => formula.clone(),
-            ModeName::Potential => table(Mode::Potential)?,
-            ModeName::Derivative => table(Mode::Derivative)?,
+        let potential = match self.table {
+            None => formula.clone(),
+            Some(Kind { mode, spacing, interpolation }) => {
+                let grid = grid()?.spaced(spacing.into());
+                let table = Table::sampled(1, grid, |row, r| formula.energy_and_slope(row, r))?;
+                Potential::Table { table: table.interpolated(interpolation.into()), mode }
+            }
         };
         let options = Options {
             shift: Shift::Force,
@@ -178,7 +228,9 @@ impl Way {
             },
             list: match self.list {
                 ListName::Cells => List::default(),
+                ListName::HalfCells => List::HalfCells { skin: List::SKIN },
                 ListName::AllPairs => List::AllPairs,
+                ListName::Matrix => List::Matrix,
             },
             ..Options::with_cutoff(CUTOFF)
         };
@@ -187,17 +239,28 @@ impl Way {
         let error = (sums.energy / (of_atom * system.atoms() as f64) - 1.0).abs();
         // An image of 8 bits errs by more, which is not wrong.
         if error.is_nan() || (error > TOLERANCE && self.fetch == FetchName::Buffer) {
-            let what = format!("{}: {:?} of {} atoms", team.labels().join(", "), self.mode, system.atoms());
+            let what = format!("{}: {} of {} atoms", team.labels().join(", "), self.name(), system.atoms());
             return Err(wrong(what, "the energy of a crystal", format_args!("one that is {error:e} apart")));
         }
         let word = |value: &dyn std::fmt::Debug| format!("{value:?}").to_lowercase();
-        let mut subject = Subject::new(Benchmark::Md, word(&self.mode))
+        let mut subject = Subject::new(Benchmark::Md, self.name())
             .on(self.number)
             .with("precision", word(&self.precision))
             .with("atoms", system.atoms())
-            .with("list", if self.list == ListName::Cells { "cells" } else { "all-pairs" });
-        if self.mode != ModeName::Direct {
+            .with(
+                "list",
+                match self.list {
+                    ListName::Cells => "cells",
+                    ListName::HalfCells => "half-cells",
+                    ListName::AllPairs => "all-pairs",
+                    ListName::Matrix => "matrix",
+                },
+            );
+        if let Some(table) = self.table {
             subject = subject.with("fetch", word(&self.fetch));
+            subject = subject
+                .with("spacing", spacing_name(table.spacing.into()))
+                .with("interpolation", interpolation_name(table.interpolation.into()));
         }
         let samples = session.samples(|_| {
             let begun = Instant::now();
@@ -219,8 +282,44 @@ impl Way {
     }
 }
 
+impl Way {
+    fn name(&self) -> &'static str {
+        match self.table.map(|table| table.mode) {
+            None => "direct",
+            Some(Mode::Potential) => "potential",
+            Some(Mode::Derivative) => "derivative",
+        }
+    }
+}
+
+fn argon() -> Result<Potential, Failure> {
+    Ok(Potential::lennard_jones(&[[0.238, 3.405]], Mixing::default())?)
+}
+
+/// Where the tables have their samples.
+fn grid() -> Result<Grid, Failure> {
+    Ok(Grid::for_cutoff(4096, 2.4, CUTOFF)?)
+}
+
+/// Returns the formula of argon, and its table.
+pub fn potentials() -> Result<[Potential; 2], Failure> {
+    let formula = argon()?;
+    let table = formula.tabulated(grid()?, Mode::Derivative)?;
+    Ok([formula, table])
+}
+
+/// Returns the options of the timed forces.
+pub fn options(precision: Precision) -> Options {
+    Options { shift: Shift::Force, precision, ..Options::with_cutoff(CUTOFF) }
+}
+
+/// Returns how many cubes along each axis have about so many atoms.
+pub fn cells(atoms: usize) -> usize {
+    (atoms as f64 / 4.0).cbrt().round().clamp(4.0, 400.0) as usize
+}
+
 /// Argon in `cells` cubes of four atoms along each axis.
-fn crystal(cells: usize) -> Result<System, Failure> {
+pub fn crystal(cells: usize) -> Result<System, Failure> {
     let corners = [[0.0, 0.0, 0.0], [0.0, 0.5, 0.5], [0.5, 0.0, 0.5], [0.5, 0.5, 0.0]];
     let cube = |i: usize| [i % cells, i / cells % cells, i / cells / cells].map(|i| i as f64);
     let positions: Vec<[f64; 3]> = (0..4 * cells.pow(3))

@@ -14,7 +14,7 @@ mod joined;
 mod kept;
 pub mod ladder;
 mod machine;
-mod md;
+pub mod md;
 mod measure;
 mod multigrid;
 mod outcome;

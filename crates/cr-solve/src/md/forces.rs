@@ -1,12 +1,13 @@
 //! `cr-solve md forces`: energy, virial and forces of a configuration.
 
-use super::model::{ModelArguments, TableSummary, fetch_of};
+use super::model::ModelArguments;
+use super::result::{Findings, Subject, below_warning, unit_names};
 use crate::Common;
 use crate::failure::{Failure, Status};
 use crate::report::{Report, Table, scientific};
-use crate::team::{device_names, select_one};
+use crate::team::select_one;
 use lattice_cl::io;
-use lattice_md::{Forces, Lists, Sums, System, Units};
+use lattice_md::{Forces, System, Units};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -25,22 +26,6 @@ pub struct Arguments {
 }
 
 #[derive(Serialize)]
-pub struct ForceSummary {
-    rms: f64,
-    largest: f64,
-    /// The atom with the largest force, from 1.
-    atom: usize,
-    sum: [f64; 3],
-}
-
-#[derive(Serialize)]
-pub struct ListSummary {
-    kind: &'static str,
-    cells: Option<[usize; 3]>,
-    neighbours_mean: Option<f64>,
-}
-
-#[derive(Serialize)]
 struct TailSummary {
     energy: f64,
     pressure: f64,
@@ -55,27 +40,11 @@ struct Seconds {
 
 #[derive(Serialize)]
 struct ForcesResult {
-    schema_version: u32,
-    device: Vec<String>,
-    atoms: usize,
-    types: Vec<String>,
-    #[serde(rename = "box")]
-    edges: [f64; 3],
-    cutoff: f64,
-    mode: &'static str,
-    fetch: Option<&'static str>,
-    precision: &'static str,
-    table: Option<TableSummary>,
-    pairs: u64,
-    energy: f64,
-    virial: [f64; 6],
-    /// Of the virial alone, in energy per volume.
-    pressure: f64,
-    /// In atmospheres; null in reduced units.
-    pressure_atm: Option<f64>,
+    #[serde(flatten)]
+    subject: Subject,
+    #[serde(flatten)]
+    findings: Findings,
     tail: Option<TailSummary>,
-    force: ForceSummary,
-    list: ListSummary,
     output: Option<PathBuf>,
     seconds: Seconds,
     pairs_per_second: f64,
@@ -125,26 +94,10 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     if let Some(path) = &arguments.forces {
         io::write_file(path, &npy(&found.forces))?;
     }
-    let pressure = found.sums.pressure(0.0, system.volume());
     let outcome = ForcesResult {
-        schema_version: 1,
-        device: device_names(&team),
-        atoms: system.atoms(),
-        types: system.names().to_vec(),
-        edges: system.edges(),
-        cutoff: model.options.cutoff,
-        mode: model.mode.name(),
-        fetch: fetch_of(forces.fetch(), &team, model.mode),
-        precision: if team.is_host() { "double" } else { arguments.model.precision.name() },
-        table,
-        pairs: found.sums.pairs,
-        energy: found.sums.energy,
-        virial: found.sums.virial,
-        pressure,
-        pressure_atm: model.units.atmospheres().map(|unit| unit * pressure),
+        subject: Subject::new(&model, &team, forces.fetch(), forces.tuning(), table),
+        findings: Findings::new(&model, &found.sums, 0.0, &found.forces, forces.lists()?),
         tail,
-        force: summary(&found.forces),
-        list: list_summary(forces.lists()?),
         output: arguments.forces.clone(),
         seconds: Seconds { read, setup, compute },
         pairs_per_second: found.sums.pairs as f64 / compute,
@@ -152,35 +105,6 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     };
     report.result(text(&outcome, system, model.units), &outcome)?;
     Ok(Status::Fine)
-}
-
-/// Warns of pairs below the first sample of a table.
-pub fn below_warning(sums: &Sums, table: &Option<TableSummary>) -> Option<String> {
-    let count = sums.below;
-    table.as_ref().filter(|_| count > 0)?;
-    Some(format!("{count} pairs are nearer than the table begins: their force is the one at its beginning"))
-}
-
-pub fn list_summary(lists: Option<Lists>) -> ListSummary {
-    match lists {
-        Some(lists) => ListSummary {
-            kind: "cells",
-            cells: Some(lists.cells),
-            neighbours_mean: Some(lists.neighbours_mean),
-        },
-        None => ListSummary { kind: "all-pairs", cells: None, neighbours_mean: None },
-    }
-}
-
-pub fn summary(forces: &[[f64; 3]]) -> ForceSummary {
-    let squares: Vec<f64> = forces.iter().map(|force| force.iter().map(|f| f * f).sum()).collect();
-    let atom = (0..squares.len()).max_by(|&a, &b| squares[a].total_cmp(&squares[b])).unwrap_or(0);
-    ForceSummary {
-        rms: (squares.iter().sum::<f64>() / squares.len() as f64).sqrt(),
-        largest: squares[atom].sqrt(),
-        atom: atom + 1,
-        sum: std::array::from_fn(|axis| forces.iter().map(|force| force[axis]).sum()),
-    }
 }
 
 /// Returns a file of version 1.0 with an array of (atoms, 3) doubles.
@@ -197,27 +121,20 @@ fn npy(vectors: &[[f64; 3]]) -> Vec<u8> {
 }
 
 fn text(outcome: &ForcesResult, system: &System, units: Units) -> Table {
-    let (energy, length) = match units {
-        Units::Real => ("kcal/mol", "Å"),
-        Units::Reduced => ("ε", "σ"),
-    };
+    let [energy, length] = unit_names(units);
+    let (subject, findings) = (&outcome.subject, &outcome.findings);
     let mut table = Table::default();
     let names = system.names().iter().zip(system.counts()).map(|(name, count)| format!("{count} {name}"));
     table.line("atoms", names.collect::<Vec<_>>().join(", "));
-    let edges = outcome.edges.map(|edge| edge.to_string()).join(" x ");
-    table.line("box", format_args!("{edges} {length}, cutoff {}", outcome.cutoff));
-    table.line("device", format_args!("{}, {}", outcome.device.join(", "), outcome.precision));
-    let fetch = outcome.fetch.map_or(String::new(), |fetch| format!(", by {fetch}"));
-    table.line("forces", format_args!("{}{fetch}", outcome.mode));
-    if let Some(found) = &outcome.table {
-        table.line("table", found);
-    }
-    table.line("pairs", outcome.pairs);
-    table.line("energy", format_args!("{:.12} {energy}", outcome.energy));
-    let virial = outcome.virial.map(|w| scientific(w, 10)).join(" ");
+    let edges = subject.edges.map(|edge| edge.to_string()).join(" x ");
+    table.line("box", format_args!("{edges} {length}, cutoff {}", subject.cutoff));
+    subject.lines(&mut table);
+    table.line("pairs", findings.pairs);
+    table.line("energy", format_args!("{:.12} {energy}", findings.energy));
+    let virial = findings.virial.map(|w| scientific(w, 10)).join(" ");
     table.line("virial", format_args!("{virial} {energy} (xx yy zz yz xz xy)"));
-    let atmospheres = outcome.pressure_atm.map_or(String::new(), |p| format!(", {p:.6} atm"));
-    let pressure = scientific(outcome.pressure, 10);
+    let atmospheres = findings.pressure_atm.map_or(String::new(), |p| format!(", {p:.6} atm"));
+    let pressure = scientific(findings.pressure, 10);
     table.line("pressure", format_args!("{pressure} {energy}/{length}³{atmospheres}, without motion"));
     if let Some(tail) = &outcome.tail {
         let pressure = scientific(tail.pressure, 6);
@@ -226,8 +143,14 @@ fn text(outcome: &ForcesResult, system: &System, units: Units) -> Table {
             format_args!("{:.9} {energy}, pressure {pressure} {energy}/{length}³", tail.energy),
         );
     }
-    let ForceSummary { rms, largest, atom, .. } = outcome.force;
-    table.line("force", format_args!("rms {rms:.9}, largest {largest:.9} {energy}/{length} on atom {atom}"));
+    let force = &findings.force;
+    table.line(
+        "force",
+        format_args!(
+            "rms {:.9}, largest {:.9} {energy}/{length} on atom {}",
+            force.rms, force.largest, force.atom
+        ),
+    );
     if let Some(path) = &outcome.output {
         table.line("output", path.display());
     }

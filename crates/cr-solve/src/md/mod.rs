@@ -2,10 +2,11 @@
 
 mod forces;
 mod model;
+mod result;
 mod run;
 mod table;
 mod trajectory;
-mod words;
+pub(crate) mod words;
 
 use super::Common;
 use super::failure::{Failure, Status};

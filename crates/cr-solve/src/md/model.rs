@@ -1,8 +1,8 @@
 //! The particles and the potential of `cr-solve md`, by options and files.
 
 use super::words::{
-    FetchName, LennardJones, ListName, Mass, MixingName, ModeName, Pair, PrecisionName, Range, ShiftName,
-    UnitsName,
+    FetchName, InterpolationName, LennardJones, ListName, Mass, MixingName, ModeName, Pair, PrecisionName,
+    Range, ShiftName, SpacingName, UnitsName, interpolation_name, spacing_name,
 };
 use crate::failure::{Failure, Status};
 use crate::report::scientific;
@@ -49,12 +49,18 @@ pub struct ModelArguments {
     /// The first and the last distance of a table [default: as the cutoff and the potential need]
     #[arg(long, value_name = "RMIN,RMAX")]
     range: Option<Range>,
+    /// The variable in which a table has equal distances: r, or its square, which needs no root
+    #[arg(long, value_enum)]
+    spacing: Option<SpacingName>,
+    /// What is between the samples of a table
+    #[arg(long, value_enum)]
+    interpolation: Option<InterpolationName>,
     /// How a table is read on devices
     #[arg(long, value_enum, default_value_t = FetchName::Auto)]
     fetch: FetchName,
     /// The precision on devices; the host computes in double
     #[arg(long, value_enum, default_value_t = PrecisionName::Mixed)]
-    pub precision: PrecisionName,
+    precision: PrecisionName,
     /// How pairs are found on devices; the host takes all pairs
     #[arg(long, value_enum, default_value_t = ListName::Cells)]
     list: ListName,
@@ -101,6 +107,7 @@ pub struct Model {
     pub options: Options,
     pub units: Units,
     pub mode: ModeName,
+    pub precision: PrecisionName,
     pub warnings: Vec<String>,
     exact: Exact,
 }
@@ -111,7 +118,10 @@ pub struct TableSummary {
     samples: usize,
     rmin: f64,
     rmax: f64,
+    /// The step of samples, in r or in its square.
     h: f64,
+    spacing: &'static str,
+    interpolation: &'static str,
     error: TableError,
 }
 
@@ -124,11 +134,11 @@ pub struct TableError {
 
 impl std::fmt::Display for TableSummary {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { samples, rmin, rmax, h, error } = self;
+        let Self { samples, rmin, rmax, h, spacing, interpolation, error } = self;
         let [energy, force] = [error.energy, error.force].map(|error| scientific(error, 2));
         write!(
             f,
-            "{samples} samples from {rmin:.4} to {rmax:.4}, {h:.6} apart; errors {energy} of energies, {force} of forces"
+            "{samples} samples from {rmin:.4} to {rmax:.4}, {h:.6} apart in {spacing}, {interpolation}; errors {energy} of energies, {force} of forces"
         )
     }
 }
@@ -178,9 +188,17 @@ impl ModelArguments {
         });
         let potential = match (mode.of_table(), &exact) {
             (None, Exact::Formula(potential)) => {
-                if self.table.is_some() || self.range.is_some() {
-                    return Err(Failure::usage("--table and --range are for tables".to_owned())
-                        .hint("give --mode derivative or --mode potential"));
+                let of_tables = [
+                    self.table.is_some(),
+                    self.range.is_some(),
+                    self.spacing.is_some(),
+                    self.interpolation.is_some(),
+                ];
+                if of_tables.contains(&true) {
+                    let message = "--table, --range, --spacing and --interpolation are for tables";
+                    return Err(
+                        Failure::usage(message.to_owned()).hint("give --mode derivative or --mode potential")
+                    );
                 }
                 potential.clone()
             }
@@ -191,7 +209,10 @@ impl ModelArguments {
             (Some(mode), exact) => {
                 let grid = self.grid(exact)?;
                 let types = system.names().len();
+                let grid = grid.spaced(self.spacing.unwrap_or(SpacingName::R).into());
                 let table = Table::sampled(types, grid, |row, r| exact.energy_and_slope(row, r))?;
+                let interpolation = self.interpolation.unwrap_or(InterpolationName::Linear);
+                let table = table.interpolated(interpolation.into());
                 Potential::Table { table, mode }
             }
         };
@@ -205,8 +226,10 @@ impl ModelArguments {
             precision: self.precision.into(),
             fetch: self.fetch.into(),
             list,
+            tuning: None,
         };
-        Ok(Model { system, potential, options, units: self.units.into(), mode, warnings, exact })
+        let (units, precision) = (self.units.into(), self.precision);
+        Ok(Model { system, potential, options, units, mode, precision, warnings, exact })
     }
 
     /// Returns Lennard-Jones potentials of all species.
@@ -341,8 +364,16 @@ impl Model {
             error =
                 TableError { energy: error.energy.max(found.energy), force: error.force.max(found.force) };
         }
-        let Grid { samples, rmin, rmax } = grid;
-        Ok(Some(TableSummary { samples, rmin, rmax, h: grid.spacing(), error }))
+        let Grid { samples, rmin, rmax, spacing } = grid;
+        Ok(Some(TableSummary {
+            samples,
+            rmin,
+            rmax,
+            h: grid.step(),
+            spacing: spacing_name(spacing),
+            interpolation: interpolation_name(table.interpolation()),
+            error,
+        }))
     }
 }
 

@@ -1,7 +1,7 @@
 //! `cr-solve md run`: the motion of particles, with a trajectory and checkpoints.
 
-use super::forces::{ForceSummary, ListSummary, below_warning, list_summary, summary};
-use super::model::{Model, ModelArguments, TableSummary, fetch_of, unwritten};
+use super::model::{Model, ModelArguments, unwritten};
+use super::result::{Findings, Subject, below_warning, unit_names};
 use super::trajectory::Trajectory;
 use crate::Common;
 use crate::checkpoint::Lock;
@@ -14,7 +14,7 @@ use crate::team::{device_names, select_one};
 use lattice_cl::device::Team;
 use lattice_cl::io::{self, CheckpointWriter};
 use lattice_cl::job::Interval;
-use lattice_md::{Frame, MdError, Motion, MotionState, Units};
+use lattice_md::{Frame, MdError, Motion, MotionState, Options, PairTuning, Units};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -73,8 +73,10 @@ struct Row {
 struct Drift {
     /// The slope of the total energy by a straight line through all rows, over the whole motion, relative to the kinetic energy.
     relative: f64,
-    /// The slope, for each nanosecond and atom; null in reduced units.
+    /// The slope in energy, for each nanosecond and atom; null in reduced units.
     per_atom_per_ns: Option<f64>,
+    /// That slope relative to the kinetic energy; null in reduced units.
+    relative_per_atom_per_ns: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -85,17 +87,8 @@ struct Seconds {
 
 #[derive(Serialize)]
 struct RunResult {
-    schema_version: u32,
-    device: Vec<String>,
-    atoms: usize,
-    types: Vec<String>,
-    #[serde(rename = "box")]
-    edges: [f64; 3],
-    cutoff: f64,
-    mode: &'static str,
-    fetch: Option<&'static str>,
-    precision: &'static str,
-    table: Option<TableSummary>,
+    #[serde(flatten)]
+    subject: Subject,
     step: f64,
     /// Steps that were done.
     steps: u64,
@@ -105,13 +98,8 @@ struct RunResult {
     resumed_from: Option<u64>,
     drift: Option<Drift>,
     rows: Vec<Row>,
-    pairs: u64,
-    energy: f64,
-    virial: [f64; 6],
-    pressure: f64,
-    pressure_atm: Option<f64>,
-    force: ForceSummary,
-    list: ListSummary,
+    #[serde(flatten)]
+    findings: Findings,
     rebuilds: u64,
     trajectory: Option<PathBuf>,
     plot: Option<PathBuf>,
@@ -126,6 +114,9 @@ struct RunResult {
 struct About {
     /// What the motion is of: a checkpoint is not continued with anything else.
     motion: Value,
+    /// The variant of the device's kernels, on which bits depend too.
+    #[serde(default)]
+    variant: Option<PairTuning>,
     rows: Vec<Row>,
     /// Bytes of the trajectory.
     trajectory: u64,
@@ -147,13 +138,15 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     arguments.give_velocities(&mut model)?;
     let team = select_one(common, None, report)?;
     let began = Instant::now();
+    let identity = arguments.motion(&model, &team);
     let kept = match &arguments.checkpoint {
-        Some(path) if path.exists() => Some(arguments.read(path, &model, &team)?),
+        Some(path) if path.exists() => Some(arguments.read(path, &model, &identity)?),
         _ => None,
     };
     let resumed_from = kept.as_ref().map(|(_, state)| state.step);
     let (mut rows, bytes, mut motion) = match kept {
         Some((about, state)) => {
+            model.options.tuning = about.variant;
             report.note(format_args!("the motion continues from step {}", state.step));
             let Model { system, potential, options, units, .. } = &model;
             let motion = Motion::resume(&team, system, potential, *options, *units, arguments.step, state)?;
@@ -189,7 +182,9 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
             && (ends || written.elapsed() >= arguments.checkpoint_every.duration())
         {
             let bytes = trajectory.as_mut().map(Trajectory::sync).transpose()?.unwrap_or(0);
-            arguments.write(path, &model, &team, &rows, bytes, &motion.state()?)?;
+            let variant = motion.tuning();
+            let about = About { motion: identity.clone(), variant, rows: rows.clone(), trajectory: bytes };
+            write(path, &about, &motion.state()?)?;
             written = Instant::now();
         }
         if ends {
@@ -220,30 +215,14 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         std::fs::remove_file(path).map_err(|error| unwritten(path, error))?;
     }
     let steps_per_second = (frame.step - first) as f64 / seconds;
-    let last = model.row(&frame)?;
     let outcome = RunResult {
-        schema_version: 1,
-        device: device_names(&team),
-        atoms: model.system.atoms(),
-        types: model.system.names().to_vec(),
-        edges: model.system.edges(),
-        cutoff: model.options.cutoff,
-        mode: model.mode.name(),
-        fetch: fetch_of(motion.fetch(), &team, model.mode),
-        precision: if team.is_host() { "double" } else { arguments.model.precision.name() },
-        table,
+        subject: Subject::new(&model, &team, motion.fetch(), motion.tuning(), table),
         step: arguments.step,
         steps: frame.step,
         complete,
         resumed_from,
         drift: model.drift(&rows, arguments.step),
-        pairs: frame.sums.pairs,
-        energy: last.potential,
-        virial: frame.sums.virial,
-        pressure: last.pressure,
-        pressure_atm: model.units.atmospheres().map(|unit| unit * last.pressure),
-        force: summary(&state.forces),
-        list: list_summary(motion.lists()?),
+        findings: Findings::new(&model, &frame.sums, frame.kinetic, &state.forces, motion.lists()?),
         rebuilds: state.rebuilds,
         rows,
         trajectory: arguments.trajectory.clone(),
@@ -290,7 +269,8 @@ impl Arguments {
         json!({
             "device": device_names(team),
             "box": system.edges(),
-            "options": format!("{:?}", model.options),
+            // The variant goes on with the state.
+            "options": format!("{:?}", Options { tuning: None, ..model.options }),
             "units": format!("{:?}", model.units),
             "step": self.step,
             "every": self.every,
@@ -300,13 +280,12 @@ impl Arguments {
     }
 
     /// Reads a checkpoint of this motion.
-    fn read(&self, path: &Path, model: &Model, team: &Team) -> Result<(About, MotionState), Failure> {
+    fn read(&self, path: &Path, model: &Model, wanted: &Value) -> Result<(About, MotionState), Failure> {
         let file = io::read_checkpoint(path)?;
         let about: About = serde_json::from_str(&file.about).map_err(|_| {
             let message = format!("--checkpoint {} is the state of something else", path.display());
             Failure::usage(message).hint("give the motion a checkpoint of its own")
         })?;
-        let wanted = self.motion(model, team);
         let mut keys = wanted.as_object().into_iter().flatten();
         if let Some((key, _)) = keys.find(|(key, value)| about.motion.get(key) != Some(value)) {
             let message = format!("--checkpoint {} is of another motion: its {key} differs", path.display());
@@ -323,24 +302,16 @@ impl Arguments {
         }
         Ok((about, state))
     }
+}
 
-    fn write(
-        &self,
-        path: &Path,
-        model: &Model,
-        team: &Team,
-        rows: &[Row],
-        trajectory: u64,
-        state: &MotionState,
-    ) -> Result<(), Failure> {
-        let about = About { motion: self.motion(model, team), rows: rows.to_vec(), trajectory };
-        let about = serde_json::to_string(&about).map_err(|error| Failure::new(Status::Failed, error))?;
-        let mut writer = CheckpointWriter::create(path, &about)?;
-        for block in state.to_blocks() {
-            writer.block(&block)?;
-        }
-        Ok(writer.finish()?)
+/// Keeps a state.
+fn write(path: &Path, about: &About, state: &MotionState) -> Result<(), Failure> {
+    let about = serde_json::to_string(about).map_err(|error| Failure::new(Status::Failed, error))?;
+    let mut writer = CheckpointWriter::create(path, &about)?;
+    for block in state.to_blocks() {
+        writer.block(&block)?;
     }
+    Ok(writer.finish()?)
 }
 
 impl Model {
@@ -372,12 +343,13 @@ impl Model {
         let square = mean(&|row| (row.step as f64 - step).powi(2));
         let slope = mean(&|row| (row.step as f64 - step) * (row.total - total)) / square;
         let steps = (rows[rows.len() - 1].step - rows[0].step) as f64;
+        let kinetic = mean(&|row| row.kinetic);
+        let per_atom_per_ns =
+            self.units.nanosecond().map(|ns| slope * ns / duration / self.system.atoms() as f64);
         Some(Drift {
-            relative: slope * steps / mean(&|row| row.kinetic),
-            per_atom_per_ns: self
-                .units
-                .nanosecond()
-                .map(|ns| slope * ns / duration / self.system.atoms() as f64),
+            relative: slope * steps / kinetic,
+            per_atom_per_ns,
+            relative_per_atom_per_ns: per_atom_per_ns.map(|drift| drift / kinetic),
         })
     }
 }
@@ -405,15 +377,10 @@ fn energies(path: &Path, arguments: &Arguments, model: &Model, rows: &[Row]) -> 
 const SHOWN: usize = 20;
 
 fn text(outcome: &RunResult, units: Units) -> String {
-    let energy = if units == Units::Real { "kcal/mol" } else { "ε" };
+    let [energy, _] = unit_names(units);
     let mut table = crate::report::Table::default();
-    table.line("atoms", outcome.atoms);
-    table.line("device", format_args!("{}, {}", outcome.device.join(", "), outcome.precision));
-    let fetch = outcome.fetch.map_or(String::new(), |fetch| format!(", by {fetch}"));
-    table.line("forces", format_args!("{}{fetch}", outcome.mode));
-    if let Some(found) = &outcome.table {
-        table.line("table", found);
-    }
+    table.line("atoms", outcome.subject.atoms);
+    outcome.subject.lines(&mut table);
     table.line("steps", format_args!("{} of {}", outcome.steps, outcome.step));
     if let Some(step) = outcome.resumed_from {
         table.line("continued from", format_args!("step {step}"));

@@ -1,7 +1,7 @@
 //! `cr-solve md table`: the error of tables of a potential, on each device.
 
 use super::model::{TableError, error_of};
-use super::words::{Range, fetch_name};
+use super::words::{InterpolationName, Range, SpacingName, fetch_name, interpolation_name, spacing_name};
 use crate::Common;
 use crate::failure::{Failure, Status};
 use crate::outputs::{check_plot, drawn};
@@ -10,7 +10,9 @@ use crate::report::{Report, align_right, plain_table, scientific};
 use crate::team::device_names;
 use lattice_cl::device::{Profiling, Team};
 use lattice_cl::io;
-use lattice_md::{Fetch, Forces, Grid, List, Mode, Options, Potential, Precision, System, Table, TableFile};
+use lattice_md::{
+    Fetch, Forces, Grid, Interpolation, List, Mode, Options, Potential, Precision, System, Table, TableFile,
+};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -26,6 +28,12 @@ pub struct Arguments {
     /// Numbers of samples
     #[arg(long, value_name = "M", value_delimiter = ',', default_values_t = [512, 4096, 32768])]
     samples: Vec<usize>,
+    /// The variables in which samples have equal distances: r, and its square
+    #[arg(long, value_name = "SPACING,…", value_enum, value_delimiter = ',', default_value = "r")]
+    spacing: Vec<SpacingName>,
+    /// What is between samples
+    #[arg(long, value_name = "WAY,…", value_enum, value_delimiter = ',', default_value = "linear")]
+    interpolation: Vec<InterpolationName>,
     /// The first and the last distance [default: those of the section]
     #[arg(long, value_name = "RMIN,RMAX")]
     range: Option<Range>,
@@ -42,7 +50,10 @@ struct Row {
     mode: &'static str,
     fetch: &'static str,
     precision: &'static str,
+    spacing: &'static str,
+    interpolation: &'static str,
     samples: usize,
+    /// The step of samples, in r or in its square.
     h: f64,
     /// The largest errors away from both ends.
     error: TableError,
@@ -61,6 +72,13 @@ struct TableResult {
     largest: TableError,
     rows: Vec<Row>,
     plot: Option<PathBuf>,
+}
+
+impl Arguments {
+    /// Returns every spacing with every interpolation.
+    fn kinds(&self) -> impl Iterator<Item = (&SpacingName, &InterpolationName)> {
+        self.spacing.iter().flat_map(|spacing| self.interpolation.iter().map(move |way| (spacing, way)))
+    }
 }
 
 /// Measures tables of a section.
@@ -91,12 +109,14 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     let mut rows = Vec::new();
     for place in &places {
         for &samples in &arguments.samples {
-            let grid = Grid::new(samples, range[0], range[1])?;
-            let table = Table::sampled(1, grid, |_, r| curve.energy_and_slope(r))?;
-            for mode in [Mode::Derivative, Mode::Potential] {
-                let potential = Potential::Table { table: table.clone(), mode };
-                let ends = [first + edge, last - edge];
-                rows.extend(rows_of(place, &potential, grid, mode, ends, |r| curve.energy_and_slope(r))?);
+            for (&spacing, &interpolation) in arguments.kinds() {
+                let grid = Grid::new(samples, range[0], range[1])?.spaced(spacing.into());
+                let table = Table::sampled(1, grid, |_, r| curve.energy_and_slope(r))?;
+                let table = table.interpolated(interpolation.into());
+                for mode in [Mode::Derivative, Mode::Potential] {
+                    let ends = [first + edge, last - edge];
+                    rows.extend(rows_of(place, &table, mode, ends, |r| curve.energy_and_slope(r))?);
+                }
             }
         }
     }
@@ -127,18 +147,23 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
 /// Measures every way in which a place reads a table, between two distances and two samples away from its ends.
 fn rows_of(
     place: &Team,
-    potential: &Potential,
-    grid: Grid,
+    table: &Table,
     mode: Mode,
     [low, high]: [f64; 2],
     exact: impl Fn(f64) -> [f64; 2],
 ) -> Result<Vec<Row>, Failure> {
-    let cutoff = grid.rmax - 2.5 * grid.spacing();
+    let grid = table.grid();
+    let potential = Potential::Table { table: table.clone(), mode };
+    let cutoff = grid.at((grid.samples - 1) as f64 - 2.5);
     // One atom in a box that the cutoff fits in: only its potential is of interest.
     let system = System::new([2.5 * cutoff; 3], vec!["X".to_owned()], vec![0], vec![[0.0; 3]])?;
     let images = place.devices().first().and_then(|device| device.linear_images());
-    let fits = images.is_some_and(|images| grid.samples <= images.max_width);
-    let within = [low.max(grid.rmin + 2.5 * grid.spacing()), high.min(cutoff)];
+    let width = match table.interpolation() {
+        Interpolation::Linear => grid.samples,
+        Interpolation::Cubic => 4 * (grid.samples - 1),
+    };
+    let fits = images.is_some_and(|images| width <= images.max_width);
+    let within = [low.max(grid.at(2.5)), high.min(cutoff)];
     let mut rows = Vec::new();
     for precision in [Precision::Double, Precision::Mixed] {
         for fetch in [Fetch::Buffer, Fetch::Image] {
@@ -146,9 +171,9 @@ fn rows_of(
                 continue;
             }
             let options = Options { precision, fetch, list: List::AllPairs, ..Options::with_cutoff(cutoff) };
-            let forces = Forces::new(place, &system, potential, options)?;
+            let forces = Forces::new(place, &system, &potential, options)?;
             let by_itself = Options { fetch: Fetch::Auto, ..options };
-            let taken = Forces::new(place, &system, potential, by_itself)?.fetch();
+            let taken = Forces::new(place, &system, &potential, by_itself)?.fetch();
             rows.push(Row {
                 device: device_names(place).join(", "),
                 filter_error: images.map(|images| images.filter_error),
@@ -158,8 +183,10 @@ fn rows_of(
                 },
                 fetch: forces.fetch().map_or("host", fetch_name),
                 precision: if precision == Precision::Double { "double" } else { "mixed" },
+                spacing: spacing_name(grid.spacing),
+                interpolation: interpolation_name(table.interpolation()),
                 samples: grid.samples,
-                h: grid.spacing(),
+                h: grid.step(),
                 error: error_of(&forces, [0, 0], within, &exact)?,
                 default: taken == forces.fetch(),
             });
@@ -172,7 +199,8 @@ fn rows_of(
 fn series(rows: &[Row]) -> Vec<Series> {
     let mut series: Vec<Series> = Vec::new();
     for row in rows.iter().filter(|row| row.precision == "mixed" || row.fetch == "host") {
-        let name = format!("{}, {} by {}", row.device, row.mode, row.fetch);
+        let (spacing, interpolation) = (row.spacing, row.interpolation);
+        let name = format!("{}, {} by {}, {interpolation} in {spacing}", row.device, row.mode, row.fetch);
         let point = (row.samples as f64, row.error.force);
         match series.iter_mut().find(|line| line.name == name) {
             Some(line) => line.points.push(point),
@@ -183,12 +211,26 @@ fn series(rows: &[Row]) -> Vec<Series> {
 }
 
 fn text(outcome: &TableResult) -> String {
-    let header = ["device", "mode", "fetch", "precision", "samples", "h", "energy", "force", "default"];
+    let header = [
+        "device",
+        "mode",
+        "spacing",
+        "interpolation",
+        "fetch",
+        "precision",
+        "samples",
+        "h",
+        "energy",
+        "force",
+        "default",
+    ];
     let mut table = plain_table(header);
     for row in &outcome.rows {
         table.add_row([
             row.device.clone(),
             row.mode.to_owned(),
+            row.spacing.to_owned(),
+            row.interpolation.to_owned(),
             row.fetch.to_owned(),
             row.precision.to_owned(),
             row.samples.to_string(),
@@ -198,7 +240,7 @@ fn text(outcome: &TableResult) -> String {
             if row.default { "yes" } else { "" }.to_owned(),
         ]);
     }
-    align_right(&mut table, &[4, 5, 6, 7]);
+    align_right(&mut table, &[6, 7, 8, 9]);
     let TableError { energy, force } = outcome.largest;
     let [first, last] = outcome.range;
     let (energy, force, apart) =

@@ -1,6 +1,6 @@
 //! The words of options of `cr-solve md`.
 
-use lattice_md::{Fetch, Mixing, Mode, Precision, Shift, Units};
+use lattice_md::{Fetch, Interpolation, Mixing, Mode, Precision, Shift, Spacing, Units};
 use std::str::FromStr;
 
 /// Where forces come from.
@@ -15,8 +15,21 @@ pub enum ModeName {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum SpacingName {
+    R,
+    R2,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum InterpolationName {
+    Linear,
+    /// Four numbers for each interval
+    Cubic,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum FetchName {
-    /// Images on GPUs that filter in float, else buffers
+    /// Images on GPUs that filter in float or for cubics, else buffers; `tune md` finds the faster
     Auto,
     /// The linear filter of images
     Image,
@@ -161,6 +174,40 @@ impl ModeName {
             Self::Potential => Some(Mode::Potential),
             Self::Derivative => Some(Mode::Derivative),
         }
+    }
+}
+
+impl From<SpacingName> for Spacing {
+    fn from(name: SpacingName) -> Self {
+        match name {
+            SpacingName::R => Self::R,
+            SpacingName::R2 => Self::R2,
+        }
+    }
+}
+
+impl From<InterpolationName> for Interpolation {
+    fn from(name: InterpolationName) -> Self {
+        match name {
+            InterpolationName::Linear => Self::Linear,
+            InterpolationName::Cubic => Self::Cubic,
+        }
+    }
+}
+
+/// Returns the word for the variable of a table.
+pub fn spacing_name(spacing: Spacing) -> &'static str {
+    match spacing {
+        Spacing::R => "r",
+        Spacing::R2 => "r2",
+    }
+}
+
+/// Returns the word for what is between samples.
+pub fn interpolation_name(interpolation: Interpolation) -> &'static str {
+    match interpolation {
+        Interpolation::Linear => "linear",
+        Interpolation::Cubic => "cubic",
     }
 }
 

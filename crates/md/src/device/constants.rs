@@ -10,17 +10,18 @@ const ROW: usize = 8;
 /// Returns scales and inverses of the edges, the cutoff, and where a table has its samples.
 /// Pairs nearer than `list_radius` are listed.
 pub(super) fn constants<T: Place>(pairs: &Pairs<'_>, list_radius: f64) -> Vec<T> {
-    let [rmin, samples_per_length, slope_factor] = match pairs.potential {
-        Potential::Formula { .. } => [0.0; 3],
+    let of_table = match pairs.potential {
+        Potential::Formula { .. } => [0.0; 4],
         Potential::Table { table, .. } => {
-            let spacing = table.grid().spacing();
-            [table.grid().rmin, 1.0 / spacing, 0.5 / spacing]
+            let grid = table.grid();
+            let origin = grid.spacing.variable(grid.rmin);
+            [grid.rmin, origin, 1.0 / grid.step(), table.slope_factor()]
         }
     };
     let cutoff = [pairs.cutoff, pairs.cutoff * pairs.cutoff];
     let scales = pairs.edges.map(T::scale).into_iter();
     let all = scales.chain(pairs.edges.map(|edge| 1.0 / edge)).chain(cutoff);
-    all.chain([rmin, samples_per_length, slope_factor, list_radius * list_radius]).map(T::from_f64).collect()
+    all.chain(of_table).chain([list_radius * list_radius]).map(T::from_f64).collect()
 }
 
 /// Returns the numbers of each pair of types: those of its formula, and its shift.

@@ -2,10 +2,12 @@
 
 use super::atoms::Atoms;
 use super::constants::{constants, rows};
-use super::neighbours::Neighbours;
+use super::neighbours::{Neighbourhood, Neighbours};
 use super::places::Place;
-use super::program::{ForceKernels, Makes, group, program, program_of_atoms};
+use super::program::{Makes, force_kernel, program, program_of_atoms};
+use super::rungs::Rung;
 use super::table::Samples;
+use super::tuning::{PairTuning, PairsToTune};
 use crate::error::MdResult;
 use crate::evaluation::{Evaluation, Lists, SUMS, Sums};
 use crate::host::Pairs;
@@ -15,7 +17,7 @@ use std::sync::Arc;
 
 /// A potential and atoms on one device, with pairs of type `T`.
 pub(crate) struct OnDevice<T: Place> {
-    pub(super) group: usize,
+    tuning: PairTuning,
     types: u32,
     samples: Samples<T>,
     constants: Buffer<T>,
@@ -34,23 +36,30 @@ pub(crate) struct OnDevice<T: Place> {
     pub(super) program: Arc<Program>,
     pack: Kernel,
     curve: Kernel,
-    alone: ForceKernels,
-    with_sums: ForceKernels,
+    rung: Rung<T>,
+    alone: Kernel,
+    with_sums: Kernel,
 }
 
 impl<T: Place> OnDevice<T> {
     /// Brings everything but positions to a device.
     pub fn new(device: &Device, pairs: &Pairs<'_>, options: &Options) -> MdResult<Self> {
-        let samples = Samples::<T>::new(device, pairs.potential, options.fetch)?;
-        let build = |makes| program(device, pairs, &samples, options.precision, makes);
+        let tuning = PairsToTune::<T>::new(device, pairs, options)?.chosen();
+        let group = tuning.group;
+        let samples = Samples::<T>::new(device, pairs.potential, tuning.image)?;
+        let build = |makes| program(device, pairs, &samples, options, group, makes);
         let (with_sums, alone) = (build(Makes::SumsToo)?, build(Makes::ForcesAlone)?);
-        let of_atoms = program_of_atoms::<T>(device)?;
-        let (atoms, group) = (pairs.types.len(), group(device));
+        let of_atoms = program_of_atoms::<T>(device, group)?;
+        let atoms = pairs.types.len();
         let neighbours = match options.list {
-            List::AllPairs => None,
-            List::Cells { .. } => {
-                let radius = options.list_radius();
-                Some(Neighbours::new::<T>(device, &of_atoms, group, pairs.edges, radius, atoms)?)
+            List::AllPairs | List::Matrix => None,
+            List::Cells { .. } | List::HalfCells { .. } => {
+                let of_list = Neighbourhood {
+                    radius: options.list_radius(),
+                    reach: tuning.reach,
+                    once: matches!(options.list, List::HalfCells { .. }),
+                };
+                Some(Neighbours::new::<T>(device, &of_atoms, group, pairs.edges, of_list, atoms)?)
             }
         };
         let pack = of_atoms.kernel(
@@ -74,7 +83,7 @@ impl<T: Place> OnDevice<T> {
         ];
         let curve = [&curve[..], &samples.parameters()].concat();
         Ok(Self {
-            group,
+            tuning,
             types: pairs.potential.types() as u32,
             constants: Buffer::from_slice(device, &constants(pairs, options.list_radius()))?,
             rows: Buffer::from_slice(device, &rows(pairs))?,
@@ -88,8 +97,9 @@ impl<T: Place> OnDevice<T> {
             neighbours,
             pack,
             curve: with_sums.kernel("md_curve", &curve)?,
-            alone: ForceKernels::of(&alone, &samples, Makes::ForcesAlone)?,
-            with_sums: ForceKernels::of(&with_sums, &samples, Makes::SumsToo)?,
+            rung: Rung::new(device, &alone, options.list, atoms)?,
+            alone: force_kernel(&alone, &samples, options.list, Makes::ForcesAlone)?,
+            with_sums: force_kernel(&with_sums, &samples, options.list, Makes::SumsToo)?,
             program: of_atoms,
             samples,
         })
@@ -98,6 +108,11 @@ impl<T: Place> OnDevice<T> {
     /// Returns how the table is read; `None` if there is no table.
     pub fn fetch(&self) -> Option<Fetch> {
         self.samples.fetch()
+    }
+
+    /// Returns the variant of the kernels.
+    pub fn tuning(&self) -> PairTuning {
+        self.tuning
     }
 
     /// Tells about the lists of neighbours; `None` if there are none.
@@ -110,7 +125,7 @@ impl<T: Place> OnDevice<T> {
     }
 
     pub(super) fn range(&self) -> Range {
-        Range::covering(self.count(), self.group)
+        Range::covering(self.count(), self.tuning.group)
     }
 
     /// Takes positions in the order of the system, and sorts and lists them.
@@ -155,28 +170,41 @@ impl<T: Place> OnDevice<T> {
     }
 
     fn launch(&mut self, makes: Makes) -> MdResult<()> {
-        let range = self.range();
-        let atoms = Argument::value(self.count() as u32);
-        let (kernels, forces) = match makes {
+        let (range, count) = (self.range(), self.count());
+        let atoms = Argument::value(count as u32);
+        let (kernel, forces) = match makes {
             Makes::ForcesAlone => (&self.alone, &mut self.atoms.forces),
             Makes::SumsToo => (&self.with_sums, &mut self.looked_at),
         };
+        self.rung.begin(count, &self.places, &self.constants)?;
         let first = [
             (&self.places).into(),
             (&self.constants).into(),
             (&self.rows).into(),
             Argument::value(self.types),
         ];
-        let (kernel, arguments) = match &self.neighbours {
-            None => (&kernels.all_pairs, ArgumentList::new(first).and([atoms])),
-            Some(neighbours) => (&kernels.listed_pairs, ArgumentList::new(first).and(neighbours.arguments())),
-        };
-        let mut arguments = arguments.and([forces.into()]).and(self.samples.arguments());
+        let mut arguments = ArgumentList::new(first);
+        let listed = self.neighbours.as_ref().map(Neighbours::arguments);
+        match (listed, &mut self.rung) {
+            (Some(listed), Rung::Half { scattered, .. }) => {
+                arguments.extend(listed);
+                arguments.extend([scattered.into()]);
+            }
+            (Some(listed), _) => {
+                arguments.extend(listed);
+                arguments.extend([(&mut *forces).into()]);
+            }
+            (None, Rung::Matrix { squares, .. }) => {
+                arguments.extend([(&*squares).into(), atoms, (&mut *forces).into()]);
+            }
+            (None, _) => arguments.extend([atoms, (&mut *forces).into()]),
+        }
+        arguments.extend(self.samples.arguments());
         if makes == Makes::SumsToo {
             arguments.extend([(&mut self.parts).into()]);
         }
         kernel.start(range, arguments.as_slice())?;
-        Ok(())
+        self.rung.finish(count, range, forces)
     }
 
     /// Computes the sums of the packed places. Groups are added in their order.
@@ -212,7 +240,7 @@ impl<T: Place> OnDevice<T> {
             (&mut values).into(),
         ];
         let arguments = ArgumentList::new(first).and(self.samples.arguments());
-        self.curve.launch(Range::covering(distances.len(), self.group), arguments.as_slice())?;
+        self.curve.launch(Range::covering(distances.len(), self.tuning.group), arguments.as_slice())?;
         Ok(values.to_vec()?.chunks_exact(2).map(|pair| [pair[0], pair[1]]).collect())
     }
 }

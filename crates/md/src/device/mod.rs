@@ -7,7 +7,11 @@ mod motion;
 mod neighbours;
 mod places;
 mod program;
+mod rungs;
 mod table;
+mod tuning;
 
 pub(crate) use forces::OnDevice;
 pub(crate) use motion::MovingOnDevice;
+pub use tuning::PairTuning;
+pub(crate) use tuning::PairsToTune;

@@ -3,6 +3,7 @@
 use super::atoms::Atoms;
 use super::forces::OnDevice;
 use super::places::Place;
+use super::tuning::PairTuning;
 use crate::error::{MdError, MdResult};
 use crate::evaluation::{Lists, Sums};
 use crate::host::Pairs;
@@ -102,6 +103,11 @@ impl<T: Place> MovingOnDevice<T> {
     /// Returns how the table is read; `None` if there is no table.
     pub fn fetch(&self) -> Option<Fetch> {
         self.pairs.fetch()
+    }
+
+    /// Returns the variant of the kernels.
+    pub fn tuning(&self) -> PairTuning {
+        self.pairs.tuning()
     }
 
     /// Tells about the lists of neighbours; `None` if there are none.

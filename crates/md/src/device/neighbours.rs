@@ -6,12 +6,21 @@ use crate::error::MdResult;
 use crate::evaluation::Lists;
 use lattice_compute::{Argument, Buffer, Device, Kernel, Parameter, Program, Range, Result};
 
-/// Cells in a distance within which pairs are listed: cells of half the size have less around them to be tested.
-const REACH: u32 = 2;
+/// Which pairs are listed.
+#[derive(Clone, Copy)]
+pub(super) struct Neighbourhood {
+    /// Pairs that are nearer than this.
+    pub radius: f64,
+    /// Cells in that distance along an axis: small cells have less around them to be tested.
+    pub reach: u32,
+    /// Whether a pair is listed once, with its first atom.
+    pub once: bool,
+}
 
 /// What lists are made of.
 pub(super) struct Neighbours {
     group: usize,
+    of_list: Neighbourhood,
     grid: [u32; 4],
     cells: usize,
     capacity: usize,
@@ -34,9 +43,9 @@ pub(super) struct Neighbours {
 
 /// Returns how many cells there are along each axis.
 ///
-/// They are as small as `REACH` of them may be, and not many more than atoms.
-fn grid(edges: [f64; 3], radius: f64, atoms: usize) -> [u32; 3] {
-    let mut grid = edges.map(|edge| (edge * f64::from(REACH) / radius).clamp(1.0, 1024.0) as u32);
+/// They are as small as `reach` of them may be, and not many more than atoms.
+fn grid(edges: [f64; 3], radius: f64, reach: u32, atoms: usize) -> [u32; 3] {
+    let mut grid = edges.map(|edge| (edge * f64::from(reach) / radius).clamp(1.0, 1024.0) as u32);
     let too_many = |grid: &[u32; 3]| grid.iter().map(|&n| n as usize).product::<usize>() > 4 * atoms + 64;
     while too_many(&grid) {
         let largest = (0..3).max_by_key(|&axis| grid[axis]).unwrap_or(0);
@@ -46,29 +55,31 @@ fn grid(edges: [f64; 3], radius: f64, atoms: usize) -> [u32; 3] {
 }
 
 impl Neighbours {
-    /// Makes room for lists of atoms that are nearer than `radius`.
+    /// Makes room for lists.
     pub fn new<T: Place>(
         device: &Device,
         program: &Program,
         group: usize,
         edges: [f64; 3],
-        radius: f64,
+        of_list: Neighbourhood,
         atoms: usize,
     ) -> Result<Self> {
-        let [nx, ny, nz] = grid(edges, radius, atoms);
+        let Neighbourhood { radius, reach, once } = of_list;
+        let [nx, ny, nz] = grid(edges, radius, reach, atoms);
         let cells = nx as usize * ny as usize * nz as usize;
         let density = atoms as f64 / edges.iter().product::<f64>();
-        let expected = 4.2 * radius.powi(3) * density;
+        let expected = if once { 2.1 } else { 4.2 } * radius.powi(3) * density;
         let capacity = ((1.3 * expected) as usize + 8).min(atoms);
         let numbers = |count: usize| Buffer::<u32>::zeroed(device, count);
         let [input, output] = [Parameter::input::<u32>, Parameter::output::<u32>];
         let [vectors, new_vectors] = [Parameter::input::<f64>, Parameter::output::<f64>];
-        let [count, atoms_, capacity_, reach] =
-            ["count", "atoms", "capacity", "reach"].map(Parameter::value::<u32>);
+        let [count, atoms_, capacity_, reach, once] =
+            ["count", "atoms", "capacity", "reach", "once"].map(Parameter::value::<u32>);
         let shape = Parameter::value::<[u32; 4]>("grid");
         let kernel = |name: &str, parameters: &[Parameter]| program.kernel(name, parameters);
         Ok(Self {
             group,
+            of_list,
             grid: [nx, ny, nz, 0],
             cells,
             capacity,
@@ -125,6 +136,7 @@ impl Neighbours {
                     input("starts"),
                     shape,
                     reach,
+                    once,
                     atoms_,
                     capacity_,
                     output("neighbours"),
@@ -195,7 +207,8 @@ impl Neighbours {
                     (&self.sorted_cell_of).into(),
                     (&self.starts).into(),
                     Argument::value(self.grid),
-                    Argument::value(REACH),
+                    Argument::value(self.of_list.reach),
+                    Argument::value(u32::from(self.of_list.once)),
                     count,
                     capacity,
                     (&mut self.listed).into(),
@@ -233,9 +246,10 @@ mod tests {
 
     #[test]
     fn cells_are_large_enough_and_not_too_many() {
-        assert_eq!(grid([27.0, 27.0, 40.0], 9.5, 500), [5, 5, 8]);
-        assert_eq!(grid([5.0, 5.0, 5.0], 19.0, 500), [1, 1, 1]);
-        let sparse = grid([1e5, 1e4, 1e4], 9.5, 10);
+        assert_eq!(grid([27.0, 27.0, 40.0], 9.5, 2, 500), [5, 5, 8]);
+        assert_eq!(grid([27.0, 27.0, 40.0], 9.5, 1, 500), [2, 2, 4]);
+        assert_eq!(grid([5.0, 5.0, 5.0], 19.0, 2, 500), [1, 1, 1]);
+        let sparse = grid([1e5, 1e4, 1e4], 9.5, 2, 10);
         assert!(sparse.iter().product::<u32>() <= 104, "{sparse:?}");
     }
 }

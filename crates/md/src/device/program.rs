@@ -2,18 +2,14 @@
 
 use super::places::Place;
 use super::table::Samples;
-use crate::evaluation::SUMS;
 use crate::host::Pairs;
-use crate::options::{Fetch, Precision};
+use crate::options::{Fetch, List, Options, Precision};
 use crate::potential::{Potential, Shift};
-use crate::table::Mode;
+use crate::table::{Interpolation, Mode, Spacing};
 use lattice_compute::{Device, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Program, Result};
 use std::sync::Arc;
 
 const PAIRS: KernelFamily = KernelFamily::new("md-pairs", &[include_str!("../../cl/pairs.cl")]);
-
-/// Work-items of a group on GPUs.
-const GROUP: usize = 64;
 
 /// What a program of pair forces makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,19 +20,13 @@ pub(super) enum Makes {
     SumsToo,
 }
 
-/// The kernels of forces that make the same things.
-pub(super) struct ForceKernels {
-    pub all_pairs: Kernel,
-    pub listed_pairs: Kernel,
-}
-
-/// Returns the size of work-groups on a device.
-pub(super) fn group(device: &Device) -> usize {
-    let info = device.info();
-    let by_memory = info.local_memory_bytes as usize / (16 * SUMS);
-    match info.kind {
-        DeviceKind::Cpu => 1,
-        _ => GROUP.min(info.max_work_group_size).min(by_memory).max(1),
+/// Returns the name and the text of the kernel that finds pairs so.
+fn pairs_text(list: List) -> (&'static str, &'static str) {
+    match list {
+        List::AllPairs => ("all-pairs", include_str!("../../cl/all_pairs.cl")),
+        List::Cells { .. } => ("listed-pairs", include_str!("../../cl/listed_pairs.cl")),
+        List::HalfCells { .. } => ("half-pairs", include_str!("../../cl/half_pairs.cl")),
+        List::Matrix => ("matrix-pairs", include_str!("../../cl/matrix_pairs.cl")),
     }
 }
 
@@ -45,7 +35,8 @@ pub(super) fn program<T: Place>(
     device: &Device,
     pairs: &Pairs<'_>,
     samples: &Samples<T>,
-    precision: Precision,
+    options: &Options,
+    group: usize,
     makes: Makes,
 ) -> Result<Arc<Program>> {
     let shift = match pairs.shift {
@@ -53,8 +44,8 @@ pub(super) fn program<T: Place>(
         Shift::Energy => 1,
         Shift::Force => 2,
     };
-    let key = layout::<T>(device)
-        .define("SUM", if precision == Precision::Single { "float" } else { "double" })
+    let key = layout::<T>(device, group)
+        .define("SUM", if options.precision == Precision::Single { "float" } else { "double" })
         .define("ONE_TYPE", u8::from(pairs.potential.types() == 1))
         .define("SHIFT", shift)
         .define("WITH_SUMS", u8::from(makes == Makes::SumsToo));
@@ -63,15 +54,15 @@ pub(super) fn program<T: Place>(
             let (name, text) = formula.kernel_text();
             key.part(name, text)
         }
-        Potential::Table { mode, .. } => key
+        Potential::Table { table, mode } => key
             .define("IMAGE", u8::from(samples.fetch() == Some(Fetch::Image)))
+            .define("CUBIC", u8::from(table.interpolation() == Interpolation::Cubic))
+            .define("SQUARES", u8::from(table.grid().spacing == Spacing::R2))
             .define("POTENTIAL", u8::from(*mode == Mode::Potential))
             .part("table", include_str!("../../cl/pair_table.cl")),
     };
-    let key = key
-        .part("force", include_str!("../../cl/pair_force.cl"))
-        .part("all-pairs", include_str!("../../cl/all_pairs.cl"))
-        .part("listed-pairs", include_str!("../../cl/listed_pairs.cl"));
+    let (name, text) = pairs_text(options.list);
+    let key = key.part("force", include_str!("../../cl/pair_force.cl")).part(name, text);
     // Only tests and errors of tables ask for a curve, which the slower program makes.
     device.program(&if makes == Makes::SumsToo {
         key.part("curve", include_str!("../../cl/curve.cl"))
@@ -81,8 +72,8 @@ pub(super) fn program<T: Place>(
 }
 
 /// Builds the program of what does not depend on the potential: places, lists and motion.
-pub(super) fn program_of_atoms<T: Place>(device: &Device) -> Result<Arc<Program>> {
-    let key = layout::<T>(device)
+pub(super) fn program_of_atoms<T: Place>(device: &Device, group: usize) -> Result<Arc<Program>> {
+    let key = layout::<T>(device, group)
         .part("places", include_str!("../../cl/places.cl"))
         .part("cells", include_str!("../../cl/cells.cl"))
         .part("neighbours", include_str!("../../cl/neighbours.cl"))
@@ -91,29 +82,37 @@ pub(super) fn program_of_atoms<T: Place>(device: &Device) -> Result<Arc<Program>
 }
 
 /// Returns the part of a key that every program has.
-fn layout<T: Place>(device: &Device) -> KernelKey {
+fn layout<T: Place>(device: &Device, group: usize) -> KernelKey {
     KernelKey::of_real::<T>(PAIRS)
         .define("BY_ATOM", u8::from(device.info().kind == DeviceKind::Cpu))
-        .define("LOCAL_SIZE", group(device))
+        .define("LOCAL_SIZE", group)
 }
 
-impl ForceKernels {
-    pub fn of<T: Place>(program: &Program, samples: &Samples<T>, makes: Makes) -> Result<Self> {
-        let [constants, rows] = ["constants", "rows"].map(Parameter::input::<T>);
-        let [types, atoms, capacity] = ["types", "atoms", "capacity"].map(Parameter::value::<u32>);
-        let [neighbours, lengths] = ["neighbours", "lengths"].map(Parameter::input::<u32>);
-        let places = Parameter::input::<T::Coordinate>("places");
-        let mut last = vec![Parameter::output::<f64>("forces")];
-        last.extend(samples.parameters());
-        if makes == Makes::SumsToo {
-            last.push(Parameter::output::<f64>("parts"));
+/// Returns the kernel of forces of a program of [`program`].
+pub(super) fn force_kernel<T: Place>(
+    program: &Program,
+    samples: &Samples<T>,
+    list: List,
+    makes: Makes,
+) -> Result<Kernel> {
+    let [constants, rows] = ["constants", "rows"].map(Parameter::input::<T>);
+    let [types, atoms, capacity] = ["types", "atoms", "capacity"].map(Parameter::value::<u32>);
+    let [neighbours, lengths] = ["neighbours", "lengths"].map(Parameter::input::<u32>);
+    let forces = Parameter::output::<f64>("forces");
+    let (name, middle) = match list {
+        List::AllPairs => ("md_all_pairs", vec![atoms, forces]),
+        List::Cells { .. } => ("md_listed_pairs", vec![neighbours, lengths, atoms, capacity, forces]),
+        List::HalfCells { .. } => {
+            let scattered = Parameter::output::<u32>("scattered");
+            ("md_half_pairs", vec![neighbours, lengths, atoms, capacity, scattered])
         }
-        let all = [&[places, constants, rows, types, atoms][..], &last].concat();
-        let listed =
-            [&[places, constants, rows, types, neighbours, lengths, atoms, capacity][..], &last].concat();
-        Ok(Self {
-            all_pairs: program.kernel("md_all_pairs", &all)?,
-            listed_pairs: program.kernel("md_listed_pairs", &listed)?,
-        })
+        List::Matrix => ("md_matrix_pairs", vec![Parameter::input::<T>("squares"), atoms, forces]),
+    };
+    let mut parameters = vec![Parameter::input::<T::Coordinate>("places"), constants, rows, types];
+    parameters.extend(middle);
+    parameters.extend(samples.parameters());
+    if makes == Makes::SumsToo {
+        parameters.push(Parameter::output::<f64>("parts"));
     }
+    program.kernel(name, &parameters)
 }

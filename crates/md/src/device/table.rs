@@ -1,10 +1,10 @@
 //! A table in the memory of a device.
 
-use crate::error::{MdError, MdResult};
+use crate::error::MdResult;
 use crate::options::Fetch;
 use crate::potential::Potential;
 use lattice_compute::scalar::Real;
-use lattice_compute::{Argument, Buffer, Device, DeviceKind, Image2d, Parameter};
+use lattice_compute::{Argument, Buffer, Device, Image2d, Parameter};
 
 /// The arguments of `PAIR_PARAMETERS`.
 pub(super) enum Samples<T> {
@@ -17,22 +17,23 @@ pub(super) enum Samples<T> {
 }
 
 impl<T: Real> Samples<T> {
-    /// Brings the table of a potential to a device.
-    pub fn new(device: &Device, potential: &Potential, fetch: Fetch) -> MdResult<Self> {
+    /// Brings the table of a potential to a device, as images or buffers.
+    pub fn new(device: &Device, potential: &Potential, images: bool) -> MdResult<Self> {
         let Potential::Table { table, .. } = potential else { return Ok(Self::None) };
-        let (samples, rows) = (table.grid().samples, table.types() * table.types());
-        if reads_images(device, fetch, samples, rows)? {
+        let (samples, rows) = (table.grid().samples as u32, table.types() * table.types());
+        let [energies, slopes] = table.numbers();
+        if images {
             let image = |numbers: &[f64]| {
                 let numbers: Vec<f32> = numbers.iter().map(|&number| number as f32).collect();
-                Image2d::from_rows(device, samples, rows, &numbers)
+                Image2d::from_rows(device, numbers.len() / rows, rows, &numbers)
             };
-            return Ok(Self::Images([image(table.energies())?, image(table.slopes())?], samples as u32));
+            return Ok(Self::Images([image(&energies)?, image(&slopes)?], samples));
         }
         let buffer = |numbers: &[f64]| {
             let numbers: Vec<T> = numbers.iter().map(|&number| T::from_f64(number)).collect();
             Buffer::from_slice(device, &numbers)
         };
-        Ok(Self::Buffers([buffer(table.energies())?, buffer(table.slopes())?], samples as u32))
+        Ok(Self::Buffers([buffer(&energies)?, buffer(&slopes)?], samples))
     }
 
     /// Returns how the table is read; `None` if there is no table.
@@ -66,23 +67,5 @@ impl<T: Real> Samples<T> {
                 vec![energies.into(), slopes.into(), Argument::value(*samples)]
             }
         }
-    }
-}
-
-/// Tells whether a device reads this table from images.
-fn reads_images(device: &Device, fetch: Fetch, width: usize, height: usize) -> MdResult<bool> {
-    if fetch == Fetch::Buffer {
-        return Ok(false);
-    }
-    let images =
-        device.linear_images().filter(|images| width <= images.max_width && height <= images.max_height);
-    match (fetch, images) {
-        (Fetch::Image, None) => Err(MdError::NoImages(device.label().to_owned())),
-        (Fetch::Image, Some(_)) => Ok(true),
-        // Processors filter in software, which takes longer than two loads.
-        (_, Some(images)) => {
-            Ok(device.info().kind == DeviceKind::Gpu && images.filter_error <= Fetch::LARGEST_ERROR)
-        }
-        (_, None) => Ok(false),
     }
 }

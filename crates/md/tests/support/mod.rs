@@ -34,9 +34,23 @@ pub fn places() -> Vec<(String, Team)> {
     places
 }
 
+/// Each device with double precision, with searches that end with it.
+pub fn tuned_devices() -> Vec<(String, Device)> {
+    let options = DeviceOptions { cache: CacheMode::Off, ..DeviceOptions::default() };
+    let found = discover().devices.into_iter().filter(|found| found.info.fp64);
+    found
+        .map(|found| (found.label().to_string(), Device::open(&found, &options).expect("a device opens")))
+        .collect()
+}
+
 /// True if the tests run under a simulator and must be tiny (`LATTICE_CL_TEST_SMALL=1`).
 pub fn small() -> bool {
     std::env::var_os("LATTICE_CL_TEST_SMALL").is_some_and(|v| !v.is_empty() && v != "0")
+}
+
+/// True if long tests are asked for (`LATTICE_CL_TEST_ALL=1`).
+pub fn all() -> bool {
+    std::env::var_os("LATTICE_CL_TEST_ALL").is_some_and(|v| !v.is_empty() && v != "0")
 }
 
 /// Says loudly that a test leaves something out.
