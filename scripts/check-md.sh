@@ -48,3 +48,6 @@ force = numpy.linalg.norm(forces - atoms.get_forces()) / numpy.linalg.norm(force
 print(f"energy {found['energy']:.9f}, ASE {wanted:.9f}, relative differences {energy:.1e}, of forces {force:.1e}")
 assert energy < 1e-9 and force < 1e-9
 PYTHON
+
+cd - >/dev/null
+scripts/check-md-motion.sh

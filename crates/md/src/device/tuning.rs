@@ -58,6 +58,7 @@ impl<'a, T: Place> PairsToTune<'a, T> {
     pub fn new(device: &'a Device, pairs: &'a Pairs<'a>, options: &Options) -> MdResult<Self> {
         let images = match pairs.potential {
             Potential::Formula { .. } => false,
+            Potential::Table { .. } if options.fetch == Fetch::Buffer => false,
             Potential::Table { table, .. } => {
                 let (samples, rows) = (table.grid().samples, table.types() * table.types());
                 let width = match table.interpolation() {
@@ -69,7 +70,7 @@ impl<'a, T: Place> PairsToTune<'a, T> {
                 match (options.fetch, found) {
                     (Fetch::Image, None) => return Err(MdError::NoImages(device.label().to_owned())),
                     (Fetch::Image, Some(_)) => true,
-                    (Fetch::Buffer, _) | (Fetch::Auto, None) => false,
+                    (_, None) | (Fetch::Buffer, _) => false,
                     // Samples of images are in single. Cubics read no filter.
                     (Fetch::Auto, Some(images)) => {
                         options.precision != Precision::Double
