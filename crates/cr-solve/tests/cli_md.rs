@@ -230,6 +230,12 @@ fn what_does_not_fit_is_refused_with_a_way_out() {
     let odd = "md run odd.xyz --lj Ar=0.238,3.405 --lj Xx=0.2,3.4 --cutoff 8 --step 2 --steps 10";
     refused(odd, 2, &["the mass of Xx is not known"]);
     refused(&format!("{odd} --mass Xx=40 --step 0"), 2, &[]);
+    let fast = format!(
+        "md run atoms.xyz {LJ} --temperature 1e9 --step 9 --steps 10 --trajectory t.xyz --checkpoint state"
+    );
+    let (_, said) = run(folder, &fast, 1);
+    assert!(said.contains("in one step") && said.contains("take a shorter step"), "{said}");
+    assert!(["t.xyz", "t.xyz.part", "state"].iter().all(|name| !folder.join(name).exists()));
     let text = particles(["Ar", "Kr"]);
     let mut lines: Vec<&str> = text.lines().collect();
     lines[9] = lines[4];

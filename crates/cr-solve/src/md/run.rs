@@ -159,7 +159,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         }
     };
     let mut trajectory = match &arguments.trajectory {
-        Some(path) => Some(Trajectory::open(path, bytes, arguments.checkpoint.is_some())?),
+        Some(path) => Some(Trajectory::open(path, bytes)?),
         None => None,
     };
     let interrupt = Interrupt::listen()?;
@@ -185,6 +185,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
             let variant = motion.tuning();
             let about = About { motion: identity.clone(), variant, rows: rows.clone(), trajectory: bytes };
             write(path, &about, &motion.state()?)?;
+            trajectory.iter_mut().for_each(Trajectory::keep);
             written = Instant::now();
         }
         if ends {

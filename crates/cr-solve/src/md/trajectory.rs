@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 /// Frames of extended XYZ.
 ///
-/// They are in a file of the name with `.part` behind it, which is renamed at the end. With a
-/// checkpoint the file stays when the motion ends early.
+/// They are in a file of the name with `.part` behind it, which is renamed at the end. If there is
+/// a checkpoint, the file stays when the motion ends early.
 pub struct Trajectory {
     file: File,
     part: PathBuf,
@@ -26,7 +26,7 @@ impl Trajectory {
     ///
     /// # Errors
     /// When the file cannot be written, or has fewer bytes.
-    pub fn open(path: &Path, bytes: u64, stays: bool) -> Result<Self, Failure> {
+    pub fn open(path: &Path, bytes: u64) -> Result<Self, Failure> {
         let mut name = path.as_os_str().to_owned();
         name.push(".part");
         let part = PathBuf::from(name);
@@ -41,7 +41,7 @@ impl Trajectory {
                 .hint("remove the checkpoint to begin anew"));
         }
         file.set_len(bytes).map_err(failed)?;
-        Ok(Self { file, path: path.to_owned(), bytes, stays, finished: false, part })
+        Ok(Self { file, path: path.to_owned(), bytes, stays: bytes > 0, finished: false, part })
     }
 
     /// Appends a frame.
@@ -59,6 +59,11 @@ impl Trajectory {
     pub fn sync(&mut self) -> Result<u64, Failure> {
         self.file.sync_data().map_err(|error| unwritten(&self.part, error))?;
         Ok(self.bytes)
+    }
+
+    /// Makes the file stay from now on, because a checkpoint needs it.
+    pub fn keep(&mut self) {
+        self.stays = true;
     }
 
     /// Gives the file its name.
