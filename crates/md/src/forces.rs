@@ -1,10 +1,10 @@
 //! Forces that a user prepares once and evaluates often.
 
-use super::device::{OnDevice, PairTuning, PairsToTune};
+use super::device::{OnDevice, PairsToTune};
 use super::error::{MdError, MdResult};
 use super::evaluation::{Evaluation, Lists};
 use super::host::Pairs;
-use super::options::{Fetch, Options, Precision};
+use super::options::{Fetch, Options, PairTuning, Precision};
 use super::potential::Potential;
 use super::system::{System, expect_finite, expect_length, overlap};
 use lattice_compute::tuning::{self, Found, Key, RenewError, Tunable};
@@ -53,8 +53,10 @@ impl Forces {
         let pairs = pairs_of(system, potential, &options);
         let way = match (team.devices().first(), options.precision) {
             (None, _) => Way::Host,
-            (Some(device), Precision::Double) => Way::Double(OnDevice::new(device, &pairs, &options)?),
-            (Some(device), _) => Way::Single(OnDevice::new(device, &pairs, &options)?),
+            (Some(device), Precision::Double) => {
+                Way::Double(PairsToTune::new(device, &pairs, &options)?.prepared()?)
+            }
+            (Some(device), _) => Way::Single(PairsToTune::new(device, &pairs, &options)?.prepared()?),
         };
         let (types, potential) = (system.types().to_vec(), potential.clone());
         Ok(Self { edges: system.edges(), types, potential, options, way })

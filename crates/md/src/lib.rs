@@ -34,14 +34,13 @@ mod table;
 mod units;
 mod velocities;
 
-pub use device::PairTuning;
 pub use error::{MdError, MdResult};
 pub use evaluation::{Evaluation, Lists, Sums};
 pub use files::{AmberFiles, Curve, FileError, FileProblem, TableFile, read_amber, read_xyz, xyz_frame};
 pub use forces::{Forces, tune_pairs};
 pub use formula::{Coefficients, Formula, Mixing};
 pub use motion::{Frame, Motion};
-pub use options::{Fetch, List, Options, Precision};
+pub use options::{Fetch, List, Options, PairTuning, Precision};
 pub use potential::{Potential, Shift};
 pub use state::MotionState;
 pub use system::System;

@@ -1,11 +1,11 @@
 //! The motion that pair forces make, by velocity Verlet.
 
-use super::device::{MovingOnDevice, PairTuning};
+use super::device::MovingOnDevice;
 use super::error::{MdError, MdResult};
 use super::evaluation::{Lists, Sums};
 use super::forces::{expect_fitting, pairs_of};
 use super::host::Pairs;
-use super::options::{Fetch, Options, Precision};
+use super::options::{Fetch, Options, PairTuning, Precision};
 use super::potential::Potential;
 use super::state::MotionState;
 use super::system::{System, expect_finite, expect_length, overlap};

@@ -1,7 +1,8 @@
 //! How forces are computed.
 
-use super::device::PairTuning;
 use super::potential::Shift;
+use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// The precision of forces on a device. The host computes in double.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,6 +66,25 @@ impl Default for List {
     /// Returns lists with the default skin.
     fn default() -> Self {
         Self::Cells { skin: Self::SKIN }
+    }
+}
+
+/// The variant of pair forces on a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PairTuning {
+    /// Work-items of a group. Processors have one.
+    pub group: usize,
+    /// Cells within the radius of lists along an axis.
+    pub reach: u32,
+    /// Whether tables are read from images.
+    pub image: bool,
+}
+
+impl fmt::Display for PairTuning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { group, reach, image } = self;
+        write!(f, "group {group}, cells {reach}{}", if *image { ", images" } else { "" })
     }
 }
 

@@ -7,11 +7,10 @@ use super::places::Place;
 use super::program::{Makes, force_kernel, program, program_of_atoms};
 use super::rungs::Rung;
 use super::table::Samples;
-use super::tuning::{PairTuning, PairsToTune};
 use crate::error::MdResult;
 use crate::evaluation::{Evaluation, Lists, SUMS, Sums};
 use crate::host::Pairs;
-use crate::options::{Fetch, List, Options};
+use crate::options::{Fetch, List, Options, PairTuning};
 use lattice_compute::{Argument, ArgumentList, Buffer, Device, Kernel, Parameter, Program, Range};
 use std::sync::Arc;
 
@@ -43,8 +42,7 @@ pub(crate) struct OnDevice<T: Place> {
 
 impl<T: Place> OnDevice<T> {
     /// Brings everything but positions to a device.
-    pub fn new(device: &Device, pairs: &Pairs<'_>, options: &Options) -> MdResult<Self> {
-        let tuning = PairsToTune::<T>::new(device, pairs, options)?.chosen();
+    pub fn new(device: &Device, pairs: &Pairs<'_>, options: &Options, tuning: PairTuning) -> MdResult<Self> {
         let group = tuning.group;
         let samples = Samples::<T>::new(device, pairs.potential, tuning.image)?;
         let build = |makes| program(device, pairs, &samples, options, group, makes);

@@ -13,5 +13,4 @@ mod tuning;
 
 pub(crate) use forces::OnDevice;
 pub(crate) use motion::MovingOnDevice;
-pub use tuning::PairTuning;
 pub(crate) use tuning::PairsToTune;

@@ -3,11 +3,11 @@
 use super::atoms::Atoms;
 use super::forces::OnDevice;
 use super::places::Place;
-use super::tuning::PairTuning;
+use super::tuning::PairsToTune;
 use crate::error::{MdError, MdResult};
 use crate::evaluation::{Lists, Sums};
 use crate::host::Pairs;
-use crate::options::{Fetch, Options};
+use crate::options::{Fetch, Options, PairTuning};
 use crate::state::MotionState;
 use crate::system::expect_finite;
 use lattice_compute::{Argument, Buffer, Device, Kernel, Parameter};
@@ -56,7 +56,7 @@ impl<T: Place> MovingOnDevice<T> {
         accelerations: &[f64],
         duration: f64,
     ) -> MdResult<Self> {
-        let pairs = OnDevice::<T>::new(device, pairs, options)?;
+        let pairs = PairsToTune::<T>::new(device, pairs, options)?.prepared()?;
         let atoms = pairs.count();
         let [input, output] = [Parameter::input::<f64>, Parameter::output::<f64>];
         let [order, types] = ["order", "atom_types"].map(Parameter::input::<u32>);

@@ -5,13 +5,11 @@ use super::places::Place;
 use crate::error::{MdError, MdResult};
 use crate::evaluation::SUMS;
 use crate::host::Pairs;
-use crate::options::{Fetch, List, Options, Precision};
+use crate::options::{Fetch, List, Options, PairTuning, Precision};
 use crate::potential::Potential;
 use crate::table::{Interpolation, Mode, Spacing};
 use lattice_compute::tuning::{self, Key, Step, Tunable, time_of_launch};
 use lattice_compute::{Device, DeviceKind};
-use serde::{Deserialize, Serialize};
-use std::fmt;
 use std::marker::PhantomData;
 use std::time::Duration;
 
@@ -20,25 +18,6 @@ const GROUP: usize = 64;
 
 /// Forces that are timed for each making of lists.
 const FORCES: usize = 10;
-
-/// The variant of pair forces on a device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PairTuning {
-    /// Work-items of a group. Processors have one.
-    pub group: usize,
-    /// Cells within the radius of lists along an axis.
-    pub reach: u32,
-    /// Whether tables are read from images.
-    pub image: bool,
-}
-
-impl fmt::Display for PairTuning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { group, reach, image } = self;
-        write!(f, "group {group}, cells {reach}{}", if *image { ", images" } else { "" })
-    }
-}
 
 /// Pair forces as something to be tuned.
 pub(crate) struct PairsToTune<'a, T> {
@@ -83,10 +62,14 @@ impl<'a, T: Place> PairsToTune<'a, T> {
         Ok(Self { device, pairs, options: *options, images, number: PhantomData })
     }
 
-    /// Returns the variant of the options, or the one that is kept, shipped or found now.
-    pub fn chosen(&self) -> PairTuning {
+    /// Prepares the variant of the options, or the one that is kept, shipped or found now.
+    ///
+    /// # Errors
+    /// A failure of the device.
+    pub fn prepared(&self) -> MdResult<OnDevice<T>> {
         let given = self.options.tuning.filter(|tuning| self.complaint(tuning).is_none());
-        given.unwrap_or_else(|| tuning::choose(self))
+        let tuning = given.unwrap_or_else(|| tuning::choose(self));
+        OnDevice::new(self.device, self.pairs, &self.options, tuning)
     }
 
     fn is_processor(&self) -> bool {
@@ -199,8 +182,7 @@ impl<T: Place> Tunable for PairsToTune<'_, T> {
 
     /// Times lists, and forces as often as they are used.
     fn time(&self, variant: &PairTuning, positions: &mut Vec<[f64; 3]>) -> MdResult<Duration> {
-        let options = Options { tuning: Some(*variant), ..self.options };
-        let mut forces = OnDevice::<T>::new(self.device, self.pairs, &options)?;
+        let mut forces = OnDevice::<T>::new(self.device, self.pairs, &self.options, *variant)?;
         forces.take(positions)?;
         let launch = || {
             forces.rebuild()?;
