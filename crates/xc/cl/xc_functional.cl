@@ -16,10 +16,16 @@
 // A value with its derivatives by rho_up, rho_down and sigma.
 #define jet double4
 
+// Another value with the same derivatives. Oclgrind fails on vectors that are put together of a number and three others.
+static inline jet with_value(const double value, jet a) {
+    a.x = value;
+    return a;
+}
+
 // f(a), by the value and the derivative of f there.
-static inline jet chain(const double value, const double derivative, const jet a) { return (jet)(value, derivative * a.yzw); }
-static inline jet constant_plus(const double value, const jet a) { return (jet)(value + a.x, a.yzw); }
-static inline jet product(const jet a, const jet b) { return (jet)(a.x * b.x, a.yzw * b.x + a.x * b.yzw); }
+static inline jet chain(const double value, const double derivative, const jet a) { return with_value(value, derivative * a); }
+static inline jet constant_plus(const double value, const jet a) { return with_value(value + a.x, a); }
+static inline jet product(const jet a, const jet b) { return with_value(a.x * b.x, a * b.x + a.x * b); }
 static inline jet inverse(const jet a) { return chain(1 / a.x, -1 / (a.x * a.x), a); }
 static inline jet quotient(const jet a, const jet b) { return product(a, inverse(b)); }
 static inline jet root_of(const jet a) { return chain(sqrt(a.x), 0.5 / sqrt(a.x), a); }
@@ -127,7 +133,7 @@ static inline jet pw92_exact(const point_density point) {
 static inline jet saturated(const jet e, const jet q) {
     const double whole = e.x * e.x + e.x * q.x + q.x * q.x;
     const double by_e = q.x * q.x / whole * q.x * (q.x + 2 * e.x) / whole, by_q = e.x * e.x / whole * e.x * (e.x + 2 * q.x) / whole;
-    return (jet)(e.x * q.x * (e.x + q.x) / whole, by_e * e.yzw + by_q * q.yzw);
+    return with_value(e.x * q.x * (e.x + q.x) / whole, by_e * e + by_q * q);
 }
 
 static inline jet pbe_c(const point_density point) {
