@@ -122,6 +122,10 @@ fn jobs_go_to_those_who_can_do_them() {
     let mut jobs = vec![vec![0, 1], vec![]];
     let moves = rebalance(&mut jobs, &[vec![1.0, 2.0], vec![1.0, f64::INFINITY]], &[3.0, 0.0], &free(&times));
     assert_eq!((moves.len(), moves[0].job), (1, 0));
+    // A worker that did a small job faster than expected is not believed to do large ones so.
+    let mut jobs = vec![vec![0, 1, 2], vec![3]];
+    let times = [vec![1.0, 1.0, 1.0, 0.1], vec![50.0, 50.0, 50.0, 20.0]];
+    assert_eq!(rebalance(&mut jobs, &times, &[3.0, 0.5], &free(&times)), []);
 }
 
 #[test]

@@ -29,7 +29,7 @@ pub fn imbalance(seconds: &[f64]) -> f64 {
 /// Moves jobs from the slowest worker to the fastest until all are in balance, in at most five rounds.
 ///
 /// `seconds` are the measured times of the workers for their `jobs`. A worker is expected to need
-/// its `times` for jobs, all times the factor by which it was slower than expected. `migration` has
+/// its `times` for jobs, all times the factor by which it was slower than expected, at least 1. `migration` has
 /// the seconds that it costs each worker to take each job. A round brings the slowest and the
 /// fastest worker together, as near as jobs allow. Each move takes the job that is nearest to half
 /// of their difference, and none that would make it larger.
@@ -40,14 +40,14 @@ pub fn rebalance(
     migration: &[Vec<f64>],
 ) -> Vec<Move> {
     let expected = super::seconds(jobs, times);
-    // An idle worker is taken for as fast as expected, compared with the one that does best.
-    let measured: Vec<Option<f64>> = expected
-        .iter()
-        .zip(seconds)
-        .map(|(expected, seconds)| (*expected > 0.0 && *seconds > 0.0).then(|| seconds / expected))
-        .collect();
-    let Some(best) = measured.iter().flatten().copied().reduce(f64::min) else { return Vec::new() };
-    let factors: Vec<f64> = measured.into_iter().map(|factor| factor.unwrap_or(best)).collect();
+    // No worker is taken for faster than expected. One that has few and small jobs may seem so, and a
+    // large job would then take much longer than it seemed.
+    let factor =
+        |(expected, seconds): (&f64, &f64)| if *expected > 0.0 { (seconds / expected).max(1.0) } else { 1.0 };
+    let factors: Vec<f64> = expected.iter().zip(seconds).map(factor).collect();
+    if seconds.iter().all(|&time| time <= 0.0) {
+        return Vec::new();
+    }
     let mut seconds = seconds.to_vec();
     let mut moves = Vec::new();
     for _ in 0..ROUNDS {
