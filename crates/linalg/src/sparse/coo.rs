@@ -1,9 +1,17 @@
 //! Lists of entries.
 
 use super::arithmetic::{conjugate, negative};
-use super::csr::Csr;
+use super::csr::{Csr, Rows};
 use crate::host::level1::Arithmetic;
 use lattice_compute::NoRoom;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Most bands of rows that are sorted at once. Each thread reads all entries.
+const MOST_BANDS: usize = 8;
+
+/// Entries below which one thread sorts.
+const FEWEST_OF_BANDS: usize = 1 << 16;
 
 /// One entry of a matrix, with its place counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,50 +82,75 @@ impl<T: Arithmetic> Coo<T> {
             (entry.row != entry.column).then_some(Entry { row: entry.column, column: entry.row, value })
         };
         let all = || self.entries.iter().flat_map(|entry| [Some(*entry), other(entry)]).flatten();
-        // Sorts by rows first, by counting. The order of a row's entries stays.
-        let mut starts = Vec::new();
-        lattice_compute::reserve(&mut starts, self.rows + 1)?;
-        starts.resize(self.rows + 1, 0_u64);
-        let mut count = 0;
-        for entry in all() {
-            starts[entry.row as usize + 1] += 1;
-            count += 1;
-        }
-        for row in 0..self.rows {
-            starts[row + 1] += starts[row];
-        }
-        let mut sorted: Vec<(u32, T)> = Vec::new();
-        lattice_compute::reserve(&mut sorted, count)?;
-        sorted.resize(count, (0, T::default()));
-        let mut next = starts.clone();
-        for entry in all() {
-            assert!((entry.column as usize) < self.columns, "column {} of {}", entry.column, self.columns);
-            let place = &mut next[entry.row as usize];
-            sorted[*place as usize] = (entry.column, entry.value);
-            *place += 1;
-        }
-        let mut csr = Csr::empty(self.rows, self.columns);
-        lattice_compute::reserve(&mut csr.columns_of, count)?;
-        lattice_compute::reserve(&mut csr.values, count)?;
-        for row in 0..self.rows {
-            let entries = &mut sorted[starts[row] as usize..starts[row + 1] as usize];
+        let inside = |entry: &Entry<T>| {
+            let Entry { row, column, .. } = *entry;
+            assert!((row as usize) < self.rows, "row {row} of {}", self.rows);
+            assert!((column as usize) < self.columns, "column {column} of {}", self.columns);
+        };
+        self.entries.iter().for_each(inside);
+        // Each thread looks at all entries and takes those of its rows, which it then writes alone.
+        let few = self.entries.len() < FEWEST_OF_BANDS;
+        let bands = if few { 1 } else { rayon::current_num_threads().clamp(1, MOST_BANDS) };
+        let height = self.rows.div_ceil(bands).max(1);
+        let rows_of = |band: usize| band * height..self.rows.min((band + 1) * height);
+        let sorted = (0..self.rows.div_ceil(height)).into_par_iter().map(|band| {
+            let rows = rows_of(band);
+            rows_sorted(&rows, || all().filter(|entry| rows.contains(&(entry.row as usize))))
+        });
+        let pieces = sorted.collect::<Result<Vec<Rows<T>>, NoRoom>>()?;
+        let entries: usize = pieces.iter().map(|(_, columns, _)| columns.len()).sum();
+        lattice_compute::expect_room((entries * (size_of::<u32>() + size_of::<T>()) + 8 * self.rows) as u64)?;
+        Ok(Csr::joined(self.columns, pieces))
+    }
+}
+
+/// Sorts the entries of some rows, and adds those of one place in their order.
+fn rows_sorted<T: Arithmetic, I: Iterator<Item = Entry<T>>>(
+    rows: &Range<usize>,
+    entries: impl Fn() -> I,
+) -> Result<Rows<T>, NoRoom> {
+    // Sorts by rows first, by counting. The order of a row's entries stays.
+    let mut starts = Vec::new();
+    lattice_compute::reserve(&mut starts, rows.len() + 1)?;
+    starts.resize(rows.len() + 1, 0_usize);
+    entries().for_each(|entry| starts[entry.row as usize - rows.start + 1] += 1);
+    for row in 0..rows.len() {
+        starts[row + 1] += starts[row];
+    }
+    let count = starts[rows.len()];
+    let mut sorted: Vec<(u32, T)> = Vec::new();
+    lattice_compute::reserve(&mut sorted, count)?;
+    sorted.resize(count, (0, T::default()));
+    let mut next = starts.clone();
+    for entry in entries() {
+        let place = &mut next[entry.row as usize - rows.start];
+        sorted[*place] = (entry.column, entry.value);
+        *place += 1;
+    }
+    let (mut lengths, mut columns, mut values) = (Vec::new(), Vec::new(), Vec::new());
+    lattice_compute::reserve(&mut lengths, rows.len())?;
+    lattice_compute::reserve(&mut columns, count)?;
+    lattice_compute::reserve(&mut values, count)?;
+    for row in 0..rows.len() {
+        let entries = &mut sorted[starts[row]..starts[row + 1]];
+        if !entries.is_sorted_by_key(|(column, _)| *column) {
             // A stable sort, so that the order of additions is that of the list.
             entries.sort_by_key(|(column, _)| *column);
-            let begin = csr.values.len();
-            for &(column, value) in entries.iter() {
-                match csr.columns_of[begin..].last() {
-                    Some(&last) if last == column => {
-                        let sum = csr.values.last_mut().expect("there is a value for each column");
-                        *sum = *sum + value;
-                    }
-                    _ => {
-                        csr.columns_of.push(column);
-                        csr.values.push(value);
-                    }
+        }
+        let begin = values.len();
+        for &(column, value) in entries.iter() {
+            match columns[begin..].last() {
+                Some(&last) if last == column => {
+                    let sum: &mut T = values.last_mut().expect("there is a value for each column");
+                    *sum = *sum + value;
+                }
+                _ => {
+                    columns.push(column);
+                    values.push(value);
                 }
             }
-            csr.starts[row + 1] = csr.values.len() as u64;
         }
-        Ok(csr)
+        lengths.push((values.len() - begin) as u64);
     }
+    Ok((lengths, columns, values))
 }

@@ -3,7 +3,7 @@
 use super::error::Wrong;
 use super::header::{Field, Header, Layout, Symmetry, words};
 use super::line::{Lines, shown};
-use super::numbers;
+use super::{numbers, plain};
 use crate::host::level1::Arithmetic;
 use crate::sparse::coo::Entry;
 use num_complex::Complex64;
@@ -86,9 +86,19 @@ fn holds_numbers(line: &[u8]) -> bool {
     line.iter().find(|byte| !byte.is_ascii_whitespace()).is_some_and(|&byte| byte != b'%')
 }
 
-fn piece<T: Arithmetic>(header: &Header, text: &[u8]) -> Piece<T> {
+fn piece<T: Arithmetic>(header: &Header, mut text: &[u8]) -> Piece<T> {
     let mut piece = Piece { entries: Vec::with_capacity(text.len() / 16), lines: 0, wrong: None };
-    for (number, line) in Lines::new(text, 0) {
+    while !text.is_empty() {
+        if let Some((entry, length)) = plain::entry(header, text) {
+            piece.entries.push(entry);
+            piece.lines += 1;
+            text = &text[length..];
+            continue;
+        }
+        // Everything that is rare or wrong, line by line.
+        let mut lines = Lines::new(text, piece.lines);
+        let Some((number, line)) = lines.next() else { break };
+        text = lines.rest().0;
         piece.lines += 1;
         if !holds_numbers(line) {
             continue;

@@ -13,6 +13,7 @@ mod error;
 mod header;
 mod line;
 mod numbers;
+mod plain;
 mod write;
 
 pub use error::MarketError;
