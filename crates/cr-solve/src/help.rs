@@ -169,7 +169,14 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "cr-solve md table morse.table --section PAIR_12 --spacing r,r2 --interpolation linear,cubic",
         ],
     ),
-    ("cr-solve tune", &["cr-solve tune --device 0.0", "cr-solve tune --list"]),
+    (
+        "cr-solve tune",
+        &[
+            "cr-solve tune --device 0.0",
+            "cr-solve tune sparse poisson3d:64 --rhs 1,8",
+            "cr-solve tune --list",
+        ],
+    ),
     ("cr-solve bench", &["cr-solve bench all --quick", "cr-solve bench all --json > result.json"]),
     ("cr-solve bench all", &["cr-solve bench all --quick", "cr-solve bench all --report page.html"]),
     ("cr-solve bench bandwidth", &["cr-solve bench bandwidth --device 0.0"]),

@@ -63,7 +63,7 @@ pub struct Arguments {
     /// Cycle of amg: v, or k for hard problems, with the methods cg and gcr
     #[arg(long, value_name = "CYCLE", default_value = "v")]
     cycle: Cycle,
-    /// Form of the matrix in memory: auto, csr, sell, bsr:SIZE, diagonals or coo
+    /// Form of the matrix in memory: auto, csr, sell, bsr:SIZE, diagonals, coo or full-rows
     #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = choice::<Format>)]
     format: Choice<Format>,
     /// Wanted ‖b − A x‖ / ‖b‖

@@ -5,7 +5,8 @@ use super::arguments::{is_wanted, path_text};
 use super::extents::Extents;
 use super::failure::{Failure, Status};
 use super::report::{Report, align_right, plain_table};
-use crate::bench::{fft, md, no_device};
+use crate::bench::{fft, md, no_device, sparse};
+use crate::matrix_source::Matrix;
 use crate::memory::Need;
 use crate::precisions;
 use crate::tune_progress::Progress;
@@ -13,6 +14,8 @@ use crate::variants::{short, short_options};
 use comfy_table::{ContentArrangement, Table};
 use lattice_cl::blas::fft::{FftError, FftKind, Shape, TunedFft, tune_fft};
 use lattice_cl::blas::gemm::{Arithmetic, TunedGemm, tune_gemm};
+use lattice_cl::blas::sparse::market::AnyCsr;
+use lattice_cl::blas::sparse::{Csr, MatrixOptions, TunedFormat, tune_format};
 use lattice_cl::blas::{BlasError, Op};
 use lattice_cl::device::{Device, DeviceOptions, Profiling, SearchObserver, Selector, Team};
 use lattice_cl::geometry::{Boundary, Dims, Lattice};
@@ -35,10 +38,15 @@ pub struct Arguments {
     /// The kernels to tune
     #[arg(value_enum, value_name = "KERNELS", default_value = "stencil")]
     family: Family,
+    /// Sparse: Matrix Market files, or model problems as those of solve [default: those of bench sparse]
+    ///
+    /// Formats are timed, and the fastest is kept for all matrices with entries at the same places.
+    #[arg(value_name = "MATRIX")]
+    matrices: Vec<String>,
     /// Stencil: extents in x, y, z, t of one device's domain; may be repeated
     #[arg(long, value_name = "EXTENTS", default_value = "16x16x16x32")]
     dims: Vec<Dims>,
-    /// Precisions: double, single, half (or d, s, h) or all; gemm and fft have no half, single of md is mixed
+    /// Precisions: double, single, half (or d, s, h) or all; only the stencil has half; single of md is mixed
     #[arg(long, value_name = "PRECISION,…", value_delimiter = ',', default_value = "all", value_parser = precisions::of_fields())]
     precision: Vec<String>,
     /// Gemm: m, n and k of the products, N for NxNxN [default: 1024]; fft: one to four extents [default: those of bench fft]; md: numbers of atoms [default: 500,4000,32000]
@@ -61,7 +69,7 @@ pub struct Arguments {
     /// Stencil: reals stored for each link: 18, 12, 8 or all
     #[arg(long, value_name = "REALS,…", value_delimiter = ',', default_value = "all", value_parser = ["all", "18", "12", "8"])]
     links: Vec<String>,
-    /// Stencil: numbers of right-hand sides that the operators are applied to at once
+    /// Stencil and sparse: numbers of right-hand sides that the operators are applied to at once
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1", value_parser = clap::value_parser!(u8).range(1..=64))]
     rhs: Vec<u8>,
     /// Stencil: the operators
@@ -91,6 +99,8 @@ enum Family {
     Fft,
     /// Pair forces of argon, by the formula and a table of the derivative
     Md,
+    /// Formats of sparse matrices, by their products
+    Sparse,
 }
 
 /// Operators whose kernels have variants of their own.
@@ -124,6 +134,9 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     if arguments.list {
         return list(&kept_in(file)?, report);
     }
+    if arguments.family != Family::Sparse && !arguments.matrices.is_empty() {
+        return Err(Failure::usage(format!("{}: only tune sparse takes matrices", arguments.matrices[0])));
+    }
     let progress = Arc::new(Progress::new(report, Duration::from_secs(arguments.budget)));
     let team = team(common, &progress)?;
     let [device] = team.devices() else {
@@ -156,6 +169,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         }
         Family::Fft => tune_transforms(arguments, device, report, &progress, &mut rows)?,
         Family::Md => tune_forces(arguments, device, report, &progress, &mut rows)?,
+        Family::Sparse => tune_formats(arguments, device, report, &progress, &mut rows)?,
     }
     progress.finish();
     let info = device.info();
@@ -436,6 +450,63 @@ fn tune_forces(
                 rows.push(Row::new(&key, &shipped, &found));
             }
         }
+    }
+    Ok(())
+}
+
+/// Tunes the formats of matrices, for each precision and number of vectors.
+fn tune_formats(
+    arguments: &Arguments,
+    device: &Device,
+    report: &Report,
+    progress: &Progress,
+    rows: &mut Vec<Row>,
+) -> Result<(), Failure> {
+    let named: Vec<&str> = if arguments.matrices.is_empty() {
+        sparse::default_problems(device.info().kind).to_vec()
+    } else {
+        arguments.matrices.iter().map(String::as_str).collect()
+    };
+    let of_precision = |precision: &str| is_wanted(&arguments.precision, precision);
+    let precisions = ["double", "single"].into_iter().filter(|&name| of_precision(name)).count();
+    progress.plan(named.len() * precisions * arguments.rhs.len());
+    for name in named {
+        report.note(format_args!("{name}: products in each format"));
+        match Matrix::of(name)?.matrix {
+            AnyCsr::Real(matrix) => {
+                let matrix = Arc::new(matrix);
+                if of_precision("single") {
+                    tune_matrix::<f32>(arguments, device, &Arc::new(matrix.cast()), rows)?;
+                }
+                if of_precision("double") {
+                    tune_matrix::<f64>(arguments, device, &matrix, rows)?;
+                }
+            }
+            AnyCsr::Complex(matrix) => {
+                let matrix = Arc::new(matrix);
+                if of_precision("single") {
+                    tune_matrix::<Complex<f32>>(arguments, device, &Arc::new(matrix.cast()), rows)?;
+                }
+                if of_precision("double") {
+                    tune_matrix::<Complex<f64>>(arguments, device, &matrix, rows)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn tune_matrix<T: lattice_cl::blas::host::level1::Arithmetic>(
+    arguments: &Arguments,
+    device: &Device,
+    matrix: &Arc<Csr<T>>,
+    rows: &mut Vec<Row>,
+) -> Result<(), Failure> {
+    for &vectors in &arguments.rhs {
+        let options = MatrixOptions { vectors: usize::from(vectors), ..MatrixOptions::default() };
+        let budget = Duration::from_secs(arguments.budget);
+        let TunedFormat { key, shipped, found } = tune_format(device, matrix, options, budget)?;
+        rows.push(Row::new(&key, &shipped, &found));
     }
     Ok(())
 }

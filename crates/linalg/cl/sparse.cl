@@ -1,7 +1,8 @@
 // Products with sparse matrices: Y = A X for `vectors` vectors, a row of X and Y for each component, row after row.
 //
 // Besides the common definitions the host gives LOCAL_SIZE, the work-group size; SLICE, the rows of a slice; SLICE_ROWS and DIAGONAL_ROWS, the rows
-// that a work-item computes at a time: one where neighbours read what lies side by side, several on processors, whose loops over them become vectors.
+// that a work-item computes at a time: one where neighbours read what lies side by side, several on processors, whose loops over them become vectors;
+// PART_SUMS, the sums of a work-item in a full row.
 //
 // A work-item computes `chunk` results one after the other. No result is added to by two work-groups: those that several have parts of
 // are put together by a second kernel, in the order of the parts.
@@ -29,7 +30,7 @@ static inline element team_sum(element sum, const uint team, __local element *sc
 
 // Rows of at most `longest` entries, each by a team of work-items.
 KERNEL csr_rows(const ulong results, const uint vectors, const ulong chunk, const uint team, const uint longest, STARTS(starts),
-                INDICES(columns), MATRIX(values), X, Y) {
+                INDICES(columns), VALUES(values), X, Y) {
     __local element scratch[LOCAL_SIZE];
     const ulong first = get_global_id(0) / team * chunk;
     const uint member = get_local_id(0) % team;
@@ -44,7 +45,7 @@ KERNEL csr_rows(const ulong results, const uint vectors, const ulong chunk, cons
             is_short = end - begin <= longest;
             if (is_short) {
                 for (ulong k = begin + member; k < end; k += team) {
-                    sum += multiply(values[k], x[(ulong)columns[k] * vectors + vector]);
+                    sum += multiply(value_of(values[k]), x[(ulong)columns[k] * vectors + vector]);
                 }
             }
         }
@@ -56,14 +57,14 @@ KERNEL csr_rows(const ulong results, const uint vectors, const ulong chunk, cons
 }
 
 // Parts of longer rows, each by a group: part p has the entries from bounds[2p] to bounds[2p + 1].
-KERNEL csr_parts(const uint vectors, STARTS(bounds), INDICES(columns), MATRIX(values), X, __global element *restrict partials) {
+KERNEL csr_parts(const uint vectors, STARTS(bounds), INDICES(columns), VALUES(values), X, __global element *restrict partials) {
     __local element scratch[LOCAL_SIZE];
     const ulong result = get_group_id(0);
     const ulong part = row_of(result, vectors);
     const uint vector = vector_of(result, vectors);
     element sum = (element)0;
     for (ulong k = bounds[2 * part] + get_local_id(0); k < bounds[2 * part + 1]; k += LOCAL_SIZE) {
-        sum += multiply(values[k], x[(ulong)columns[k] * vectors + vector]);
+        sum += multiply(value_of(values[k]), x[(ulong)columns[k] * vectors + vector]);
     }
     sum = team_sum(sum, LOCAL_SIZE, scratch);
     if (get_local_id(0) == 0) {
@@ -71,8 +72,8 @@ KERNEL csr_parts(const uint vectors, STARTS(bounds), INDICES(columns), MATRIX(va
     }
 }
 
-// Adds the parts of longer rows in their order: row rows[i] has the parts from first[i] to first[i + 1].
-KERNEL csr_long_rows(const ulong results, const uint vectors, INDICES(rows), INDICES(first), MATRIX(partials), Y) {
+// Adds the parts of rows in their order: row rows[i] has the parts from first[i] to first[i + 1].
+KERNEL part_sums(const ulong results, const uint vectors, INDICES(rows), INDICES(first), MATRIX(partials), Y) {
     const ulong result = get_global_id(0);
     if (result >= results) {
         return;
@@ -86,9 +87,43 @@ KERNEL csr_long_rows(const ulong results, const uint vectors, INDICES(rows), IND
     y[(ulong)rows[row] * vectors + vector] = sum;
 }
 
+// Parts of rows that are full between their first and their last entry, each by a group: part p has the values from bounds[2p] to bounds[2p + 1], and
+// the columns from first_columns[p] on. A work-item adds every PART_SUMS sums on their own, so that their loads are under way together.
+KERNEL full_parts(const uint vectors, STARTS(bounds), INDICES(first_columns), VALUES(values), X, __global element *restrict partials) {
+    __local element scratch[LOCAL_SIZE];
+    const ulong result = get_group_id(0);
+    const ulong part = row_of(result, vectors);
+    const uint vector = vector_of(result, vectors);
+    const ulong end = bounds[2 * part + 1];
+    ulong k = bounds[2 * part] + get_local_id(0);
+    ulong from = ((ulong)first_columns[part] + get_local_id(0)) * vectors + vector;
+    element sums[PART_SUMS];
+    for (uint l = 0; l < PART_SUMS; l++) {
+        sums[l] = (element)0;
+    }
+    for (; k + LOCAL_SIZE * (PART_SUMS - 1) < end; k += LOCAL_SIZE * PART_SUMS) {
+        for (uint l = 0; l < PART_SUMS; l++) {
+            sums[l] += multiply(value_of(values[k + LOCAL_SIZE * l]), x[from + (ulong)LOCAL_SIZE * l * vectors]);
+        }
+        from += (ulong)LOCAL_SIZE * PART_SUMS * vectors;
+    }
+    for (; k < end; k += LOCAL_SIZE) {
+        sums[0] += multiply(value_of(values[k]), x[from]);
+        from += (ulong)LOCAL_SIZE * vectors;
+    }
+    element sum = sums[0];
+    for (uint l = 1; l < PART_SUMS; l++) {
+        sum += sums[l];
+    }
+    sum = team_sum(sum, LOCAL_SIZE, scratch);
+    if (get_local_id(0) == 0) {
+        partials[result] = sum;
+    }
+}
+
 // Slices of SLICE rows. Slots of a slice have descending lengths; a slot without a row has a number of `rows` or more.
 KERNEL sell(const ulong results, const uint vectors, const ulong chunk, const uint rows, STARTS(starts), INDICES(lengths),
-            INDICES(rows_of), INDICES(columns), MATRIX(values), X, Y) {
+            INDICES(rows_of), INDICES(columns), VALUES(values), X, Y) {
     const ulong first = get_global_id(0) * chunk;
     for (ulong result = first; result < min(first + chunk, results); result++) {
         const ulong slot = row_of(result, vectors) * SLICE_ROWS;
@@ -104,14 +139,14 @@ KERNEL sell(const ulong results, const uint vectors, const ulong chunk, const ui
         for (; k < shortest; k++) {
             const ulong entry = begin + (ulong)k * SLICE;
             for (uint l = 0; l < SLICE_ROWS; l++) {
-                sums[l] += multiply(values[entry + l], x[(ulong)columns[entry + l] * vectors + vector]);
+                sums[l] += multiply(value_of(values[entry + l]), x[(ulong)columns[entry + l] * vectors + vector]);
             }
         }
         for (; k < longest; k++) {
             const ulong entry = begin + (ulong)k * SLICE;
             for (uint l = 0; l < SLICE_ROWS; l++) {
                 if (k < lengths[slot + l]) {
-                    sums[l] += multiply(values[entry + l], x[(ulong)columns[entry + l] * vectors + vector]);
+                    sums[l] += multiply(value_of(values[entry + l]), x[(ulong)columns[entry + l] * vectors + vector]);
                 }
             }
         }
@@ -126,7 +161,7 @@ KERNEL sell(const ulong results, const uint vectors, const ulong chunk, const ui
 
 // Diagonals: element rows d + i of the values belongs to row i and column i + offsets[d].
 KERNEL diagonals(const ulong results, const uint vectors, const ulong chunk, const ulong rows, const ulong column_count, const uint count,
-                 __global const long *restrict offsets, MATRIX(values), X, Y) {
+                 __global const long *restrict offsets, VALUES(values), X, Y) {
     const ulong first_result = get_global_id(0) * chunk;
     for (ulong result = first_result; result < min(first_result + chunk, results); result++) {
         const uint vector = vector_of(result, vectors);
@@ -139,7 +174,7 @@ KERNEL diagonals(const ulong results, const uint vectors, const ulong chunk, con
         for (uint d = 0; d < count; d++) {
             const long column = row + offsets[d];
             const int inside = column >= 0 && column < (long)column_count;
-            const element product = multiply(values[entry], x[(ulong)(inside ? column : 0) * vectors + vector]);
+            const element product = multiply(value_of(values[entry]), x[(ulong)(inside ? column : 0) * vectors + vector]);
             sum += inside ? product : (element)0;
             entry += rows;
         }
@@ -155,7 +190,7 @@ KERNEL diagonals(const ulong results, const uint vectors, const ulong chunk, con
             const long offset = offsets[d];
             const long end = min(last, (long)column_count - offset);
             for (long row = max(first, -offset); row < end; row++) {
-                sums[row - first] += multiply(values[rows * d + row], x[(ulong)(row + offset) * vectors + vector]);
+                sums[row - first] += multiply(value_of(values[rows * d + row]), x[(ulong)(row + offset) * vectors + vector]);
             }
         }
         for (long row = first; row < last; row++) {
@@ -167,7 +202,7 @@ KERNEL diagonals(const ulong results, const uint vectors, const ulong chunk, con
 
 // Entries sorted by rows, in segments. A row that a segment begins belongs to it. What it has of a row that an earlier segment began is its head.
 KERNEL coo_segments(const ulong results, const uint vectors, const ulong entries, const ulong segment, INDICES(rows_of), INDICES(columns),
-                    MATRIX(values), X, __global element *restrict heads, Y) {
+                    VALUES(values), X, __global element *restrict heads, Y) {
     const ulong result = get_global_id(0);
     if (result >= results) {
         return;
@@ -180,7 +215,7 @@ KERNEL coo_segments(const ulong results, const uint vectors, const ulong entries
     element sum = (element)0;
     for (ulong k = begin; k < end; k++) {
         const uint row = rows_of[k];
-        sum += multiply(values[k], x[(ulong)columns[k] * vectors + vector]);
+        sum += multiply(value_of(values[k]), x[(ulong)columns[k] * vectors + vector]);
         if (k + 1 == end || rows_of[k + 1] != row) {
             if (is_head) {
                 head = sum;

@@ -23,7 +23,7 @@
 
 // Rows of at most `longest` entries.
 KERNEL csr_packs(const ulong results, const uint packs, const ulong chunk, const uint longest, STARTS(starts), INDICES(columns),
-                 MATRIX(values), X, Y) {
+                 VALUES(values), X, Y) {
     PACKS_OF_X;
     PACKS_OF_Y;
     const ulong first = get_global_id(0) * chunk;
@@ -38,7 +38,7 @@ KERNEL csr_packs(const ulong results, const uint packs, const ulong chunk, const
         packed sum = (packed)0;
         UNROLL_4
         for (ulong k = begin; k < end; k++) {
-            sum += times(values[k], from[(ulong)columns[k] * packs + at]);
+            sum += times(value_of(values[k]), from[(ulong)columns[k] * packs + at]);
         }
         to[result] = sum;
     }
@@ -46,7 +46,7 @@ KERNEL csr_packs(const ulong results, const uint packs, const ulong chunk, const
 
 // Slices of SLICE rows.
 KERNEL sell_packs(const ulong results, const uint packs, const ulong chunk, const uint rows, STARTS(starts), INDICES(lengths),
-                  INDICES(rows_of), INDICES(columns), MATRIX(values), X, Y) {
+                  INDICES(rows_of), INDICES(columns), VALUES(values), X, Y) {
     PACKS_OF_X;
     PACKS_OF_Y;
     const ulong first = get_global_id(0) * chunk;
@@ -59,7 +59,7 @@ KERNEL sell_packs(const ulong results, const uint packs, const ulong chunk, cons
         UNROLL_4
         for (uint k = 0; k < length; k++) {
             const ulong entry = begin + (ulong)k * SLICE;
-            sum += times(values[entry], from[(ulong)columns[entry] * packs + at]);
+            sum += times(value_of(values[entry]), from[(ulong)columns[entry] * packs + at]);
         }
         const uint row = rows_of[slot];
         if (row < rows) {
@@ -70,7 +70,7 @@ KERNEL sell_packs(const ulong results, const uint packs, const ulong chunk, cons
 
 // The sums of a row of blocks. `column` is the place of its first block's column.
 static inline void add_blocks(const uint size, ulong column, const uint length, const uint packs, const uint at, INDICES(columns),
-                              MATRIX(values), const __global packed *restrict from, packed *sums) {
+                              VALUES(values), const __global packed *restrict from, packed *sums) {
     const ulong lane = column % BLOCK_SLICE;
     for (uint i = 0; i < size; i++) {
         sums[i] = (packed)0;
@@ -81,7 +81,7 @@ static inline void add_blocks(const uint size, ulong column, const uint length, 
         for (uint j = 0; j < size; j++) {
             const packed factor = from[first + j * packs];
             for (uint i = 0; i < size; i++) {
-                sums[i] += times(values[block + BLOCK_SLICE * (size * j + i)], factor);
+                sums[i] += times(value_of(values[block + BLOCK_SLICE * (size * j + i)]), factor);
             }
         }
         column += BLOCK_SLICE;
@@ -91,7 +91,7 @@ static inline void add_blocks(const uint size, ulong column, const uint length, 
 // Square blocks of `size` rows, in slices of BLOCK_SLICE rows of blocks like those of `sell`. The column of block k of slot l has number
 // starts[slice] + BLOCK_SLICE k + l. Element (i, j) of the block has number size² (starts[slice] + BLOCK_SLICE k) + BLOCK_SLICE (size j + i) + l.
 KERNEL blocks(const ulong results, const uint packs, const ulong chunk, const uint block_rows, const uint size, STARTS(starts),
-              INDICES(lengths), INDICES(rows_of), INDICES(columns), MATRIX(values), X, Y) {
+              INDICES(lengths), INDICES(rows_of), INDICES(columns), VALUES(values), X, Y) {
     PACKS_OF_X;
     PACKS_OF_Y;
     const ulong first = get_global_id(0) * chunk;
@@ -120,7 +120,7 @@ KERNEL blocks(const ulong results, const uint packs, const ulong chunk, const ui
 
 // Diagonals. A work-item computes ROWS results at once, a group's size apart, so that their loads are under way together.
 KERNEL diagonals_packs(const ulong results, const uint packs, const ulong chunk, const ulong rows, const ulong column_count, const uint count,
-                       __global const long *restrict offsets, MATRIX(values), X, Y) {
+                       __global const long *restrict offsets, VALUES(values), X, Y) {
     PACKS_OF_X;
     PACKS_OF_Y;
     const ulong first = (get_group_id(0) * LOCAL_SIZE * ROWS + get_local_id(0)) * chunk;
@@ -137,12 +137,12 @@ KERNEL diagonals_packs(const ulong results, const uint packs, const ulong chunk,
         }
         for (uint d = 0; d < count; d++) {
             const long offset = offsets[d];
-            __global const element *restrict diagonal = values + (ulong)d * rows;
+            __global const stored *restrict diagonal = values + (ulong)d * rows;
             for (uint r = 0; r < ROWS; r++) {
                 // All loads are within the arrays, so none waits for the decision whether its product counts.
                 const long column = row[r] + offset;
                 const int inside = column >= 0 && column < (long)column_count;
-                const packed product = times(diagonal[row[r]], from[(ulong)(inside ? column : 0) * packs + at[r]]);
+                const packed product = times(value_of(diagonal[row[r]]), from[(ulong)(inside ? column : 0) * packs + at[r]]);
                 sums[r] += inside ? product : (packed)0;
             }
         }

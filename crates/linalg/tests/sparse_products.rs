@@ -2,16 +2,21 @@
 
 mod matrices;
 
+use lattice_compute::{CacheMode, Device, DeviceOptions, discover};
 use lattice_linalg::host::level1::Arithmetic;
 use lattice_linalg::sparse::market::AnyCsr;
-use lattice_linalg::sparse::{Csr, Format, FormatError, Matrix, Place, Vector};
+use lattice_linalg::sparse::{
+    Csr, Format, FormatError, Matrix, MatrixOptions, Place, Problem, Vector, tune_format,
+};
 use lattice_linalg::{BlasError, host};
 use matrices::{complex, json, matrices, matrix, norm, places, sample, small, vector};
 use num_complex::{Complex, Complex64};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// All formats that a matrix can have.
 fn formats<T: Arithmetic>(matrix: &Csr<T>) -> Vec<Format> {
-    let mut formats = vec![Format::Csr, Format::Sell, Format::Coo];
+    let mut formats = vec![Format::Csr, Format::Sell, Format::Coo, Format::FullRows];
     formats.extend(
         [2, 3, 5].into_iter().filter(|n| matrix.rows() % n + matrix.columns() % n == 0).map(Format::Blocks),
     );
@@ -81,6 +86,103 @@ fn expected_of_transpose<T: Arithmetic>(matrix: &Csr<T>, x: &[T]) -> Vec<Complex
     y
 }
 
+/// Three full rows among short ones; one of them only in its second half, with gaps.
+fn arrow(columns: usize) -> Csr<Complex64> {
+    let value = |row: usize, column: usize| Complex64::new((row + 3 * column) as f64, 0.5 - row as f64).inv();
+    Csr::from_rows(
+        columns,
+        (0..41).map(|row| {
+            let is_entry = move |column: &usize| match row {
+                0 | 40 => true,
+                7 => *column >= columns / 10 && column % 9 != 4,
+                _ => column % 41 == row && *column < 90,
+            };
+            (0..columns)
+                .filter(is_entry)
+                .map(move |column| (column as u32, value(row, column)))
+                .collect::<Vec<_>>()
+        }),
+    )
+}
+
+#[test]
+fn full_rows_need_no_column_numbers() {
+    let matrix = arrow(3000).cast::<f64>();
+    let bytes: Vec<_> = Format::candidates(&matrix, 8);
+    let of = |wanted: Format| bytes.iter().find(|(format, _)| *format == wanted).map(|(_, bytes)| *bytes);
+    let (full, rows) = (of(Format::FullRows).unwrap(), of(Format::Csr).unwrap());
+    assert!(10 * full < 7 * rows, "{full} {rows}");
+    assert_eq!(Format::of_fewest_bytes(&matrix, 8), Format::FullRows);
+    assert!(
+        Format::FullRows.reason(&matrix).starts_with("3 rows are full"),
+        "{}",
+        Format::FullRows.reason(&matrix)
+    );
+    for place in places() {
+        let made = Matrix::with_format(&place, matrix.clone(), Format::FullRows).unwrap();
+        let height = Matrix::<f64>::slice_height(&place);
+        let counted =
+            Format::candidates(&matrix, height).into_iter().find(|(format, _)| *format == Format::FullRows);
+        assert_eq!(counted, Some((Format::FullRows, made.bytes())), "{}", place.label());
+    }
+}
+
+#[test]
+fn values_may_be_single_while_sums_are_double() {
+    let (uneven, arrow) = (sample(95, 70, true).to_csr().unwrap(), arrow(150));
+    for place in places() {
+        for matrix in [&uneven, &arrow] {
+            check_single::<Complex<f64>>(&place, matrix);
+            check_single::<f64>(&place, &matrix.cast());
+        }
+        // There is nothing to round in single precision.
+        let options = MatrixOptions { single_values: true, ..MatrixOptions::default() };
+        let single = Matrix::<f32>::with_options(&place, uneven.cast::<f32>(), options).unwrap();
+        assert_eq!(single.bytes(), Matrix::new(&place, uneven.cast::<f32>()).unwrap().bytes());
+    }
+}
+
+fn check_single<T: Arithmetic>(place: &Place, matrix: &Csr<T>) {
+    let rounded: Csr<T> =
+        if T::IS_COMPLEX { matrix.cast::<Complex<f32>>().cast() } else { matrix.cast::<f32>().cast() };
+    for format in formats(matrix) {
+        let options = MatrixOptions { format: Some(format), single_values: true, vectors: 1 };
+        let made = Matrix::with_options(place, matrix.clone(), options).unwrap();
+        let whole = Matrix::with_format(place, matrix.clone(), format).unwrap();
+        let what = format!("{}, {format}", place.label());
+        assert!(made.bytes() < whole.bytes(), "{what}: {} {}", made.bytes(), whole.bytes());
+        for vectors in [1, 4] {
+            let x: Vec<T> =
+                vector(matrix.columns() * vectors, true).into_iter().map(T::from_complex).collect();
+            let expected = expected(&rounded, vectors, &x);
+            let mut y = Vector::zero(place, matrix.rows() * vectors).unwrap();
+            made.multiply_block(vectors, &Vector::from_slice(place, &x).unwrap(), &mut y).unwrap();
+            let found = distance(&y.to_vec().unwrap(), &expected);
+            assert!(found <= 1e-14, "{what}, {vectors} vectors: {found}");
+        }
+    }
+}
+
+#[test]
+fn a_measured_format_is_kept_for_the_pattern() {
+    let options = DeviceOptions { cache: CacheMode::Off, ..DeviceOptions::default() };
+    let Some(found) = discover().devices.into_iter().find(|found| found.info.fp64) else { return };
+    let device = Device::open(&found, &options).unwrap();
+    let place = Place::from(&device);
+    let matrix = Arc::new("poisson2d:17".parse::<Problem>().unwrap().matrix().unwrap());
+    let by_bytes = Matrix::chosen_format(&place, &matrix, 1);
+    assert_eq!(by_bytes, Format::Diagonals);
+    let options = MatrixOptions { vectors: 2, ..MatrixOptions::default() };
+    let tuned = tune_format(&device, &matrix, options, Duration::from_secs(20)).unwrap();
+    assert_eq!((tuned.shipped, Matrix::chosen_format(&place, &matrix, 2)), (by_bytes, tuned.found.variant));
+    assert!(tuned.found.tried >= 4, "{}", tuned.found.tried);
+    // Values do not matter, the places of entries do.
+    let other = "poisson2d:18".parse::<Problem>().unwrap().matrix().unwrap();
+    assert_eq!(matrix.pattern_hash(), matrix.map(|_, _, value| 2.0 * value).pattern_hash());
+    assert_ne!(matrix.pattern_hash(), other.pattern_hash());
+    assert_ne!(Csr::<f64>::empty(3, 4).pattern_hash(), Csr::<f64>::empty(3, 5).pattern_hash());
+}
+
 #[test]
 fn every_format_multiplies_on_every_device() {
     let (rows, columns) = if small() { (45, 35) } else { (1065, 735) };
@@ -95,8 +197,9 @@ fn every_format_multiplies_on_every_device() {
             (0..columns).filter(near).map(|column| (column as u32, value(column))).collect::<Vec<_>>()
         }),
     );
+    let arrow = arrow(if small() { 150 } else { 1500 });
     for place in places() {
-        for matrix in [&uneven, &banded] {
+        for matrix in [&uneven, &banded, &arrow] {
             check::<Complex<f64>>(&place, matrix, 1e-14);
             check::<f64>(&place, &matrix.cast(), 1e-14);
             check::<f32>(&place, &matrix.cast(), 1e-5);
@@ -116,7 +219,7 @@ fn long_rows_and_empty_matrices_are_no_exception() {
         }),
     );
     for place in places() {
-        for format in [Format::Csr, Format::Sell, Format::Coo] {
+        for format in [Format::Csr, Format::Sell, Format::Coo, Format::FullRows] {
             let made = Matrix::with_format(&place, matrix.clone(), format).unwrap();
             let x: Vec<f64> = vector(long, false).into_iter().map(|x| x.re).collect();
             let mut y = Vector::from_slice(&place, &[f64::NAN; 5]).unwrap();

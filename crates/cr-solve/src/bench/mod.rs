@@ -21,7 +21,7 @@ mod outcome;
 mod page;
 mod session;
 mod solver;
-mod sparse;
+pub mod sparse;
 mod stencil;
 mod text;
 mod triads;

@@ -38,7 +38,7 @@ pub struct Arguments {
     #[arg(long, value_name = "PRECISION,…", value_delimiter = ',', default_value = "d,s")]
     #[arg(value_parser = precisions::of_reals())]
     precision: Vec<String>,
-    /// Formats: csr, sell, bsr:SIZE, diagonals, coo [default: all that the matrix can have]
+    /// Formats: csr, sell, bsr:SIZE, diagonals, coo, full-rows [default: all that the matrix can have]
     #[arg(long, value_name = "FORMAT,…", value_delimiter = ',')]
     formats: Vec<Format>,
     /// Numbers of vectors that are multiplied at once
@@ -57,6 +57,11 @@ const PROBLEMS: [[&str; 3]; 2] = [
     ["poisson3d:200", "elasticity3d:48", "random:2000000,10,1"],
 ];
 
+/// Returns the problems that stand for a kind of device.
+pub fn default_problems(kind: DeviceKind) -> [&'static str; 3] {
+    PROBLEMS[usize::from(kind != DeviceKind::Cpu)]
+}
+
 /// The problems of `--quick`.
 const SMALL_PROBLEMS: [&str; 3] = ["poisson3d:20", "elasticity3d:5", "random:5000,10,1"];
 
@@ -69,7 +74,7 @@ const SAMPLE: Duration = Duration::from_millis(5);
 /// When a matrix cannot be read, a device fails, or computes something wrong.
 pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), Failure> {
     for (number, device) in session.opencl_devices("sparse")?.iter().enumerate() {
-        let of_kind = PROBLEMS[usize::from(device.info().kind != DeviceKind::Cpu)];
+        let of_kind = default_problems(device.info().kind);
         let named: Vec<&str> = match (arguments.matrices.is_empty(), session.how.quick) {
             (false, _) => arguments.matrices.iter().map(String::as_str).collect(),
             (true, true) => SMALL_PROBLEMS.to_vec(),
@@ -146,7 +151,7 @@ impl Bench<'_, '_> {
         let height = Matrix::<T>::slice_height(&place);
         let possible: Vec<Format> =
             Format::candidates(&csr, height).iter().map(|(format, _)| *format).collect();
-        let chosen = Format::of_fewest_bytes(&csr, height);
+        let chosen = |vectors: u16| Matrix::chosen_format(&place, &csr, usize::from(vectors));
         let most = self.arguments.rhs.iter().copied().max().unwrap_or(1);
         let bytes = csr.entries() * (size_of::<T>() + 8)
             + (csr.rows() + csr.columns()) * size_of::<T>() * usize::from(most);
@@ -165,7 +170,7 @@ impl Bench<'_, '_> {
                     .with("vectors", vectors)
                     .with("format", format.to_string());
                 let seconds = self.product(
-                    subject.found("chosen", format == chosen),
+                    subject.found("chosen", format == chosen(vectors)),
                     usize::from(vectors),
                     &matrix,
                     session,
@@ -179,6 +184,7 @@ impl Bench<'_, '_> {
         }
         if let Some((format, _)) = fastest {
             let label = self.device.label();
+            let chosen = chosen(1);
             session.report.note(format_args!(
                 "{label}: {}, {element}: {format} is fastest, {chosen} is chosen",
                 self.name

@@ -43,6 +43,8 @@ pub struct MatrixInfo {
     chosen_format: String,
     /// The format whose products are the fastest there.
     fastest_format: String,
+    /// The reason in words.
+    reason: String,
 }
 
 #[derive(Serialize)]
@@ -100,7 +102,7 @@ impl MatrixInfo {
         let distance = |row: usize| matrix.row(row).map(move |(column, _)| column.abs_diff(row)).max();
         let zeros = matrix.diagonal().iter().filter(|value| value.to_complex().norm() == 0.0).count();
         let height = Matrix::<T>::slice_height(place);
-        let chosen = Matrix::<T>::chosen_format(place, &matrix);
+        let chosen = Matrix::<T>::chosen_format(place, &matrix, 1);
         let mut formats = Vec::new();
         for (format, bytes) in Format::candidates(&matrix, height) {
             let seconds = seconds_of_product(&matrix, place, format)?;
@@ -108,6 +110,7 @@ impl MatrixInfo {
         }
         let fastest = formats.iter().min_by(|a, b| a.seconds.total_cmp(&b.seconds));
         let fastest_format = fastest.map_or_else(String::new, |fastest| fastest.format.clone());
+        let reason = fastest.map_or_else(String::new, |fastest| reason(&matrix, fastest, &formats));
         Ok(Self {
             schema_version: 1,
             kind: "matrix",
@@ -132,6 +135,7 @@ impl MatrixInfo {
             formats,
             chosen_format: chosen.to_string(),
             fastest_format,
+            reason,
         })
     }
 
@@ -164,6 +168,10 @@ impl MatrixInfo {
                 format_args!("{format}, {bytes} bytes in {time} s, {rate} GB/s{chosen}{fastest}"),
             );
         }
+        table.line("why", &self.reason);
+        if self.fastest_format != self.chosen_format {
+            table.line("to keep it", format_args!("cr-solve tune sparse {}", self.file.display()));
+        }
         table
     }
 
@@ -179,6 +187,30 @@ impl MatrixInfo {
         let zeros = self.zeros_on_diagonal;
         vec![format!("{zeros} entries of the diagonal are zero, so jacobi cannot be had")]
     }
+}
+
+/// Says why a format is the fastest: by its form, its bytes and its rate.
+fn reason<T: Arithmetic>(matrix: &Csr<T>, fastest: &FormatInfo, formats: &[FormatInfo]) -> String {
+    let of_matrix = fastest.format.parse::<Format>().map(|format| format.reason(matrix)).unwrap_or_default();
+    let rate = |of: &FormatInfo| of.bytes as f64 / of.seconds / 1e9;
+    let least = formats.iter().min_by_key(|format| format.bytes).unwrap_or(fastest);
+    let share = |of: &FormatInfo, than: &FormatInfo| 100.0 * of.bytes as f64 / than.bytes.max(1) as f64;
+    let bytes = match formats.iter().find(|format| format.format == "csr") {
+        _ if least.format != fastest.format => format!(
+            "it reads {:.0} % of the bytes of {}, at {:.1} instead of {:.1} GB/s",
+            share(fastest, least),
+            least.format,
+            rate(fastest),
+            rate(least)
+        ),
+        Some(csr) if csr.format != fastest.format => format!(
+            "it reads {:.0} % of the bytes of csr, the fewest of all, at {:.1} GB/s",
+            share(fastest, csr),
+            rate(fastest)
+        ),
+        _ => format!("it reads the fewest bytes, at {:.1} GB/s", rate(fastest)),
+    };
+    format!("{}: {of_matrix}; {bytes}", fastest.format)
 }
 
 /// Returns the seconds of a product in a format, the least of several.

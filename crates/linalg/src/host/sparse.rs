@@ -166,6 +166,29 @@ pub fn coo<T: Arithmetic>(
     }
 }
 
+/// Multiplies by rows that are full between their first and last entry. Other rows of Y stay.
+///
+/// Row `rows[i]` has the values from `starts[i]` to `starts[i + 1]`, in the columns from
+/// `first_columns[i]` on.
+pub fn full_rows<T: Arithmetic>(
+    rows: &[u32],
+    starts: &[u64],
+    first_columns: &[u32],
+    values: &[T],
+    vectors: usize,
+    x: &[T],
+    y: &mut [T],
+) {
+    for (i, (&row, &first)) in rows.iter().zip(first_columns).enumerate() {
+        let values = &values[starts[i] as usize..starts[i + 1] as usize];
+        for v in 0..vectors {
+            let entries = values.iter().enumerate();
+            y[row as usize * vectors + v] = entries
+                .fold(T::default(), |sum, (k, &value)| sum + value * x[(first as usize + k) * vectors + v]);
+        }
+    }
+}
+
 /// Solves T x = b by substitution, for a triangular matrix T.
 ///
 /// `starts`, `columns_of` and `values` are the rows of T without its diagonal, `inverse` the

@@ -35,3 +35,8 @@ pub(super) fn square<T: Arithmetic>(value: T) -> f64 {
     let value = value.to_complex();
     if T::IS_COMPLEX { value.norm_sqr() } else { value.re * value.re }
 }
+
+/// Returns the letter of an element type: s, d, c or z.
+pub(super) fn letter<T: Arithmetic>() -> &'static str {
+    [["s", "d"], ["c", "z"]][usize::from(T::IS_COMPLEX)][size_of::<T::Real>() / 8]
+}

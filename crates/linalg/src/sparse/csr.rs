@@ -207,19 +207,19 @@ impl<T: Arithmetic> Csr<T> {
     }
 
     /// Joins pieces of rows.
-    pub(super) fn joined(columns: usize, pieces: Vec<Rows<T>>) -> Self {
+    pub(super) fn joined(columns: usize, mut pieces: Vec<Rows<T>>) -> Self {
         let mut matrix = Self::empty(0, columns);
         matrix.starts.reserve_exact(pieces.iter().map(|(lengths, ..)| lengths.len()).sum());
-        let entries = pieces.iter().map(|(_, columns, _)| columns.len()).sum();
-        matrix.columns_of.reserve_exact(entries);
-        matrix.values.reserve_exact(entries);
-        for (lengths, columns, values) in pieces {
-            for length in lengths {
-                matrix.starts.push(matrix.starts[matrix.starts.len() - 1] + length);
-            }
-            matrix.columns_of.extend_from_slice(&columns);
-            matrix.values.extend_from_slice(&values);
+        for length in pieces.iter().flat_map(|(lengths, ..)| lengths) {
+            matrix.starts.push(matrix.starts[matrix.starts.len() - 1] + length);
         }
+        if let [(_, columns_of, values)] = &mut pieces[..] {
+            (matrix.columns_of, matrix.values) = (std::mem::take(columns_of), std::mem::take(values));
+            return matrix;
+        }
+        let columns_of: Vec<&[u32]> = pieces.iter().map(|(_, columns, _)| &columns[..]).collect();
+        let values: Vec<&[T]> = pieces.iter().map(|(.., values)| &values[..]).collect();
+        (matrix.columns_of, matrix.values) = rayon::join(|| columns_of.concat(), || values.concat());
         matrix
     }
 
@@ -248,6 +248,21 @@ impl<T: Arithmetic> Csr<T> {
             let rows: Vec<_> = (0..self.rows()).into_par_iter().map(of_row).collect();
             rows.into_iter().fold(none, larger)
         })
+    }
+
+    /// Returns a number that tells the places of entries from others: extents, starts and columns.
+    pub fn pattern_hash(&self) -> u64 {
+        const PIECE: usize = 1 << 16;
+        // Odd constants of the golden ratio and of π. Pieces are mixed in their order.
+        let mixed = |hash: u64, word: u64| {
+            (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29) ^ 0x243f_6a88_85a3_08d3
+        };
+        let starts = self.starts.par_chunks(PIECE).map(|piece| piece.iter().copied().fold(1, mixed));
+        let columns = self.columns_of.par_chunks(PIECE);
+        let columns =
+            columns.map(|piece| piece.iter().fold(2, |hash, column| mixed(hash, u64::from(*column))));
+        let pieces: Vec<u64> = starts.chain(columns).collect();
+        pieces.into_iter().fold(mixed(3, self.columns as u64), mixed)
     }
 
     /// Returns the largest row sum of sizes: the norm ‖A‖ for the largest component.

@@ -4,11 +4,14 @@ use super::arithmetic::size;
 use super::csr::Csr;
 use crate::host::level1::Arithmetic;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 
 /// The form of a sparse matrix in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub enum Format {
     /// Compressed sparse rows.
     Csr,
@@ -22,6 +25,10 @@ pub enum Format {
     Diagonals,
     /// A list of entries, sorted by rows.
     Coo,
+    /// Rows that are full between their first and last entry, without column numbers.
+    ///
+    /// The other rows are in slices.
+    FullRows,
 }
 
 /// Sizes of blocks that are counted.
@@ -30,17 +37,32 @@ pub(super) const BLOCKS: std::ops::RangeInclusive<usize> = 2..=8;
 /// Most diagonals of a matrix that is kept by them.
 const MOST_DIAGONALS: usize = 256;
 
+/// Entries of a row that is kept as a full one, at least.
+const LEAST_FULL: usize = 128;
+
 /// Slots in which rows are sorted by length.
 pub(super) const WINDOW: usize = 1024;
 
 impl Format {
+    /// The names of the formats.
+    pub const NAMES: &'static str = "csr, sell, bsr:2 to bsr:8, diagonals, coo or full-rows";
+
     /// Returns the formats that this matrix can have, with their bytes.
     ///
     /// They are listed in the order of choice. Blocks need a size that divides rows and columns,
-    /// and no more than half as many values again. Diagonals must be at most 256. `height` is the
-    /// number of rows of a slice.
+    /// and no more than half as many values again. Diagonals must be at most 256. Full rows need
+    /// one such row. `height` is the number of rows of a slice.
     pub fn candidates<T: Arithmetic>(matrix: &Csr<T>, height: usize) -> Vec<(Self, u64)> {
-        let (rows, entries, value) = (matrix.rows() as u64, matrix.entries() as u64, size_of::<T>() as u64);
+        Self::candidates_of(matrix, height, size_of::<T>())
+    }
+
+    /// Returns the formats that this matrix can have, with values of so many bytes.
+    pub(super) fn candidates_of<T: Arithmetic>(
+        matrix: &Csr<T>,
+        height: usize,
+        value: usize,
+    ) -> Vec<(Self, u64)> {
+        let (rows, entries, value) = (matrix.rows() as u64, matrix.entries() as u64, value as u64);
         let mut found = Vec::new();
         if let Some(offsets) = diagonals(matrix) {
             found.push((Self::Diagonals, offsets.len() as u64 * (rows * value + 8)));
@@ -54,9 +76,17 @@ impl Format {
                 }
             }
         }
-        found.push((Self::Sell, bytes_of_slices(&row_lengths(matrix), height, value + 4)));
+        let mut lengths = row_lengths(matrix);
+        found.push((Self::Sell, bytes_of_slices(&lengths, height, value + 4)));
         found.push((Self::Csr, entries * (value + 4) + 8 * (rows + 1)));
         found.push((Self::Coo, entries * (value + 8)));
+        let full = full_rows(matrix, value as usize);
+        if !full.is_empty() {
+            let spans: usize = full.iter().map(|row| span(matrix, *row).len()).sum();
+            full.iter().for_each(|row| lengths[*row] = 0);
+            let bytes = spans as u64 * value + BYTES_OF_FULL_ROW * full.len() as u64 + 8;
+            found.push((Self::FullRows, bytes + bytes_of_slices(&lengths, height, value + 4)));
+        }
         found
     }
 
@@ -65,13 +95,84 @@ impl Format {
     /// Slices are taken before rows up to a twentieth more bytes, because neighbours read what lies
     /// side by side.
     pub fn of_fewest_bytes<T: Arithmetic>(matrix: &Csr<T>, height: usize) -> Self {
+        Self::of_fewest_bytes_of(matrix, height, size_of::<T>())
+    }
+
+    /// Returns the format of the fewest bytes, with values of so many bytes.
+    pub(super) fn of_fewest_bytes_of<T: Arithmetic>(matrix: &Csr<T>, height: usize, value: usize) -> Self {
         let weighed = |(format, bytes): &(Self, u64)| match format {
             Self::Sell => 20 * bytes,
             _ => 21 * bytes,
         };
-        let candidates = Self::candidates(matrix, height);
+        let candidates = Self::candidates_of(matrix, height, value);
         candidates.iter().min_by_key(|candidate| weighed(candidate)).map_or(Self::Csr, |(format, _)| *format)
     }
+
+    /// Tells in words what of a matrix suits this format.
+    pub fn reason<T: Arithmetic>(self, matrix: &Csr<T>) -> String {
+        let (rows, entries) = (matrix.rows().max(1), matrix.entries());
+        let share = |values: usize| 100.0 * entries as f64 / values.max(1) as f64;
+        let lengths = || (0..matrix.rows()).map(|row| matrix.row_length(row));
+        let (least, most) = (lengths().min().unwrap_or(0), lengths().max().unwrap_or(0));
+        match self {
+            Self::Csr => {
+                format!("rows of {least} to {most} entries lie one behind the other, and nothing is padded")
+            }
+            Self::Sell => {
+                format!(
+                    "rows of {least} to {most} entries are alike in slices, and neighbours read side by side"
+                )
+            }
+            Self::Blocks(size) => {
+                let blocks: usize = block_lengths(matrix, size).unwrap_or_default().iter().sum();
+                let full = share(blocks * size * size);
+                format!(
+                    "entries come in {size}×{size} blocks, which are {full:.0} % full: one column number for {} values",
+                    size * size
+                )
+            }
+            Self::Diagonals => {
+                let count = diagonals(matrix).unwrap_or_default().len();
+                let full = share(count * rows);
+                format!(
+                    "entries lie on {count} diagonals, which are {full:.0} % full, so no column number is read"
+                )
+            }
+            Self::Coo => format!(
+                "{entries} entries in {rows} rows of {least} to {most} go to work-items in equal shares"
+            ),
+            Self::FullRows => {
+                let full = full_rows(matrix, size_of::<T>());
+                let within: usize = full.iter().map(|row| matrix.row_length(*row)).sum();
+                format!(
+                    "{} rows are full, with {:.0} % of the entries, and need no column numbers",
+                    full.len(),
+                    100.0 * within as f64 / entries.max(1) as f64
+                )
+            }
+        }
+    }
+}
+
+/// Bytes that a full row takes beside its values: its number, its start, its first column.
+const BYTES_OF_FULL_ROW: u64 = 16;
+
+/// Returns the columns from the first entry of a row to its last.
+pub(super) fn span<T: Arithmetic>(matrix: &Csr<T>, row: usize) -> Range<usize> {
+    let columns = &matrix.columns_of()[matrix.range(row)];
+    match (columns.first(), columns.last()) {
+        (Some(first), Some(last)) => *first as usize..*last as usize + 1,
+        _ => 0..0,
+    }
+}
+
+/// Returns the rows that take fewer bytes with zeros in their gaps than with column numbers.
+pub(super) fn full_rows<T: Arithmetic>(matrix: &Csr<T>, value: usize) -> Vec<usize> {
+    let is_full = |row: &usize| {
+        let length = matrix.row_length(*row);
+        length >= LEAST_FULL && span(matrix, *row).len() * value <= length * (value + size_of::<u32>())
+    };
+    (0..matrix.rows()).filter(is_full).collect()
 }
 
 impl fmt::Display for Format {
@@ -82,6 +183,7 @@ impl fmt::Display for Format {
             Self::Blocks(size) => write!(f, "bsr:{size}"),
             Self::Diagonals => f.write_str("diagonals"),
             Self::Coo => f.write_str("coo"),
+            Self::FullRows => f.write_str("full-rows"),
         }
     }
 }
@@ -96,9 +198,24 @@ impl FromStr for Format {
             ("sell", _) => Ok(Self::Sell),
             ("diagonals", _) => Ok(Self::Diagonals),
             ("coo", _) => Ok(Self::Coo),
+            ("full-rows", _) => Ok(Self::FullRows),
             (_, Some(size)) if BLOCKS.contains(&size) => Ok(Self::Blocks(size)),
-            _ => Err(format!("`{text}` is no format; choose csr, sell, bsr:2 to bsr:8, diagonals or coo")),
+            _ => Err(format!("`{text}` is no format; choose {}", Self::NAMES)),
         }
+    }
+}
+
+impl TryFrom<String> for Format {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<Format> for String {
+    fn from(format: Format) -> Self {
+        format.to_string()
     }
 }
 

@@ -3,7 +3,9 @@
 use super::format::GPU_SLICE;
 use crate::host::level1::Arithmetic;
 use lattice_compute::{Device, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Range, Result};
+use num_complex::Complex;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 const SPARSE: KernelFamily = KernelFamily::new(
     "sparse",
@@ -21,7 +23,8 @@ const FEWEST_RESULTS_OF_GROUP: usize = 64;
 pub(super) struct Kernels<T> {
     pub csr_rows: Kernel,
     pub csr_parts: Kernel,
-    pub csr_long_rows: Kernel,
+    pub full_parts: Kernel,
+    pub part_sums: Kernel,
     pub sell: Kernel,
     pub diagonals: Kernel,
     pub coo_segments: Kernel,
@@ -78,19 +81,43 @@ impl Cut {
     }
 }
 
+/// The same with values in single precision.
+struct OfSingleValues<T>(Arc<Kernels<T>>);
+
+/// Returns the parameter of a matrix's values.
+pub(super) fn values_parameter<T: Arithmetic>(single: bool) -> Parameter {
+    match (single, T::IS_COMPLEX) {
+        (false, _) => Parameter::input::<T>("values"),
+        (true, false) => Parameter::input::<f32>("values"),
+        (true, true) => Parameter::input::<Complex<f32>>("values"),
+    }
+}
+
 impl<T: Arithmetic> Kernels<T> {
-    pub fn new(device: &Device) -> Result<Self> {
+    /// Returns the kernels of a device, for values in single precision if `single`.
+    pub fn of(device: &Device, single: bool) -> Result<Arc<Self>> {
+        if single {
+            let kept = device
+                .attached(|device| -> Result<_> { Ok(OfSingleValues(Arc::new(Self::new(device, true)?))) })?;
+            return Ok(Arc::clone(&kept.0));
+        }
+        device.attached(|device| Self::new(device, false))
+    }
+
+    fn new(device: &Device, single: bool) -> Result<Self> {
         let cut = Cut::of(device);
         let key = KernelKey::of_element::<T>(SPARSE)
             .define("LOCAL_SIZE", cut.local)
             .define("SLICE", cut.slice)
             .define("SLICE_ROWS", cut.rows_of_item[0])
-            .define("DIAGONAL_ROWS", cut.rows_of_item[1]);
+            .define("DIAGONAL_ROWS", cut.rows_of_item[1])
+            .define("PART_SUMS", if cut.groups.is_some() { 8 } else { 2 })
+            .define("SINGLE_VALUES", u8::from(single));
         let program = device.program(&key)?;
         let (long, int) = (Parameter::value::<u64>, Parameter::value::<u32>);
         let (starts, indices) = (Parameter::input::<u64>, Parameter::input::<u32>);
-        let (values, x, y) =
-            (Parameter::input::<T>("values"), Parameter::input::<T>("x"), Parameter::output::<T>("y"));
+        let values = values_parameter::<T>(single);
+        let (x, y) = (Parameter::input::<T>("x"), Parameter::output::<T>("y"));
         let (results, vectors, chunk) = (long("results"), int("vectors"), long("chunk"));
         let columns = indices("columns");
         Ok(Self {
@@ -113,8 +140,19 @@ impl<T: Arithmetic> Kernels<T> {
                 "csr_parts",
                 &[vectors, starts("bounds"), columns, values, x, Parameter::output::<T>("partials")],
             )?,
-            csr_long_rows: program.kernel(
-                "csr_long_rows",
+            full_parts: program.kernel(
+                "full_parts",
+                &[
+                    vectors,
+                    starts("bounds"),
+                    indices("first_columns"),
+                    values,
+                    x,
+                    Parameter::output::<T>("partials"),
+                ],
+            )?,
+            part_sums: program.kernel(
+                "part_sums",
                 &[results, vectors, indices("rows"), indices("first"), Parameter::input::<T>("partials"), y],
             )?,
             sell: program.kernel(
@@ -184,7 +222,7 @@ impl<T: Arithmetic> Kernels<T> {
                     indices("order"),
                     starts("starts"),
                     columns,
-                    values,
+                    Parameter::input::<T>("values"),
                     Parameter::input::<T>("inverse"),
                     Parameter::input::<T>("b"),
                     Parameter::output::<T>("x"),

@@ -29,7 +29,7 @@ pub use columns::{Columns, ColumnsError, read_vectors};
 pub use coo::{Coo, Entry, Mirror};
 pub use csr::{Asymmetry, Csr};
 pub use format::{Format, natural_block, zero_on_diagonal};
-pub use matrix::{FormatError, Matrix};
+pub use matrix::{FormatError, Matrix, MatrixOptions, TunedFormat, tune_format};
 pub use place::Place;
 pub use problem::{NoProblem, Problem};
 pub use space::Space;

@@ -1,7 +1,7 @@
 //! The kernels of `cl/sparse_vectors.cl` on one device.
 
 use super::format::block_slice;
-use super::kernels::Cut;
+use super::kernels::{Cut, values_parameter};
 use crate::host::level1::Arithmetic;
 use lattice_compute::sync::lock;
 use lattice_compute::{Device, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Result};
@@ -81,34 +81,37 @@ pub(super) struct PackKernels<T> {
 pub(super) type Several<T> = Mutex<Vec<(usize, Option<Arc<PackKernels<T>>>)>>;
 
 /// The kernels that a device has compiled so far.
-struct Compiled<T>(Mutex<Vec<Arc<PackKernels<T>>>>);
+struct Compiled<T>(Mutex<Vec<(bool, Arc<PackKernels<T>>)>>);
 
 impl<T: Arithmetic> PackKernels<T> {
     /// Returns the kernels of these sizes, which are compiled at the first call.
-    pub fn of(device: &Device, packs: Packs) -> Result<Arc<Self>> {
+    ///
+    /// Values are in single precision if `single`.
+    pub fn of(device: &Device, packs: Packs, single: bool) -> Result<Arc<Self>> {
         let compiled: Arc<Compiled<T>> =
             device.attached(|_| -> Result<_> { Ok(Compiled(Mutex::default())) })?;
         let mut compiled = lock(&compiled.0);
-        if let Some(known) = compiled.iter().find(|known| known.packs == packs) {
+        if let Some((_, known)) = compiled.iter().find(|(of, known)| (*of, known.packs) == (single, packs)) {
             return Ok(Arc::clone(known));
         }
-        let kernels = Arc::new(Self::new(device, packs)?);
-        compiled.push(Arc::clone(&kernels));
+        let kernels = Arc::new(Self::new(device, packs, single)?);
+        compiled.push((single, Arc::clone(&kernels)));
         Ok(kernels)
     }
 
-    fn new(device: &Device, packs: Packs) -> Result<Self> {
+    fn new(device: &Device, packs: Packs, single: bool) -> Result<Self> {
         let slice = Cut::of(device).slice;
         let key = KernelKey::of_element::<T>(SEVERAL_VECTORS)
             .define("LOCAL_SIZE", packs.local)
             .define("PACK", packs.pack)
             .define("ROWS", packs.rows)
             .define("SLICE", slice)
-            .define("BLOCK_SLICE", block_slice(slice));
+            .define("BLOCK_SLICE", block_slice(slice))
+            .define("SINGLE_VALUES", u8::from(single));
         let program = device.program(&key)?;
         let (long, int) = (Parameter::value::<u64>, Parameter::value::<u32>);
         let (starts, indices) = (Parameter::input::<u64>, Parameter::input::<u32>);
-        let values = Parameter::input::<T>("values");
+        let values = values_parameter::<T>(single);
         let (x, y) = (Parameter::input::<T>("x"), Parameter::output::<T>("y"));
         let first = [long("results"), int("packs"), long("chunk")];
         let slices = [starts("starts"), indices("lengths"), indices("rows_of"), indices("columns"), values];

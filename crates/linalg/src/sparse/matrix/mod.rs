@@ -1,11 +1,16 @@
 //! A sparse matrix at a place.
 
+mod choice;
 mod on_device;
+mod options;
 mod packed;
 mod placed;
 mod stored;
+mod values;
 
+pub use choice::{TunedFormat, tune_format};
 pub(super) use on_device::Slices;
+pub use options::MatrixOptions;
 pub(super) use placed::Placed;
 
 use super::csr::Csr;
@@ -25,6 +30,7 @@ use std::sync::{Arc, Mutex};
 pub struct Matrix<T> {
     source: Arc<Csr<T>>,
     placed: Placed<T>,
+    options: MatrixOptions,
     /// Made when a product with the transpose is first asked for.
     transposed: Mutex<Option<Arc<Matrix<T>>>>,
 }
@@ -54,19 +60,24 @@ pub enum FormatError {
 }
 
 impl<T: Arithmetic> Matrix<T> {
-    /// Brings a matrix to a place, in the format of the fewest bytes.
+    /// Brings a matrix to a place, in the format that is chosen for it.
     ///
     /// # Errors
     /// If the device has not the memory, or fails.
     pub fn new(place: &Place, source: impl Into<Arc<Csr<T>>>) -> BlasResult<Self> {
-        let source = source.into();
-        let format = Self::chosen_format(place, &source);
-        Self::made(place, source, format)
+        match Self::with_options(place, source, MatrixOptions::default()) {
+            Ok(made) => Ok(made),
+            Err(FormatError::Operation(error)) => Err(error),
+            Err(_) => unreachable!("a chosen format is one that the matrix can have"),
+        }
     }
 
-    /// Returns the format that [`Matrix::new`] takes: that of the fewest bytes, and rows on the host.
-    pub fn chosen_format(place: &Place, source: &Csr<T>) -> Format {
-        Placed::chosen_format(place, source)
+    /// Returns the format that is chosen for products with so many vectors.
+    ///
+    /// It is the one that [`tune_format`] has kept for a matrix of this pattern, else that of the
+    /// fewest bytes; rows on the host.
+    pub fn chosen_format(place: &Place, source: &Csr<T>, vectors: usize) -> Format {
+        choice::chosen(place, source, MatrixOptions { vectors, ..MatrixOptions::default() })
     }
 
     /// Brings a matrix to a place in a chosen format.
@@ -78,26 +89,35 @@ impl<T: Arithmetic> Matrix<T> {
         source: impl Into<Arc<Csr<T>>>,
         format: Format,
     ) -> Result<Self, FormatError> {
-        let source = source.into();
-        match format {
-            Format::Blocks(size) => {
-                let (rows, columns) = (source.rows(), source.columns());
-                let divides =
-                    BLOCKS.contains(&size) && rows.is_multiple_of(size) && columns.is_multiple_of(size);
-                if !divides {
-                    return Err(FormatError::Blocks { size, rows, columns });
-                }
-            }
-            Format::Diagonals if diagonals(&source).is_none() => return Err(FormatError::TooManyDiagonals),
-            _ => {}
-        }
-        Ok(Self::made(place, source, format)?)
+        Self::with_options(place, source, MatrixOptions { format: Some(format), ..MatrixOptions::default() })
     }
 
-    /// Brings a matrix to a place in a format that it can have.
-    fn made(place: &Place, source: Arc<Csr<T>>, format: Format) -> BlasResult<Self> {
-        let placed = Placed::new(place, &source, format)?;
-        Ok(Self { source, placed, transposed: Mutex::new(None) })
+    /// Brings a matrix to a place in the way that options say.
+    ///
+    /// # Errors
+    /// [`FormatError`] if the matrix cannot have the format.
+    pub fn with_options(
+        place: &Place,
+        source: impl Into<Arc<Csr<T>>>,
+        options: MatrixOptions,
+    ) -> Result<Self, FormatError> {
+        let source: Arc<Csr<T>> = source.into();
+        let single = options.rounds_values::<T>();
+        // The host keeps the rounded values in double, so that they act as on a device.
+        let source = if single && *place == Place::Host {
+            Arc::new(source.map(|_, _, value| choice::rounded(value)))
+        } else {
+            source
+        };
+        let format = match options.format {
+            Some(format) => {
+                expect_format(&source, format)?;
+                format
+            }
+            None => choice::chosen(place, &source, options),
+        };
+        let placed = Placed::new(place, &source, format, single)?;
+        Ok(Self { source, placed, options, transposed: Mutex::new(None) })
     }
 
     /// Returns the rows of a slice of the format [`Format::Sell`] at a place.
@@ -155,8 +175,13 @@ impl<T: Arithmetic> Matrix<T> {
             match &*kept {
                 Some(transposed) => Arc::clone(transposed),
                 None => {
-                    let made = Arc::new(Self::new(self.place(), self.source.transposed())?);
-                    Arc::clone(kept.insert(made))
+                    let source = Arc::new(self.source.transposed());
+                    let options = MatrixOptions { format: None, ..self.options };
+                    let single = options.rounds_values::<T>();
+                    let format = choice::chosen(self.place(), &source, options);
+                    let placed = Placed::new(self.place(), &source, format, single)?;
+                    let made = Self { source, placed, options, transposed: Mutex::new(None) };
+                    Arc::clone(kept.insert(Arc::new(made)))
                 }
             }
         };
@@ -172,6 +197,19 @@ impl<T: Arithmetic> Matrix<T> {
     /// [`BlasError::Shape`], [`BlasError::OtherDevice`], or what the device says.
     pub fn multiply_block(&self, vectors: usize, x: &Vector<T>, y: &mut Vector<T>) -> BlasResult<()> {
         self.placed.multiply_block(vectors, x, y)
+    }
+}
+
+/// Refuses a format that a matrix cannot have.
+fn expect_format<T: Arithmetic>(source: &Csr<T>, format: Format) -> Result<(), FormatError> {
+    match format {
+        Format::Blocks(size) => {
+            let (rows, columns) = (source.rows(), source.columns());
+            let divides = BLOCKS.contains(&size) && rows.is_multiple_of(size) && columns.is_multiple_of(size);
+            if divides { Ok(()) } else { Err(FormatError::Blocks { size, rows, columns }) }
+        }
+        Format::Diagonals if diagonals(source).is_none() => Err(FormatError::TooManyDiagonals),
+        _ => Ok(()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! A matrix in a device's memory, and its products.
 
-use super::stored::{Sell, Stored};
+use super::stored::{FullRows, Sell, Stored};
+use super::values::Values;
 use crate::host::level1::Arithmetic;
 use crate::sparse::csr::Csr;
 use crate::sparse::kernels::Kernels;
@@ -25,6 +26,8 @@ pub(super) struct OnDevice<T> {
     pub(super) device: Device,
     pub(super) kernels: Arc<Kernels<T>>,
     pub(super) arrays: Arrays<T>,
+    /// `true` if values are rounded to single precision.
+    pub(super) single: bool,
     /// The kernels for numbers of vectors that were multiplied by.
     pub(super) several: Several<T>,
 }
@@ -33,29 +36,64 @@ pub(super) enum Arrays<T> {
     Csr {
         starts: Buffer<u64>,
         columns_of: Buffer<u32>,
-        values: Buffer<T>,
+        values: Values<T>,
         team: usize,
         longest: usize,
-        long: Option<LongRows>,
+        long: Option<Parts>,
     },
-    Sell(Slices<T>),
+    Sell(SliceArrays<T>),
     Blocks {
         size: usize,
-        slices: Slices<T>,
+        slices: SliceArrays<T>,
     },
     Diagonals {
         offsets: Buffer<i64>,
-        values: Buffer<T>,
+        values: Values<T>,
     },
     Coo {
         segment: usize,
         rows_of: Buffer<u32>,
         columns_of: Buffer<u32>,
-        values: Buffer<T>,
+        values: Values<T>,
+    },
+    FullRows {
+        rest: SliceArrays<T>,
+        parts: Parts,
+        first_columns: Buffer<u32>,
+        values: Values<T>,
     },
 }
 
-/// Slices of rows, or of rows of blocks.
+/// Slices whose values may be rounded.
+pub(super) struct SliceArrays<T> {
+    pub slots: usize,
+    starts: Buffer<u64>,
+    lengths: Buffer<u32>,
+    rows_of: Buffer<u32>,
+    columns_of: Buffer<u32>,
+    values: Values<T>,
+}
+
+impl<T: Arithmetic> SliceArrays<T> {
+    fn new(device: &Device, slices: &Sell<T>, single: bool) -> Result<Self> {
+        let Sell { height: _, starts, lengths, rows_of, columns_of, values } = slices;
+        Ok(Self {
+            slots: rows_of.len(),
+            starts: Buffer::from_slice(device, starts)?,
+            lengths: Buffer::from_slice(device, lengths)?,
+            rows_of: Buffer::from_slice(device, rows_of)?,
+            columns_of: Buffer::from_slice(device, columns_of)?,
+            values: Values::new(device, values, single)?,
+        })
+    }
+
+    pub fn arguments(&self) -> [Argument<'_>; 5] {
+        let Self { slots: _, starts, lengths, rows_of, columns_of, values } = self;
+        [of(starts), of(lengths), of(rows_of), of(columns_of), values.argument()]
+    }
+}
+
+/// Slices of rows that a device has made.
 ///
 /// Arrays are those of [`Sell`].
 pub(in crate::sparse) struct Slices<T> {
@@ -68,18 +106,6 @@ pub(in crate::sparse) struct Slices<T> {
 }
 
 impl<T: Arithmetic> Slices<T> {
-    fn new(device: &Device, slices: &Sell<T>) -> Result<Self> {
-        let Sell { height: _, starts, lengths, rows_of, columns_of, values } = slices;
-        Ok(Self {
-            slots: rows_of.len(),
-            starts: Buffer::from_slice(device, starts)?,
-            lengths: Buffer::from_slice(device, lengths)?,
-            rows_of: Buffer::from_slice(device, rows_of)?,
-            columns_of: Buffer::from_slice(device, columns_of)?,
-            values: Buffer::from_slice(device, values)?,
-        })
-    }
-
     /// Returns the bytes of the arrays.
     pub fn bytes(&self) -> u64 {
         let Self { slots: _, starts, lengths, rows_of, columns_of, values } = self;
@@ -88,42 +114,46 @@ impl<T: Arithmetic> Slices<T> {
             + size_of::<T>() * values.len();
         bytes as u64
     }
-
-    pub(super) fn arguments(&self) -> [Argument<'_>; 5] {
-        [of(&self.starts), of(&self.lengths), of(&self.rows_of), of(&self.columns_of), of(&self.values)]
-    }
 }
 
-/// The rows that are longer than others, in parts.
-pub(super) struct LongRows {
-    parts: usize,
+/// Rows that work-groups share, in parts.
+pub(super) struct Parts {
+    count: usize,
     rows: Buffer<u32>,
     /// The first part of each of the rows, and the number of all parts.
     first: Buffer<u32>,
-    /// First entry and end of each part.
+    /// First value and end of each part.
     bounds: Buffer<u64>,
 }
 
-impl LongRows {
-    fn new<T: Arithmetic>(device: &Device, matrix: &Csr<T>, longest: usize) -> Result<Option<Self>> {
-        let (mut rows, mut first, mut bounds) = (Vec::new(), vec![0_u32], Vec::new());
-        for row in (0..matrix.rows()).filter(|&row| matrix.row_length(row) > longest) {
-            let range = matrix.range(row);
+impl Parts {
+    /// Cuts rows with these values.
+    ///
+    /// Returns the parts, and for each the number of its row in the list and its place there.
+    fn new(device: &Device, rows: &[(u32, std::ops::Range<usize>)]) -> Result<(Self, Vec<[usize; 2]>)> {
+        let (mut first, mut bounds, mut places) = (vec![0_u32], Vec::new(), Vec::new());
+        for (k, (_, range)) in rows.iter().enumerate() {
             for begin in range.clone().step_by(PART) {
                 bounds.extend([begin as u64, range.end.min(begin + PART) as u64]);
+                places.push([k, begin - range.start]);
             }
-            rows.push(row as u32);
-            first.push((bounds.len() / 2) as u32);
+            first.push(places.len() as u32);
         }
-        if rows.is_empty() {
-            return Ok(None);
-        }
-        Ok(Some(Self {
-            parts: bounds.len() / 2,
+        let rows: Vec<u32> = rows.iter().map(|(row, _)| *row).collect();
+        let parts = Self {
+            count: places.len(),
             rows: Buffer::from_slice(device, &rows)?,
             first: Buffer::from_slice(device, &first)?,
             bounds: Buffer::from_slice(device, &bounds)?,
-        }))
+        };
+        Ok((parts, places))
+    }
+
+    /// Returns the parts of rows that are longer than others.
+    fn of_long_rows<T: Arithmetic>(device: &Device, matrix: &Csr<T>, longest: usize) -> Result<Option<Self>> {
+        let long = (0..matrix.rows()).filter(|&row| matrix.row_length(row) > longest);
+        let rows: Vec<_> = long.map(|row| (row as u32, matrix.range(row))).collect();
+        if rows.is_empty() { Ok(None) } else { Ok(Some(Self::new(device, &rows)?.0)) }
     }
 }
 
@@ -133,9 +163,9 @@ impl<T: Arithmetic> OnDevice<T> {
         crate::sparse::kernels::Cut::of(device).slice
     }
 
-    /// Copies the arrays to a device.
-    pub fn new(device: &Device, stored: &Stored<T>) -> Result<Self> {
-        let kernels = device.attached(Kernels::new)?;
+    /// Copies the arrays to a device, with values rounded to single precision if `single`.
+    pub fn new(device: &Device, stored: &Stored<T>, single: bool) -> Result<Self> {
+        let kernels = Kernels::of(device, single)?;
         let on_processor = device.info().kind == DeviceKind::Cpu;
         let arrays = match stored {
             Stored::Csr(matrix) => {
@@ -143,59 +173,90 @@ impl<T: Arithmetic> OnDevice<T> {
                 Arrays::Csr {
                     starts: Buffer::from_slice(device, &matrix.starts)?,
                     columns_of: Buffer::from_slice(device, &matrix.columns_of)?,
-                    values: Buffer::from_slice(device, &matrix.values)?,
+                    values: Values::new(device, &matrix.values, single)?,
                     team: kernels.cut.team(matrix.entries() / matrix.rows().max(1)),
                     longest,
-                    long: LongRows::new(device, matrix, longest)?,
+                    long: Parts::of_long_rows(device, matrix, longest)?,
                 }
             }
-            Stored::Sell(slices) => Arrays::Sell(Slices::new(device, slices)?),
+            Stored::Sell(slices) => Arrays::Sell(SliceArrays::new(device, slices, single)?),
             Stored::Blocks { size, slices } => {
-                Arrays::Blocks { size: *size, slices: Slices::new(device, slices)? }
+                Arrays::Blocks { size: *size, slices: SliceArrays::new(device, slices, single)? }
             }
             Stored::Diagonals { offsets, values } => Arrays::Diagonals {
                 offsets: Buffer::from_slice(device, offsets)?,
-                values: Buffer::from_slice(device, values)?,
+                values: Values::new(device, values, single)?,
             },
             Stored::Coo { source, rows_of } => Arrays::Coo {
                 segment: SEGMENTS[usize::from(!on_processor)],
                 rows_of: Buffer::from_slice(device, rows_of)?,
                 columns_of: Buffer::from_slice(device, &source.columns_of)?,
-                values: Buffer::from_slice(device, &source.values)?,
+                values: Values::new(device, &source.values, single)?,
             },
+            Stored::FullRows { rest, full } => {
+                let FullRows { rows, starts, first_columns, values } = full;
+                let ranges = starts.windows(2).map(|bounds| bounds[0] as usize..bounds[1] as usize);
+                let rows: Vec<_> = rows.iter().copied().zip(ranges).collect();
+                let (parts, places) = Parts::new(device, &rows)?;
+                let first = |[row, place]: &[usize; 2]| first_columns[*row] + *place as u32;
+                Arrays::FullRows {
+                    rest: SliceArrays::new(device, rest, single)?,
+                    parts,
+                    first_columns: Buffer::from_slice(device, &places.iter().map(first).collect::<Vec<_>>())?,
+                    values: Values::new(device, values, single)?,
+                }
+            }
         };
-        Ok(Self { device: device.clone(), kernels, arrays, several: Several::default() })
+        Ok(Self { device: device.clone(), kernels, arrays, single, several: Several::default() })
     }
 
     /// Takes slices that lie on the device.
     pub fn of_slices(device: &Device, slices: Slices<T>) -> Result<Self> {
-        let kernels = device.attached(Kernels::new)?;
-        let arrays = Arrays::Sell(slices);
-        Ok(Self { device: device.clone(), kernels, arrays, several: Several::default() })
+        let Slices { slots, starts, lengths, rows_of, columns_of, values } = slices;
+        let values = Values::Own(values);
+        Self::of_arrays(
+            device,
+            Arrays::Sell(SliceArrays { slots, starts, lengths, rows_of, columns_of, values }),
+        )
     }
 
     /// Takes a diagonal that lies on the device.
     pub fn of_diagonal(device: &Device, values: Buffer<T>) -> Result<Self> {
-        let kernels = device.attached(Kernels::new)?;
-        let arrays = Arrays::Diagonals { offsets: Buffer::from_slice(device, &[0])?, values };
-        Ok(Self { device: device.clone(), kernels, arrays, several: Several::default() })
+        let values = Values::Own(values);
+        Self::of_arrays(device, Arrays::Diagonals { offsets: Buffer::from_slice(device, &[0])?, values })
     }
 
-    /// Starts the rows of Y = A X that are longer than others.
-    fn multiply_long_rows(&self, vectors: usize, x: &Buffer<T>, y: &mut Buffer<T>) -> Result<()> {
-        let Arrays::Csr { columns_of, values, long: Some(long), .. } = &self.arrays else { return Ok(()) };
-        let LongRows { parts, rows, first, bounds } = long;
-        let Kernels { cut, .. } = &*self.kernels;
+    fn of_arrays(device: &Device, arrays: Arrays<T>) -> Result<Self> {
+        let kernels = Kernels::of(device, false)?;
+        Ok(Self { device: device.clone(), kernels, arrays, single: false, several: Several::default() })
+    }
+
+    /// Starts the rows of Y = A X that work-groups share.
+    fn multiply_parts(&self, vectors: usize, x: &Buffer<T>, y: &mut Buffer<T>) -> Result<()> {
+        let Kernels { cut, csr_parts, full_parts, .. } = &*self.kernels;
+        let (kernel, parts, columns, values) = match &self.arrays {
+            Arrays::Csr { columns_of, values, long: Some(parts), .. } => {
+                (csr_parts, parts, columns_of, values)
+            }
+            Arrays::FullRows { rest: _, parts, first_columns, values } => {
+                (full_parts, parts, first_columns, values)
+            }
+            _ => return Ok(()),
+        };
+        let Parts { count, rows, first, bounds } = parts;
+        if *count == 0 {
+            return Ok(());
+        }
         let int = |value: usize| Argument::value(value as u32);
-        let mut partials = self.device.scratch::<T>(parts * vectors)?;
-        self.kernels.csr_parts.start(
-            Range::groups(parts * vectors, cut.local),
-            &[int(vectors), of(bounds), of(columns_of), of(values), of(x), partials.output()],
+        let mut partials = self.device.scratch::<T>(count * vectors)?;
+        kernel.start(
+            Range::groups(count * vectors, cut.local),
+            &[int(vectors), of(bounds), of(columns), values.argument(), of(x), partials.output()],
         )?;
         let results = rows.len() * vectors;
         let sizes = [Argument::value(results as u64), int(vectors)];
         let arrays = [of(rows), of(first), partials.input(), Argument::from(y)];
-        self.kernels.csr_long_rows.start(Range::covering(results, cut.local), &[&sizes[..], &arrays].concat())
+        self.kernels.part_sums.start(Range::covering(results, cut.local), &[&sizes[..], &arrays].concat())
     }
 
     /// Starts Y = A X for some vectors.
@@ -213,7 +274,7 @@ impl<T: Arithmetic> OnDevice<T> {
         let Kernels { cut, .. } = &*self.kernels;
         if let Some(packs) = self.packs([rows, columns, vectors])? {
             self.multiply_packs(&packs, [rows, columns, vectors], x, y)?;
-            return self.multiply_long_rows(vectors, x, y);
+            return self.multiply_parts(vectors, x, y);
         }
         match &self.arrays {
             Arrays::Csr { values, .. } | Arrays::Coo { values, .. } if values.is_empty() => {
@@ -232,19 +293,20 @@ impl<T: Arithmetic> OnDevice<T> {
                         int(*longest),
                         of(starts),
                         of(columns_of),
-                        of(values),
+                        values.argument(),
                         of(x),
                         Argument::from(&mut *y),
                     ],
                 )?;
-                self.multiply_long_rows(vectors, x, y)
+                self.multiply_parts(vectors, x, y)
             }
-            Arrays::Sell(slices) => {
+            Arrays::Sell(slices) | Arrays::FullRows { rest: slices, .. } => {
                 let results = slices.slots / cut.rows_of_item[0] * vectors;
                 let (range, chunk) = cut.range(results, 1);
                 let sizes = [long(results), int(vectors), Argument::value(chunk), int(rows)];
-                let vectors = [of(x), Argument::from(y)];
-                self.kernels.sell.start(range, &[&sizes[..], &slices.arguments(), &vectors].concat())
+                let arrays = [of(x), Argument::from(&mut *y)];
+                self.kernels.sell.start(range, &[&sizes[..], &slices.arguments(), &arrays].concat())?;
+                self.multiply_parts(vectors, x, y)
             }
             Arrays::Blocks { .. } => unreachable!("blocks are multiplied in packs"),
             Arrays::Diagonals { offsets, values } => {
@@ -260,7 +322,7 @@ impl<T: Arithmetic> OnDevice<T> {
                         long(columns),
                         int(offsets.len()),
                         of(offsets),
-                        of(values),
+                        values.argument(),
                         of(x),
                         Argument::from(y),
                     ],
@@ -273,7 +335,7 @@ impl<T: Arithmetic> OnDevice<T> {
                 let range = Range::covering(results, cut.local);
                 let mut heads = self.device.scratch::<T>(results)?;
                 let sizes = [long(results), int(vectors), long(values.len()), long(*segment)];
-                let list = [of(rows_of), of(columns_of), of(values), of(x), heads.output()];
+                let list = [of(rows_of), of(columns_of), values.argument(), of(x), heads.output()];
                 self.kernels
                     .coo_segments
                     .start(range, &[&sizes[..], &list, &[Argument::from(&mut *y)]].concat())?;

@@ -2,6 +2,7 @@
 
 use super::on_device::{Arrays, OnDevice, of};
 use crate::host::level1::Arithmetic;
+use crate::sparse::arithmetic::letter;
 use crate::sparse::packs::{PackKernels, Packs};
 use lattice_compute::sync::lock;
 use lattice_compute::tuning::{Key, Step, Tunable, choose, sites_class, time_of_launch};
@@ -17,6 +18,7 @@ impl<T: Arithmetic> Arrays<T> {
             Self::Sell(_) => Some("sell".to_owned()),
             Self::Blocks { size, .. } => Some(format!("bsr:{size}")),
             Self::Diagonals { .. } => Some("diagonals".to_owned()),
+            Self::FullRows { .. } => Some("full-rows".to_owned()),
             Self::Coo { .. } => None,
         }
     }
@@ -27,7 +29,9 @@ impl<T: Arithmetic> Arrays<T> {
             Self::Csr { values, .. } | Self::Diagonals { values, .. } | Self::Coo { values, .. } => {
                 values.is_empty()
             }
-            Self::Sell(slices) | Self::Blocks { slices, .. } => slices.slots == 0,
+            Self::Sell(slices) | Self::Blocks { slices, .. } | Self::FullRows { rest: slices, .. } => {
+                slices.slots == 0
+            }
         }
     }
 }
@@ -46,7 +50,7 @@ impl<T: Arithmetic> OnDevice<T> {
                 let product = Product { matrix: self, format, extents, shipped };
                 // A search would take longer than most solves with blocks.
                 let packs = if vectors == 1 { shipped } else { choose(&product) };
-                Some(PackKernels::of(&self.device, packs)?)
+                Some(PackKernels::of(&self.device, packs, self.single)?)
             }
             _ => None,
         };
@@ -54,7 +58,7 @@ impl<T: Arithmetic> OnDevice<T> {
         Ok(kernels)
     }
 
-    /// Starts Y = A X by packs of vectors, but for rows that are longer than others.
+    /// Starts Y = A X by packs of vectors, but for rows that work-groups share.
     pub(super) fn multiply_packs(
         &self,
         kernels: &PackKernels<T>,
@@ -67,7 +71,9 @@ impl<T: Arithmetic> OnDevice<T> {
         let int = |value: usize| Argument::value(value as u32);
         let packs = vectors / pack;
         let units = match &self.arrays {
-            Arrays::Sell(slices) | Arrays::Blocks { slices, .. } => slices.slots,
+            Arrays::Sell(slices) | Arrays::Blocks { slices, .. } | Arrays::FullRows { rest: slices, .. } => {
+                slices.slots
+            }
             _ => rows,
         };
         let results = units * packs;
@@ -84,15 +90,17 @@ impl<T: Arithmetic> OnDevice<T> {
         let first = [long(results), int(packs), Argument::value(chunk)];
         let (kernel, own) = match &self.arrays {
             Arrays::Csr { starts, columns_of, values, longest, .. } => {
-                (&kernels.csr, vec![int(*longest), of(starts), of(columns_of), of(values)])
+                (&kernels.csr, vec![int(*longest), of(starts), of(columns_of), values.argument()])
             }
-            Arrays::Sell(slices) => (&kernels.sell, [&[int(rows)], &slices.arguments()[..]].concat()),
+            Arrays::Sell(slices) | Arrays::FullRows { rest: slices, .. } => {
+                (&kernels.sell, [&[int(rows)], &slices.arguments()[..]].concat())
+            }
             Arrays::Blocks { size, slices } => {
                 (&kernels.blocks, [&[int(rows / size), int(*size)], &slices.arguments()[..]].concat())
             }
             Arrays::Diagonals { offsets, values } => {
                 let sizes = [long(rows), long(columns), int(offsets.len())];
-                (&kernels.diagonals, [&sizes[..], &[of(offsets), of(values)]].concat())
+                (&kernels.diagonals, [&sizes[..], &[of(offsets), values.argument()]].concat())
             }
             Arrays::Coo { .. } => unreachable!("lists are multiplied vector by vector"),
         };
@@ -124,11 +132,11 @@ impl<T: Arithmetic> Tunable for Product<'_, T> {
 
     fn key(&self) -> Key {
         let [rows, _, vectors] = self.extents;
-        let element = [["s", "d"], ["c", "z"]][usize::from(T::IS_COMPLEX)][size_of::<T::Real>() / 8];
-        Key::new("sparse product", sites_class(rows))
+        let key = Key::new("sparse product", sites_class(rows))
             .option("format", &self.format)
             .option("vectors", vectors)
-            .option("element", element)
+            .option("element", letter::<T>());
+        if self.matrix.single { key.option("values", "single") } else { key }
     }
 
     fn shipped(&self) -> Packs {
@@ -161,7 +169,7 @@ impl<T: Arithmetic> Tunable for Product<'_, T> {
     }
 
     fn time(&self, packs: &Packs, (x, y): &mut Self::Data) -> Result<Duration> {
-        let kernels = PackKernels::of(&self.matrix.device, *packs)?;
+        let kernels = PackKernels::of(&self.matrix.device, *packs, self.matrix.single)?;
         time_of_launch(
             || self.matrix.multiply_packs(&kernels, self.extents, x, y),
             || self.matrix.device.finish(),

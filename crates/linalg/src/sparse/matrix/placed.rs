@@ -21,6 +21,11 @@ enum Memory<T> {
 /// Rows of a slice on the host.
 const HOST_SLICE: usize = 8;
 
+/// Returns the bytes of a value, which may be rounded to single precision.
+pub(super) fn bytes_of_value<T: Arithmetic>(single: bool) -> usize {
+    if single { T::REALS * size_of::<f32>() } else { size_of::<T>() }
+}
+
 /// The arrays of a matrix at a place.
 pub(in crate::sparse) struct Placed<T> {
     rows: usize,
@@ -35,24 +40,26 @@ pub(in crate::sparse) struct Placed<T> {
 
 impl<T: Arithmetic> Placed<T> {
     /// Brings a matrix to a place in a format that it can have.
-    pub fn new(place: &Place, source: &Arc<Csr<T>>, format: Format) -> BlasResult<Self> {
-        let stored = Stored::new(source, format, Self::slice_height(place));
+    ///
+    /// Values are rounded to single precision if `single`.
+    pub fn new(place: &Place, source: &Arc<Csr<T>>, format: Format, single: bool) -> BlasResult<Self> {
+        let stored = Stored::new(source, format, Self::slice_height(place), bytes_of_value::<T>(single));
         let extents = [source.rows(), source.columns(), source.entries()];
-        Self::of_stored(place, extents, format, stored)
+        Self::of_stored(place, extents, format, stored, single)
     }
 
     /// Brings a matrix to a place in the format that is chosen there.
     pub fn chosen(place: &Place, source: impl Into<Arc<Csr<T>>>) -> BlasResult<Self> {
         let source = source.into();
         let format = Self::chosen_format(place, &source);
-        Self::new(place, &source, format)
+        Self::new(place, &source, format, false)
     }
 
     /// Brings a diagonal matrix to a place.
     pub fn diagonal(place: &Place, values: Vec<T>) -> BlasResult<Self> {
         let extents = [values.len(); 3];
         let stored = Stored::Diagonals { offsets: vec![0], values };
-        Self::of_stored(place, extents, Format::Diagonals, stored)
+        Self::of_stored(place, extents, Format::Diagonals, stored, false)
     }
 
     fn of_stored(
@@ -60,11 +67,12 @@ impl<T: Arithmetic> Placed<T> {
         [rows, columns, entries]: [usize; 3],
         format: Format,
         stored: Stored<T>,
+        single: bool,
     ) -> BlasResult<Self> {
-        let bytes = stored.bytes();
+        let bytes = stored.bytes(bytes_of_value::<T>(single));
         let memory = match place {
             Place::Host => Memory::Host(stored),
-            Place::Device(device) => Memory::Device(Box::new(OnDevice::new(device, &stored)?)),
+            Place::Device(device) => Memory::Device(Box::new(OnDevice::new(device, &stored, single)?)),
         };
         Ok(Self { rows, columns, entries, format, bytes, memory, space: Space::new(place, rows)? })
     }
@@ -104,10 +112,17 @@ impl<T: Arithmetic> Placed<T> {
 
     /// Returns the format of the fewest bytes, and rows on the host.
     pub fn chosen_format(place: &Place, source: &Csr<T>) -> Format {
+        Self::format_of_fewest_bytes(place, source, false)
+    }
+
+    /// Returns the format of the fewest bytes with values in single precision if `single`.
+    pub fn format_of_fewest_bytes(place: &Place, source: &Csr<T>, single: bool) -> Format {
         match place {
             // The host's own loops go by rows.
             Place::Host => Format::Csr,
-            Place::Device(_) => Format::of_fewest_bytes(source, Self::slice_height(place)),
+            Place::Device(_) => {
+                Format::of_fewest_bytes_of(source, Self::slice_height(place), bytes_of_value::<T>(single))
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use crate::host::level1::Arithmetic;
 use crate::host::sparse;
 use crate::sparse::csr::Csr;
 use crate::sparse::format::{
-    Format, block_columns, block_lengths, block_slice, diagonals, row_lengths, slot_rows,
+    Format, block_columns, block_lengths, block_slice, diagonals, full_rows, row_lengths, slot_rows, span,
 };
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -28,6 +28,19 @@ pub(super) enum Stored<T> {
         source: Arc<Csr<T>>,
         rows_of: Vec<u32>,
     },
+    FullRows {
+        /// The other rows. Those that are full are empty here.
+        rest: Sell<T>,
+        full: FullRows<T>,
+    },
+}
+
+/// The arrays of rows that are full between their first and last entry.
+pub(super) struct FullRows<T> {
+    pub rows: Vec<u32>,
+    pub starts: Vec<u64>,
+    pub first_columns: Vec<u32>,
+    pub values: Vec<T>,
 }
 
 /// The arrays of slices of rows, or of rows of blocks.
@@ -42,10 +55,18 @@ pub(super) struct Sell<T> {
 
 impl<T: Arithmetic> Stored<T> {
     /// Brings a matrix into a format that it can have.
-    pub fn new(source: &Arc<Csr<T>>, format: Format, height: usize) -> Self {
+    ///
+    /// Values take `value` bytes, which decides on full rows.
+    pub fn new(source: &Arc<Csr<T>>, format: Format, height: usize, value: usize) -> Self {
         match format {
             Format::Csr => Self::Csr(Arc::clone(source)),
-            Format::Sell => Self::Sell(Sell::of_rows(source, height)),
+            Format::Sell => Self::Sell(Sell::of_rows(source, height, &row_lengths(source))),
+            Format::FullRows => {
+                let (full, mut lengths) = (full_rows(source, value), row_lengths(source));
+                full.iter().for_each(|row| lengths[*row] = 0);
+                let rest = Sell::of_rows(source, height, &lengths);
+                Self::FullRows { rest, full: FullRows::new(source, &full) }
+            }
             Format::Blocks(size) => {
                 Self::Blocks { size, slices: Sell::of_blocks(source, size, block_slice(height)) }
             }
@@ -89,31 +110,64 @@ impl<T: Arithmetic> Stored<T> {
             Self::Coo { source, rows_of } => {
                 sparse::coo(rows_of, &source.columns_of, &source.values, extents, x, y)
             }
+            Self::FullRows { rest, full } => {
+                let Sell { height, starts, lengths, rows_of, columns_of, values } = rest;
+                sparse::sell(*height, starts, lengths, rows_of, columns_of, values, extents, x, y);
+                let FullRows { rows, starts, first_columns, values } = full;
+                sparse::full_rows(rows, starts, first_columns, values, vectors, x, y);
+            }
         }
     }
 
-    /// Returns the bytes of the arrays.
-    pub fn bytes(&self) -> u64 {
+    /// Returns the bytes of the arrays, with values of `value` bytes.
+    pub fn bytes(&self, value: usize) -> u64 {
+        let slices = |slices: &Sell<T>| {
+            let Sell { height: _, starts, lengths, rows_of, columns_of, values } = slices;
+            size_of_val(&starts[..])
+                + size_of_val(&lengths[..])
+                + size_of_val(&rows_of[..])
+                + size_of_val(&columns_of[..])
+                + value * values.len()
+        };
         let bytes = match self {
             Self::Csr(a) => {
-                size_of_val(&a.starts[..]) + size_of_val(&a.columns_of[..]) + size_of_val(&a.values[..])
+                size_of_val(&a.starts[..]) + size_of_val(&a.columns_of[..]) + value * a.values.len()
             }
-            Self::Sell(slices) | Self::Blocks { slices, .. } => {
-                let Sell { height: _, starts, lengths, rows_of, columns_of, values } = slices;
-                size_of_val(&starts[..])
-                    + size_of_val(&lengths[..])
-                    + size_of_val(&rows_of[..])
-                    + size_of_val(&columns_of[..])
-                    + size_of_val(&values[..])
-            }
-            Self::Diagonals { offsets, values } => size_of_val(&offsets[..]) + size_of_val(&values[..]),
+            Self::Sell(rows) | Self::Blocks { slices: rows, .. } => slices(rows),
+            Self::Diagonals { offsets, values } => size_of_val(&offsets[..]) + value * values.len(),
             Self::Coo { source, rows_of } => {
-                size_of_val(&rows_of[..])
-                    + size_of_val(&source.columns_of[..])
-                    + size_of_val(&source.values[..])
+                size_of_val(&rows_of[..]) + size_of_val(&source.columns_of[..]) + value * source.values.len()
+            }
+            Self::FullRows { rest, full } => {
+                let FullRows { rows, starts, first_columns, values } = full;
+                let numbers =
+                    size_of_val(&rows[..]) + size_of_val(&starts[..]) + size_of_val(&first_columns[..]);
+                slices(rest) + numbers + value * values.len()
             }
         };
         bytes as u64
+    }
+}
+
+impl<T: Arithmetic> FullRows<T> {
+    fn new(source: &Csr<T>, rows: &[usize]) -> Self {
+        let spans: Vec<_> = rows.iter().map(|row| span(source, *row)).collect();
+        let mut starts = vec![0];
+        for span in &spans {
+            starts.push(starts[starts.len() - 1] + span.len() as u64);
+        }
+        let filled = rows.par_iter().zip(&spans).map(|(row, span)| {
+            let mut values = vec![T::default(); span.len()];
+            source.row(*row).for_each(|(column, value)| values[column - span.start] = value);
+            values
+        });
+        let filled: Vec<Vec<T>> = filled.collect();
+        Self {
+            rows: rows.iter().map(|row| *row as u32).collect(),
+            starts,
+            first_columns: spans.iter().map(|span| span.start as u32).collect(),
+            values: filled.concat(),
+        }
     }
 }
 
@@ -121,8 +175,9 @@ impl<T: Arithmetic> Stored<T> {
 const PIECE: usize = 256;
 
 impl<T: Arithmetic> Sell<T> {
-    fn of_rows(source: &Csr<T>, height: usize) -> Self {
-        Self::new(&row_lengths(source), [1, height], |row, columns_of, values| {
+    /// Makes slices of the rows whose lengths are given. A row of length zero stays empty.
+    fn of_rows(source: &Csr<T>, height: usize, lengths: &[usize]) -> Self {
+        Self::new(lengths, [1, height], |row, columns_of, values| {
             for (k, (column, value)) in source.row(row).enumerate() {
                 columns_of[height * k] = column as u32;
                 values[height * k] = value;

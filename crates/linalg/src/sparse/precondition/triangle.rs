@@ -127,7 +127,7 @@ impl<T: Arithmetic> Triangle<T> {
 
 impl<T: Arithmetic> OnDevice<T> {
     fn new(device: &Device, levels: &Levels, strict: &Csr<T>, inverse: &[T]) -> BlasResult<Self> {
-        let kernels = device.attached(Kernels::<T>::new)?;
+        let kernels = Kernels::<T>::of(device, false)?;
         let cut = kernels.cut;
         let narrow = NARROW[usize::from(cut.groups.is_none())];
         let mut launches: Vec<(usize, usize, usize)> = Vec::new();

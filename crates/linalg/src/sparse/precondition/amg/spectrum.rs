@@ -124,7 +124,7 @@ mod tests {
                 near.into_iter().filter(|(j, _)| *j < 50).collect::<Vec<_>>()
             }),
         );
-        let scaled = Placed::new(&Place::Host, &chain.into(), crate::sparse::Format::Csr).unwrap();
+        let scaled = Placed::new(&Place::Host, &chain.into(), crate::sparse::Format::Csr, false).unwrap();
         let weights = Placed::diagonal(&Place::Host, vec![2.0; 50]).unwrap();
         let (estimate, bound) = radius(&scaled, &weights, 2.0, true).unwrap();
         let exact = 1.0 + (std::f64::consts::PI / 51.0).cos();
