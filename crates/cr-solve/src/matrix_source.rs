@@ -79,48 +79,61 @@ fn by_rows(dense: &DenseMatrix) -> Result<AnyCsr, Failure> {
     })
 }
 
-/// One vector of a file, real or complex.
-pub enum AnyVector {
-    /// A real vector.
-    Real(Vec<f64>),
-    /// A complex vector.
-    Complex(Vec<Complex64>),
+/// The vectors of a file, real or complex.
+pub enum AnyVectors {
+    /// Real vectors.
+    Real(Vec<Vec<f64>>),
+    /// Complex vectors.
+    Complex(Vec<Vec<Complex64>>),
 }
 
-impl AnyVector {
-    /// Reads a vector from a Matrix Market file, or a real one from an array of NumPy.
+impl AnyVectors {
+    /// Reads the columns of a Matrix Market file, or real ones of an array of NumPy.
     ///
     /// # Errors
-    /// When the file cannot be read, or has more than one column.
+    /// When the file cannot be read, or has no column.
     pub fn read(path: &Path) -> Result<Self, Failure> {
-        if path.extension().is_some_and(|ending| ending == "npy") {
-            let columns = lattice_cl::blas::sparse::read_vectors(path)?;
-            expect_one(path, columns.columns)?;
-            return Ok(Self::Real(columns.values));
+        fn columns<T: lattice_cl::blas::host::level1::Arithmetic>(matrix: &Csr<T>) -> Vec<Vec<T>> {
+            let column = |column| (0..matrix.rows()).map(|row| matrix.at(row, column)).collect();
+            (0..matrix.columns()).map(column).collect()
         }
-        let matrix = Market::read(path)?.to_csr().map_err(|error| Failure::new(Status::Usage, error))?;
-        fn column<T: Arithmetic>(matrix: &Csr<T>) -> Vec<T> {
-            (0..matrix.rows()).map(|row| matrix.at(row, 0)).collect()
-        }
-        match matrix {
-            AnyCsr::Real(matrix) => {
-                expect_one(path, matrix.columns())?;
-                Ok(Self::Real(column(&matrix)))
+        let vectors = if path.extension().is_some_and(|ending| ending == "npy") {
+            let read = lattice_cl::blas::sparse::read_vectors(path)?;
+            let column = |column: usize| {
+                read.values.iter().skip(column).step_by(read.columns.max(1)).copied().collect()
+            };
+            Self::Real((0..read.columns).map(column).collect())
+        } else {
+            match Market::read(path)?.to_csr().map_err(|error| Failure::new(Status::Usage, error))? {
+                AnyCsr::Real(matrix) => Self::Real(columns(&matrix)),
+                AnyCsr::Complex(matrix) => Self::Complex(columns(&matrix)),
             }
-            AnyCsr::Complex(matrix) => {
-                expect_one(path, matrix.columns())?;
-                Ok(Self::Complex(column(&matrix)))
-            }
+        };
+        if vectors.count() == 0 {
+            let message = format!("{}: no column found, right-hand sides expected", path.display());
+            return Err(Failure::new(Status::File, anyhow::Error::msg(message)));
         }
+        Ok(vectors)
     }
-}
 
-fn expect_one(path: &Path, columns: usize) -> Result<(), Failure> {
-    if columns == 1 {
-        return Ok(());
+    /// Returns the number of vectors.
+    pub fn count(&self) -> usize {
+        match self {
+            Self::Real(vectors) => vectors.len(),
+            Self::Complex(vectors) => vectors.len(),
+        }
     }
-    let message = format!("{}: {columns} columns found, one right-hand side expected", path.display());
-    Err(Failure::new(Status::File, anyhow::Error::msg(message)).hint("solve for one column at a time"))
+
+    /// Returns the vectors as complex ones.
+    pub fn into_complex(self) -> Vec<Vec<Complex64>> {
+        match self {
+            Self::Real(vectors) => {
+                let complex = |vector: Vec<f64>| vector.into_iter().map(Complex64::from).collect();
+                vectors.into_iter().map(complex).collect()
+            }
+            Self::Complex(vectors) => vectors,
+        }
+    }
 }
 
 impl From<MarketError> for Failure {

@@ -5,18 +5,20 @@ use super::arguments::Overwriting;
 use super::dense::{self, Factors};
 use super::failure::{Failure, Status};
 use super::interrupt::Interrupt;
-use super::matrix_source::{AnyVector, Matrix};
+use super::matrix_source::{AnyVectors, Matrix};
 use super::memory::Need;
 use super::outputs::{check_plot, drawn};
 use super::plot::{self, Marks, Series};
 use super::provenance::Provenance;
 use super::report::{Report, Table, scientific};
-use super::team::{device_names, select_one};
+use super::team::{device_names, select_all};
 use lattice_cl::blas::BlasError;
 use lattice_cl::blas::host::level1::Arithmetic;
 use lattice_cl::blas::sparse::market::{AnyCsr, write_vectors};
 use lattice_cl::blas::sparse::precondition::{AmgOptions, Cycle};
-use lattice_cl::blas::sparse::solve::{Attempt, Kind, Method, SolveError, SolveOptions, Solved, solve};
+use lattice_cl::blas::sparse::solve::{
+    Attempt, Kind, Method, SolveError, SolveOptions, Solved, solve_columns,
+};
 use lattice_cl::blas::sparse::{Csr, Format, Place, read_vectors};
 use lattice_cl::scalar::Precision;
 use lattice_solvers::{Look, Stopping};
@@ -37,7 +39,7 @@ pub struct Arguments {
     matrix: String,
     /// The right-hand side b: a Matrix Market file or .npy; ones by default
     ///
-    /// Factors solve for several columns.
+    /// Each column of the file is a right-hand side. Matrix, preconditioner and factors are made once for all.
     #[arg(long, value_name = "FILE")]
     rhs: Option<PathBuf>,
     /// auto, cg, minres, cr, bicgstab, gcr or cgne; cholesky, lu or qr of a dense matrix
@@ -66,6 +68,9 @@ pub struct Arguments {
     /// Form of the matrix in memory: auto, csr, sell, bsr:SIZE, diagonals, coo or full-rows
     #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = choice::<Format>)]
     format: Choice<Format>,
+    /// Precision of the matrix's values in the iteration; the solution is refined with those of the file
+    #[arg(long, value_name = "PRECISION", default_value = "double", value_parser = ["double", "single"])]
+    values: String,
     /// Wanted ‖b − A x‖ / ‖b‖
     #[arg(long, value_name = "TOL", default_value_t = 1e-10)]
     tol: f64,
@@ -137,8 +142,13 @@ struct SolveResult {
     iterations: usize,
     residual: Residuals,
     backward_error: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refinement: Option<RefinementSummary>,
     /// 0 if the tolerance is met, 1 if not.
     info: u8,
+    /// Each right-hand side, if there are several; the fields above tell of the worst.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    columns: Vec<ColumnSummary>,
     attempts: Vec<AttemptSummary>,
     seconds: Seconds,
     output: Option<String>,
@@ -172,6 +182,21 @@ struct Residuals {
     iterated: f64,
     #[serde(rename = "true")]
     of_definition: f64,
+}
+
+#[derive(Serialize)]
+struct RefinementSummary {
+    steps: usize,
+    fell_back: bool,
+}
+
+#[derive(Serialize)]
+struct ColumnSummary {
+    method: &'static str,
+    converged: bool,
+    iterations: usize,
+    residual: Residuals,
+    backward_error: f64,
 }
 
 #[derive(Serialize)]
@@ -221,25 +246,22 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     }
     let began = Instant::now();
     let source = Matrix::of(&arguments.matrix)?;
-    let right_side = arguments.rhs.as_deref().map(AnyVector::read).transpose()?;
+    let right_sides = arguments.rhs.as_deref().map(AnyVectors::read).transpose()?;
     let read_seconds = began.elapsed().as_secs_f64();
-    let team = select_one(common, None, report)?;
-    let place = Place::of_team(&team);
-    need(&source, right_side.as_ref())
+    let team = select_all(common, report)?;
+    let places = Place::all_of_team(&team);
+    need(&source, right_sides.as_ref(), places.len())
         .expect_room(format_args!("the matrix {} and vectors", arguments.matrix), team.devices().first())?;
     let near_null = NearNull::of(arguments, &source)?;
-    let job = Job { arguments, report, place: &place, near_null, read_seconds, devices: device_names(&team) };
+    let job =
+        Job { arguments, report, places: &places, near_null, read_seconds, devices: device_names(&team) };
     let provenance = Provenance::new(&team, started);
-    let ones = |rows: usize| AnyVector::Real(vec![1.0; rows]);
     let [rows, ..] = source.extents();
-    match (source.matrix, right_side.unwrap_or_else(|| ones(rows))) {
-        (AnyCsr::Real(a), AnyVector::Real(b)) => job.run(a, &b, provenance),
-        (AnyCsr::Real(a), AnyVector::Complex(b)) => job.run::<Complex64>(a.cast(), &b, provenance),
-        (AnyCsr::Complex(a), AnyVector::Complex(b)) => job.run(a, &b, provenance),
-        (AnyCsr::Complex(a), AnyVector::Real(b)) => {
-            let b: Vec<Complex64> = b.into_iter().map(Complex64::from).collect();
-            job.run(a, &b, provenance)
-        }
+    let right_sides = right_sides.unwrap_or_else(|| AnyVectors::Real(vec![vec![1.0; rows]]));
+    match (source.matrix, right_sides) {
+        (AnyCsr::Real(a), AnyVectors::Real(b)) => job.run(a, &b, provenance),
+        (AnyCsr::Real(a), b) => job.run::<Complex64>(a.cast(), &b.into_complex(), provenance),
+        (AnyCsr::Complex(a), b) => job.run(a, &b.into_complex(), provenance),
     }
 }
 
@@ -256,8 +278,11 @@ impl Arguments {
             }
             _ => return Ok(None),
         };
-        let iterative =
-            [("--plot", self.plot.is_some()), ("--preconditioner", self.preconditioner.0.is_some())];
+        let iterative = [
+            ("--plot", self.plot.is_some()),
+            ("--preconditioner", self.preconditioner.0.is_some()),
+            ("--values", self.values == "single"),
+        ];
         if let Some((option, _)) = iterative.into_iter().find(|(_, given)| *given) {
             let message = format!("{option} is for methods of iterations, and factors solve this matrix");
             return Err(Failure::usage(message).hint("choose --method cg, minres, cr, bicgstab, gcr or cgne"));
@@ -277,14 +302,18 @@ impl Arguments {
 /// Vectors that a method keeps, roughly.
 const VECTORS: usize = 10;
 
-/// Returns the memory of a matrix by rows with the vectors of a method, on the host and on a device.
-fn need(source: &Matrix, right_side: Option<&AnyVector>) -> Need {
+/// Returns the memory of a matrix by rows with the vectors of a method, on the host and on each device.
+fn need(source: &Matrix, right_sides: Option<&AnyVectors>, places: usize) -> Need {
     let [rows, columns, entries] = source.extents().map(|extent| extent as u128);
     let is_complex =
-        matches!(source.matrix, AnyCsr::Complex(_)) || matches!(right_side, Some(AnyVector::Complex(_)));
+        matches!(source.matrix, AnyCsr::Complex(_)) || matches!(right_sides, Some(AnyVectors::Complex(_)));
     let number = if is_complex { 16 } else { 8 };
-    let vectors = VECTORS as u128 * rows.max(columns) * number;
-    Need { on_host: vectors, on_device: entries * (number + 4) + 8 * rows + vectors }
+    let vector = rows.max(columns) * number;
+    let vectors = VECTORS as u128 * vector;
+    // Each right-hand side has its solution beside it.
+    let on_host = vectors + 2 * vector * right_sides.map_or(1, AnyVectors::count) as u128;
+    let on_device = (entries * (number + 4) + 8 * rows + vectors) / places.max(1) as u128;
+    Need { on_host, on_device }
 }
 
 /// Near-null vectors, and the unknowns of a point.
@@ -324,7 +353,7 @@ impl NearNull {
 struct Job<'a> {
     arguments: &'a Arguments,
     report: &'a Report,
-    place: &'a Place,
+    places: &'a [Place],
     near_null: NearNull,
     read_seconds: f64,
     devices: Vec<String>,
@@ -344,6 +373,7 @@ impl Job<'_> {
             }),
             preconditioner: preconditioner.0,
             format: format.0,
+            single_values: self.arguments.values == "single",
             stopping: Stopping { tolerance: *tol, max_iterations: *max_iterations, ..Stopping::default() },
             restart: usize::from(*restart),
             amg: AmgOptions {
@@ -355,7 +385,7 @@ impl Job<'_> {
         }
     }
 
-    fn run<T: Arithmetic>(&self, a: Csr<T>, b: &[T], provenance: Provenance) -> Result<Status, Failure> {
+    fn run<T: Arithmetic>(&self, a: Csr<T>, b: &[Vec<T>], provenance: Provenance) -> Result<Status, Failure> {
         let interrupt = Interrupt::listen()?;
         let line = self.report.line();
         let mut watch = |method: Method, look: &Look| {
@@ -368,53 +398,57 @@ impl Job<'_> {
             !interrupt.pressed()
         };
         let summary = [a.rows(), a.columns(), a.entries()];
-        let solved = solve(self.place, a, b, &self.options(), Some(&mut watch));
+        let columns: Vec<&[T]> = b.iter().map(Vec::as_slice).collect();
+        let solved = solve_columns(self.places, a, &columns, &self.options(), Some(&mut watch));
         line.finish_and_clear();
         let solved = solved?;
-        solved.warnings.iter().for_each(|warning| self.report.warning(warning));
+        for warning in solved.iter().flat_map(|solved| &solved.warnings) {
+            self.report.warning(warning);
+        }
+        let larger = |a: &&Solved<T>, b: &&Solved<T>| a.true_residual.total_cmp(&b.true_residual);
+        let worst = solved.iter().max_by(larger).expect("there is a right-hand side");
         let began = Instant::now();
         if let Some(path) = &self.arguments.output {
-            let best = &solved.attempts[solved.best];
+            let best = &worst.attempts[worst.best];
             let comment = format!(
                 "solution of A x = b with {} by {}\nrelative residual {:e}",
                 self.arguments.matrix,
                 best.method.name(),
-                solved.true_residual
+                worst.true_residual
             );
-            write_vectors(path, summary[0], &[&solved.x], &comment)?;
+            let vectors: Vec<&[T]> = solved.iter().map(|solved| solved.x.as_slice()).collect();
+            write_vectors(path, summary[0], &vectors, &comment)?;
         }
         let write_seconds = began.elapsed().as_secs_f64();
-        let plotted = self.arguments.plot.as_deref().map_or(Ok(()), |path| self.plot(path, &solved));
-        let outcome = self.outcome(&solved, summary, write_seconds, provenance);
+        let plotted = self.arguments.plot.as_deref().map_or(Ok(()), |path| self.plot(path, &solved, worst));
+        let outcome = self.outcome(&solved, worst, summary, write_seconds, provenance);
         self.report.result(table(&outcome), &outcome)?;
         plotted?;
-        if solved.converged {
+        // An interrupted run has fewer solutions than right-hand sides.
+        if solved.len() == b.len() && solved.iter().all(|solved| solved.converged) {
             return Ok(Status::Fine);
         }
         if interrupt.pressed() {
             return Ok(interrupt.status());
         }
-        Err(not_solved(&solved, self.arguments.tol))
+        Err(not_solved(worst, self.arguments.tol))
     }
 
-    fn plot<T>(&self, path: &Path, solved: &Solved<T>) -> Result<(), Failure> {
-        let series: Vec<Series> = solved
-            .attempts
-            .iter()
-            .map(|attempt| Series {
-                name: match attempt.preconditioner.kind {
+    fn plot<T>(&self, path: &Path, all: &[Solved<T>], worst: &Solved<T>) -> Result<(), Failure> {
+        let mut series: Vec<Series> = Vec::new();
+        for (column, solved) in all.iter().enumerate() {
+            for attempt in &solved.attempts {
+                let name = match attempt.preconditioner.kind {
                     Kind::None => attempt.method.name().to_owned(),
                     kind => format!("{}, {kind}", attempt.method.name()),
-                },
-                points: attempt
-                    .history
-                    .iter()
-                    .enumerate()
-                    .map(|(k, residual)| (k as f64, *residual))
-                    .collect(),
-            })
-            .collect();
-        let marks = Marks { tolerance: Some(self.arguments.tol), true_residual: Some(solved.true_residual) };
+                };
+                let name = if all.len() > 1 { format!("{}: {name}", column + 1) } else { name };
+                let points = attempt.history.iter().enumerate();
+                let points = points.map(|(k, residual)| (k as f64, *residual)).collect();
+                series.push(Series { name, points });
+            }
+        }
+        let marks = Marks { tolerance: Some(self.arguments.tol), true_residual: Some(worst.true_residual) };
         drawn(
             plot::residual_history(path, &format!("A x = b, {}", self.arguments.matrix), &series, marks),
             self.report,
@@ -423,6 +457,7 @@ impl Job<'_> {
 
     fn outcome<T>(
         &self,
+        all: &[Solved<T>],
         solved: &Solved<T>,
         [rows, columns, entries]: [usize; 3],
         write_seconds: f64,
@@ -430,7 +465,18 @@ impl Job<'_> {
     ) -> SolveResult {
         let best = &solved.attempts[solved.best];
         let preconditioner = &best.preconditioner;
-        let sum = |seconds: fn(&Attempt) -> f64| solved.attempts.iter().map(seconds).sum();
+        let attempts = || all.iter().flat_map(|solved| &solved.attempts);
+        let sum = |seconds: fn(&Attempt) -> f64| attempts().map(seconds).sum();
+        let column = |solved: &Solved<T>| {
+            let best = &solved.attempts[solved.best];
+            ColumnSummary {
+                method: best.method.name(),
+                converged: solved.converged,
+                iterations: best.iterations,
+                residual: Residuals { iterated: best.iterated, of_definition: solved.true_residual },
+                backward_error: solved.backward_error,
+            }
+        };
         SolveResult {
             schema_version: 1,
             provenance,
@@ -454,12 +500,17 @@ impl Job<'_> {
             },
             precision: "double",
             tolerance: self.arguments.tol,
-            converged: solved.converged,
+            converged: all.iter().all(|solved| solved.converged),
             iterations: best.iterations,
             residual: Residuals { iterated: best.iterated, of_definition: solved.true_residual },
             backward_error: solved.backward_error,
-            info: u8::from(!solved.converged),
-            attempts: solved.attempts.iter().map(AttemptSummary::of).collect(),
+            refinement: solved.refinement.map(|refinement| RefinementSummary {
+                steps: refinement.steps,
+                fell_back: refinement.fell_back,
+            }),
+            info: u8::from(!all.iter().all(|solved| solved.converged)),
+            columns: if all.len() > 1 { all.iter().map(column).collect() } else { Vec::new() },
+            attempts: attempts().map(AttemptSummary::of).collect(),
             seconds: Seconds {
                 read: self.read_seconds,
                 transfer: solved.transfer_seconds,
@@ -468,7 +519,7 @@ impl Job<'_> {
                 write: write_seconds,
             },
             output: self.arguments.output.as_ref().map(|path| path.display().to_string()),
-            warnings: solved.warnings.clone(),
+            warnings: all.iter().flat_map(|solved| solved.warnings.iter().cloned()).collect(),
         }
     }
 }
@@ -531,6 +582,16 @@ fn table(outcome: &SolveResult) -> Table {
     table.line("iterations", outcome.iterations);
     table.line("true residual", scientific(outcome.residual.of_definition, 3));
     table.line("backward error", scientific(outcome.backward_error, 3));
+    if let Some(RefinementSummary { steps, fell_back }) = &outcome.refinement {
+        let then = if *fell_back { ", then with whole values" } else { "" };
+        table.line("refinement", format_args!("{steps} steps{then}"));
+    }
+    if !outcome.columns.is_empty() {
+        table.line(
+            "right-hand sides",
+            format_args!("{}; the lines above are of the worst", outcome.columns.len()),
+        );
+    }
     if let Some(output) = &outcome.output {
         table.line("output", output);
     }

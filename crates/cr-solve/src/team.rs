@@ -37,6 +37,19 @@ pub fn select_one(common: &Common, host_only: Option<&str>, report: &Report) -> 
     Ok(Team::of([first.clone()]))
 }
 
+/// Opens the devices of a command that cuts its work by rows, and says what `auto` has chosen.
+///
+/// # Errors
+/// When no device can be opened.
+pub fn select_all(common: &Common, report: &Report) -> Result<Team, Failure> {
+    let team = common.team(Profiling::Off, report)?;
+    match team.absence() {
+        Some(absence) => report.note(format_args!("running on the host: {absence}")),
+        None => report.note(format_args!("running on {}", device_names(&team).join(", "))),
+    }
+    Ok(team)
+}
+
 /// Opens the devices of `--device`, and says what `auto` has chosen.
 pub fn select_team(common: &Common, recorder: Recorder, report: &Report) -> Result<Team, Failure> {
     let team = common.recorded_team(recorder, report)?;

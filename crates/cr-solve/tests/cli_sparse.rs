@@ -300,12 +300,10 @@ fn right_hand_sides_and_options_that_do_not_fit_are_refused() {
     write(&folder, "nan.mtx", "%%MatrixMarket matrix array real general\n4 1\n1\n2\nnan\n4\n");
     write(&folder, "zero.mtx", "%%MatrixMarket matrix array real general\n4 1\n0\n0\n0\n0\n");
     assert_refused(&folder, "solve poisson2d:2 --rhs b3.mtx", 2, &["3 components, the matrix 4 rows"]);
-    assert_refused(
-        &folder,
-        "solve poisson2d:2 --rhs two.mtx",
-        3,
-        &["two.mtx: 2 columns found", "one column"],
-    );
+    write(&folder, "none.mtx", "%%MatrixMarket matrix array real general\n4 0\n");
+    assert_refused(&folder, "solve poisson2d:2 --rhs none.mtx", 3, &["none.mtx: no column found"]);
+    let two = json(&folder, "solve poisson2d:2 --rhs two.mtx -o x2.mtx");
+    assert_eq!((two["columns"].as_array().unwrap().len(), &two["info"]), (2, &0.into()));
     assert_refused(&folder, "solve poisson2d:2 --rhs nan.mtx", 3, &["nan.mtx, line 5: `nan` is not finite"]);
     assert_refused(&folder, "solve poisson2d:2 --rhs no.mtx", 3, &["no.mtx: "]);
     let zero = json(&folder, "solve poisson2d:2 --rhs zero.mtx -o x.mtx");

@@ -2,7 +2,8 @@
 //
 // Matrices are compressed sparse rows with ascending columns. The host gives LOCAL_SIZE, the work-group size, and CHUNK, the numbers that a
 // work-item adds up. A work-item makes a row. Sums have the order of the host's loops, so that host and devices make the same levels. Atomic
-// operations only count, and what they put into any order is sorted.
+// operations only count or find a place, and what they put into any order is sorted. TABLE is the number of columns that a row of a product may
+// find room for in local memory.
 
 #define KERNEL __kernel __attribute__((reqd_work_group_size(LOCAL_SIZE, 1, 1))) void
 #define IN(type, name) __global const type *restrict name
@@ -466,14 +467,9 @@ KERNEL product_lengths(const uint rows, IN(ulong, a_starts), IN(uint, a_columns)
     lengths[row] = length;
 }
 
-// The rows of a product A B. Sums go through A's entries in their order.
-KERNEL product_fill(const uint rows, IN(ulong, a_starts), IN(uint, a_columns), IN(element, a_values), IN(ulong, b_starts),
-                    IN(uint, b_columns), IN(element, b_values), IN(ulong, starts), OUT(uint, columns), OUT(element, values)) {
-    const uint row = get_global_id(0);
-    if (row >= rows) {
-        return;
-    }
-    ulong to = starts[row];
+// A row of a product A B, from entry `to` on. Sums go through A's entries in their order.
+static inline void fill_row(const ulong row, ulong to, IN(ulong, a_starts), IN(uint, a_columns), IN(element, a_values), IN(ulong, b_starts),
+                            IN(uint, b_columns), IN(element, b_values), OUT(uint, columns), OUT(element, values)) {
     uint column = next_column(row, 0, a_starts, a_columns, b_starts, b_columns);
     while (column != NONE) {
         uint next = NONE;
@@ -494,6 +490,113 @@ KERNEL product_fill(const uint rows, IN(ulong, a_starts), IN(uint, a_columns), I
         values[to] = sum;
         to++;
         column = next;
+    }
+}
+
+// The rows of a product A B.
+KERNEL product_fill(const uint rows, IN(ulong, a_starts), IN(uint, a_columns), IN(element, a_values), IN(ulong, b_starts),
+                    IN(uint, b_columns), IN(element, b_values), IN(ulong, starts), OUT(uint, columns), OUT(element, values)) {
+    const uint row = get_global_id(0);
+    if (row < rows) {
+        fill_row(row, starts[row], a_starts, a_columns, a_values, b_starts, b_columns, b_values, columns, values);
+    }
+}
+
+// The columns of a row of a product A B, in a table in local memory: by the work-items of a group, each with other entries of A. TABLE is a power
+// of two. counts[0] is the number of columns; counts[1] is not zero if they have no room.
+static inline void table_of_row(const ulong row, IN(ulong, a_starts), IN(uint, a_columns), IN(ulong, b_starts), IN(uint, b_columns),
+                                __local uint *table, __local uint *counts) {
+    const uint item = get_local_id(0);
+    for (uint slot = item; slot < TABLE; slot += LOCAL_SIZE) {
+        table[slot] = NONE;
+    }
+    if (item < 3) {
+        counts[item] = 0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (ulong k = a_starts[row] + item; k < a_starts[row + 1]; k += LOCAL_SIZE) {
+        const uint through = a_columns[k];
+        for (ulong at = b_starts[through]; at < b_starts[through + 1]; at++) {
+            const uint column = b_columns[at];
+            // The golden ratio spreads neighbours.
+            uint slot = column * 2654435769u % TABLE;
+            uint tries = 0;
+            uint found = atomic_cmpxchg(&table[slot], NONE, column);
+            while (found != NONE && found != column && ++tries < TABLE / 4) {
+                slot = (slot + 1) % TABLE;
+                found = atomic_cmpxchg(&table[slot], NONE, column);
+            }
+            if (found == NONE) {
+                atomic_inc(&counts[0]);
+            } else if (found != column) {
+                counts[1] = 1;
+            }
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+// The number of entries of each row of a product A B, a row by a group.
+KERNEL product_lengths_by_groups(IN(ulong, a_starts), IN(uint, a_columns), IN(ulong, b_starts), IN(uint, b_columns), OUT(uint, lengths)) {
+    __local uint table[TABLE];
+    __local uint counts[3];
+    const ulong row = get_group_id(0);
+    table_of_row(row, a_starts, a_columns, b_starts, b_columns, table, counts);
+    if (get_local_id(0) != 0) {
+        return;
+    }
+    uint length = counts[0];
+    if (counts[1] != 0) {
+        length = 0;
+        for (uint column = next_column(row, 0, a_starts, a_columns, b_starts, b_columns); column != NONE;
+             column = next_column(row, column + 1, a_starts, a_columns, b_starts, b_columns)) {
+            length++;
+        }
+    }
+    lengths[row] = length;
+}
+
+// The rows of a product A B, a row by a group and an entry by a work-item. Sums are those of product_fill.
+KERNEL product_fill_by_groups(IN(ulong, a_starts), IN(uint, a_columns), IN(element, a_values), IN(ulong, b_starts), IN(uint, b_columns),
+                              IN(element, b_values), IN(ulong, starts), OUT(uint, columns), OUT(element, values)) {
+    __local uint table[TABLE];
+    __local uint list[TABLE];
+    __local uint counts[3];
+    const ulong row = get_group_id(0);
+    const uint item = get_local_id(0);
+    const ulong to = starts[row];
+    table_of_row(row, a_starts, a_columns, b_starts, b_columns, table, counts);
+    if (counts[1] != 0) {
+        if (item == 0) {
+            fill_row(row, to, a_starts, a_columns, a_values, b_starts, b_columns, b_values, columns, values);
+        }
+        return;
+    }
+    for (uint slot = item; slot < TABLE; slot += LOCAL_SIZE) {
+        if (table[slot] != NONE) {
+            list[atomic_inc(&counts[2])] = table[slot];
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint count = counts[0];
+    for (uint i = item; i < count; i += LOCAL_SIZE) {
+        const uint column = list[i];
+        // Its place among the columns of the row.
+        uint rank = 0;
+        for (uint j = 0; j < count; j++) {
+            rank += list[j] < column;
+        }
+        element sum = (element)0;
+        for (ulong k = a_starts[row]; k < a_starts[row + 1]; k++) {
+            const uint through = a_columns[k];
+            const ulong end = b_starts[through + 1];
+            const ulong at = first_from(b_columns, b_starts[through], end, column);
+            if (at < end && b_columns[at] == column) {
+                sum += multiply(a_values[k], b_values[at]);
+            }
+        }
+        columns[to + rank] = column;
+        values[to + rank] = sum;
     }
 }
 

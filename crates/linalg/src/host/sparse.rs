@@ -1,4 +1,4 @@
-//! Products with sparse matrices: the twins of `cl/sparse.cl`.
+//! Products with sparse matrices: the twins of `cl/sparse.cl` and `cl/sparse_team.cl`.
 //!
 //! All compute Y = A X for `vectors` vectors at once. X and Y have a row for each component, row
 //! after row. Sums are in the precision of the elements, entry after entry.
@@ -186,6 +186,18 @@ pub fn full_rows<T: Arithmetic>(
             y[row as usize * vectors + v] = entries
                 .fold(T::default(), |sum, (k, &value)| sum + value * x[(first as usize + k) * vectors + v]);
         }
+    }
+}
+
+/// Returns the components of x at some places.
+pub fn gather<T: Arithmetic>(places: &[u32], x: &[T]) -> Vec<T> {
+    places.iter().map(|place| x[*place as usize]).collect()
+}
+
+/// Adds terms to the components of y at some places.
+pub fn add_at<T: Arithmetic>(places: &[u32], terms: &[T], y: &mut [T]) {
+    for (place, term) in places.iter().zip(terms) {
+        y[*place as usize] = y[*place as usize] + *term;
     }
 }
 

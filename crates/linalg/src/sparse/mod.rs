@@ -23,6 +23,7 @@ pub mod precondition;
 mod problem;
 pub mod solve;
 mod space;
+pub mod team;
 mod vector;
 
 pub use columns::{Columns, ColumnsError, read_vectors};

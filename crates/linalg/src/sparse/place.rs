@@ -18,6 +18,14 @@ impl Place {
         team.devices().first().map_or(Self::Host, |device| Self::Device(device.clone()))
     }
 
+    /// Returns all devices of a team, or the host for the empty team.
+    pub fn all_of_team(team: &Team) -> Vec<Self> {
+        if team.devices().is_empty() {
+            return vec![Self::Host];
+        }
+        team.devices().iter().map(|device| Self::Device(device.clone())).collect()
+    }
+
     /// Waits for all that was started on the device.
     ///
     /// # Errors

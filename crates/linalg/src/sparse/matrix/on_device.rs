@@ -57,11 +57,22 @@ pub(super) enum Arrays<T> {
         values: Values<T>,
     },
     FullRows {
-        rest: SliceArrays<T>,
+        rest: Box<SliceArrays<T>>,
         parts: Parts,
         first_columns: Buffer<u32>,
         values: Values<T>,
     },
+}
+
+impl<T> Arrays<T> {
+    /// Returns the slices of a format that has some.
+    pub fn slices(&self) -> Option<&SliceArrays<T>> {
+        match self {
+            Self::Sell(slices) | Self::Blocks { slices, .. } => Some(slices),
+            Self::FullRows { rest, .. } => Some(rest),
+            Self::Csr { .. } | Self::Diagonals { .. } | Self::Coo { .. } => None,
+        }
+    }
 }
 
 /// Slices whose values may be rounded.
@@ -200,7 +211,7 @@ impl<T: Arithmetic> OnDevice<T> {
                 let (parts, places) = Parts::new(device, &rows)?;
                 let first = |[row, place]: &[usize; 2]| first_columns[*row] + *place as u32;
                 Arrays::FullRows {
-                    rest: SliceArrays::new(device, rest, single)?,
+                    rest: Box::new(SliceArrays::new(device, rest, single)?),
                     parts,
                     first_columns: Buffer::from_slice(device, &places.iter().map(first).collect::<Vec<_>>())?,
                     values: Values::new(device, values, single)?,
@@ -300,7 +311,8 @@ impl<T: Arithmetic> OnDevice<T> {
                 )?;
                 self.multiply_parts(vectors, x, y)
             }
-            Arrays::Sell(slices) | Arrays::FullRows { rest: slices, .. } => {
+            Arrays::Sell(_) | Arrays::FullRows { .. } => {
+                let slices = self.arrays.slices().expect("both have slices");
                 let results = slices.slots / cut.rows_of_item[0] * vectors;
                 let (range, chunk) = cut.range(results, 1);
                 let sizes = [long(results), int(vectors), Argument::value(chunk), int(rows)];

@@ -29,8 +29,8 @@ impl<T: Arithmetic> Arrays<T> {
             Self::Csr { values, .. } | Self::Diagonals { values, .. } | Self::Coo { values, .. } => {
                 values.is_empty()
             }
-            Self::Sell(slices) | Self::Blocks { slices, .. } | Self::FullRows { rest: slices, .. } => {
-                slices.slots == 0
+            Self::Sell(_) | Self::Blocks { .. } | Self::FullRows { .. } => {
+                self.slices().is_none_or(|slices| slices.slots == 0)
             }
         }
     }
@@ -70,12 +70,7 @@ impl<T: Arithmetic> OnDevice<T> {
         let long = |value: usize| Argument::value(value as u64);
         let int = |value: usize| Argument::value(value as u32);
         let packs = vectors / pack;
-        let units = match &self.arrays {
-            Arrays::Sell(slices) | Arrays::Blocks { slices, .. } | Arrays::FullRows { rest: slices, .. } => {
-                slices.slots
-            }
-            _ => rows,
-        };
+        let units = self.arrays.slices().map_or(rows, |slices| slices.slots);
         let results = units * packs;
         if results == 0 {
             return Ok(());
@@ -92,7 +87,8 @@ impl<T: Arithmetic> OnDevice<T> {
             Arrays::Csr { starts, columns_of, values, longest, .. } => {
                 (&kernels.csr, vec![int(*longest), of(starts), of(columns_of), values.argument()])
             }
-            Arrays::Sell(slices) | Arrays::FullRows { rest: slices, .. } => {
+            Arrays::Sell(_) | Arrays::FullRows { .. } => {
+                let slices = self.arrays.slices().expect("both have slices");
                 (&kernels.sell, [&[int(rows)], &slices.arguments()[..]].concat())
             }
             Arrays::Blocks { size, slices } => {

@@ -14,7 +14,7 @@ use lattice_solvers::{LinearOperator, Work};
 use std::sync::Arc;
 
 enum Memory<T> {
-    Host(Stored<T>),
+    Host(Box<Stored<T>>),
     Device(Box<OnDevice<T>>),
 }
 
@@ -71,7 +71,7 @@ impl<T: Arithmetic> Placed<T> {
     ) -> BlasResult<Self> {
         let bytes = stored.bytes(bytes_of_value::<T>(single));
         let memory = match place {
-            Place::Host => Memory::Host(stored),
+            Place::Host => Memory::Host(Box::new(stored)),
             Place::Device(device) => Memory::Device(Box::new(OnDevice::new(device, &stored, single)?)),
         };
         Ok(Self { rows, columns, entries, format, bytes, memory, space: Space::new(place, rows)? })

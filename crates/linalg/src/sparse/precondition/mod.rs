@@ -99,6 +99,21 @@ pub enum PreconditionError {
     Operation(#[from] BlasError),
 }
 
+impl PreconditionError {
+    /// Returns the error of a matrix whose first row has this number, from 0, in a larger one.
+    pub(super) fn counted_from(self, before: usize) -> Self {
+        match self {
+            Self::ZeroDiagonal { row } => Self::ZeroDiagonal { row: before + row },
+            Self::SingularBlock { first, last } => {
+                Self::SingularBlock { first: before + first, last: before + last }
+            }
+            Self::ZeroPivot { row, structurally } => Self::ZeroPivot { row: before + row, structurally },
+            Self::NotPositive { row, pivot } => Self::NotPositive { row: before + row, pivot },
+            other => other,
+        }
+    }
+}
+
 /// Refuses a matrix that is not square.
 fn expect_square<T: crate::host::level1::Arithmetic>(
     matrix: &super::csr::Csr<T>,

@@ -4,26 +4,26 @@ mod made;
 mod options;
 mod outcome;
 mod symmetry;
+mod system;
 
 pub use options::{Kind, Method, SolveOptions};
-pub use outcome::{Attempt, FoundSymmetry, PreconditionerInfo, SolveError, Solved};
+pub use outcome::{Attempt, FoundSymmetry, PreconditionerInfo, Refinement, SolveError, Solved};
 
 use super::csr::Csr;
-use super::matrix::Matrix;
+use super::matrix::{Matrix, MatrixOptions};
 use super::place::Place;
 use super::precondition::{Cycle, PreconditionError};
-use super::space::Space;
-use super::vector::Vector;
 use crate::error::BlasError;
 use crate::host::level1::{self, Arithmetic};
 use lattice_solvers::{
     BicgstabOptions, Callbacks, CgOptions, CrOptions, Failure, GcrOptions, LinearOperator, Look,
     MinresOptions, PreconditionedCgOptions, RightPreconditioned, SolverError, SolverInfo, StateKeeper,
-    VectorSpace, Wish, bicgstab, cgne, conjugate_gradient, conjugate_residual, gcr, minres,
-    preconditioned_cg, preconditioned_minres,
+    Stopping, VectorOf, VectorSpace, Wish, bicgstab, cgne, conjugate_gradient, conjugate_residual, gcr,
+    minres, preconditioned_cg, preconditioned_minres,
 };
 use std::sync::Arc;
 use std::time::Instant;
+use system::{Made, OnTeam, System};
 
 /// Bound of BiCGStab's breakdown, some hundred roundings of a sum in double.
 ///
@@ -70,18 +70,68 @@ pub fn solve<T: Arithmetic>(
     matrix: impl Into<Arc<Csr<T>>>,
     b: &[T],
     options: &SolveOptions<T>,
-    mut watch: Option<Watch<'_>>,
+    watch: Option<Watch<'_>>,
 ) -> Result<Solved<T>, SolveError> {
+    let mut solved = solve_columns(std::slice::from_ref(place), matrix, &[b], options, watch)?;
+    Ok(solved.remove(0))
+}
+
+/// Solves A x = b for several right-hand sides, on one place or a team of places.
+///
+/// On a team each place has neighbouring rows ([`TeamMatrix`](super::team::TeamMatrix)), and its own
+/// preconditioner for them ([`TeamPreconditioner`](super::team::TeamPreconditioner)). Matrix and
+/// preconditioners are made once for all right-hand sides. A watch that ends a solve ends all.
+///
+/// # Errors
+/// Those of [`solve()`].
+pub fn solve_columns<T: Arithmetic>(
+    places: &[Place],
+    matrix: impl Into<Arc<Csr<T>>>,
+    columns: &[&[T]],
+    options: &SolveOptions<T>,
+    mut watch: Option<Watch<'_>>,
+) -> Result<Vec<Solved<T>>, SolveError> {
     let source: Arc<Csr<T>> = matrix.into();
-    let (rows, columns) = (source.rows(), source.columns());
-    if rows != columns {
-        return Err(SolveError::NotSquare { rows, columns });
+    let found = expect_solvable(&source, columns, options)?;
+    let mut solved = with_values(places, &source, columns, found, options, &mut watch)?;
+    let stalled = |solved: &Solved<T>| {
+        let interrupted = solved.attempts.iter().any(|attempt| attempt.failure == Some(Failure::Interrupted));
+        !solved.converged && !interrupted
+    };
+    if options.single_values && solved.iter().any(stalled) {
+        // What rounded values do not solve is solved again with the whole ones.
+        let whole = SolveOptions { single_values: false, ..options.clone() };
+        for (column, solved) in columns.iter().zip(&mut solved).filter(|(_, solved)| stalled(solved)) {
+            let mut again = with_values(places, &source, &[column], found, &whole, &mut watch)?.remove(0);
+            let steps = solved.refinement.map_or(0, |refinement| refinement.steps);
+            again.refinement = Some(Refinement { steps, fell_back: true });
+            again.best += solved.attempts.len();
+            again.attempts.splice(0..0, solved.attempts.drain(..));
+            again.warnings.splice(0..0, solved.warnings.drain(..));
+            again
+                .warnings
+                .push("values in single precision were not enough, and the whole ones were taken".to_owned());
+            *solved = again;
+        }
     }
-    if b.len() != rows {
+    Ok(solved)
+}
+
+/// Refuses a system that cannot be solved with these options, and returns the matrix's symmetry.
+fn expect_solvable<T: Arithmetic>(
+    source: &Csr<T>,
+    columns: &[&[T]],
+    options: &SolveOptions<T>,
+) -> Result<FoundSymmetry, SolveError> {
+    let rows = source.rows();
+    if rows != source.columns() {
+        return Err(SolveError::NotSquare { rows, columns: source.columns() });
+    }
+    if let Some(b) = columns.iter().find(|b| b.len() != rows) {
         return Err(SolveError::RightSide { wanted: rows, found: b.len() });
     }
-    symmetry::expect_no_empty_line(&source)?;
-    let (symmetry, asymmetry) = symmetry::found(&source);
+    symmetry::expect_no_empty_line(source)?;
+    let (symmetry, asymmetry) = symmetry::found(source);
     let is_hermitian = matches!(symmetry, FoundSymmetry::Hermitian | FoundSymmetry::PositiveDefinite);
     if symmetry == FoundSymmetry::SkewHermitian && !T::IS_COMPLEX && !rows.is_multiple_of(2) {
         return Err(SolveError::OddSkew { rows });
@@ -101,79 +151,236 @@ pub fn solve<T: Arithmetic>(
             return Err(SolveError::Cycle { method });
         }
     }
+    Ok(symmetry)
+}
+
+/// Brings the matrix to its places, and solves for all right-hand sides.
+fn with_values<T: Arithmetic>(
+    places: &[Place],
+    source: &Arc<Csr<T>>,
+    columns: &[&[T]],
+    symmetry: FoundSymmetry,
+    options: &SolveOptions<T>,
+    watch: &mut Option<Watch<'_>>,
+) -> Result<Vec<Solved<T>>, SolveError> {
     let began = Instant::now();
-    let a = match options.format {
-        Some(format) => Matrix::with_format(place, Arc::clone(&source), format)?,
-        None => Matrix::new(place, Arc::clone(&source))?,
+    let of_matrix = MatrixOptions {
+        format: options.format,
+        single_values: options.single_values,
+        ..MatrixOptions::default()
     };
-    let right_side = Vector::from_slice(place, b)?;
-    let mut solved = Solved {
-        x: vec![T::default(); rows],
-        attempts: Vec::new(),
-        best: 0,
-        true_residual: f64::INFINITY,
-        backward_error: f64::INFINITY,
-        converged: false,
-        format: a.format(),
-        bytes: a.bytes(),
-        symmetry,
-        warnings: Vec::new(),
-        transfer_seconds: began.elapsed().as_secs_f64(),
-    };
-    if level1::nrm2(b) == 0.0 {
-        solved.warnings.push("the right-hand side is zero, and so is the solution".to_owned());
+    match places {
+        [place] => {
+            let system = Matrix::with_options(place, Arc::clone(source), of_matrix)?;
+            let transfer = began.elapsed().as_secs_f64();
+            on_system(&system, source, columns, symmetry, options, transfer, watch)
+        }
+        _ => {
+            let system = OnTeam::new(places, Arc::clone(source), of_matrix)?;
+            let transfer = began.elapsed().as_secs_f64();
+            on_system(&system, source, columns, symmetry, options, transfer, watch)
+        }
     }
+}
+
+/// Solves for all right-hand sides, one after the other.
+fn on_system<T: Arithmetic, S: System<T>>(
+    system: &S,
+    source: &Csr<T>,
+    columns: &[&[T]],
+    symmetry: FoundSymmetry,
+    options: &SolveOptions<T>,
+    transfer_seconds: f64,
+    watch: &mut Option<Watch<'_>>,
+) -> Result<Vec<Solved<T>>, SolveError> {
     let methods = match options.method {
         Some(method) => vec![method],
         None => methods_for(symmetry, options),
     };
-    for (k, &method) in methods.iter().enumerate() {
-        let (preconditioner, info) = precondition(&a, method, options, symmetry, &mut solved.warnings)?;
-        let began = Instant::now();
-        let (x, history, failure) = {
-            let mut keeper =
-                Watcher { method, watch: watch.as_mut().map(|watch| &mut **watch as Watch<'_>), stop: false };
-            let changes = info.kind == Kind::Amg && options.amg.cycle == Cycle::K;
-            match attempt(method, &a, preconditioner.as_deref(), changes, &right_side, options, &mut keeper) {
-                Ok((x, info)) => (x, info, None),
-                Err(SolverError::NotConverged { failure, best, info }) => (best, *info, Some(failure)),
-                Err(SolverError::Source(error)) => return Err(error.into()),
-                Err(SolverError::Operation(error)) => return Err(error.into()),
-                Err(SolverError::Parameter { name, value, allowed }) => {
-                    return Err(SolveError::Parameter { name, value, allowed });
-                }
-                Err(SolverError::ForeignState(_)) => unreachable!("no state is kept"),
-            }
+    // The preconditioner of each method, once it is needed.
+    let mut known: Vec<Option<Made<S::Space>>> = methods.iter().map(|_| None).collect();
+    let mut all = Vec::new();
+    for b in columns {
+        let mut solved = Solved {
+            x: vec![T::default(); source.rows()],
+            attempts: Vec::new(),
+            best: 0,
+            true_residual: f64::INFINITY,
+            backward_error: f64::INFINITY,
+            converged: false,
+            format: system.format(),
+            bytes: system.bytes(),
+            symmetry,
+            warnings: Vec::new(),
+            transfer_seconds,
+            refinement: options.single_values.then_some(Refinement { steps: 0, fell_back: false }),
         };
-        a.place().finish()?;
-        let seconds = began.elapsed().as_secs_f64();
-        let x = x.to_vec()?;
-        let [true_residual, backward_error] = residuals(&source, b, &x);
-        solved.attempts.push(Attempt {
-            method,
-            preconditioner: info,
-            iterations: history.iterations,
-            iterated: history.residual.iterated,
-            true_residual,
-            history: history.history,
-            seconds,
-            failure,
-        });
-        // Written so that a NaN is not better.
-        if true_residual < solved.true_residual || k == 0 {
-            (solved.x, solved.best) = (x, k);
-            (solved.true_residual, solved.backward_error) = (true_residual, backward_error);
+        if level1::nrm2(b) == 0.0 {
+            solved.warnings.push("the right-hand side is zero, and so is the solution".to_owned());
         }
-        solved.converged = solved.true_residual <= options.stopping.tolerance;
-        if solved.converged || failure == Some(Failure::Interrupted) {
+        let mut interrupted = false;
+        for (k, &method) in methods.iter().enumerate() {
+            let is_new = known[k].is_none();
+            if is_new {
+                known[k] = Some(precondition(
+                    system,
+                    source.rows(),
+                    method,
+                    options,
+                    symmetry,
+                    &mut solved.warnings,
+                )?);
+            }
+            let Some((preconditioner, info)) = &known[k] else { unreachable!("it was just made") };
+            let setup_seconds = if is_new { info.setup_seconds } else { 0.0 };
+            let info = PreconditionerInfo { setup_seconds, ..info.clone() };
+            let changes = info.kind == Kind::Amg && options.amg.cycle == Cycle::K;
+            let way =
+                Way { system, source, method, preconditioner: preconditioner.as_deref(), changes, options };
+            let (x, attempt, steps) = way.refined(b, info, watch)?;
+            if let Some(refinement) = &mut solved.refinement {
+                refinement.steps += steps;
+            }
+            let failure = attempt.failure;
+            let [true_residual, backward_error] = residuals(source, b, &x);
+            solved.attempts.push(attempt);
+            // Written so that a NaN is not better.
+            if true_residual < solved.true_residual || k == 0 {
+                (solved.x, solved.best) = (x, k);
+                (solved.true_residual, solved.backward_error) = (true_residual, backward_error);
+            }
+            solved.converged = solved.true_residual <= options.stopping.tolerance;
+            interrupted = failure == Some(Failure::Interrupted);
+            if solved.converged || interrupted {
+                break;
+            }
+            if let Some(next) = methods.get(k + 1) {
+                let reason =
+                    failure.map_or("its residual is not the true one".to_owned(), |why| why.to_string());
+                solved.warnings.push(format!(
+                    "{} gave up: {reason}; {} is tried",
+                    method.name(),
+                    next.name()
+                ));
+            }
+        }
+        all.push(solved);
+        if interrupted {
             break;
         }
-        if let Some(next) = methods.get(k + 1) {
-            let reason = failure.map_or("its residual is not the true one".to_owned(), |why| why.to_string());
-            solved.warnings.push(format!("{} gave up: {reason}; {} is tried", method.name(), next.name()));
-        }
     }
-    Ok(solved)
+    Ok(all)
+}
+
+/// A method with everything but the right-hand side.
+struct Way<'a, T, S: System<T>> {
+    system: &'a S,
+    source: &'a Csr<T>,
+    method: Method,
+    preconditioner: Option<&'a dyn LinearOperator<Space = S::Space>>,
+    changes: bool,
+    options: &'a SolveOptions<T>,
+}
+
+/// Most steps of refinement.
+const MOST_STEPS: usize = 30;
+
+/// Residual to which a system with rounded values is solved in a step of refinement.
+const TOLERANCE_OF_STEP: f64 = 1e-6;
+
+impl<T: Arithmetic, S: System<T>> Way<'_, T, S> {
+    /// Solves, and refines the solution while values are rounded.
+    ///
+    /// Returns the steps of refinement as well.
+    fn refined(
+        &self,
+        b: &[T],
+        preconditioner: PreconditionerInfo,
+        watch: &mut Option<Watch<'_>>,
+    ) -> Result<(Vec<T>, Attempt, usize), SolveError> {
+        let tolerance = self.options.stopping.tolerance;
+        let is_rounded = self.options.single_values && !is_single(self.source);
+        let scale = level1::nrm2(b);
+        let began = Instant::now();
+        let mut attempt = Attempt {
+            method: self.method,
+            preconditioner,
+            iterations: 0,
+            iterated: f64::INFINITY,
+            true_residual: f64::INFINITY,
+            history: Vec::new(),
+            seconds: 0.0,
+            failure: None,
+        };
+        let mut x = vec![T::default(); b.len()];
+        let mut right_side = b.to_vec();
+        let mut steps = 0;
+        loop {
+            // The share of the first residual that is left.
+            let share = if scale == 0.0 { 1.0 } else { level1::nrm2(&right_side) / scale };
+            let of_step = if is_rounded { (tolerance / share).max(TOLERANCE_OF_STEP) } else { tolerance };
+            let (step, info, failure) = self.once(&right_side, of_step, watch)?;
+            level1::axpy(T::from_complex(1.0.into()), &step, &mut x);
+            attempt.iterations += info.iterations;
+            attempt.iterated = share * info.residual.iterated;
+            let skipped = usize::from(steps > 0);
+            attempt.history.extend(info.history.iter().skip(skipped).map(|residual| share * residual));
+            attempt.failure = failure;
+            let before = attempt.true_residual;
+            [attempt.true_residual, _] = residuals(self.source, b, &x);
+            let gains = attempt.true_residual < 0.5 * before;
+            if !is_rounded
+                || failure.is_some()
+                || attempt.true_residual <= tolerance
+                || !gains
+                || steps == MOST_STEPS
+            {
+                break;
+            }
+            self.source.multiply(&x, &mut right_side);
+            right_side.iter_mut().zip(b).for_each(|(r, b)| *r = *b - *r);
+            steps += 1;
+        }
+        attempt.seconds = began.elapsed().as_secs_f64();
+        Ok((x, attempt, steps))
+    }
+
+    /// Solves once, to a tolerance.
+    fn once(
+        &self,
+        b: &[T],
+        tolerance: f64,
+        watch: &mut Option<Watch<'_>>,
+    ) -> Result<(Vec<T>, SolverInfo, Option<Failure>), SolveError> {
+        let stopping = Stopping { tolerance, ..self.options.stopping };
+        let right_side = self.system.vector(b)?;
+        let mut keeper = Watcher {
+            method: self.method,
+            watch: watch.as_mut().map(|watch| &mut **watch as Watch<'_>),
+            stop: false,
+        };
+        let (x, info, failure) = match self.attempt(&right_side, stopping, &mut keeper) {
+            Ok((x, info)) => (x, info, None),
+            Err(SolverError::NotConverged { failure, best, info }) => (best, *info, Some(failure)),
+            Err(SolverError::Source(error)) => return Err(error.into()),
+            Err(SolverError::Operation(error)) => return Err(error.into()),
+            Err(SolverError::Parameter { name, value, allowed }) => {
+                return Err(SolveError::Parameter { name, value, allowed });
+            }
+            Err(SolverError::ForeignState(_)) => unreachable!("no state is kept"),
+        };
+        self.system.finish()?;
+        Ok((self.system.values(&x)?, info, failure))
+    }
+}
+
+/// Tells whether all values are numbers of single precision.
+fn is_single<T: Arithmetic>(matrix: &Csr<T>) -> bool {
+    matrix.values().iter().all(|value| {
+        let value = value.to_complex();
+        let same = |part: f64| f64::from(part as f32) == part;
+        same(value.re) && same(value.im)
+    })
 }
 
 /// Returns the methods for a matrix, in their order.
@@ -192,18 +399,16 @@ fn methods_for<T>(symmetry: FoundSymmetry, options: &SolveOptions<T>) -> Vec<Met
     methods
 }
 
-/// A preconditioner, if there is one, and its description.
-type Made<T> = (Option<made::Operator<T>>, PreconditionerInfo);
-
 /// Makes the given preconditioner, or the first one that the matrix has.
-fn precondition<T: Arithmetic>(
-    a: &Matrix<T>,
+fn precondition<T: Arithmetic, S: System<T>>(
+    system: &S,
+    rows: usize,
     method: Method,
     options: &SolveOptions<T>,
     symmetry: FoundSymmetry,
     warnings: &mut Vec<String>,
-) -> Result<Made<T>, SolveError> {
-    let make = |kind| made::make(a.place(), a.source(), kind, method, &options.amg);
+) -> Result<Made<S::Space>, SolveError> {
+    let make = |kind| system.precondition(kind, method, &options.amg);
     let wrong = |kind, source| match source {
         PreconditionError::Operation(error) => SolveError::Operation(error),
         source => SolveError::Precondition { kind, source: Box::new(source) },
@@ -213,7 +418,7 @@ fn precondition<T: Arithmetic>(
     }
     let first = match method {
         _ if !method.takes_preconditioner() => Kind::None,
-        Method::Cg if a.rows() >= ROWS_OF_MULTIGRID => Kind::Amg,
+        Method::Cg if rows >= ROWS_OF_MULTIGRID => Kind::Amg,
         Method::Cg => Kind::Ic0,
         Method::Minres => Kind::Jacobi,
         _ if symmetry == FoundSymmetry::SkewHermitian => Kind::None,
@@ -256,81 +461,81 @@ impl<V, E> StateKeeper<V, E> for Watcher<'_> {
     }
 }
 
-type Outcome<T> = Result<(Vector<T>, SolverInfo), SolverError<Vector<T>, BlasError>>;
+type Outcome<V> = Result<(V, SolverInfo), SolverError<V, BlasError>>;
 
-/// Solves by one method, with its preconditioner, which may be no fixed operator.
-fn attempt<T: Arithmetic>(
-    method: Method,
-    a: &Matrix<T>,
-    preconditioner: Option<&dyn LinearOperator<Space = Space<T>>>,
-    changes: bool,
-    b: &Vector<T>,
-    options: &SolveOptions<T>,
-    keeper: &mut dyn StateKeeper<Vector<T>, BlasError>,
-) -> Outcome<T> {
-    let stopping = options.stopping;
-    let callbacks = Callbacks { true_residual: None, keeper: Some(keeper) };
-    match (method, preconditioner) {
-        (Method::Cg, None) => {
-            conjugate_gradient(a, b, None, &CgOptions { stopping, ..Default::default() }, callbacks)
-        }
-        (Method::Cg, Some(k)) => {
-            let options = PreconditionedCgOptions { stopping, flexible: changes, ..Default::default() };
-            let mut applied = |r: &Vector<T>, z: &mut Vector<T>| {
-                k.apply(r, z)?;
-                Ok(k.work())
-            };
-            preconditioned_cg(a, b, None, &options, &mut applied, callbacks)
-        }
-        (Method::Minres, None) => {
-            minres(a, b, None, &MinresOptions { stopping, ..Default::default() }, callbacks)
-        }
-        (Method::Minres, Some(k)) => {
-            let options = MinresOptions { stopping, ..Default::default() };
-            let mut applied = |r: &Vector<T>, z: &mut Vector<T>| {
-                k.apply(r, z)?;
-                Ok(k.work())
-            };
-            preconditioned_minres(a, b, None, &options, &mut applied, callbacks)
-        }
-        (Method::Cr, _) => {
-            conjugate_residual(a, b, None, &CrOptions { stopping, ..Default::default() }, callbacks)
-        }
-        (Method::Bicgstab, None) => {
-            bicgstab(a, b, None, &BicgstabOptions { stopping, breakdown: BREAKDOWN }, callbacks)
-        }
-        (Method::Bicgstab, Some(k)) => {
-            let both = RightPreconditioned::new(a, k)?;
-            let options = BicgstabOptions { stopping, breakdown: BREAKDOWN };
-            let solution = |y: &Vector<T>| {
-                let mut x = a.space().zero_vector()?;
-                k.apply(y, &mut x)?;
-                Ok::<_, BlasError>(x)
-            };
-            let callbacks = callbacks.for_operator();
-            match bicgstab(&both, b, None, &options, callbacks) {
-                Ok((y, info)) => Ok((solution(&y)?, info)),
-                Err(SolverError::NotConverged { failure, best, info }) => {
-                    Err(SolverError::NotConverged { failure, best: solution(&best)?, info })
-                }
-                Err(error) => Err(error),
+impl<T: Arithmetic, S: System<T>> Way<'_, T, S> {
+    /// Solves by the method, with its preconditioner, which may be no fixed operator.
+    fn attempt(
+        &self,
+        b: &VectorOf<S::Matrix>,
+        stopping: Stopping,
+        keeper: &mut dyn StateKeeper<VectorOf<S::Matrix>, BlasError>,
+    ) -> Outcome<VectorOf<S::Matrix>> {
+        let a = self.system.matrix();
+        let callbacks = Callbacks { true_residual: None, keeper: Some(keeper) };
+        match (self.method, self.preconditioner) {
+            (Method::Cg, None) => {
+                conjugate_gradient(a, b, None, &CgOptions { stopping, ..Default::default() }, callbacks)
             }
-        }
-        (Method::Gcr, None) => {
-            let options = GcrOptions { stopping, restart: options.restart, ..Default::default() };
-            gcr(a, b, None, &options, None, callbacks)
-        }
-        (Method::Gcr, Some(k)) => {
-            let options = GcrOptions { stopping, restart: options.restart, ..Default::default() };
-            let mut applied = |r: &Vector<T>, z: &mut Vector<T>| {
-                k.apply(r, z)?;
-                Ok(k.work())
-            };
-            gcr(a, b, None, &options, Some(&mut applied), callbacks)
-        }
-        (Method::Cgne, _) => {
-            let adjoint = Matrix::new(a.place(), a.source().adjoint())?;
-            cgne(a, &adjoint, b, None, &CgOptions { stopping, ..Default::default() }, callbacks)
+            (Method::Cg, Some(k)) => {
+                let options =
+                    PreconditionedCgOptions { stopping, flexible: self.changes, ..Default::default() };
+                let mut applied = |r: &VectorOf<S::Matrix>, z: &mut VectorOf<S::Matrix>| {
+                    k.apply(r, z)?;
+                    Ok(k.work())
+                };
+                preconditioned_cg(a, b, None, &options, &mut applied, callbacks)
+            }
+            (Method::Minres, None) => {
+                minres(a, b, None, &MinresOptions { stopping, ..Default::default() }, callbacks)
+            }
+            (Method::Minres, Some(k)) => {
+                let options = MinresOptions { stopping, ..Default::default() };
+                let mut applied = |r: &VectorOf<S::Matrix>, z: &mut VectorOf<S::Matrix>| {
+                    k.apply(r, z)?;
+                    Ok(k.work())
+                };
+                preconditioned_minres(a, b, None, &options, &mut applied, callbacks)
+            }
+            (Method::Cr, _) => {
+                conjugate_residual(a, b, None, &CrOptions { stopping, ..Default::default() }, callbacks)
+            }
+            (Method::Bicgstab, None) => {
+                bicgstab(a, b, None, &BicgstabOptions { stopping, breakdown: BREAKDOWN }, callbacks)
+            }
+            (Method::Bicgstab, Some(k)) => {
+                let both = RightPreconditioned::new(a, k)?;
+                let options = BicgstabOptions { stopping, breakdown: BREAKDOWN };
+                let solution = |y: &VectorOf<S::Matrix>| {
+                    let mut x = a.space().zero_vector()?;
+                    k.apply(y, &mut x)?;
+                    Ok::<_, BlasError>(x)
+                };
+                let callbacks = callbacks.for_operator();
+                match bicgstab(&both, b, None, &options, callbacks) {
+                    Ok((y, info)) => Ok((solution(&y)?, info)),
+                    Err(SolverError::NotConverged { failure, best, info }) => {
+                        Err(SolverError::NotConverged { failure, best: solution(&best)?, info })
+                    }
+                    Err(error) => Err(error),
+                }
+            }
+            (Method::Gcr, None) => {
+                let options = GcrOptions { stopping, restart: self.options.restart, ..Default::default() };
+                gcr(a, b, None, &options, None, callbacks)
+            }
+            (Method::Gcr, Some(k)) => {
+                let options = GcrOptions { stopping, restart: self.options.restart, ..Default::default() };
+                let mut applied = |r: &VectorOf<S::Matrix>, z: &mut VectorOf<S::Matrix>| {
+                    k.apply(r, z)?;
+                    Ok(k.work())
+                };
+                gcr(a, b, None, &options, Some(&mut applied), callbacks)
+            }
+            (Method::Cgne, _) => {
+                let adjoint = self.system.adjoint()?;
+                cgne(a, &adjoint, b, None, &CgOptions { stopping, ..Default::default() }, callbacks)
+            }
         }
     }
 }

@@ -131,6 +131,10 @@ pub struct SolveOptions<T> {
     pub preconditioner: Option<Kind>,
     /// The form of the matrix in memory; `None` for that of the fewest bytes.
     pub format: Option<Format>,
+    /// Values of the matrix are rounded to single precision in the iteration. Default `false`.
+    ///
+    /// Vectors and sums stay in double. The solution is refined with the whole values.
+    pub single_values: bool,
     /// When to stop.
     pub stopping: Stopping,
     /// Directions that [`Method::Gcr`] keeps. Default 30.
@@ -148,6 +152,7 @@ impl<T> Default for SolveOptions<T> {
             method: None,
             preconditioner: None,
             format: None,
+            single_values: false,
             stopping: Stopping::default(),
             restart: 30,
             amg: AmgOptions::default(),

@@ -32,8 +32,19 @@ pub struct Solved<T> {
     pub symmetry: FoundSymmetry,
     /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// Seconds for bringing matrix and vectors to the device.
+    /// Seconds for bringing the matrix to the device.
     pub transfer_seconds: f64,
+    /// Refinement of the solution, with values in single precision.
+    pub refinement: Option<Refinement>,
+}
+
+/// Refinement of a solution by systems with rounded values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refinement {
+    /// Systems solved after the first.
+    pub steps: usize,
+    /// `true` if that was not enough, and whole values were taken.
+    pub fell_back: bool,
 }
 
 /// One try of a method with a preconditioner.

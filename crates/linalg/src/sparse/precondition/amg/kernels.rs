@@ -19,6 +19,9 @@ const MULTIGRID: KernelFamily = KernelFamily::new(
 /// Lengths that a work-item adds up.
 pub(super) const CHUNK: usize = 64;
 
+/// Columns of a row of a product that have room in local memory, with gaps: a power of two.
+const TABLE: usize = 1024;
+
 /// Work-items of a group on GPUs and on processors.
 const LOCALS: [usize; 2] = [128, 16];
 
@@ -39,7 +42,8 @@ macro_rules! kernels {
                 let local = wanted.min(info.max_work_group_size);
                 let key = KernelKey::of_element::<T>(MULTIGRID)
                     .define("LOCAL_SIZE", local)
-                    .define("CHUNK", CHUNK);
+                    .define("CHUNK", CHUNK)
+                    .define("TABLE", TABLE);
                 let program = device.program(&key)?;
                 Ok(Self {
                     local,
@@ -113,6 +117,13 @@ kernels! {
     product_fill(
         value rows: u32, input a_starts: u64, input a_columns: u32, input a_values: T, input b_starts: u64,
         input b_columns: u32, input b_values: T, input starts: u64, output columns: u32, output values: T
+    );
+    product_lengths_by_groups(
+        input a_starts: u64, input a_columns: u32, input b_starts: u64, input b_columns: u32, output lengths: u32
+    );
+    product_fill_by_groups(
+        input a_starts: u64, input a_columns: u32, input a_values: T, input b_starts: u64, input b_columns: u32,
+        input b_values: T, input starts: u64, output columns: u32, output values: T
     );
     smooth_prolongator(
         value rows: u32, value omega: f64, input starts: u64, input columns: u32, input diagonal: T, input t_starts: u64,

@@ -106,7 +106,10 @@ pub(super) fn hierarchy<T: Arithmetic>(
     let near_null = match &options.near_null_space {
         Some(vectors) => Cow::Borrowed(&vectors[..]),
         None => Cow::Owned(
-            (0..rows * block).map(|k| real(f64::from(u8::from(k / block % block == k % block)))).collect(),
+            (0..rows * block)
+                .into_par_iter()
+                .map(|k| real(f64::from(u8::from(k / block % block == k % block))))
+                .collect(),
         ),
     };
     let modes = near_null.len().checked_div(rows).unwrap_or(1);

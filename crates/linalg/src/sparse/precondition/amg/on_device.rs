@@ -16,6 +16,9 @@ use std::sync::Arc;
 /// Work-items that look at the rows of a matrix.
 const ITEMS: usize = 1 << 16;
 
+/// Terms of a row of a product from which a group makes it.
+const TERMS_OF_GROUP: usize = 40;
+
 /// A matrix by rows in the memory of a device.
 ///
 /// Its arrays may be longer than they are used.
@@ -327,30 +330,40 @@ impl<T: Arithmetic> Builder<T> {
     }
 
     /// Returns the product A B.
+    ///
+    /// A work-item makes a short row, and a group a row of many terms.
     pub fn product(&self, a: &DeviceCsr<T>, b: &DeviceCsr<T>) -> BlasResult<DeviceCsr<T>> {
         let rows = a.rows;
+        let of_row = |matrix: &DeviceCsr<T>| matrix.entries / matrix.rows.max(1);
+        let by_groups = rows > 0 && of_row(a) * of_row(b) >= TERMS_OF_GROUP;
+        let groups = Range::groups(rows.max(1), self.kernels.local);
         let mut lengths = self.room::<u32>(rows)?;
         let pattern = [of(&a.starts), of(&a.columns_of), of(&b.starts), of(&b.columns_of)];
-        let arguments = [&[int(rows)], &pattern[..], &[to(&mut lengths)]].concat();
-        self.start(&self.kernels.product_lengths, rows, &arguments)?;
+        if by_groups {
+            let arguments = [&pattern[..], &[to(&mut lengths)]].concat();
+            self.kernels.product_lengths_by_groups.start(groups, &arguments)?;
+        } else {
+            let arguments = [&[int(rows)], &pattern[..], &[to(&mut lengths)]].concat();
+            self.start(&self.kernels.product_lengths, rows, &arguments)?;
+        }
         let (starts, entries) = self.starts(rows, &lengths)?;
         let (mut columns_of, mut values) = (self.room::<u32>(entries)?, self.room::<T>(entries)?);
-        self.start(
-            &self.kernels.product_fill,
-            rows,
-            &[
-                int(rows),
-                of(&a.starts),
-                of(&a.columns_of),
-                of(&a.values),
-                of(&b.starts),
-                of(&b.columns_of),
-                of(&b.values),
-                of(&starts),
-                to(&mut columns_of),
-                to(&mut values),
-            ],
-        )?;
+        let arrays = [
+            of(&a.starts),
+            of(&a.columns_of),
+            of(&a.values),
+            of(&b.starts),
+            of(&b.columns_of),
+            of(&b.values),
+            of(&starts),
+            to(&mut columns_of),
+            to(&mut values),
+        ];
+        if by_groups {
+            self.kernels.product_fill_by_groups.start(groups, &arrays)?;
+        } else {
+            self.start(&self.kernels.product_fill, rows, &[&[int(rows)], &arrays[..]].concat())?;
+        }
         Ok(DeviceCsr { rows, columns: b.columns, entries, starts, columns_of, values })
     }
 

@@ -1,0 +1,192 @@
+//! Sparse matrices on teams: products and solves are those of one place, to rounding.
+
+mod matrices;
+
+use lattice_linalg::host::level1::Arithmetic;
+use lattice_linalg::sparse::solve::{Kind, Method, SolveOptions, solve, solve_columns};
+use lattice_linalg::sparse::team::TeamMatrix;
+use lattice_linalg::sparse::{Csr, FormatError, MatrixOptions, Place, Problem};
+use lattice_solvers::{LinearOperator, Stopping, VectorSpace};
+use matrices::{devices, places, sample, taken_for_gpus, vector};
+use num_complex::Complex64;
+
+fn made(problem: &str) -> Csr<f64> {
+    problem.parse::<Problem>().unwrap().matrix().unwrap()
+}
+
+/// The host three times, each place twice, and all places together.
+fn teams() -> Vec<Vec<Place>> {
+    let mut teams = vec![vec![Place::Host; 3], vec![Place::Host]];
+    for (a, b) in [(devices(), devices()), (taken_for_gpus(), devices())] {
+        teams.extend(a.into_iter().zip(b).map(|(a, b)| vec![Place::Device(a), Place::Device(b)]));
+    }
+    teams.push(places());
+    teams
+}
+
+fn check<T: Arithmetic>(team: &[Place], matrix: &Csr<T>, options: MatrixOptions, tolerance: f64) {
+    let x: Vec<T> = vector(matrix.columns(), true).into_iter().map(T::from_complex).collect();
+    let mut expected = vec![T::default(); matrix.rows()];
+    matrix.multiply(&x, &mut expected);
+    let made = TeamMatrix::new(team, matrix.clone(), options).unwrap();
+    let product = || {
+        let x = made.space().vector(&x).unwrap();
+        let mut y = made.space().scratch_vector().unwrap();
+        made.multiply(&x, &mut y).unwrap();
+        made.multiply(&x, &mut y).unwrap();
+        y.to_vec().unwrap()
+    };
+    let y = product();
+    let largest = expected.iter().map(|y| y.to_complex().norm()).fold(0.0, f64::max);
+    for (row, (y, expected)) in y.iter().zip(&expected).enumerate() {
+        let difference = (y.to_complex() - expected.to_complex()).norm();
+        assert!(difference <= tolerance * largest, "{} places, row {row}: {difference:e}", team.len());
+    }
+    assert!(y == product(), "the bits of another run");
+    assert_eq!(made.formats().len(), team.len());
+    assert_eq!(made.bytes().len(), team.len());
+}
+
+#[test]
+fn products_of_teams_are_those_of_one_place() {
+    let general = sample(97, 97, true).to_csr().unwrap();
+    for team in teams() {
+        let options = MatrixOptions::default();
+        for problem in ["poisson2d:23", "elasticity3d:3", "random:301,7,1", "poisson3d:1x1x2"] {
+            check(&team, &made(problem), options, 1e-14);
+        }
+        check::<Complex64>(&team, &general, options, 1e-14);
+        check::<f32>(&team, &general.cast(), options, 1e-5);
+        // −1 and 4 are numbers of single precision.
+        check(&team, &made("poisson2d:12"), MatrixOptions { single_values: true, ..options }, 1e-14);
+    }
+}
+
+#[test]
+fn vectors_in_parts_have_the_sums_of_whole_ones() {
+    let matrix = made("poisson2d:19");
+    let x: Vec<f64> = vector(matrix.rows(), false).into_iter().map(|x| x.re).collect();
+    let norm2: f64 = x.iter().map(|x| x * x).sum();
+    for team in teams() {
+        let made = TeamMatrix::new(&team, matrix.clone(), MatrixOptions::default()).unwrap();
+        let space = made.space();
+        let x = space.vector(&x).unwrap();
+        let sums = space.read([&space.dot(&x, &x).unwrap(), &space.norm2(&x).unwrap()]).unwrap();
+        for sum in sums {
+            assert!((sum.re - norm2).abs() <= 1e-13 * norm2 && sum.im == 0.0, "{sum} {norm2}");
+        }
+        assert!(space.vector(&[1.0; 3]).is_err());
+    }
+    let oblong = TeamMatrix::new(&[Place::Host], Csr::<f64>::empty(3, 4), MatrixOptions::default());
+    assert!(matches!(oblong.err(), Some(FormatError::Operation(_))));
+}
+
+#[test]
+fn solves_on_teams_are_those_of_one_place() {
+    let (definite, general) = (made("poisson2d:21"), made("convection2d:15,0.1"));
+    let solvable = |method: Method| if method.needs_hermitian() { &definite } else { &general };
+    for team in teams().into_iter().skip(2) {
+        for (method, kind) in [
+            (Method::Cg, Kind::None),
+            (Method::Cg, Kind::Jacobi),
+            (Method::Minres, Kind::Jacobi),
+            (Method::Cr, Kind::None),
+            (Method::Bicgstab, Kind::Jacobi),
+            (Method::Gcr, Kind::Jacobi),
+            (Method::Cgne, Kind::None),
+        ] {
+            let matrix = solvable(method);
+            let b: Vec<f64> = vector(matrix.rows(), false).into_iter().map(|b| b.re).collect();
+            let options = SolveOptions {
+                method: Some(method),
+                preconditioner: Some(kind),
+                stopping: Stopping { tolerance: 1e-9, ..Stopping::default() },
+                ..SolveOptions::default()
+            };
+            let one = solve(&Place::Host, matrix.clone(), &b, &options, None).unwrap();
+            let all = solve_columns(&team, matrix.clone(), &[&b], &options, None).unwrap().remove(0);
+            let what = format!("{} places, {}, {kind}", team.len(), method.name());
+            assert!(one.converged && all.converged, "{what}: {}", all.true_residual);
+            let [of_one, of_all] = [&one, &all].map(|solved| solved.attempts[0].iterations);
+            // Another order of sums moves a long iteration a little.
+            assert!(of_one.abs_diff(of_all) <= 2 + of_one / 20, "{what}: {of_one} {of_all}");
+        }
+        // Block-diagonal preconditioners cost iterations, not the solution.
+        for kind in [Kind::Ic0, Kind::Amg, Kind::BlockJacobi(Some(3))] {
+            let options = SolveOptions {
+                method: Some(Method::Cg),
+                preconditioner: Some(kind),
+                stopping: Stopping { tolerance: 1e-9, ..Stopping::default() },
+                ..SolveOptions::default()
+            };
+            let b = vec![1.0; definite.rows()];
+            let found = solve_columns(&team, definite.clone(), &[&b], &options, None).unwrap().remove(0);
+            assert!(found.converged, "{} places, {kind}: {}", team.len(), found.true_residual);
+        }
+    }
+}
+
+#[test]
+fn several_right_hand_sides_share_matrix_and_preconditioner() {
+    let matrix = made("poisson2d:75");
+    let columns: Vec<Vec<f64>> = [1.0, -2.0, 0.0]
+        .iter()
+        .map(|scale| (0..matrix.rows()).map(|k| scale * (k as f64).sin()).collect())
+        .collect();
+    let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+    let options = SolveOptions {
+        stopping: Stopping { tolerance: 1e-9, ..Stopping::default() },
+        ..SolveOptions::default()
+    };
+    let found = solve_columns(&[Place::Host], matrix, &columns, &options, None).unwrap();
+    assert_eq!(found.len(), 3);
+    for solved in &found {
+        assert!(solved.converged && solved.attempts[0].preconditioner.kind == Kind::Amg);
+    }
+    for (x, y) in found[0].x.iter().zip(&found[1].x) {
+        assert!((2.0 * x + y).abs() <= 1e-7);
+    }
+    assert!(found[2].x.iter().all(|x| *x == 0.0) && found[2].warnings.len() == 1);
+    assert_eq!(found[1].attempts[0].preconditioner.setup_seconds, 0.0);
+}
+
+#[test]
+fn values_in_single_precision_are_refined_away() {
+    let matrix = made("convection2d:18,0.1");
+    let b: Vec<f64> = vector(matrix.rows(), false).into_iter().map(|b| b.re).collect();
+    let options = SolveOptions {
+        single_values: true,
+        stopping: Stopping { tolerance: 1e-11, ..Stopping::default() },
+        ..SolveOptions::default()
+    };
+    for place in places() {
+        let found = solve(&place, matrix.clone(), &b, &options, None).unwrap();
+        let refinement = found.refinement.unwrap();
+        assert!(found.converged && found.true_residual <= 1e-11, "{}", found.true_residual);
+        assert!(refinement.steps > 0 && !refinement.fell_back, "{refinement:?}");
+    }
+    // Rounding moves the smallest eigenvalue below zero: only the whole values solve.
+    let n = 40;
+    let nearly = Csr::from_rows(
+        n,
+        (0..n as u32).map(|i| {
+            let near = [(i.wrapping_sub(1), -0.1), (i, 0.2), (i + 1, -0.1)];
+            let end = if i == 0 || i as usize + 1 == n { 0.1 + 1e-9 } else { 0.2 };
+            near.into_iter()
+                .filter(|(j, _)| (*j as usize) < n)
+                .map(move |(j, value)| (j, if i == j { end } else { value }))
+                .collect::<Vec<_>>()
+        }),
+    );
+    let b = vec![1.0; n];
+    let found = solve(
+        &Place::Host,
+        nearly,
+        &b,
+        &SolveOptions { stopping: Stopping { tolerance: 1e-5, ..Stopping::default() }, ..options },
+        None,
+    )
+    .unwrap();
+    assert!(found.converged && found.refinement.unwrap().fell_back, "{:?}", found.refinement);
+    assert!(found.warnings.last().unwrap().contains("single precision"), "{:?}", found.warnings);
+}
