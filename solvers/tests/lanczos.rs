@@ -6,6 +6,7 @@ use dense::{Dense, Random, keeper::StopAt};
 use lattice_solvers::vec::from_fn;
 use lattice_solvers::*;
 use num_complex::Complex64;
+use std::cell::Cell;
 use std::convert::Infallible;
 
 type Vector = Vec<Complex64>;
@@ -181,6 +182,100 @@ fn modes_nearest_zero_have_their_signs() {
         if count == 8 {
             assert_eq!((sign(true), sign(false)), (5, 3));
         }
+    }
+}
+
+/// A matrix on several vectors at once, one behind the other.
+struct Several {
+    columns: usize,
+    n: usize,
+    operator: OnSeveral,
+}
+
+struct OnSeveral {
+    a: Dense,
+    space: vec::VecSpace<Complex64>,
+    applications: Cell<usize>,
+}
+
+impl LinearOperator for OnSeveral {
+    type Space = vec::VecSpace<Complex64>;
+
+    fn space(&self) -> &Self::Space {
+        &self.space
+    }
+
+    fn apply(&self, x: &Vector, out: &mut Vector) -> Result<(), Infallible> {
+        let n = self.a.space().dimension();
+        self.applications.set(self.applications.get() + 1);
+        for (x, out) in x.chunks(n).zip(out.chunks_mut(n)) {
+            let mut image = vec![Complex64::ZERO; n];
+            self.a.apply(&x.to_vec(), &mut image)?;
+            out.copy_from_slice(&image);
+        }
+        Ok(())
+    }
+}
+
+impl Several {
+    fn new(a: Dense, columns: usize) -> Self {
+        let n = a.space().dimension();
+        let operator = OnSeveral { a, space: vec::VecSpace::new(columns * n), applications: Cell::new(0) };
+        Self { columns, n, operator }
+    }
+}
+
+impl Columns<Dense> for Several {
+    type Operator = OnSeveral;
+
+    fn operator(&self) -> &OnSeveral {
+        &self.operator
+    }
+
+    fn count(&self) -> usize {
+        self.columns
+    }
+
+    fn set(&self, column: usize, vector: &Vector, columns: &mut Vector) -> Result<(), Infallible> {
+        columns[column * self.n..][..self.n].copy_from_slice(vector);
+        Ok(())
+    }
+
+    fn get(&self, column: usize, columns: &Vector, vector: &mut Vector) -> Result<(), Infallible> {
+        vector.copy_from_slice(&columns[column * self.n..][..self.n]);
+        Ok(())
+    }
+}
+
+#[test]
+fn several_vectors_at_once_give_the_same_bits() {
+    let values: Vec<f64> = (0..70).map(|k| 0.1 + (k as f64 * 0.05).powi(2)).collect();
+    for (degree, block, columns) in [(0, 3, 3), (8, 4, 4), (12, 5, 3), (8, 2, 6)] {
+        let what = format!("degree {degree}, block {block}, {columns} columns");
+        let a = with_spectrum(&values, 41);
+        let several = Several::new(with_spectrum(&values, 41), columns);
+        let options = LanczosOptions { degree, block, ..LanczosOptions::new(6) };
+        let one_by_one = told(thick_restart_lanczos(&a, &options, &mut random, LanczosCallbacks::default()));
+        let none = LanczosCallbacks::default();
+        let at_once = told(thick_restart_lanczos_on_columns(&a, &several, &options, &mut random, none));
+        assert_eq!((&at_once.0, at_once.2), (&one_by_one.0, one_by_one.2), "{what}");
+        let applications = (at_once.1.applications, one_by_one.1.applications);
+        assert_eq!(applications.0, applications.1, "{what}");
+        let saved = several.operator.applications.get();
+        assert!(
+            saved > 0 && 2 * saved < applications.0 + 2 * options.count,
+            "{what}: {saved} {applications:?}"
+        );
+        check(&what, &a, &at_once.0, &values[..6], 4e-9);
+
+        let signed: Vec<f64> =
+            values.iter().enumerate().map(|(k, x)| if k % 3 == 0 { -x } else { *x }).collect();
+        let q = with_spectrum(&signed, 42);
+        let several = Several::new(with_spectrum(&signed, 42), columns);
+        let none = LanczosCallbacks::default;
+        let one_by_one = told(modes_nearest_zero(&q, &options, &mut random, none()));
+        let at_once = told(modes_nearest_zero_on_columns(&q, &several, &options, &mut random, none()));
+        assert_eq!(at_once.0, one_by_one.0, "{what}");
     }
 }
 

@@ -52,6 +52,11 @@ impl<S: VectorSpace> Krylov<S> {
         &self.basis[self.columns.len()]
     }
 
+    /// Returns the vectors to which the operator is to be applied.
+    pub fn next_vectors(&self) -> &[S::Vector] {
+        &self.basis[self.columns.len()..]
+    }
+
     /// Takes the image of the next vector, which gives a column and a new vector.
     ///
     /// `image` is overwritten. Returns `false` if it is not finite.

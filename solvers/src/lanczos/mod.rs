@@ -1,5 +1,6 @@
 //! Thick-restart Lanczos with Chebyshev acceleration, for Hermitian operators.
 
+mod columns;
 mod filter;
 mod krylov;
 mod nearest_zero;
@@ -9,13 +10,15 @@ mod restart;
 mod search;
 mod state;
 
-pub use nearest_zero::{modes_nearest_zero, rayleigh_ritz};
+pub use columns::Columns;
+pub use nearest_zero::{modes_nearest_zero, modes_nearest_zero_on_columns, rayleigh_ritz};
 pub use options::{LanczosOptions, Wanted};
 pub use outcome::{LanczosCallbacks, LanczosError, LanczosInfo, LanczosLook, Mode};
 pub use search::RandomVector;
 
 use crate::outcome::Failure;
 use crate::{ErrorOf, LinearOperator, VectorOf};
+use columns::{Prepared, Together};
 use outcome::Outcome;
 use search::{Next, Search};
 
@@ -57,10 +60,37 @@ pub fn thick_restart_lanczos<A: LinearOperator>(
     random: &mut RandomVector<'_, A>,
     callbacks: LanczosCallbacks<'_, VectorOf<A>, ErrorOf<A>>,
 ) -> Outcome<VectorOf<A>, ErrorOf<A>> {
+    search(a, None, options, random, callbacks)
+}
+
+/// Finds modes like [`thick_restart_lanczos`], and applies A to several vectors at once.
+///
+/// The vectors are those that wait for an application, as many as the Krylov space started from
+/// ([`LanczosOptions::block`]). The steps are those without `columns`.
+///
+/// # Errors
+/// The errors of [`thick_restart_lanczos`].
+pub fn thick_restart_lanczos_on_columns<A: LinearOperator>(
+    a: &A,
+    columns: &impl Columns<A>,
+    options: &LanczosOptions,
+    random: &mut RandomVector<'_, A>,
+    callbacks: LanczosCallbacks<'_, VectorOf<A>, ErrorOf<A>>,
+) -> Outcome<VectorOf<A>, ErrorOf<A>> {
+    search(a, Some(Box::new(Prepared::new(columns)?)), options, random, callbacks)
+}
+
+fn search<'a, A: LinearOperator>(
+    a: &'a A,
+    together: Option<Box<dyn Together<A> + 'a>>,
+    options: &LanczosOptions,
+    random: &mut RandomVector<'_, A>,
+    callbacks: LanczosCallbacks<'_, VectorOf<A>, ErrorOf<A>>,
+) -> Outcome<VectorOf<A>, ErrorOf<A>> {
     if let Some((name, value, allowed)) = options.wrong() {
         return Err(LanczosError::Parameter { name, value, allowed });
     }
-    let mut search = Search::start(a, *options, callbacks)?;
+    let mut search = Search::start(a, together, *options, callbacks)?;
     search.resume()?;
     loop {
         if search.keep()? {

@@ -3,7 +3,7 @@
 use super::krylov::{Rest, orthogonalise, unit};
 use super::outcome::{LanczosCallbacks, LanczosInfo, Mode, Outcome};
 use super::restart::true_mode;
-use super::{LanczosOptions, RandomVector, thick_restart_lanczos};
+use super::{Columns, LanczosOptions, RandomVector, thick_restart_lanczos, thick_restart_lanczos_on_columns};
 use crate::work::Work;
 use crate::{ErrorOf, LinearOperator, SquareMatrix, VectorOf, VectorSpace};
 use num_complex::Complex64;
@@ -27,8 +27,37 @@ pub fn modes_nearest_zero<Q: LinearOperator>(
     random: &mut RandomVector<'_, Q>,
     callbacks: LanczosCallbacks<'_, VectorOf<Q>, ErrorOf<Q>>,
 ) -> Outcome<VectorOf<Q>, ErrorOf<Q>> {
-    let squared = Squared { q, between: RefCell::new(q.space().zero_vector()?) };
-    let (modes, mut info) = thick_restart_lanczos(&squared, options, random, callbacks)?;
+    let squared = Squared::new(q)?;
+    let (modes, info) = thick_restart_lanczos(&squared, options, random, callbacks)?;
+    Ok(of_squared(q, modes, info)?)
+}
+
+/// Finds modes like [`modes_nearest_zero`], and applies Q to several vectors at once.
+///
+/// # Errors
+/// The errors of [`modes_nearest_zero`].
+pub fn modes_nearest_zero_on_columns<Q: LinearOperator>(
+    q: &Q,
+    columns: &impl Columns<Q>,
+    options: &LanczosOptions,
+    random: &mut RandomVector<'_, Q>,
+    callbacks: LanczosCallbacks<'_, VectorOf<Q>, ErrorOf<Q>>,
+) -> Outcome<VectorOf<Q>, ErrorOf<Q>> {
+    let squared = Squared::new(q)?;
+    let columns = SquaredColumns { columns, operator: Squared::new(columns.operator())? };
+    let (modes, info) = thick_restart_lanczos_on_columns(&squared, &columns, options, random, callbacks)?;
+    Ok(of_squared(q, modes, info)?)
+}
+
+/// Modes with the course of their search.
+type Found<Q> = (Vec<Mode<VectorOf<Q>>>, LanczosInfo);
+
+/// Makes modes of Q of those of Q², and sorts them.
+fn of_squared<Q: LinearOperator>(
+    q: &Q,
+    modes: Vec<Mode<VectorOf<Q>>>,
+    mut info: LanczosInfo,
+) -> Result<Found<Q>, ErrorOf<Q>> {
     // An application of Q² is two of Q.
     info.applications *= 2;
     let count = modes.len();
@@ -108,6 +137,48 @@ pub fn rayleigh_ritz<A: LinearOperator>(
 struct Squared<'a, Q: LinearOperator> {
     q: &'a Q,
     between: RefCell<VectorOf<Q>>,
+}
+
+impl<'a, Q: LinearOperator> Squared<'a, Q> {
+    fn new(q: &'a Q) -> Result<Self, ErrorOf<Q>> {
+        Ok(Self { q, between: RefCell::new(q.space().zero_vector()?) })
+    }
+}
+
+/// Q² on columns.
+struct SquaredColumns<'a, Q: LinearOperator, C: Columns<Q>> {
+    columns: &'a C,
+    operator: Squared<'a, C::Operator>,
+}
+
+impl<'a, Q: LinearOperator, C: Columns<Q>> Columns<Squared<'_, Q>> for SquaredColumns<'a, Q, C> {
+    type Operator = Squared<'a, C::Operator>;
+
+    fn operator(&self) -> &Self::Operator {
+        &self.operator
+    }
+
+    fn count(&self) -> usize {
+        self.columns.count()
+    }
+
+    fn set(
+        &self,
+        column: usize,
+        vector: &VectorOf<Q>,
+        columns: &mut VectorOf<C::Operator>,
+    ) -> Result<(), ErrorOf<Q>> {
+        self.columns.set(column, vector, columns)
+    }
+
+    fn get(
+        &self,
+        column: usize,
+        columns: &VectorOf<C::Operator>,
+        vector: &mut VectorOf<Q>,
+    ) -> Result<(), ErrorOf<Q>> {
+        self.columns.get(column, columns, vector)
+    }
 }
 
 impl<Q: LinearOperator> LinearOperator for Squared<'_, Q> {

@@ -26,7 +26,8 @@ pub struct LanczosOptions {
     /// Vectors that a Krylov space starts from. Default 1.
     ///
     /// A space finds as many modes of one eigenvalue at once. Others of the same eigenvalue are
-    /// found later, from new random vectors.
+    /// found later, from new random vectors. With [`Columns`](super::Columns) the operator is
+    /// applied to as many vectors at once.
     pub block: usize,
     /// Highest degree of the Chebyshev polynomial; 0 iterates A itself. Default 0.
     ///

@@ -1,5 +1,6 @@
 //! The state of a search for modes, and its steps.
 
+use super::columns::Together;
 use super::filter::Filter;
 use super::krylov::Krylov;
 use super::options::LanczosOptions;
@@ -25,6 +26,8 @@ pub(super) enum Next {
 /// A search for modes.
 pub(super) struct Search<'a, 'c, A: LinearOperator> {
     pub(super) a: &'a A,
+    /// A on several vectors at once, if there is such an operator.
+    pub(super) together: Option<Box<dyn Together<A> + 'a>>,
     pub(super) options: LanczosOptions,
     pub(super) callbacks: LanczosCallbacks<'c, VectorOf<A>, ErrorOf<A>>,
     /// The modes that are found, the best first.
@@ -63,12 +66,14 @@ pub(super) enum Stage {
 impl<'a, 'c, A: LinearOperator> Search<'a, 'c, A> {
     pub(super) fn start(
         a: &'a A,
+        together: Option<Box<dyn Together<A> + 'a>>,
         options: LanczosOptions,
         callbacks: LanczosCallbacks<'c, VectorOf<A>, ErrorOf<A>>,
     ) -> Result<Self, ErrorOf<A>> {
         let space = a.space();
         Ok(Self {
             a,
+            together,
             options,
             callbacks,
             locked: Vec::new(),
@@ -92,8 +97,15 @@ impl<'a, 'c, A: LinearOperator> Search<'a, 'c, A> {
     }
 
     /// Makes a column of the projected matrix, and the next vector.
+    ///
+    /// Makes several columns, if A is applied to several vectors at once.
     pub(super) fn step(&mut self) -> Result<Next, ErrorOf<A>> {
-        let space = self.a.space();
+        let room = self.options.subspace - self.krylov.vectors();
+        let waiting = self.krylov.next_vectors().len().min(room);
+        let most = self.together.as_ref().map_or(1, |together| together.most());
+        if most.min(waiting) > 1 {
+            return self.step_of_several(most.min(waiting));
+        }
         let vector = self.krylov.next_vector();
         match &self.filter {
             None => {
@@ -107,6 +119,29 @@ impl<'a, 'c, A: LinearOperator> Search<'a, 'c, A> {
                 self.work += filter.work(self.a);
             }
         }
+        self.take_image()
+    }
+
+    /// Makes several columns, those that as many steps make.
+    fn step_of_several(&mut self, count: usize) -> Result<Next, ErrorOf<A>> {
+        let Some(together) = &mut self.together else { return Ok(Next::Continue) };
+        let vectors = &self.krylov.next_vectors()[..count];
+        self.work += together.apply(self.filter.as_ref(), vectors)?;
+        self.applications += count * self.filter.map_or(1, |filter| filter.degree);
+        for number in 0..count {
+            if let Some(together) = &self.together {
+                together.image(number, &mut self.image)?;
+            }
+            let next = self.take_image()?;
+            if !matches!(next, Next::Continue) {
+                return Ok(next);
+            }
+        }
+        Ok(Next::Continue)
+    }
+
+    fn take_image(&mut self) -> Result<Next, ErrorOf<A>> {
+        let space = self.a.space();
         match self.krylov.take_image(space, &self.locked, &mut self.image, &mut self.work)? {
             true => Ok(Next::Continue),
             false => Ok(Next::GaveUp(Failure::NotFinite { quantity: "A v" })),
