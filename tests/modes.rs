@@ -362,3 +362,23 @@ fn a_search_that_was_interrupted_gives_the_same_bits() {
         }
     }
 }
+
+#[test]
+fn several_fields_at_once_give_the_same_modes() {
+    for team in [Team::host(), team_of(1)] {
+        let lattice = Lattice::new(&team, Dims::new([4, 2, 4, 2]).unwrap()).unwrap();
+        let dirac = dirac(&lattice, &Arc::new(random::weak(lattice.dims(), 0.3, 18)), 0.13, CLOVER);
+        // On a device each operator on columns has kernels to compile.
+        let cases = [(System::Normal, Preconditioning::EvenOdd), (System::Hermitian, Preconditioning::None)];
+        let all = team.is_host() || all_combinations();
+        for (system, preconditioning) in cases.into_iter().take(if all { 2 } else { 1 }) {
+            let params = ModesParams { system, preconditioning, ..ModesParams::new(5) };
+            let one_by_one = find(&dirac, &params);
+            let at_once = find(&dirac, &ModesParams { block: 3, ..params });
+            for (one, other) in one_by_one.values().iter().zip(at_once.values()) {
+                assert!((one - other).abs() < 1e-12, "{system}: {one} {other}");
+            }
+            assert!(at_once.residuals().iter().all(|residual| *residual < 1e-8));
+        }
+    }
+}

@@ -60,6 +60,23 @@ impl<T: Storage> ParityField<T> {
         self.spinors.to_host()
     }
 
+    /// Makes column `column` equal to `field`.
+    ///
+    /// # Panics
+    /// When the fields live on different lattices or parities, `field` has several columns, or there
+    /// is no column `column`.
+    pub fn copy_column_from(&mut self, column: usize, field: &ParityField<T>) -> Result<(), DeviceError> {
+        self.spinors.copy_column_from(column, &field.spinors)
+    }
+
+    /// Copies column `column` into `field`.
+    ///
+    /// # Panics
+    /// The panics of [`copy_column_from`](Self::copy_column_from).
+    pub fn copy_column_to(&self, column: usize, field: &mut ParityField<T>) -> Result<(), DeviceError> {
+        self.spinors.copy_column_to(column, &mut field.spinors)
+    }
+
     /// Converts the field to another precision.
     pub fn cast<R: Storage>(&self) -> Result<ParityField<R>, DeviceError> {
         Ok(ParityField { spinors: self.spinors.cast()? })

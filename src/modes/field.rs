@@ -1,5 +1,6 @@
 //! The fields that modes are: spinors on all sites, or on the even ones.
 
+use crate::device::DeviceError;
 use crate::field::{ParityField, SpinorField};
 use crate::geometry::{Lattice, LatticeError};
 use crate::host::{Spinor, random};
@@ -17,6 +18,12 @@ pub(super) trait ModeField: Sized {
 
     /// Makes a field of such numbers. `None` if their count is another.
     fn of_numbers(lattice: &Lattice, bytes: &[u8]) -> Result<Option<Self>, LatticeError>;
+
+    /// Makes a column equal to a field of one column.
+    fn set_column(&mut self, column: usize, field: &Self) -> Result<(), DeviceError>;
+
+    /// Copies a column into a field of one column.
+    fn column_to(&self, column: usize, field: &mut Self) -> Result<(), DeviceError>;
 }
 
 impl ModeField for SpinorField<f64> {
@@ -30,6 +37,14 @@ impl ModeField for SpinorField<f64> {
 
     fn of_numbers(lattice: &Lattice, bytes: &[u8]) -> Result<Option<Self>, LatticeError> {
         spinors_of(bytes, lattice.dims().volume()).map(|x| lattice.spinor_from_host(&x)).transpose()
+    }
+
+    fn set_column(&mut self, column: usize, field: &Self) -> Result<(), DeviceError> {
+        self.copy_column_from(column, field)
+    }
+
+    fn column_to(&self, column: usize, field: &mut Self) -> Result<(), DeviceError> {
+        self.copy_column_to(column, field)
     }
 }
 
@@ -47,6 +62,14 @@ impl ModeField for ParityField<f64> {
     fn of_numbers(lattice: &Lattice, bytes: &[u8]) -> Result<Option<Self>, LatticeError> {
         let spinors = spinors_of(bytes, lattice.dims().volume() / 2);
         spinors.map(|x| lattice.parity_from_host(EVEN, &x)).transpose()
+    }
+
+    fn set_column(&mut self, column: usize, field: &Self) -> Result<(), DeviceError> {
+        self.copy_column_from(column, field)
+    }
+
+    fn column_to(&self, column: usize, field: &mut Self) -> Result<(), DeviceError> {
+        self.copy_column_to(column, field)
     }
 }
 

@@ -12,10 +12,12 @@
 //! | `params` | parameters of a search |
 //! | `error` | the reasons why there are no modes |
 //! | `field` | the fields that modes are |
+//! | `columns` | an operator on several fields at once |
 //! | `search` | the search |
 //! | `deflation` | first guesses |
 //! | `file` | modes in a file |
 
+mod columns;
 mod deflation;
 mod error;
 mod field;

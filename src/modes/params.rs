@@ -21,7 +21,8 @@ pub struct ModesParams {
     pub degree: usize,
     /// Vectors that a Krylov space starts from. Default 1.
     ///
-    /// More are quicker if eigenvalues are multiple, as without interaction.
+    /// The operator is applied to as many fields at once, so that links are read once for all of
+    /// them, 24 at most. More are quicker too if eigenvalues are multiple, as without interaction.
     pub block: usize,
     /// Vectors of the Krylov space. Default 2 `count` + 24.
     pub subspace: Option<usize>,

@@ -1,5 +1,6 @@
 //! The search for the lowest modes of an operator.
 
+use super::columns::OnColumns;
 use super::error::ModesError;
 use super::field::ModeField;
 use super::params::ModesParams;
@@ -10,8 +11,12 @@ use crate::operator::{Dirac, DiracOperator, Normal, System};
 use crate::solve::{Checkpoints, Keeper, Preconditioning};
 use lattice_solvers::{
     LanczosCallbacks, LanczosInfo, LanczosLook, Mode, StateKeeper, VectorOf, VectorSpace, modes_nearest_zero,
-    thick_restart_lanczos,
+    modes_nearest_zero_on_columns, thick_restart_lanczos, thick_restart_lanczos_on_columns,
 };
+use std::fmt;
+
+/// Most fields that the operator is applied to at once.
+const MOST_COLUMNS: usize = 24;
 
 /// The lowest modes of M†M, or the modes of γ5M nearest to zero.
 ///
@@ -41,6 +46,14 @@ pub struct DiracModes {
     pub(super) fields: Fields,
 }
 
+impl fmt::Debug for DiracModes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut modes = f.debug_struct("DiracModes");
+        modes.field("system", &self.system).field("preconditioning", &self.preconditioning);
+        modes.field("values", &self.values()).finish_non_exhaustive()
+    }
+}
+
 /// The modes, by their sites.
 pub(super) enum Fields {
     All(Vec<Mode<SpinorField<f64>>>),
@@ -64,15 +77,20 @@ impl DiracModes {
         watch: &mut dyn FnMut(&LanczosLook),
         checkpoints: Option<&mut dyn Checkpoints>,
     ) -> Result<(Self, LanczosInfo), ModesError> {
-        let ModesParams { system, preconditioning, tolerance, .. } = *params;
+        let ModesParams { system, preconditioning, tolerance, block, .. } = *params;
+        let at_once = block.min(MOST_COLUMNS);
+        let on_columns = (at_once > 1).then(|| dirac.for_columns(at_once)).transpose()?;
         let (fields, info) = match preconditioning.schur_symmetry() {
             None => {
-                let (modes, info) = search(dirac, dirac.lattice(), params, watch, checkpoints)?;
+                let operators = (dirac, on_columns.as_ref());
+                let (modes, info) = search(operators, dirac.lattice(), params, watch, checkpoints)?;
                 (Fields::All(modes), info)
             }
             Some(symmetry) => {
                 let operator = dirac.schur_complement_in(symmetry)?;
-                let (modes, info) = search(&operator, dirac.lattice(), params, watch, checkpoints)?;
+                let on_columns = on_columns.map(|dirac| dirac.schur_complement_in(symmetry)).transpose()?;
+                let operators = (&operator, on_columns.as_ref());
+                let (modes, info) = search(operators, dirac.lattice(), params, watch, checkpoints)?;
                 (Fields::Even(modes), info)
             }
         };
@@ -117,8 +135,9 @@ impl DiracModes {
 /// The modes of an operator with the course of the search.
 type Found<A> = Result<(Vec<Mode<VectorOf<A>>>, LanczosInfo), ModesError>;
 
+/// Searches with an operator on one field, and the same on columns.
 fn search<A>(
-    operator: &A,
+    (operator, on_columns): (&A, Option<&A>),
     lattice: &Lattice,
     params: &ModesParams,
     watch: &mut dyn FnMut(&LanczosLook),
@@ -137,10 +156,28 @@ where
         Ok(())
     };
     let options = params.options();
+    let count = params.block.min(MOST_COLUMNS);
+    let random = &mut random;
     let found = match params.system {
-        System::Normal => thick_restart_lanczos(&Normal::new(operator)?, &options, &mut random, callbacks),
+        System::Normal => {
+            let a = Normal::new(operator)?;
+            match on_columns {
+                None => thick_restart_lanczos(&a, &options, random, callbacks),
+                Some(operator) => {
+                    let columns = OnColumns { operator: Normal::new(operator)?, count };
+                    thick_restart_lanczos_on_columns(&a, &columns, &options, random, callbacks)
+                }
+            }
+        }
         System::Hermitian if operator.is_gamma5_hermitian() => {
-            modes_nearest_zero(&operator.times_gamma5()?, &options, &mut random, callbacks)
+            let q = operator.times_gamma5()?;
+            match on_columns {
+                None => modes_nearest_zero(&q, &options, random, callbacks),
+                Some(operator) => {
+                    let columns = OnColumns { operator: operator.times_gamma5()?, count };
+                    modes_nearest_zero_on_columns(&q, &columns, &options, random, callbacks)
+                }
+            }
         }
         System::Hermitian => return Err(ModesError::NotHermitian("γ5M")),
         System::Direct => return Err(ModesError::NotHermitian("M")),
