@@ -1,6 +1,6 @@
 // Sums over a whole launch, finished inside the launch, in an order that never changes.
 //
-// Every work-item brings up to three doubles. A work-group adds those of its items in a tree, publishes the sums,
+// Every work-item brings up to three doubles, or up to eight in kernels that say so. A work-group adds those of its items in a tree, publishes the sums,
 // and counts itself as done; the group that finds the others of its bucket done adds the published sums in the order of the
 // groups, in a tree again, and the last bucket adds those of the buckets. Which group that is may change from run to run; what is added to what does not, so
 // the result has the same bits every time for one range and group size.
@@ -26,9 +26,14 @@
 //
 // The sums go to the four doubles of slot `reduction_slot` of reduction_results, zeros behind them.
 //
+// A kernel that makes more sums has REDUCTION_VALUES, their number, as an option of its build. It takes MANY_SUMS_PARAMETERS and ends with
+// REDUCE_VALUES(values), an array of so many doubles. Each slot then gets two real sums, with a zero behind each.
+//
 // Sums of several launches that share the work-groups of one are the same. Their kernel redefines which group this is, and how many there are in all.
 
+#ifndef REDUCTION_VALUES
 #define REDUCTION_VALUES 3
+#endif
 #define REDUCTION_GROUP get_group_id(0)
 #define REDUCTION_GROUPS get_num_groups(0)
 
@@ -45,8 +50,22 @@
     __global uint *reduction_partials, __global uint *reduction_counters, __global double *reduction_results,      \
         const uint reduction_slot
 
+#define MANY_SUMS_PARAMETERS                                                                                    \
+    __global uint *reduction_partials, __global uint *reduction_counters, __global double *reduction_results,      \
+        const uint4 reduction_slots
+
+// Where value v of an item lies in local memory: all items of a value one after another, or the values of an item side by side. An odd distance of
+// items keeps neighbours in different banks.
+#ifdef REDUCTION_BESIDE
+#define REDUCTION_DISTANCE (REDUCTION_VALUES | 1)
+#define REDUCTION_AT(v, item) ((item) * REDUCTION_DISTANCE + (v))
+#else
+#define REDUCTION_DISTANCE REDUCTION_VALUES
+#define REDUCTION_AT(v, item) ((v) * LOCAL_SIZE + (item))
+#endif
+
 #define REDUCTION_LOCAL                                                                                         \
-    __local double reduction_scratch[REDUCTION_VALUES * LOCAL_SIZE];                                            \
+    __local double reduction_scratch[REDUCTION_DISTANCE * LOCAL_SIZE];                                          \
     __local uint reduction_is_last
 
 // `count`, a literal from 1 to 3, is how many of the values are meant.
@@ -54,18 +73,28 @@
     reduce(count, a, b, c, REDUCTION_GROUP, REDUCTION_GROUPS, reduction_scratch, &reduction_is_last,             \
            reduction_partials, reduction_counters, reduction_results + 4 * reduction_slot)
 
-// Sums scratch[v*LOCAL_SIZE + item] over the items, into item 0, for each v < count.
+#define REDUCE_VALUES(values)                                                                                   \
+    reduce_values(REDUCTION_VALUES, values, REDUCTION_GROUP, REDUCTION_GROUPS, reduction_scratch,                \
+                  &reduction_is_last, reduction_partials, reduction_counters, reduction_results, reduction_slots)
+
+// Sums value v over the items, into item 0, for each v < count.
 static inline void reduce_group(int count, uint item, __local double *scratch) {
 #if LOCAL_SIZE > 1
     barrier(CLK_LOCAL_MEM_FENCE);
     uint active = LOCAL_SIZE;
     while (active > 1) {
         const uint half_way = (active + 1) / 2;
+#ifdef REDUCTION_BESIDE
+        for (uint i = item; i < (active - half_way) * REDUCTION_DISTANCE; i += LOCAL_SIZE) {
+            scratch[i] += scratch[i + half_way * REDUCTION_DISTANCE];
+        }
+#else
         if (item + half_way < active) {
             for (int v = 0; v < count; v++) {
                 scratch[v * LOCAL_SIZE + item] += scratch[v * LOCAL_SIZE + item + half_way];
             }
         }
+#endif
         active = half_way;
         barrier(CLK_LOCAL_MEM_FENCE);
     }
@@ -100,11 +129,14 @@ static inline double reduce_collect(volatile __global uint *words) {
 
 #endif
 
-// The sums of `entries` published entries, in the order of the entries, in scratch[v*LOCAL_SIZE]; leaves zeros in their places.
+// The sums of `entries` published entries, in the order of the entries, at item 0; leaves zeros in their places.
 static inline void reduce_entries(int count, uint first, uint entries, uint item, __local double *scratch,
                                   volatile __global uint *partials) {
     device_fence();
-    double sums[REDUCTION_VALUES] = {0.0, 0.0, 0.0};
+    double sums[REDUCTION_VALUES];
+    for (int v = 0; v < REDUCTION_VALUES; v++) {
+        sums[v] = 0.0;
+    }
     UNROLL_4
     for (uint entry = item; entry < entries; entry += LOCAL_SIZE) {
         for (int v = 0; v < count; v++) {
@@ -112,33 +144,38 @@ static inline void reduce_entries(int count, uint first, uint entries, uint item
         }
     }
     for (int v = 0; v < count; v++) {
-        scratch[v * LOCAL_SIZE + item] = sums[v];
+        scratch[REDUCTION_AT(v, item)] = sums[v];
     }
     reduce_group(count, item, scratch);
 }
 
-// Publishes the sums in scratch[v*LOCAL_SIZE] as entry number `entry`, and counts; says whether `others` had been counted before.
+// Publishes the sums of item 0 as entry number `entry`, and counts; says whether `others` had been counted before.
 static inline uint reduce_counts_last(int count, uint entry, uint others, __local const double *scratch,
                                       volatile __global uint *partials, volatile __global uint *counter) {
     uint before = 0;
     for (int v = 0; v < count; v++) {
-        before |= reduce_publish(partials + 2 * (REDUCTION_VALUES * entry + v), scratch[v * LOCAL_SIZE]);
+        before |= reduce_publish(partials + 2 * (REDUCTION_VALUES * entry + v), scratch[REDUCTION_AT(v, 0)]);
     }
     device_fence();
     return atomic_add(counter, 1u + before) == others;
 }
 
-static inline void reduce(int count, double a, double b, double c, const uint group, const uint groups, __local double *scratch,
-                          __local uint *is_last, volatile __global uint *partials, volatile __global uint *counters,
-                          __global double *result) {
+// Adds the values of all items of the launch. Item 0 of the group that ends last gets true, with the sums in its place of `scratch`.
+static inline int reduce_launch(int count, const double *values, const uint group, const uint groups, __local double *scratch,
+                                __local uint *is_last, volatile __global uint *partials, volatile __global uint *counters) {
     const uint item = get_local_id(0);
-    const double values[REDUCTION_VALUES] = {a, b, c};
     const uint buckets = (groups + REDUCTION_BUCKET - 1) / REDUCTION_BUCKET;
     const uint bucket = group / REDUCTION_BUCKET;
 
     for (int v = 0; v < count; v++) {
-        scratch[v * LOCAL_SIZE + item] = values[v];
+        scratch[REDUCTION_AT(v, item)] = values[v];
     }
+#ifdef REDUCTION_BESIDE
+    // The tree adds all places, also those without a value.
+    for (int v = count; v < REDUCTION_DISTANCE; v++) {
+        scratch[REDUCTION_AT(v, item)] = 0.0;
+    }
+#endif
     reduce_group(count, item, scratch);
     // What this group counts itself as, and the entries that it adds if it is the last: the groups of its bucket, then the buckets.
     uint entry = group;
@@ -152,7 +189,7 @@ static inline void reduce(int count, double a, double b, double c, const uint gr
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         if (!*is_last) {
-            return;
+            return 0;
         }
         reduce_entries(count, first, entries, item, scratch, partials);
         if (item == 0) {
@@ -164,13 +201,35 @@ static inline void reduce(int count, double a, double b, double c, const uint gr
         entries = buckets;
         counter = counters;
     }
-    if (item == 0) {
+    return item == 0;
+}
+
+#if REDUCTION_VALUES == 3
+static inline void reduce(int count, double a, double b, double c, const uint group, const uint groups, __local double *scratch,
+                          __local uint *is_last, volatile __global uint *partials, volatile __global uint *counters,
+                          __global double *result) {
+    const double values[REDUCTION_VALUES] = {a, b, c};
+    if (reduce_launch(count, values, group, groups, scratch, is_last, partials, counters)) {
         for (int v = 0; v < 4; v++) {
-            result[v] = v < count ? scratch[v * LOCAL_SIZE] : 0.0;
+            result[v] = v < count ? scratch[REDUCTION_AT(v, 0)] : 0.0;
+        }
+    }
+}
+#endif
+
+static inline void reduce_values(int count, const double *values, const uint group, const uint groups, __local double *scratch,
+                                 __local uint *is_last, volatile __global uint *partials, volatile __global uint *counters,
+                                 __global double *results, const uint4 slots) {
+    if (reduce_launch(count, values, group, groups, scratch, is_last, partials, counters)) {
+        const uint places[4] = {slots.x, slots.y, slots.z, slots.w};
+        for (int v = 0; v < count; v++) {
+            results[4 * places[v / 2] + 2 * (v % 2)] = scratch[REDUCTION_AT(v, 0)];
+            results[4 * places[v / 2] + 2 * (v % 2) + 1] = 0.0;
         }
     }
 }
 
+#if REDUCTION_VALUES == 3
 // The largest of the work-items' values, and the smallest of the numbers that came with it, in place of sums: into
 // the first two doubles of the slot. A number 0 is no candidate.
 #define REDUCE_LARGEST(value, number)                                                                           \
@@ -233,3 +292,4 @@ static inline void reduce_largest(double value, ulong number, __local double *sc
         }
     }
 }
+#endif

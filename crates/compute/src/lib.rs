@@ -55,8 +55,9 @@ pub use kernel::{
 };
 pub use lattice_mpi as mpi;
 pub use measure::{
-    AccessKernels, ArithmeticRate, GatherList, LinearImages, PeriodicNumbers, Stream, StreamArrays,
-    StreamKernels, StreamLaunch, TeamRates, arithmetic_rate, random_places, repeated, triad_bandwidth,
+    AccessKernels, ArithmeticRate, GatherList, LinearImages, PeriodicNumbers, PowerSums, Stream,
+    StreamArrays, StreamKernels, StreamLaunch, SumsLayout, TeamRates, arithmetic_rate, random_places,
+    repeated, triad_bandwidth,
 };
 pub use memory::{
     Buffer, BufferView, BufferViewMut, Counters, Image2d, Pending, PinnedBuffer, Scratch, check_device,
@@ -76,5 +77,6 @@ pub use queue::{
 pub use room::{NoRoom, available_memory, expect_room, reserve};
 pub use select::{DeviceIndex, DeviceInfo, DeviceKind, Discovery, FoundDevice, Remark, Selector, discover};
 pub use sums::{
-    NUMBER_SOURCE, Number, NumberMemory, REDUCTION_SOURCE, REDUCTION_VALUES, Reduction, TeamSums,
+    MOST_SUMS, ManySums, NUMBER_SOURCE, Number, NumberMemory, REDUCTION_SOURCE, REDUCTION_VALUES, Reduction,
+    TeamSums,
 };

@@ -5,5 +5,5 @@ mod reduction;
 mod team;
 
 pub use number::{NUMBER_SOURCE, Number, NumberMemory};
-pub use reduction::{REDUCTION_SOURCE, REDUCTION_VALUES, Reduction};
+pub use reduction::{MOST_SUMS, ManySums, REDUCTION_SOURCE, REDUCTION_VALUES, Reduction};
 pub use team::TeamSums;

@@ -140,6 +140,11 @@ impl Slot {
         Ok(Self { places, index })
     }
 
+    /// Returns the number of the slot.
+    pub fn index(&self) -> u32 {
+        u32::from(self.index)
+    }
+
     /// Returns the arguments of kernels that write sums: memory and number of the slot.
     pub fn arguments(&self) -> [Argument<'_>; 2] {
         self.arguments_on(0)
@@ -147,7 +152,7 @@ impl Slot {
 
     /// Returns the arguments for kernels of one of several devices.
     pub fn arguments_on(&self, device: usize) -> [Argument<'_>; 2] {
-        [self.places[device].memory.argument::<f64>(), Argument::value(u32::from(self.index))]
+        [self.places[device].memory.argument::<f64>(), Argument::value(self.index())]
     }
 
     /// Writes the first sum, like a launch.

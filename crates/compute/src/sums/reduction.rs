@@ -9,8 +9,11 @@ use crate::sync::lock;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-/// Number of sums that one launch can make.
+/// Number of sums that a launch can make by [`Device::reduction`].
 pub const REDUCTION_VALUES: usize = 3;
+
+/// Largest number of sums that a launch can make by [`Device::many_sums`].
+pub const MOST_SUMS: usize = 8;
 
 /// Number of work-groups that a workspace is made for, unless more are asked for.
 const DEFAULT_GROUPS: usize = 1024;
@@ -68,6 +71,28 @@ impl Device {
     /// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl).
     pub fn reduction(&self, groups: usize) -> Result<Reduction> {
         let slot = self.slot()?;
+        let (workspaces, workspace) = self.workspace(groups)?;
+        Ok(Reduction { device: self.clone(), workspaces, workspace: Some(workspace), slot: Some(slot) })
+    }
+
+    /// Returns a workspace for a launch of up to `groups` work-groups that makes `count` real sums.
+    ///
+    /// The kernel takes `MANY_SUMS_PARAMETERS` of `cl/reduction.cl`.
+    ///
+    /// # Errors
+    /// All errors of [`Device::reduction`].
+    ///
+    /// # Panics
+    /// Unless `count` is from 1 to [`MOST_SUMS`].
+    pub fn many_sums(&self, groups: usize, count: usize) -> Result<ManySums> {
+        assert!((1..=MOST_SUMS).contains(&count), "{count} sums");
+        let slots = (0..count.div_ceil(2)).map(|_| self.slot()).collect::<Result<_>>()?;
+        let (workspaces, workspace) = self.workspace(groups)?;
+        Ok(ManySums { count, workspaces, workspace: Some(workspace), slots })
+    }
+
+    /// Takes a workspace, and returns it with its pool.
+    fn workspace(&self, groups: usize) -> Result<(Arc<WorkspacePool>, Workspace)> {
         let workspaces = self.kept::<WorkspacePool>();
         let mut free = lock(&workspaces.0);
         let fitting =
@@ -77,7 +102,7 @@ impl Device {
             Some(workspace) => workspace,
             None => Workspace::new(self, groups.max(DEFAULT_GROUPS))?,
         };
-        Ok(Reduction { device: self.clone(), workspaces, workspace: Some(workspace), slot: Some(slot) })
+        Ok((workspaces, workspace))
     }
 }
 
@@ -87,7 +112,7 @@ impl Workspace {
         let buckets = groups.div_ceil(BUCKET);
         let entries = groups.saturating_add(buckets);
         Ok(Self {
-            partials: zeroed(entries.saturating_mul(2 * REDUCTION_VALUES))?,
+            partials: zeroed(entries.saturating_mul(2 * MOST_SUMS))?,
             counters: zeroed(1 + buckets)?,
             groups,
         })
@@ -148,6 +173,60 @@ impl Reduction {
     /// The function does not wait for the sums.
     pub fn numbers(mut self) -> [Number; 2] {
         Number::of_slot(self.slot.take().expect("a reduction has its slot until it is dropped"))
+    }
+}
+
+/// A workspace for one launch that makes up to [`MOST_SUMS`] real sums, and the places of the sums.
+///
+/// Dropping gives workspace and places back.
+pub struct ManySums {
+    count: usize,
+    /// The pool that the workspace goes back to.
+    workspaces: Arc<WorkspacePool>,
+    /// The workspace; `None` only while being dropped.
+    workspace: Option<Workspace>,
+    /// Two sums have a slot.
+    slots: Vec<Slot>,
+}
+
+impl ManySums {
+    /// Returns the parameters that `MANY_SUMS_PARAMETERS` stands for.
+    ///
+    /// The parameters come last in a kernel's declaration.
+    pub fn parameters() -> [Parameter; 4] {
+        let [partials, counters, results, _] = Reduction::parameters();
+        [partials, counters, results, Parameter::value::<[u32; 4]>("reduction_slots")]
+    }
+
+    /// Returns the arguments for [`ManySums::parameters`].
+    pub fn arguments(&mut self) -> [Argument<'_>; 4] {
+        let workspace = self.workspace.as_ref().expect("sums have their workspace until they are dropped");
+        let mut indices = [0; 4];
+        self.slots.iter().zip(&mut indices).for_each(|(slot, index)| *index = slot.index());
+        let [results, _] = self.slots[0].arguments();
+        let (partials, counters) = (&workspace.partials, &workspace.counters);
+        [partials.argument::<u32>(), counters.argument::<u32>(), results, Argument::value(indices)]
+    }
+
+    /// Returns the sums as numbers, without waiting for them.
+    pub fn numbers(mut self) -> Vec<Number> {
+        let mut numbers: Vec<Number> = self.slots.drain(..).flat_map(Number::of_slot).collect();
+        numbers.truncate(self.count);
+        numbers
+    }
+}
+
+impl Drop for ManySums {
+    fn drop(&mut self) {
+        if let Some(workspace) = self.workspace.take() {
+            lock(&self.workspaces.0).push(workspace);
+        }
+    }
+}
+
+impl fmt::Debug for ManySums {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ManySums({})", self.count)
     }
 }
 
