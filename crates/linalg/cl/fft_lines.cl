@@ -106,8 +106,8 @@ static inline __local vreal *run_passes(ulong radices, const uint m, const uint 
 // Reads of an item that are under way together, in programs of one length.
 #define READS 8
 
-// Puts element k of vector v into `a`: turned by the chirp for Bluestein's convolution, in its slot for Rader's.
-#define TAKE_ELEMENT(k, real_part, imaginary)                                   \
+// Puts element k of vector v into `half`: turned by the chirp for Bluestein's convolution, in its slot for Rader's.
+#define TAKE_ELEMENT(half, k, real_part, imaginary)                             \
     {                                                                           \
         vreal taken_re = real_part, taken_im = imaginary;                       \
         uint slot = k;                                                          \
@@ -119,25 +119,67 @@ static inline __local vreal *run_passes(ulong radices, const uint m, const uint 
         } else if (kind == RADER) {                                             \
             slot = slots[k];                                                    \
         }                                                                       \
-        a[AT(slot)] = taken_re;                                                 \
-        a[plane + AT(slot)] = taken_im;                                         \
+        half[AT(slot)] = taken_re;                                              \
+        half[plane + AT(slot)] = taken_im;                                      \
     }
+
+// Result `number` of vector v. What comes out of a convolution has its parts exchanged; result 0 of Rader's is behind the others.
+#define TAKE_RESULT(number, re, im)                                             \
+    {                                                                           \
+        __local const vreal *at = result + AT(number);                          \
+        if (kind == RADER)                                                      \
+            at = number == 0 ? other + AT(m) : result + AT(slots[n + number]);  \
+        const int exchanged = (kind == BLUESTEIN) | (kind == RADER && number != 0); \
+        re = exchanged ? at[plane] : at[0];                                     \
+        im = exchanged ? at[0] : at[plane];                                     \
+        if (kind == BLUESTEIN) {                                                \
+            const real2_ w = load_pair(chirp, number);                          \
+            const vreal turned = re * w.x - im * w.y;                           \
+            im = re * w.y + im * w.x;                                           \
+            re = turned;                                                        \
+        }                                                                       \
+    }
+
+// Callbacks (crates/linalg/src/fft/callback.rs) are given numbers on their way.
+#ifdef CALLBACK_PARAMETERS
+#define HAS_CALLBACK
+#else
+#define CALLBACK_PARAMETERS
+#define CALLBACK_BEGIN
+#endif
+#ifdef LOADED
+#define SEE_LOADED(line, k, re, im) \
+    if ((line) < lines)             \
+        LOADED(line, k, re, im)
+#else
+#define SEE_LOADED(line, k, re, im)
+#endif
+// With a product the kernel transforms, multiplies, and transforms back.
+#ifdef MULTIPLY
+#define MULTIPLIED 1
+#else
+#define MULTIPLIED 0
+#endif
 
 // Transforms lines. Of `lines` lines or pairs a work-group takes VECTORS * LANES; `singles` is the number of lines that pairs are made of.
 //
 // sizes: n, m, the kind, the number of vectors. modes: how lines are read and written, the flags, and reals per element of the two buffers'
 // offsets: those of `from` in the lower 16 bits. In place, `from` is not looked at. `turns` turns result k of a line by
-// exp(-2 pi i k column/(n columns)) if `columns` is not 0, with the column as the fastest dimension of the geometry.
+// exp(-2 pi i k column/(n columns)) if `columns` is not 0, with the column as the fastest dimension of the geometry. present: the first elements
+// of a line, which alone are read, the others being 0, and those which alone are written.
 __kernel void fft_lines(__global const real *from, const ulong from_offset, __global real *to, const ulong to_offset,
                         __global const ulong *geometry, __global const real *roots, __global const real *chirp,
                         __global const real *response, __global const uint *slots, __global const real *turns, const ulong radices,
                         const ulong lines, const ulong singles, const ulong from_stride, const ulong to_stride, const uint columns,
-                        const uint4 sizes, const uint4 modes, const real scale, __local vreal *work, __local ulong *places)
+                        const uint4 sizes, const uint4 modes, const uint2 present, const real scale, __local vreal *work,
+                        __local ulong *places CALLBACK_PARAMETERS)
 {
     const uint n = FIXED_OR(FIXED_LENGTH, sizes.x), m = FIXED_OR(FIXED_CONVOLUTION, sizes.y), kind = FIXED_OR(FIXED_KIND, sizes.z);
     const uint vectors = FIXED_OR(FIXED_VECTORS, sizes.w), turned_columns = FIXED_OR(FIXED_COLUMNS, columns);
     const uint read_mode = FIXED_OR(FIXED_READ_MODE, modes.x), written_mode = FIXED_OR(FIXED_WRITTEN_MODE, modes.y), flags = modes.z;
     const ulong read_step = FIXED_OR(FIXED_READ_STEP, from_stride), written_step = FIXED_OR(FIXED_WRITTEN_STEP, to_stride);
+    const uint given = FIXED_OR(FIXED_GIVEN, present.x), kept = FIXED_OR(FIXED_KEPT, present.y);
+    CALLBACK_BEGIN
     const uint together = VECTORS * LANES;
     const uint plane = FIXED_OR(FIXED_PLANE, max(n, m) * VECTORS);
     const uint item = get_local_id(0);
@@ -173,14 +215,14 @@ __kernel void fft_lines(__global const real *from, const ulong from_offset, __gl
 #endif
 #ifdef FIXED
     // Several reads of an item are under way before the first of them is waited for.
-    const uint elements = n * VECTORS, rounds = (elements + LOCAL_SIZE - 1) / LOCAL_SIZE;
+    const uint elements = given * VECTORS, rounds = (elements + LOCAL_SIZE - 1) / LOCAL_SIZE;
     for (uint begin = 0; begin < rounds; begin += READS) {
         real2_ held[READS];
 #pragma unroll
         for (uint read = 0; read < READS; ++read) {
             const uint i = item + (begin + read) * LOCAL_SIZE;
             if (i < elements) {
-                SPLIT(i, n, read_step);
+                SPLIT(i, given, read_step);
                 held[read] = load_element(source, read_mode, places[v], places[together + v], n, k, read_step, flags);
             }
         }
@@ -188,14 +230,15 @@ __kernel void fft_lines(__global const real *from, const ulong from_offset, __gl
         for (uint read = 0; read < READS; ++read) {
             const uint i = item + (begin + read) * LOCAL_SIZE;
             if (i < elements) {
-                SPLIT(i, n, read_step);
-                TAKE_ELEMENT(k, held[read].x, held[read].y)
+                SPLIT(i, given, read_step);
+                SEE_LOADED(first + v, k, held[read].x, held[read].y)
+                TAKE_ELEMENT(a, k, held[read].x, held[read].y)
             }
         }
     }
 #else
-    for (uint i = item; i < n * VECTORS; i += LOCAL_SIZE) {
-        SPLIT(i, n, read_step);
+    for (uint i = item; i < given * VECTORS; i += LOCAL_SIZE) {
+        SPLIT(i, given, read_step);
         vreal re, im;
 #if LANES > 1
         if (side_by_side) {
@@ -208,6 +251,7 @@ __kernel void fft_lines(__global const real *from, const ulong from_offset, __gl
             for (uint t = 0; t < LANES; ++t) {
                 const real2_ z =
                     load_element(source, read_mode, places[t], places[LANES + t], n, k, read_step, flags);
+                SEE_LOADED(first + t, k, z.x, z.y)
                 x.s[t] = z.x;
                 y.s[t] = z.y;
             }
@@ -216,62 +260,93 @@ __kernel void fft_lines(__global const real *from, const ulong from_offset, __gl
         }
 #else
         const real2_ z = load_element(source, read_mode, places[v], places[together + v], n, k, read_step, flags);
+        SEE_LOADED(first + v, k, z.x, z.y)
         re = z.x;
         im = z.y;
 #endif
-        TAKE_ELEMENT(k, re, im)
+        TAKE_ELEMENT(a, k, re, im)
     }
 #endif
-    if (kind == BLUESTEIN) {
-        for (uint i = item; i < (m - n) * VECTORS; i += LOCAL_SIZE) {
-            OF_PASS(i, m - n, behind);
-            a[AT(n + behind)] = (vreal)0;
-            a[plane + AT(n + behind)] = (vreal)0;
-        }
+    for (uint i = item; i < (n - given) * VECTORS; i += LOCAL_SIZE) {
+        OF_PASS(i, n - given, behind);
+        TAKE_ELEMENT(a, given + behind, (vreal)0, (vreal)0)
     }
 
-    __local vreal *result = run_passes(radices, m, vectors, plane, roots, a, b);
-    if (kind != DIRECT) {
-        for (uint i = item; i < m * VECTORS; i += LOCAL_SIZE) {
-            OF_PASS(i, m, k);
-            const real2_ factor = load_pair(response, k);
-            const vreal re = result[AT(k)], im = result[plane + AT(k)];
-            vreal product_re = re * factor.x - im * factor.y, product_im = re * factor.y + im * factor.x;
-            if (kind == RADER && k == 0) {
-                // Element 0 is behind the others of `a`. It is added to all results, and the sum of all elements, kept behind those of `b`, is
-                // result 0.
-                const uint behind = AT(m);
-                const vreal x = a[behind], y = a[plane + behind];
-                b[behind] = x + re;
-                b[plane + behind] = y + im;
-                product_re += x;
-                product_im += y;
+    __local vreal *start = a, *other = b, *result;
+    for (uint round = 0;; ++round) {
+        if (kind == BLUESTEIN) {
+            for (uint i = item; i < (m - n) * VECTORS; i += LOCAL_SIZE) {
+                OF_PASS(i, m - n, behind);
+                start[AT(n + behind)] = (vreal)0;
+                start[plane + AT(n + behind)] = (vreal)0;
             }
-            result[AT(k)] = product_im;
-            result[plane + AT(k)] = product_re;
         }
-        result = run_passes(radices, m, vectors, plane, roots, result, result == a ? b : a);
+        result = run_passes(radices, m, vectors, plane, roots, start, other);
+        if (kind != DIRECT) {
+            for (uint i = item; i < m * VECTORS; i += LOCAL_SIZE) {
+                OF_PASS(i, m, k);
+                const real2_ factor = load_pair(response, k);
+                const vreal re = result[AT(k)], im = result[plane + AT(k)];
+                vreal product_re = re * factor.x - im * factor.y, product_im = re * factor.y + im * factor.x;
+                if (kind == RADER && k == 0) {
+                    // Element 0 is behind the others that the passes began with. It is added to all results, and the sum of all elements, kept
+                    // behind those of the other half, is result 0.
+                    const uint behind = AT(m);
+                    const vreal x = start[behind], y = start[plane + behind];
+                    other[behind] = x + re;
+                    other[plane + behind] = y + im;
+                    product_re += x;
+                    product_im += y;
+                }
+                result[AT(k)] = product_im;
+                result[plane + AT(k)] = product_re;
+            }
+            result = run_passes(radices, m, vectors, plane, roots, result, result == a ? b : a);
+        }
+#if MULTIPLIED
+        if (round == 1)
+            break;
+        // The parts are exchanged on the way, which makes an inverse of the second transform.
+        __local vreal *const next = result == a ? b : a;
+        for (uint i = item; i < n * VECTORS; i += LOCAL_SIZE) {
+            OF_PASS(i, n, k);
+            vreal re, im;
+            TAKE_RESULT(k, re, im)
+#if LANES > 1
+            lanes_of x, y;
+            x.v = re;
+            y.v = im;
+            for (uint t = 0; t < LANES; ++t) {
+                if (first + t < lines)
+                    MULTIPLY(first + t, k, x.s[t], y.s[t]);
+            }
+            re = x.v;
+            im = y.v;
+#else
+            if (first + v < lines)
+                MULTIPLY(first + v, k, re, im);
+#endif
+            TAKE_ELEMENT(next, k, im, re)
+        }
+        other = result;
+        start = next;
+#else
+        break;
+#endif
     }
 
-    const uint results = written_mode == HALF_LINES ? n / 2 + 1 : n;
+    const uint results = written_mode == HALF_LINES ? n / 2 + 1 : kept;
     for (uint i = item; i < results * VECTORS; i += LOCAL_SIZE) {
         SPLIT(i, results, written_step);
         vreal re[2], im[2];
         for (uint which = 0; which < (written_mode == HALF_LINES ? 2u : 1u); ++which) {
             const uint number = which == 0 || k == 0 ? k : n - k;
-            __local const vreal *at = result + AT(number);
-            if (kind == RADER)
-                at = number == 0 ? b + AT(m) : result + AT(slots[n + number]);
-            // What comes out of a convolution has its parts exchanged.
-            const int exchanged = (kind == BLUESTEIN) | (kind == RADER && number != 0);
-            re[which] = exchanged ? at[plane] : at[0];
-            im[which] = exchanged ? at[0] : at[plane];
-            if (kind == BLUESTEIN) {
-                const real2_ w = load_pair(chirp, number);
-                const vreal turned = re[which] * w.x - im[which] * w.y;
-                im[which] = re[which] * w.y + im[which] * w.x;
-                re[which] = turned;
-            }
+            TAKE_RESULT(number, re[which], im[which])
+#if MULTIPLIED
+            const vreal imaginary = re[which];
+            re[which] = im[which];
+            im[which] = imaginary;
+#endif
         }
         if (written_mode != HALF_LINES) {
             re[1] = re[0];
@@ -307,6 +382,11 @@ __kernel void fft_lines(__global const real *from, const ulong from_offset, __gl
                           scale, flags);
         }
     }
+#ifdef HAS_CALLBACK
+    GROUP_BARRIER;
+    // Local memory of floats is not always aligned for doubles.
+    CALLBACK_END((__local double *)(((uintptr_t)work + 7) & ~(uintptr_t)7))
+#endif
 }
 
 #ifndef FIXED
@@ -322,7 +402,7 @@ __kernel void fft_lines(__global const real *from, const ulong from_offset, __gl
 // Writes lines, turned by the chirp and zeros behind them, one after another: element k of a line or pair to line * m + k.
 __kernel void fft_gather(__global const real *from, const ulong from_offset, __global real *work, __global const ulong *geometry,
                          __global const real *chirp, const ulong lines, const ulong singles, const ulong from_stride, const uint4 sizes,
-                         const uint4 modes)
+                         const uint4 modes, const uint2 present)
 {
     const uint n = sizes.x, m = sizes.y;
     __global const real *const source = from + from_offset * (modes.w & 0xFFFF);
@@ -330,7 +410,7 @@ __kernel void fft_gather(__global const real *from, const ulong from_offset, __g
         const ulong line = i / m;
         const uint k = (uint)(i % m);
         real2_ z = (real2_)(0, 0);
-        if (k < n) {
+        if (k < present.x) {
             const int paired = modes.x != COMPLEX_LINES || modes.y != COMPLEX_LINES;
             const ulong one = paired ? 2 * line : line, two = paired && one + 1 < singles ? one + 1 : one;
             z = load_element(source, modes.x, places_of(geometry, one).x, places_of(geometry, two).x, n, k, from_stride, modes.z);
@@ -355,10 +435,10 @@ __kernel void fft_product(__global real *work, __global const real *response, co
 // Writes the results of lines that fft_gather has read.
 __kernel void fft_scatter(__global const real *work, __global real *to, const ulong to_offset, __global const ulong *geometry,
                           __global const real *chirp, const ulong lines, const ulong singles, const ulong to_stride, const uint4 sizes,
-                          const uint4 modes, const real scale)
+                          const uint4 modes, const uint2 present, const real scale)
 {
     const uint n = sizes.x, m = sizes.y;
-    const uint results = modes.y == HALF_LINES ? n / 2 + 1 : n;
+    const uint results = modes.y == HALF_LINES ? n / 2 + 1 : present.y;
     __global real *const target = to + to_offset * (modes.w >> 16);
     FOR_MINE(i, lines * results) {
         const ulong line = i / results;

@@ -1,10 +1,11 @@
 //! The transform of one axis: many lines of one length.
 
+use super::callback::Callback;
 use super::cut::Cut;
 use super::error::{FftError, FftResult};
 use super::factors::{factors, fast_length, two_factors};
 use super::fixed::Fixed;
-use super::kernels::{Kernels, LineKernels, fixed};
+use super::kernels::{Kernels, LineKernels, fixed, with_callback};
 use super::lines::{Lines, Mode, Side};
 use super::tables;
 use super::variant::{FftTuning, FftWay};
@@ -51,8 +52,22 @@ pub(super) struct Local<T> {
     response: Option<Buffer<Complex<T>>>,
     slots: Buffer<u32>,
     turns: Option<Buffer<Complex<T>>>,
-    /// The program for these lines alone, if they have one.
-    own: Option<(Fixed, LineKernels)>,
+    /// Kernels of these lines alone, if they have some.
+    own: Option<Own>,
+}
+
+/// Kernels of some lines, and how lines are cut for them.
+struct Own {
+    /// Lines of a group, and its work-items.
+    together: usize,
+    local: usize,
+    /// Vectors of a group.
+    vectors: usize,
+    /// Elements of local memory between real and imaginary parts.
+    plane: usize,
+    /// Doubles of local memory that each work-item needs at the end.
+    doubles: usize,
+    kernels: LineKernels,
 }
 
 /// Lines that are too long for local memory.
@@ -96,11 +111,17 @@ impl<T: Real> Local<T> {
     /// Prepares lines without a convolution, whose length has radices.
     fn direct(device: &Device, lines: Lines, columns: usize) -> FftResult<Self> {
         let tuning = FftTuning::shipped(lines.length, usize::MAX).expect("any length has a plan");
-        Self::new(device, lines, &tuning, columns)
+        Self::new(device, lines, &tuning, columns, None)
     }
 
     /// Prepares lines. Results are turned by the number of the column if `columns` is not 0.
-    pub fn new(device: &Device, lines: Lines, tuning: &FftTuning, columns: usize) -> FftResult<Self> {
+    pub fn new(
+        device: &Device,
+        lines: Lines,
+        tuning: &FftTuning,
+        columns: usize,
+        callback: Option<&Callback>,
+    ) -> FftResult<Self> {
         let (n, m, way, radices) = (lines.length, tuning.length(), tuning.way, &tuning.radices);
         let convolution = match way {
             FftWay::Direct => None,
@@ -114,8 +135,22 @@ impl<T: Real> Local<T> {
             _ => Ok(None),
         };
         let slots = convolution.map(|c| c.slots.clone()).filter(|slots| !slots.is_empty());
-        let own = Fixed::of(Cut::of(device), size_of::<T>(), &lines, tuning, columns);
-        let own = own.map(|own| Ok::<_, FftError>((own.clone(), fixed::<T>(device, &own)?))).transpose()?;
+        let (cut, real, elements) = (Cut::of(device), size_of::<T>(), n.max(m));
+        let doubles = callback.map_or(0, |callback| callback.doubles);
+        let own = match (Fixed::of(cut, real, &lines, tuning, columns), callback) {
+            (Some(own), _) => {
+                let kernels = fixed::<T>(device, &own, callback)?;
+                let Fixed { vectors, local, plane, .. } = own;
+                Some(Own { together: vectors, local, vectors, plane, doubles, kernels })
+            }
+            (None, Some(callback)) => {
+                let kernels = with_callback::<T>(device, cut, radices, callback)?;
+                let vectors = cut.vectors(elements, real);
+                let (together, local, plane) = (vectors * cut.lanes, cut.local, elements * vectors);
+                Some(Own { together, local, vectors, plane, doubles, kernels })
+            }
+            (None, None) => None,
+        };
         let turns = (columns != 0).then(|| tables::roots(lines.length * columns));
         Ok(Self {
             m,
@@ -133,6 +168,17 @@ impl<T: Real> Local<T> {
         })
     }
 
+    /// Returns how many lines or pairs there are.
+    fn count(&self) -> usize {
+        let singles = self.lines.count();
+        if self.lines.are_paired() { singles.div_ceil(2) } else { singles }
+    }
+
+    /// Returns the number of work-groups of lines that have their own kernels; else 0.
+    pub fn groups(&self) -> usize {
+        self.own.as_ref().map_or(0, |own| self.count().div_ceil(own.together))
+    }
+
     /// Launches the kernel. Without `from` the lines are transformed in place.
     pub fn run(
         &self,
@@ -142,18 +188,33 @@ impl<T: Real> Local<T> {
         swapped: u32,
         scale: f64,
     ) -> FftResult<Event> {
-        let singles = self.lines.count();
-        let lines = if self.lines.are_paired() { singles.div_ceil(2) } else { singles };
+        self.run_with(kernels, from, to, swapped, scale, &[])
+    }
+
+    /// Launches the kernel like [`run`](Self::run), with the arguments of a callback.
+    pub fn run_with(
+        &self,
+        kernels: &Kernels<T>,
+        from: Option<Operand<'_>>,
+        to: Operand<'_>,
+        swapped: u32,
+        scale: f64,
+        more: &[Argument<'_>],
+    ) -> FftResult<Event> {
+        let (singles, lines) = (self.lines.count(), self.count());
         let (n, real) = (self.lines.length, size_of::<T>());
         let elements = n.max(self.m);
         let cut = kernels.cut;
-        let (vectors, local, plane, choice) = match &self.own {
-            Some((own, kernels)) => (own.vectors, own.local, own.plane, kernels),
+        let (vectors, local, plane, doubles, choice) = match &self.own {
+            Some(own) => (own.vectors, own.local, own.plane, own.doubles, &own.kernels),
             None => {
                 let vectors = cut.vectors(elements, real);
-                (vectors, cut.local, elements * vectors, &kernels.lines)
+                (vectors, cut.local, elements * vectors, 0, &kernels.lines)
             }
         };
+        // One more lets a callback align its doubles.
+        let at_end = if doubles > 0 { ((local * doubles + 1) * size_of::<f64>()).div_ceil(real) } else { 0 };
+        let work = (4 * plane * cut.lanes).max(at_end);
         let together = vectors * cut.lanes;
         let roots = Argument::from(&self.roots);
         let reals = |is_complex: bool| 1 + u32::from(is_complex);
@@ -177,12 +238,14 @@ impl<T: Real> Local<T> {
             Argument::value(self.columns as u32),
             Argument::value([n as u32, self.m as u32, self.way as u32, vectors as u32]),
             Argument::value([self.lines.from.mode as u32, self.lines.to.mode as u32, flags, offsets]),
+            self.lines.present(),
             Argument::value(T::from_f64(scale)),
-            Argument::local::<T>(4 * plane * cut.lanes),
+            Argument::local::<T>(work),
             Argument::local::<u64>(4 * together),
         ];
         let kernel = &choice[usize::from(from_operand.is_complex)][usize::from(to.is_complex)];
-        Ok(kernel.launch(Range::groups(lines.div_ceil(together), local), &arguments)?)
+        let range = Range::groups(lines.div_ceil(together), local);
+        Ok(kernel.launch(range, &[&arguments[..], more].concat())?)
     }
 }
 
@@ -204,8 +267,8 @@ impl<T: Real> Long<T> {
         let contiguous = |length, from, to| Lines {
             length,
             extents: vec![count],
-            from: Side { mode: Mode::Complex, stride: from, distances: vec![m] },
-            to: Side { mode: Mode::Complex, stride: to, distances: vec![m] },
+            from: Side { mode: Mode::Complex, stride: from, distances: vec![m], present: length },
+            to: Side { mode: Mode::Complex, stride: to, distances: vec![m], present: length },
         };
         let first = contiguous(n1, n2, n2).with_columns(n2, 1, 1);
         let second = contiguous(n2, 1, n1).with_columns(n1, n2, 1);
@@ -248,7 +311,18 @@ impl<T: Real> Long<T> {
             [self.lines.from.stride, self.lines.to.stride].map(|stride| Argument::value(stride as u64));
         let mut events = vec![kernels.gather[usize::from(from.is_complex)].launch(
             range(count * m),
-            &[from.argument, a.output(), geometry, chirp, lines[0], lines[1], from_stride, sizes, modes],
+            &[
+                from.argument,
+                a.output(),
+                geometry,
+                chirp,
+                lines[0],
+                lines[1],
+                from_stride,
+                sizes,
+                modes,
+                self.lines.present(),
+            ],
         )?];
         // The first step works in place, the second one goes to the other array.
         let transform = |x: &mut Scratch<Complex<T>>, y: &mut Scratch<Complex<T>>| -> FftResult<_> {
@@ -278,6 +352,7 @@ impl<T: Real> Long<T> {
                 to_stride,
                 sizes,
                 modes,
+                self.lines.present(),
                 scale,
             ],
         )?);
@@ -291,7 +366,7 @@ impl<T: Real> Axis<T> {
         let longest = kernels.cut.longest(size_of::<T>());
         let (n, lines) = (lines.length, lines.sorted());
         if let Some(tuning) = FftTuning::chosen::<T>(device, kernels.cut, &lines) {
-            let local = Local::new(device, lines, &tuning, 0)?;
+            let local = Local::new(device, lines, &tuning, 0, None)?;
             return Ok(Self { way: Way::Local(Box::new(local)), scratch: 0 });
         }
         let (is_smooth, m) = (factors(n).is_some(), fast_length(2 * n - 1));
@@ -299,6 +374,7 @@ impl<T: Real> Axis<T> {
         let two = two_factors(n, longest).filter(|_| is_smooth);
         if let Some([n1, n2]) = two
             && !lines.are_paired()
+            && lines.are_whole()
         {
             // Between the steps lines are contiguous, in the order of their numbers.
             let mut between = Vec::new();
@@ -306,12 +382,13 @@ impl<T: Real> Axis<T> {
                 between.push(distance);
                 distance * extent
             });
-            let scratch = |stride| Side { mode: Mode::Complex, stride, distances: between.clone() };
+            let scratch =
+                |stride, present| Side { mode: Mode::Complex, stride, distances: between.clone(), present };
             let (from, to) = (lines.from.clone(), lines.to.clone());
-            let first = Lines { length: n1, to: scratch(n2), ..lines.clone() };
-            let first = Lines { from: Side { stride: n2 * from.stride, ..from.clone() }, ..first };
-            let second = Lines { length: n2, from: scratch(1), ..lines };
-            let second = Lines { to: Side { stride: n1 * to.stride, ..to.clone() }, ..second };
+            let read = Side { stride: n2 * from.stride, present: n1, ..from.clone() };
+            let first = Lines { length: n1, from: read, to: scratch(n2, n1), ..lines.clone() };
+            let written = Side { stride: n1 * to.stride, present: n2, ..to.clone() };
+            let second = Lines { length: n2, from: scratch(1, n2), to: written, ..lines };
             let first = first.with_columns(n2, from.stride, 1);
             let second = second.with_columns(n1, n2, to.stride);
             let way = Way::TwoSteps(Box::new(steps(device, first, second, n2)?));

@@ -214,9 +214,17 @@ pub(super) fn passes_of(radices: &[usize]) -> String {
 
 /// Returns the text of all passes, and of the function `pass` that chooses among them.
 pub(super) fn passes() -> String {
-    let mut text = passes_of(&RADICES.map(|(radix, _)| radix));
+    passes_among(&RADICES.map(|(radix, _)| radix))
+}
+
+/// Returns the text of the passes of these radices, and of the function `pass` that chooses among them.
+pub(super) fn passes_among(radices: &[usize]) -> String {
+    let mut radices = radices.to_vec();
+    radices.sort_unstable();
+    radices.dedup();
+    let mut text = passes_of(&radices);
     text += "static inline void pass(const uint radix, PASS_PARAMETERS)\n{\n    switch (radix) {\n";
-    for (radix, _) in RADICES {
+    for radix in radices {
         writeln!(text, "    case {radix}: pass_{radix}(PASS_ARGUMENTS); break;").expect("text has room");
     }
     text + "    }\n}\n"

@@ -10,7 +10,7 @@ use super::variant::FftTuning;
 use std::fmt::Write;
 
 /// Numbers of a transform below which a program of its own is not worth its compilation.
-const LEAST_ELEMENTS: usize = 1 << 16;
+pub(super) const LEAST_ELEMENTS: usize = 1 << 16;
 
 /// What a program is for.
 #[derive(Clone, Debug)]
@@ -62,6 +62,8 @@ impl Fixed {
             ("COLUMNS", columns),
             ("READ_MODE", lines.from.mode as usize),
             ("WRITTEN_MODE", lines.to.mode as usize),
+            ("GIVEN", lines.from.present),
+            ("KEPT", lines.to.present),
             ("PLANE", plane),
             ("DIMENSIONS", lines.extents.len()),
         ] {

@@ -1,5 +1,6 @@
 //! The kernels of transforms on one device.
 
+use super::callback::Callback;
 use super::codelets;
 use super::cut::Cut;
 use super::fixed::Fixed;
@@ -25,6 +26,7 @@ struct Parameters {
     lines: [Parameter; 2],
     sizes: Parameter,
     modes: Parameter,
+    present: Parameter,
     scale: Parameter,
 }
 
@@ -42,14 +44,15 @@ impl Parameters {
             lines: [long("lines"), long("singles")],
             sizes: words("sizes"),
             modes: words("modes"),
+            present: Parameter::value::<[u32; 2]>("present"),
             scale: Parameter::value::<T>("scale"),
         }
     }
 }
 
-/// Takes the kernels of lines from a program.
-fn line_kernels<T: Real>(program: &Program) -> Result<LineKernels> {
-    let Parameters { from, to, geometry, lines: [lines, singles], sizes, modes, scale } =
+/// Takes the kernels of lines from a program, with the parameters of a callback.
+fn line_kernels<T: Real>(program: &Program, callback: Option<&Callback>) -> Result<LineKernels> {
+    let Parameters { from, to, geometry, lines: [lines, singles], sizes, modes, present, scale } =
         Parameters::of::<T>();
     let long = Parameter::value::<u64>;
     let slots = Parameter::input::<u32>("slots");
@@ -59,8 +62,9 @@ fn line_kernels<T: Real>(program: &Program) -> Result<LineKernels> {
             vec![geometry, table::<T>("roots"), table::<T>("chirp"), table::<T>("response")],
             vec![slots, table::<T>("turns")],
             vec![long("radices"), lines, singles, long("from_stride"), long("to_stride")],
-            vec![Parameter::value::<u32>("columns"), sizes, modes, scale],
+            vec![Parameter::value::<u32>("columns"), sizes, modes, present, scale],
             vec![Parameter::local::<T>("work"), Parameter::local::<u64>("places")],
+            callback.map_or_else(Vec::new, |callback| callback.parameters.clone()),
         ];
         program.kernel("fft_lines", &parameters.concat())
     };
@@ -70,17 +74,46 @@ fn line_kernels<T: Real>(program: &Program) -> Result<LineKernels> {
     ])
 }
 
+/// Adds the text of lines, behind that of a callback.
+fn with_lines(key: KernelKey, callback: Option<&Callback>) -> KernelKey {
+    let key = match callback {
+        Some(callback) => key.part("callback", callback.text.clone()),
+        None => key,
+    };
+    key.part("lines", LINES)
+}
+
 /// Returns the kernels of lines in a program of their own.
-pub(super) fn fixed<T: Real>(device: &Device, fixed: &Fixed) -> Result<LineKernels> {
+pub(super) fn fixed<T: Real>(
+    device: &Device,
+    fixed: &Fixed,
+    callback: Option<&Callback>,
+) -> Result<LineKernels> {
     let key = KernelKey::of_real::<T>(FFT)
         .define("LOCAL_SIZE", fixed.local)
         .define("FIXED", 1)
         .part("constants", fixed.constants())
         .part("passes", codelets::passes_of(fixed.radices()))
-        .part("sequence", fixed.sequence())
-        .part("lines", LINES);
-    let program = device.program(&key)?;
-    line_kernels::<T>(&program)
+        .part("sequence", fixed.sequence());
+    let program = device.program(&with_lines(key, callback))?;
+    line_kernels::<T>(&program, callback)
+}
+
+/// Returns the kernels of lines with a callback, for any length that has these radices alone.
+pub(super) fn with_callback<T: Real>(
+    device: &Device,
+    cut: Cut,
+    radices: &[usize],
+    callback: &Callback,
+) -> Result<LineKernels> {
+    let key = of_any_length::<T>(cut, codelets::passes_among(radices));
+    let program = device.program(&with_lines(key, Some(callback)))?;
+    line_kernels::<T>(&program, Some(callback))
+}
+
+/// Returns the key of programs with these passes, without the text of lines.
+fn of_any_length<T: Real>(cut: Cut, passes: String) -> KernelKey {
+    KernelKey::of_real::<T>(FFT).lanes(cut.lanes).define("LOCAL_SIZE", cut.local).part("passes", passes)
 }
 
 /// The kernels for numbers of type `T`, for lines of any length.
@@ -105,30 +138,25 @@ impl<T: Real> Kernels<T> {
 
     fn new(device: &Device) -> Result<Self> {
         let cut = Cut::of(device);
-        let key = KernelKey::of_real::<T>(FFT)
-            .lanes(cut.lanes)
-            .define("LOCAL_SIZE", cut.local)
-            .part("passes", codelets::passes())
-            .part("lines", LINES);
-        let program = device.program(&key)?;
-        let Parameters { from, to, geometry, lines: [lines, singles], sizes, modes, scale } =
+        let program = device.program(&with_lines(of_any_length::<T>(cut, codelets::passes()), None))?;
+        let Parameters { from, to, geometry, lines: [lines, singles], sizes, modes, present, scale } =
             Parameters::of::<T>();
         let long = Parameter::value::<u64>;
         let work = Parameter::output::<Complex<T>>("work");
         let gather = |from: Parameter| {
             let stride = long("from_stride");
-            let rest = [work, geometry, table::<T>("chirp"), lines, singles, stride, sizes, modes];
+            let rest = [work, geometry, table::<T>("chirp"), lines, singles, stride, sizes, modes, present];
             program.kernel("fft_gather", &[&[from][..], &rest].concat())
         };
         let scatter = |to: Parameter| {
-            let rest =
-                [geometry, table::<T>("chirp"), lines, singles, long("to_stride"), sizes, modes, scale];
-            program.kernel("fft_scatter", &[&[table::<T>("work"), to][..], &rest].concat())
+            let rest = [geometry, table::<T>("chirp"), lines, singles, long("to_stride"), sizes, modes];
+            let first = [table::<T>("work"), to];
+            program.kernel("fft_scatter", &[&first[..], &rest, &[present, scale]].concat())
         };
         let product = [work, table::<T>("response"), lines, Parameter::value::<u32>("m")];
         Ok(Self {
             cut,
-            lines: line_kernels::<T>(&program)?,
+            lines: line_kernels::<T>(&program, None)?,
             gather: [gather(from[0])?, gather(from[1])?],
             product: program.kernel("fft_product", &product)?,
             scatter: [scatter(to[0])?, scatter(to[1])?],

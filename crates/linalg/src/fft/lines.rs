@@ -1,5 +1,7 @@
 //! Which lines are transformed, and where they lie.
 
+use lattice_compute::Argument;
+
 /// How the numbers of lines are kept; the modes of `cl/fft.cl`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
@@ -19,6 +21,11 @@ pub(super) struct Side {
     pub stride: usize,
     /// Distances of neighbouring lines, for each dimension of [`Lines::extents`].
     pub distances: Vec<usize>,
+    /// Number of first elements of a line that exist.
+    ///
+    /// Others are 0 where lines are read, and are dropped where they are written. Half a spectrum
+    /// always exists as a whole, with the length of the line.
+    pub present: usize,
 }
 
 /// Lines to be transformed.
@@ -52,6 +59,16 @@ impl Lines {
     /// Returns `true` if lines go in pairs.
     pub fn are_paired(&self) -> bool {
         self.from.mode != Mode::Complex || self.to.mode != Mode::Complex
+    }
+
+    /// Returns the numbers of elements that exist, as the argument of kernels.
+    pub fn present(&self) -> Argument<'static> {
+        Argument::value([self.from.present as u32, self.to.present as u32])
+    }
+
+    /// Returns `true` if all elements exist on both sides.
+    pub fn are_whole(&self) -> bool {
+        self.from.present == self.length && self.to.present == self.length
     }
 
     /// Adds a dimension in front.

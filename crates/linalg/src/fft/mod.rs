@@ -16,9 +16,11 @@
 //! Files: `shape` what is transformed; `factors` whole numbers; `tables` constant factors;
 //! `codelets` the text of passes; `lines` where lines lie; `cut` groups; `fixed` the text of one
 //! length; `kernels` what is compiled; `axis` one axis; `plan`, `real` all; `variant` what may be
-//! varied; `tunable` the search for the fastest variant.
+//! varied; `tunable` the search for the fastest variant; `callback` text that sees numbers on their
+//! way; `spectral` a product between a transform and its inverse.
 
 mod axis;
+mod callback;
 mod codelets;
 mod cut;
 mod error;
@@ -29,14 +31,17 @@ mod lines;
 mod plan;
 mod real;
 mod shape;
+mod spectral;
 mod tables;
 mod tunable;
 mod variant;
 
+pub use callback::Callback;
 pub use error::{FftError, FftResult};
 pub use factors::fast_length;
 pub use plan::Plan;
 pub use real::{RealPlan, half_extents};
 pub use shape::{Layout, Scale, Shape};
+pub use spectral::SpectralProduct;
 pub use tunable::{FftKind, TunedFft, tune_fft};
 pub use variant::{FftTuning, FftWay};

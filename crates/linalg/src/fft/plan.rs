@@ -55,6 +55,7 @@ pub(super) fn lines(
     let side = |(layout, mode): (&Layout, Mode)| Side {
         mode,
         stride: layout.strides[axis],
+        present: extents[axis],
         distances: others.iter().map(|&other| layout.strides[other]).chain([layout.distance]).collect(),
     };
     Lines {

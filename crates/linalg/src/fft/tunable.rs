@@ -163,7 +163,7 @@ impl<T: Real> Tunable for LinesToTune<'_, T> {
 
     fn time(&self, variant: &FftTuning, [from, to]: &mut [Numbers<T>; 2]) -> FftResult<Duration> {
         let kernels = Kernels::<T>::of(self.device)?;
-        let local = Local::<T>::new(self.device, self.lines.clone(), variant, 0)?;
+        let local = Local::<T>::new(self.device, self.lines.clone(), variant, 0, None)?;
         let launch = || local.run(&kernels, Some(from.operand()), to.operand(), 0, 1.0).map(drop);
         time_of_launch(launch, || Ok(self.device.finish()?))
     }
