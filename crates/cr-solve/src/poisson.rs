@@ -5,7 +5,7 @@ use super::failure::{Failure, Status};
 use super::outputs::{check_plot, drawn};
 use super::plot::{self, Slice};
 use super::report::{Report, Table, scientific};
-use super::team::{device_names, select_one};
+use super::team::{device_names, first_of};
 use lattice_cl::device::{Profiling, Team};
 use lattice_cl::io::{self, CubeHeader, MeshError, MeshFile};
 use lattice_cl::scalar::Precision;
@@ -229,12 +229,13 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         warnings
             .push("the cell's vectors are those of a left hand; its volume is taken as positive".to_owned());
     }
+    // Kernels are timed on the device: transfers run beside them.
+    let team = common.team(Profiling::On, report)?;
     let team = if arguments.out_of_core.is_some() {
-        let team = common.team(Profiling::Off, report)?;
         report.note(format_args!("running on {}", device_names(&team).join(", ")));
         team
     } else {
-        select_one(common, None, report)?
+        first_of(team, report)
     };
     if team.is_host() && arguments.precision == PrecisionName::Single {
         warnings.push("the host computes in double, whatever --precision says".to_owned());
@@ -267,7 +268,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     let verification =
         expected.map(|(name, expected)| arguments.verified(name, &expected, &solution.potential));
     let passed = verification.as_ref().is_none_or(|verification| verification.passed);
-    let bytes_moved = bytes_moved(&team, arguments, file.shape);
+    let bytes_moved = plan.bytes_moved();
     let compute = solution.times.compute.as_secs_f64();
     let outcome = PoissonResult {
         schema_version: 1,
@@ -440,21 +441,6 @@ fn middle_slice(arguments: &Arguments, file: &MeshFile, cell: [[f64; 3]; 3], pot
         sides: [cell[0], cell[1]],
         values: (0..n1).map(|i| (0..n2).map(|j| potential[place(i, j)]).collect()).collect(),
     }
-}
-
-/// Returns the bytes that a solution in a periodic cell moves on a device.
-///
-/// R are the bytes of the mesh and H those of the half spectrum: sums over the density R, rows
-/// R + H there and H + R back, two axes of 2H there and back, and 2H for the product. Slabs are
-/// summed up on the host.
-fn bytes_moved(team: &Team, arguments: &Arguments, shape: [usize; 3]) -> Option<u64> {
-    if team.is_host() || arguments.boundary == BoundaryName::Isolated {
-        return None;
-    }
-    let [n1, n2, n3] = shape.map(|n| n as u64);
-    let size = arguments.options().precision.bytes() as u64;
-    let (real, half) = (n1 * n2 * n3 * size, n1 * n2 * (n3 / 2 + 1) * 2 * size);
-    Some((2 + u64::from(arguments.out_of_core.is_none())) * real + 12 * half)
 }
 
 fn summary(solution: &Solution) -> PotentialSummary {

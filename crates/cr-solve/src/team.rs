@@ -25,16 +25,20 @@ pub fn select_one(common: &Common, host_only: Option<&str>, report: &Report) -> 
         common.expect_no_device(what)?;
         return Ok(Team::host());
     }
-    let team = common.team(Profiling::Off, report)?;
+    Ok(first_of(common.team(Profiling::Off, report)?, report))
+}
+
+/// Returns the first device of a team as a team of its own, and says so.
+pub fn first_of(team: Team, report: &Report) -> Team {
     if let Some(absence) = team.absence() {
         report.note(format_args!("running on the host: {absence}"));
     }
-    let Some(first) = team.devices().first() else { return Ok(team) };
+    let Some(first) = team.devices().first() else { return team };
     report.note(format_args!("running on {}", first.label()));
     if team.len() > 1 {
         report.note("the other devices are not used: the field lies on one");
     }
-    Ok(Team::of([first.clone()]))
+    Team::of([first.clone()])
 }
 
 /// Opens the devices of a command that cuts its work by rows, and says what `auto` has chosen.

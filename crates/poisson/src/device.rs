@@ -7,13 +7,18 @@ use super::order::MeshOrder;
 use super::sums::{Moments, SpectralSums, added};
 use lattice_compute::scalar::Real;
 use lattice_compute::{
-    Argument, Buffer, Device, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Range, Result,
+    Argument, Buffer, Device, DeviceKind, Event, Kernel, KernelFamily, KernelKey, Parameter, Range, Result,
 };
-use lattice_linalg::fft::{RealPlan, Shape};
+use lattice_linalg::Completion;
+use lattice_linalg::fft::{Callback, RealPlan, Shape, SpectralProduct};
 use num_complex::Complex;
+use std::ops::Range as Planes;
 use std::sync::Arc;
 
-const POISSON: KernelFamily = KernelFamily::new("poisson", &[include_str!("../cl/poisson.cl")]);
+/// Sums and products, for kernels here and for callbacks of transforms.
+const COULOMB: &str = include_str!("../cl/coulomb.cl");
+
+const POISSON: KernelFamily = KernelFamily::new("poisson", &[COULOMB, include_str!("../cl/poisson.cl")]);
 
 /// Doubles between the parts of two groups, `MOST_SUMS` of `cl/poisson.cl`.
 pub(crate) const MOST_SUMS: usize = 8;
@@ -29,8 +34,6 @@ pub(crate) struct Kernels<T> {
     free_space: Kernel,
     cut: Kernel,
     real_parts: Kernel,
-    pad: Kernel,
-    corner: Kernel,
     reorder: Kernel,
     number: std::marker::PhantomData<T>,
 }
@@ -87,8 +90,6 @@ impl<T: Real> Kernels<T> {
                     number,
                 ],
             )?,
-            pad: program.kernel("poisson_pad", &[from, to, shape("shape")])?,
-            corner: program.kernel("poisson_corner", &[from, to, shape("shape")])?,
             reorder: program.kernel(
                 "poisson_reorder",
                 &[
@@ -97,6 +98,8 @@ impl<T: Real> Kernels<T> {
                     shape("shape"),
                     Parameter::value::<u32>("n"),
                     Parameter::value::<u32>("to_clustered"),
+                    long("first"),
+                    long("places"),
                 ],
             )?,
             number: std::marker::PhantomData,
@@ -161,17 +164,56 @@ enum Between<T> {
     Isolated {
         /// The kernel's transform, in hartree and with all factors.
         factors: Buffer<T>,
-        /// A density and its potential on twice the mesh.
-        double: Buffer<T>,
     },
 }
 
+impl<T: Real> Between<T> {
+    /// Returns the product as text for the transform of the first axis.
+    fn callback(&self) -> Callback {
+        match self {
+            Between::Periodic { .. } => Callback {
+                text: [COULOMB, include_str!("../cl/periodic.cl")].concat(),
+                parameters: vec![
+                    Parameter::value::<[u32; 4]>("shape"),
+                    Parameter::input::<f64>("cell"),
+                    Parameter::output::<f64>("parts"),
+                ],
+                doubles: 7,
+            },
+            Between::Isolated { .. } => Callback {
+                text: include_str!("../cl/free_space.cl").to_owned(),
+                parameters: vec![Parameter::input::<T>("factors")],
+                doubles: 0,
+            },
+        }
+    }
+}
+
+/// Returns the sums over a density as text for the transform of its rows.
+fn sums_of_rows() -> Callback {
+    Callback {
+        text: [COULOMB, include_str!("../cl/rows.cl")].concat(),
+        parameters: vec![
+            Parameter::value::<[u32; 4]>("shape"),
+            Parameter::value::<u32>("first_row"),
+            Parameter::value::<u32>("first_part"),
+            Parameter::output::<f64>("parts"),
+        ],
+        // Four sums of an item take five places, which keeps neighbours in different banks.
+        doubles: 5,
+    }
+}
+
 /// A prepared solution on one device, for densities of type `T` in its memory.
+///
+/// The steps of a solution are [`planes_there`](Self::planes_there) for each slab of planes,
+/// [`multiply`](Self::multiply), [`planes_back`](Self::planes_back) for each slab, and
+/// [`results`](Self::results).
 pub(crate) struct OnDevice<T: Real> {
     device: Device,
     kernels: Arc<Kernels<T>>,
     shape: [usize; 3],
-    fft: RealPlan<T>,
+    transform: SpectralProduct<T>,
     spectrum: Buffer<Complex<T>>,
     /// Parts of the sums over the density.
     parts_of_moments: Buffer<f64>,
@@ -190,22 +232,22 @@ pub(crate) struct Results {
 }
 
 impl<T: Real> OnDevice<T> {
-    /// Prepares a periodic cell.
-    pub fn periodic(device: &Device, coulomb: &Coulomb) -> PoissonResult<Self> {
+    /// Prepares a periodic cell, in slabs of so many planes.
+    pub fn periodic(device: &Device, coulomb: &Coulomb, planes: usize) -> PoissonResult<Self> {
         let shape = coulomb.shape;
         // Density and potential, and the spectrum.
         expect_bytes(device, bytes(&[shape, shape, shape, [shape[0], shape[1], 2]], size_of::<T>()))?;
         let between = Between::Periodic { cell: Buffer::from_slice(device, &cell_numbers(coulomb))? };
-        Self::new(device, shape, shape, between)
+        Self::new(device, [shape, shape], planes, between)
     }
 
-    /// Prepares free space.
-    pub fn isolated(device: &Device, cell: &Cell, shape: [usize; 3]) -> PoissonResult<Self> {
+    /// Prepares free space, in slabs of so many planes.
+    pub fn isolated(device: &Device, cell: &Cell, shape: [usize; 3], planes: usize) -> PoissonResult<Self> {
         let meshes = Isolated::new(cell, shape);
         let (long, double) = (meshes.long, meshes.double);
         let whole = |shape: [usize; 3]| [shape[0], shape[1], shape[2] + 2];
         let setup = bytes(&[whole(long), whole(long), double], size_of::<f64>());
-        let after = bytes(&[shape, shape, whole(double), double, double], size_of::<T>());
+        let after = bytes(&[shape, shape, whole(double), double], size_of::<T>());
         expect_bytes(device, setup.saturating_add(after))?;
         let kernels = Kernels::<f64>::of(device)?;
         // The kernel is made in double whatever densities are.
@@ -229,23 +271,25 @@ impl<T: Real> OnDevice<T> {
         let number = Argument::value(components(double) as u64);
         let arguments = [(&spectrum).into(), (&mut factors).into(), number, factor];
         kernels.real_parts.launch(kernels.range(), &arguments)?;
-        let between = Between::Isolated { factors, double: Buffer::uninitialised(device, count(double))? };
-        Self::new(device, shape, double, between)
+        Self::new(device, [shape, double], planes, Between::Isolated { factors })
     }
 
     fn new(
         device: &Device,
-        shape: [usize; 3],
-        transformed: [usize; 3],
+        [shape, transformed]: [[usize; 3]; 2],
+        planes: usize,
         between: Between<T>,
     ) -> PoissonResult<Self> {
         let kernels = Kernels::<T>::of(device)?;
-        let parts = || Buffer::zeroed(device, MOST_SUMS * kernels.groups);
-        let (parts_of_moments, parts) = (parts()?, parts()?);
-        let fft = RealPlan::new(device, &Shape::new(&transformed))?;
-        let spectrum = Buffer::uninitialised(device, components(transformed))?;
+        let (rows, product) = (sums_of_rows(), between.callback());
+        let transform = SpectralProduct::new(device, [shape, transformed], planes, &rows, &product)?;
+        let parts = |groups: usize| Buffer::zeroed(device, MOST_SUMS * groups);
+        let of_rows = transform.row_groups().map(|groups| groups * transform.slabs().len());
+        let of_product = transform.product_groups().unwrap_or(0).max(kernels.groups);
+        let (parts_of_moments, parts) = (parts(of_rows.unwrap_or(kernels.groups))?, parts(of_product)?);
+        let spectrum = Buffer::uninitialised(device, transform.components())?;
         let device = device.clone();
-        Ok(Self { device, kernels, shape, fft, spectrum, parts_of_moments, parts, between })
+        Ok(Self { device, kernels, shape, transform, spectrum, parts_of_moments, parts, between })
     }
 
     /// Returns the device.
@@ -253,48 +297,107 @@ impl<T: Real> OnDevice<T> {
         &self.device
     }
 
-    /// Copies a mesh from one order to the other; `n` is the edge of a cluster.
+    /// Copies places of a clustered mesh to the other order or from it; `n` is the edge of a cluster.
     pub fn reorder(
         &self,
         from: &Buffer<T>,
         to: &mut Buffer<T>,
         n: usize,
+        places: Planes<usize>,
         to_clustered: bool,
-    ) -> PoissonResult<()> {
+    ) -> PoissonResult<Event> {
         debug_assert!(MeshOrder::Clustered(n).misfit(self.shape).is_none());
+        let [first, count] = [places.start, places.len()].map(|x| Argument::value(x as u64));
         let [n, to_clustered] = [n as u32, u32::from(to_clustered)].map(Argument::value);
-        let arguments = [from.into(), to.into(), extents(self.shape), n, to_clustered];
-        self.kernels.reorder.launch(self.kernels.range(), &arguments)?;
+        let arguments = [from.into(), to.into(), extents(self.shape), n, to_clustered, first, count];
+        Ok(self.kernels.reorder.launch(self.kernels.range(), &arguments)?)
+    }
+
+    /// Returns the bytes of meshes and spectra that the kernels of a solution read and write.
+    ///
+    /// R are the bytes of the mesh and H those of the half spectrum. In a periodic cell 2R + 8H is the
+    /// least: rows with the sums over the density R + H, the second axis 2H, the first one there and
+    /// back with the product 2H, the second axis 2H, and rows H + R.
+    pub fn bytes_moved(&self) -> u64 {
+        let (mesh, size) = (count(self.shape) as u64, size_of::<T>() as u64);
+        let moments = if self.transform.row_groups().is_some() { 0 } else { mesh };
+        let others = match &self.between {
+            Between::Periodic { .. } => 0,
+            // The factors, and density and potential for the energy.
+            Between::Isolated { factors } => factors.len() as u64 + 2 * mesh,
+        };
+        self.transform.bytes_moved() + size * (moments + others)
+    }
+
+    /// Returns the planes of each slab.
+    pub fn slabs(&self) -> Vec<Planes<usize>> {
+        self.transform.slabs()
+    }
+
+    /// Starts the transform of a slab's planes, and the sums over their values.
+    pub fn planes_there(&mut self, number: usize, density: &Buffer<T>) -> PoissonResult<Completion> {
+        let first_part = number * self.transform.row_groups().unwrap_or(0);
+        let first_row = self.slabs()[number].start * self.shape[1];
+        let arguments = [
+            extents(self.shape),
+            Argument::value(first_row as u32),
+            Argument::value(first_part as u32),
+            (&mut self.parts_of_moments).into(),
+        ];
+        Ok(self.transform.planes_there(number, density, &mut self.spectrum, &arguments)?)
+    }
+
+    /// Starts the transform along the first axis, the product, and the inverse.
+    pub fn multiply(&mut self) -> PoissonResult<Vec<Completion>> {
+        let (spectrum, parts) = (&mut self.spectrum, &mut self.parts);
+        let shape = extents(self.shape);
+        let is_one = self.transform.product_groups().is_some();
+        Ok(match &self.between {
+            Between::Periodic { cell } => {
+                let arguments = [shape, cell.into(), (&mut *parts).into()];
+                let there = self.transform.there(spectrum, &arguments)?;
+                if !is_one {
+                    let [first, columns] = [0, self.shape[1] as u32].map(Argument::value);
+                    let arguments =
+                        [(&mut *spectrum).into(), shape, first, columns, cell.into(), parts.into()];
+                    self.kernels.multiply(&arguments)?;
+                }
+                vec![there, self.transform.back(spectrum)?]
+            }
+            Between::Isolated { factors } => {
+                let there = self.transform.there(spectrum, &[factors.into()])?;
+                if !is_one {
+                    let components = Argument::value(factors.len() as u64);
+                    let arguments = [(&mut *spectrum).into(), factors.into(), components];
+                    self.kernels.convolve.launch(self.kernels.range(), &arguments)?;
+                }
+                vec![there, self.transform.back(spectrum)?]
+            }
+        })
+    }
+
+    /// Starts the inverse of a slab's planes.
+    pub fn planes_back(&mut self, number: usize, potential: &mut Buffer<T>) -> PoissonResult<Completion> {
+        Ok(self.transform.planes_back(number, &mut self.spectrum, potential)?)
+    }
+
+    /// Starts the sums that no other kernel has made.
+    pub fn sum(&mut self, density: &Buffer<T>, potential: &Buffer<T>) -> PoissonResult<()> {
+        let (kernels, range) = (&*self.kernels, self.kernels.range());
+        if self.transform.row_groups().is_none() {
+            let arguments = [density.into(), extents(self.shape), (&mut self.parts_of_moments).into()];
+            kernels.moments.launch(range, &arguments)?;
+        }
+        if matches!(self.between, Between::Isolated { .. }) {
+            let points = Argument::value(count(self.shape) as u64);
+            let arguments = [density.into(), potential.into(), points, (&mut self.parts).into()];
+            kernels.overlap.launch(range, &arguments)?;
+        }
         Ok(())
     }
 
-    /// Computes the potential of a density, both in the sequential order and in hartree.
-    pub fn solve(&mut self, density: &Buffer<T>, potential: &mut Buffer<T>) -> PoissonResult<Results> {
-        let (kernels, shape) = (&*self.kernels, extents(self.shape));
-        let range = kernels.range();
-        kernels.moments.launch(range, &[density.into(), shape, (&mut self.parts_of_moments).into()])?;
-        let (spectrum, parts) = (&mut self.spectrum, &mut self.parts);
-        match &mut self.between {
-            Between::Periodic { cell } => {
-                self.fft.forward(density, &mut *spectrum)?;
-                let [first, columns] = [0, self.shape[1] as u32].map(Argument::value);
-                let [cell, parts] = [Argument::from(&*cell), Argument::from(&mut *parts)];
-                kernels.multiply(&[(&mut *spectrum).into(), shape, first, columns, cell, parts])?;
-                self.fft.inverse_overwriting(spectrum, potential)?;
-            }
-            Between::Isolated { factors, double } => {
-                kernels.pad.launch(range, &[density.into(), (&mut *double).into(), shape])?;
-                self.fft.forward(&*double, &mut *spectrum)?;
-                let components = Argument::value(factors.len() as u64);
-                kernels.convolve.launch(range, &[(&mut *spectrum).into(), (&*factors).into(), components])?;
-                self.fft.inverse_overwriting(spectrum, &mut *double)?;
-                kernels.corner.launch(range, &[(&*double).into(), (&mut *potential).into(), shape])?;
-                let points = Argument::value(count(self.shape) as u64);
-                let arguments = [density.into(), (&*potential).into(), points, (&mut *parts).into()];
-                kernels.overlap.launch(range, &arguments)?;
-            }
-        }
-        // All is enqueued before anything is waited for.
+    /// Waits for the sums of a solution.
+    pub fn results(&self) -> PoissonResult<Results> {
         let moments = Moments::of(added(&self.parts_of_moments.to_vec()?, MOST_SUMS));
         let parts = self.parts.to_vec()?;
         Ok(match self.between {

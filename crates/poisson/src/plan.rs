@@ -9,9 +9,10 @@ use super::order::{MeshOrder, reorder};
 use super::share::shared_out;
 use super::slabs::Slabs;
 use super::sums::Stress;
-use super::transfer::{FromHost, Times};
+use super::transfer::{FromHost, Times, planes_of_slab};
 use lattice_compute::scalar::{Precision, Real};
 use lattice_compute::{Team, reserve};
+use rayon::prelude::*;
 use std::time::Instant;
 
 /// Largest value of a density in single precision.
@@ -157,11 +158,14 @@ impl<T: Real> OnTeam<T> {
     ) -> PoissonResult<()> {
         let wanted = count.min(self.team.devices().len());
         for device in self.team.devices().iter().take(wanted).skip(self.prepared.len()) {
+            let planes = planes_of_slab(device, shape, size_of::<T>());
             let solver = match options.boundary {
-                Boundary::Periodic => OnDevice::periodic(device, &Coulomb::new(cell, shape, options.cutoff))?,
-                Boundary::Isolated => OnDevice::isolated(device, cell, shape)?,
+                Boundary::Periodic => {
+                    OnDevice::periodic(device, &Coulomb::new(cell, shape, options.cutoff), planes)?
+                }
+                Boundary::Isolated => OnDevice::isolated(device, cell, shape, planes)?,
             };
-            self.prepared.push(FromHost::new(solver, shape.iter().product(), options.order)?);
+            self.prepared.push(FromHost::new(solver, shape, options.order)?);
         }
         Ok(())
     }
@@ -169,10 +173,18 @@ impl<T: Real> OnTeam<T> {
     /// Solves for several densities, which the prepared devices share.
     fn solve(&mut self, densities: &[&[f64]]) -> PoissonResult<Vec<Raw>> {
         shared_out(&mut self.prepared, densities.iter(), |device, density| {
-            let mut potential = room(density.len())?;
-            let (results, times) = device.solve(density, &mut potential)?;
-            Ok(Raw { potential, results, times })
+            Self::solve_on(device, density, room(density.len())?)
         })
+    }
+
+    /// Solves for one density on the first device, with room for the potential.
+    fn solve_into(&mut self, density: &[f64], potential: Vec<f64>) -> PoissonResult<Raw> {
+        Self::solve_on(&mut self.prepared[0], density, potential)
+    }
+
+    fn solve_on(device: &mut FromHost<T>, density: &[f64], mut potential: Vec<f64>) -> PoissonResult<Raw> {
+        let (results, times) = device.solve(density, &mut potential)?;
+        Ok(Raw { potential, results, times })
     }
 }
 
@@ -284,6 +296,19 @@ impl Plan {
         is_cut.then(|| Coulomb::new(&self.cell, self.shape, self.options.cutoff).g2max)
     }
 
+    /// Returns the bytes that the kernels of a solution move in the memory of devices.
+    ///
+    /// `None` on the host. A periodic solution moves two real arrays and eight half spectra at least.
+    pub fn bytes_moved(&self) -> Option<u64> {
+        match &self.way {
+            Way::Periodic(_) | Way::FreeSpace(_) => None,
+            Way::Single(devices) => devices.prepared.first().map(FromHost::bytes_moved),
+            Way::Double(devices) => devices.prepared.first().map(FromHost::bytes_moved),
+            Way::SingleSlabs(slabs) => Some(slabs.bytes_moved()),
+            Way::DoubleSlabs(slabs) => Some(slabs.bytes_moved()),
+        }
+    }
+
     /// Computes the potential of a density, in the order of the options.
     ///
     /// # Errors
@@ -292,6 +317,31 @@ impl Plan {
     pub fn solve(&mut self, density: &[f64]) -> PoissonResult<Solution> {
         let mut solutions = self.solve_all(&[density])?;
         Ok(solutions.remove(0))
+    }
+
+    /// Computes the potential like [`solve`](Self::solve), in the memory of an earlier solution.
+    ///
+    /// On devices nothing is allocated. Out of core and on the host it is the same as `solve`. After an
+    /// error the solution has no potential.
+    ///
+    /// # Errors
+    /// All errors of [`solve`](Self::solve).
+    pub fn solve_into(&mut self, density: &[f64], solution: &mut Solution) -> PoissonResult<()> {
+        self.check(density)?;
+        let mut potential = std::mem::take(&mut solution.potential);
+        let more = density.len().saturating_sub(potential.len());
+        reserve(&mut potential, more)?;
+        potential.resize(density.len(), 0.0);
+        let raw = match &mut self.way {
+            Way::Single(devices) => devices.solve_into(density, potential)?,
+            Way::Double(devices) => devices.solve_into(density, potential)?,
+            _ => {
+                *solution = self.solve(density)?;
+                return Ok(());
+            }
+        };
+        *solution = self.solution(raw);
+        Ok(())
     }
 
     /// Computes the potentials of several densities, in their order.
@@ -354,7 +404,7 @@ impl Plan {
             }
         });
         if unit != 1.0 {
-            potential.iter_mut().for_each(|value| *value *= unit);
+            potential.par_iter_mut().for_each(|value| *value *= unit);
         }
         let charge = moments.charge * point;
         Solution { potential, energy: unit * energy, stress, dipole, charge, times }
@@ -365,11 +415,11 @@ impl Plan {
         if density.len() != wanted {
             return Err(PoissonError::Length { shape: self.shape, wanted, found: density.len() });
         }
-        if let Some(index) = density.iter().position(|value| !value.is_finite()) {
+        if let Some(index) = density.par_iter().position_first(|value| !value.is_finite()) {
             return Err(PoissonError::NotFinite { index, value: density[index] });
         }
         if self.options.precision == Precision::Single
-            && let Some(index) = density.iter().position(|value| value.abs() > LARGEST_SINGLE)
+            && let Some(index) = density.par_iter().position_first(|value| value.abs() > LARGEST_SINGLE)
         {
             return Err(PoissonError::TooLarge { index, value: density[index] });
         }

@@ -94,6 +94,15 @@ impl<T: Real> Slabs<T> {
         Ok(Self { shape, planes, columns, devices, blocks })
     }
 
+    /// Returns the bytes that the kernels of a solution move on the devices.
+    ///
+    /// R are the bytes of the mesh and H those of the half spectrum: rows R + H there and H + R back,
+    /// two axes of 2H there and back, and 2H for the product. The host makes the sums of the density.
+    pub fn bytes_moved(&self) -> u64 {
+        let [n1, n2, n3] = self.shape.map(|n| n as u64);
+        size_of::<T>() as u64 * n1 * n2 * (2 * n3 + 24 * (n3 / 2 + 1))
+    }
+
     /// Solves for one density: the potential in hartree, and the sums over the spectrum.
     pub fn solve(&mut self, density: &[f64], potential: &mut [f64]) -> PoissonResult<SpectralSums> {
         let Self { shape, planes, columns, devices, blocks } = self;
