@@ -190,6 +190,8 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         "cr-solve bench md",
         &["cr-solve bench md --atoms 4000,32000 --mode direct,derivative --list cells,all-pairs"],
     ),
+    ("cr-solve bench poisson", &["cr-solve bench poisson --sizes 128,251x251x251 --precision s,d"]),
+    ("cr-solve bench sums", &["cr-solve bench sums --count 1,3,7"]),
     ("cr-solve bench fft", &["cr-solve bench fft --sizes 128,60x60x60,251 --kind c2c,r2c --precision s,d"]),
     (
         "cr-solve bench xc",

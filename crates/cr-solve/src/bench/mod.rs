@@ -19,10 +19,12 @@ mod measure;
 mod multigrid;
 mod outcome;
 mod page;
+mod poisson;
 mod session;
 mod solver;
 pub mod sparse;
 mod stencil;
+mod sums;
 mod text;
 mod triads;
 mod xc;
@@ -51,6 +53,10 @@ pub enum Bench {
     Sparse(sparse::Arguments),
     /// Fourier transforms of any size, compared with the bandwidth of memory
     Fft(fft::Arguments),
+    /// Potentials of charge densities, kernels alone and from host memory
+    Poisson(poisson::Arguments),
+    /// Several sums in one pass, in two orders of local memory
+    Sums(sums::Arguments),
     /// Steps of particles that interact in pairs, by formulas and tables
     Md(md::Arguments),
     /// The stages of an exchange-correlation energy, compared with products and memory
@@ -87,6 +93,8 @@ impl Bench {
             Bench::Factor(arguments) => &arguments.how,
             Bench::Sparse(arguments) => &arguments.how,
             Bench::Fft(arguments) => &arguments.how,
+            Bench::Poisson(arguments) => &arguments.how,
+            Bench::Sums(arguments) => &arguments.how,
             Bench::Md(arguments) => &arguments.how,
             Bench::Xc(arguments) => &arguments.how,
             Bench::Stencil(arguments) => &arguments.how,
@@ -132,6 +140,8 @@ impl Bench {
             Bench::Factor(arguments) => factor::measure(arguments, session),
             Bench::Sparse(arguments) => sparse::measure(arguments, session),
             Bench::Fft(arguments) => fft::measure(arguments, session),
+            Bench::Poisson(arguments) => poisson::measure(arguments, session),
+            Bench::Sums(arguments) => sums::measure(arguments, session),
             Bench::Md(arguments) => md::measure(arguments, session),
             Bench::Xc(arguments) => xc::measure(arguments, session),
             Bench::Stencil(arguments) => stencil::measure(arguments, session),

@@ -117,6 +117,8 @@ pub enum Benchmark {
     Factor,
     Sparse,
     Fft,
+    Poisson,
+    Sums,
     Md,
     Xc,
     Stencil,
