@@ -268,7 +268,8 @@ __kernel void fft_lines(__global const real *from, const ulong from_offset, __gl
     }
 #endif
     for (uint i = item; i < (n - given) * VECTORS; i += LOCAL_SIZE) {
-        OF_PASS(i, n - given, behind);
+        // Compilers warn of divisions by a constant 0, even where nothing is divided.
+        OF_PASS(i, max(n - given, 1u), behind);
         TAKE_ELEMENT(a, given + behind, (vreal)0, (vreal)0)
     }
 
