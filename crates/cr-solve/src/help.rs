@@ -94,6 +94,17 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     ("cr-solve least-squares", &["cr-solve least-squares A.npy --rhs b.npy -o x.npy"]),
     (
+        "cr-solve eigen",
+        &[
+            "cr-solve eigen A.npy --vectors V.npy",
+            "cr-solve eigen A.npy --range 0:10 --precision single --json",
+        ],
+    ),
+    (
+        "cr-solve svd",
+        &["cr-solve svd A.npy --u U.npy --vt Vt.npy", "cr-solve svd A.mtx --method jacobi --json"],
+    ),
+    (
         "cr-solve run",
         &[
             "cr-solve run --example > job.toml",

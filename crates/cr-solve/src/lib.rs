@@ -53,6 +53,7 @@ mod smearing;
 mod solutions;
 pub mod solve;
 mod solve_bar;
+mod spectral;
 pub mod spectrum;
 pub mod statistics;
 mod team;
@@ -231,6 +232,10 @@ enum Command {
     Solve(Box<solve::Arguments>),
     /// Solve equations with more, or fewer, rows than unknowns: least squares
     LeastSquares(dense::LeastSquares),
+    /// Compute eigenvalues and eigenvectors of a dense Hermitian matrix
+    Eigen(spectral::eigen::Arguments),
+    /// Compute singular values and vectors of a dense matrix
+    Svd(spectral::svd::Arguments),
     /// Do what a job file says: invert or spectrum, with their options as TOML
     Run(run::Arguments),
     /// Tell the memory, disk space and time of a job file before it runs
@@ -304,6 +309,8 @@ impl Command {
             Command::Spectrum(arguments) => spectrum::run(&arguments, common, report),
             Command::Solve(arguments) => solve::run(&arguments, common, report),
             Command::LeastSquares(arguments) => dense::least_squares(&arguments, common, report),
+            Command::Eigen(arguments) => spectral::eigen::run(&arguments, common, report),
+            Command::Svd(arguments) => spectral::svd::run(&arguments, common, report),
             Command::Run(arguments) => run::run(&arguments, common, report),
             Command::Plan(arguments) => plan::run(&arguments, common, report),
             Command::Reproduce(arguments) => reproduce::run(&arguments, common, report),

@@ -7,7 +7,9 @@ use crate::failure::{Failure, Status};
 use crate::memory::Need;
 use crate::precisions;
 use crate::statistics::Spread;
-use lattice_cl::blas::factor::{geqrf, gesv, getrf, getrs, potrf, potrs, unmqr};
+use lattice_cl::blas::factor::{
+    Eigenvectors, SingularVectors, geqrf, gesv, gesvd, getrf, getrs, heevd, potrf, potrs, unmqr,
+};
 use lattice_cl::blas::{self, BlasResult, Diagonal, MatMut, MatRef, MatrixLayout, Op, Side, Triangle};
 use lattice_cl::device::{Buffer, Device};
 use lattice_cl::scalar::{Element, Real};
@@ -48,10 +50,18 @@ enum Routine {
     Trsm,
     /// LU factors and the solution for one right-hand side.
     Gesv,
+    /// Eigenvalues and eigenvectors of a Hermitian matrix.
+    #[value(alias = "heevd")]
+    Syevd,
+    /// Singular values and vectors.
+    Gesvd,
 }
 
 impl Routine {
-    /// Returns the multiplications and additions that LAPACK counts, for real elements.
+    /// Returns the multiplications and additions for real elements.
+    ///
+    /// They are those that LAPACK counts, and of `syevd` and `gesvd` those of G. H. Golub and C. F. Van
+    /// Loan, Matrix Computations, for the methods that came before.
     fn operations(self, n: f64) -> f64 {
         match self {
             Self::Potrf => n * n * n / 3.0 + n * n / 2.0,
@@ -59,6 +69,8 @@ impl Routine {
             Self::Geqrf => 4.0 * n * n * n / 3.0 + 2.0 * n * n,
             Self::Trsm => n * n * n,
             Self::Gesv => 2.0 * n * n * n / 3.0 + 3.0 * n * n / 2.0,
+            Self::Syevd => 9.0 * n * n * n,
+            Self::Gesvd => 22.0 * n * n * n,
         }
     }
 
@@ -69,16 +81,23 @@ impl Routine {
             Self::Geqrf => "geqrf",
             Self::Trsm => "trsm",
             Self::Gesv => "gesv",
+            Self::Syevd => "syevd",
+            Self::Gesvd => "gesvd",
         }
+    }
+
+    /// Tells whether the result is a spectrum with its vectors.
+    fn is_spectral(self) -> bool {
+        matches!(self, Self::Syevd | Self::Gesvd)
     }
 
     /// Tells whether the matrix is Hermitian, with a large diagonal.
     fn is_definite(self) -> bool {
-        matches!(self, Self::Potrf | Self::Trsm)
+        matches!(self, Self::Potrf | Self::Trsm | Self::Syevd)
     }
 }
 
-/// LAPACK's bound on ‖b − A x‖ / (‖A‖ ‖x‖ ε).
+/// LAPACK's bound on test ratios.
 const MOST: f64 = 30.0;
 
 /// Terms that the check of a solution adds to one sum.
@@ -116,7 +135,7 @@ struct Case<'a> {
 }
 
 /// Where an operation works.
-struct Work<T> {
+struct Work<T: Element> {
     /// A matrix without any pattern, and a Hermitian one with a large diagonal.
     general: Buffer<T>,
     definite: Buffer<T>,
@@ -124,6 +143,9 @@ struct Work<T> {
     right: Buffer<T>,
     tau: Buffer<T>,
     pivots: Buffer<u32>,
+    /// Eigenvalues or singular values, and the factors U and Vᴴ.
+    values: Buffer<T::Real>,
+    vectors: [Buffer<T>; 2],
 }
 
 impl Case<'_> {
@@ -132,9 +154,10 @@ impl Case<'_> {
         session.report.note(format_args!("{}: {} {n}x{n}", self.device.label(), self.element));
         // Both matrices and a copy, the scratch memory of the operations, and one matrix on its way.
         let bytes = (n * n * size_of::<T>()) as u128;
-        let need = Need { on_host: bytes, on_device: 5 * bytes };
+        let spectral = routines.iter().any(|routine| routine.is_spectral());
+        let need = Need { on_host: bytes, on_device: if spectral { 20 } else { 5 } * bytes };
         need.expect_room(format_args!("matrices of {n}x{n}"), Some(self.device))?;
-        let mut work = self.work::<T>()?;
+        let mut work = self.work::<T>(spectral)?;
         let layout = MatrixLayout::column_major(n, n);
         let reals = if T::IS_COMPLEX { 4.0 } else { 1.0 };
 
@@ -184,8 +207,9 @@ impl Case<'_> {
             .unlimited()
     }
 
-    fn work<T: Element>(&self) -> Result<Work<T>, Failure> {
+    fn work<T: Element>(&self, spectral: bool) -> Result<Work<T>, Failure> {
         let (device, n) = (self.device, self.n);
+        let room = if spectral { n * n } else { 0 };
         let matrix = |definite: bool| -> Result<Buffer<T>, Failure> {
             let elements: Vec<T> =
                 (0..n * n).into_par_iter().map(|k| self.entry(definite, k % n, k / n)).collect();
@@ -198,6 +222,8 @@ impl Case<'_> {
             right: Buffer::zeroed(device, n)?,
             tau: Buffer::zeroed(device, n)?,
             pivots: Buffer::zeroed(device, n)?,
+            values: Buffer::zeroed(device, n)?,
+            vectors: [Buffer::zeroed(device, room)?, Buffer::zeroed(device, room)?],
         })
     }
 
@@ -214,7 +240,8 @@ impl Case<'_> {
 
     /// Puts the operands in place.
     fn prepare<T: Element>(&self, routine: Routine, work: &mut Work<T>) -> Result<(), Failure> {
-        let from = if routine == Routine::Potrf { &work.definite } else { &work.general };
+        let definite = matches!(routine, Routine::Potrf | Routine::Syevd);
+        let from = if definite { &work.definite } else { &work.general };
         Ok(blas::copy(from, &mut work.matrix)?.wait()?)
     }
 
@@ -234,19 +261,78 @@ impl Case<'_> {
                 let right = MatMut::new(&mut work.right, column)?;
                 gesv(matrix, &mut work.pivots, right)?.completion().wait()?;
             }
+            Routine::Syevd => {
+                heevd(Triangle::Lower, Eigenvectors::With, matrix, &mut work.values)?.completion().wait()?;
+            }
+            Routine::Gesvd => {
+                let [u, vt] = &mut work.vectors;
+                let (u, vt) = (MatMut::new(u, square)?, MatMut::new(vt, square)?);
+                let vectors = Some(SingularVectors { u, vt });
+                gesvd(matrix.as_ref(), &mut work.values, vectors)?.completion().wait()?;
+            }
         }
         Ok(())
+    }
+
+    /// Computes a spectrum, and returns ‖A V − V Λ‖₁ or ‖A − U Σ Vᴴ‖₁ over n ‖A‖₁ ε.
+    fn spectral_ratio<T: Element>(&self, routine: Routine, work: &mut Work<T>) -> Result<f64, Failure> {
+        let (n, (square, _)) = (self.n, self.layouts());
+        self.prepare(routine, work)?;
+        self.run(routine, work)?;
+        let values: Vec<f64> = work.values.to_vec()?.into_iter().map(Real::to_f64).collect();
+        let stretched = |columns: &[T]| -> Vec<T> {
+            let places = columns.par_iter().enumerate();
+            places.map(|(k, x)| T::from_complex(x.to_complex() * values[k / n])).collect()
+        };
+        let (left, right) = if routine == Routine::Syevd {
+            let product = {
+                let (a, v) = (MatRef::new(&work.definite, square)?, MatRef::new(&work.matrix, square)?);
+                let [to, _] = &mut work.vectors;
+                blas::gemm(Op::N, Op::N, 1, a, v, 0, MatMut::new(to, square)?)?;
+                work.vectors[0].to_vec()?
+            };
+            (product, stretched(&work.matrix.to_vec()?))
+        } else {
+            let u = Buffer::from_slice(self.device, &stretched(&work.vectors[0].to_vec()?))?;
+            let (u, vt) = (MatRef::new(&u, square)?, MatRef::new(&work.vectors[1], square)?);
+            blas::gemm(Op::N, Op::N, 1, u, vt, 0, MatMut::new(&mut work.matrix, square)?)?;
+            (work.matrix.to_vec()?, work.general.to_vec()?)
+        };
+        // A NaN must not get lost.
+        let larger = |a: f64, b: f64| if b > a || b.is_nan() { b } else { a };
+        let of_column = |(x, y): (&[T], &[T])| -> f64 {
+            x.iter().zip(y).map(|(x, y)| (x.to_complex() - y.to_complex()).norm()).sum()
+        };
+        let rest = left.par_chunks(n).zip(right.par_chunks(n)).map(of_column).reduce(|| 0.0, larger);
+        let a = if routine == Routine::Syevd { &work.definite } else { &work.general };
+        let size = |column: &[T]| -> f64 { column.iter().map(|x| x.to_complex().norm()).sum() };
+        let norm = a.to_vec()?.par_chunks(n).map(size).reduce(|| 0.0, larger);
+        Ok(rest / (n as f64 * norm * T::Real::epsilon().to_f64()))
     }
 
     fn layouts(&self) -> (MatrixLayout, MatrixLayout) {
         (MatrixLayout::column_major(self.n, self.n), MatrixLayout::column_major(self.n, 1))
     }
 
-    /// Solves a system by the operation, and returns ‖b − A x‖ / (‖A‖ ‖x‖ ε) in the maximum norm.
+    /// Does the operation, and returns its test ratio.
     ///
     /// # Errors
     /// If the ratio is larger than LAPACK allows.
     fn checked<T: Element>(&self, routine: Routine, work: &mut Work<T>) -> Result<f64, Failure> {
+        let ratio = match routine.is_spectral() {
+            true => self.spectral_ratio(routine, work)?,
+            false => self.solution_ratio(routine, work)?,
+        };
+        if ratio.is_nan() || ratio > MOST {
+            let what = format!("{}{} {n}x{n}", self.element, routine.name(), n = self.n);
+            let error = anyhow::anyhow!("{what} has the test ratio {ratio:.1e}, more than {MOST}: not timed");
+            return Err(Failure::new(Status::Failed, error));
+        }
+        Ok(ratio)
+    }
+
+    /// Solves a system by the operation, and returns ‖b − A x‖ / (‖A‖ ‖x‖ ε) in the maximum norm.
+    fn solution_ratio<T: Element>(&self, routine: Routine, work: &mut Work<T>) -> Result<f64, Failure> {
         let (n, definite) = (self.n, routine.is_definite());
         let (square, column) = self.layouts();
         let right: Vec<T> = (0..n).map(|i| self.entry(false, i, 0)).collect();
@@ -264,7 +350,7 @@ impl Case<'_> {
                     let (triangle, diagonal) = (Triangle::Upper, Diagonal::Stored);
                     blas::trsm(Side::Left, triangle, Op::N, diagonal, 1, factors, b)?.wait()?;
                 }
-                Routine::Trsm | Routine::Gesv => {}
+                Routine::Trsm | Routine::Gesv | Routine::Syevd | Routine::Gesvd => {}
             }
             // The first column of all right-hand sides is b.
             if routine == Routine::Trsm { work.matrix.slice(0..n)?.to_vec()? } else { work.right.to_vec()? }
@@ -290,12 +376,6 @@ impl Case<'_> {
         let larger = |a: f64, b: f64| if b > a || b.is_nan() { b } else { a };
         let (rest, size) = rows.reduce(|| (0.0, 0.0), |a, b| (larger(a.0, b.0), larger(a.1, b.1)));
         let largest = x.iter().map(|x| x.norm()).fold(0.0, larger);
-        let ratio = rest / (size * largest * T::Real::epsilon().to_f64());
-        if ratio.is_nan() || ratio > MOST {
-            let what = format!("{}{} {n}x{n}", self.element, routine.name());
-            let error = anyhow::anyhow!("{what} has the test ratio {ratio:.1e}, more than {MOST}: not timed");
-            return Err(Failure::new(Status::Failed, error));
-        }
-        Ok(ratio)
+        Ok(rest / (size * largest * T::Real::epsilon().to_f64()))
     }
 }

@@ -16,7 +16,7 @@ const SWEEPS: usize = 60;
 pub struct Svd {
     /// The singular values, the largest first.
     pub values: Vec<f64>,
-    /// U, column after column. A column for a singular value that is zero is zero.
+    /// U, column after column.
     pub u: Vec<C64>,
     /// V, column after column.
     pub v: Vec<C64>,
@@ -59,12 +59,16 @@ pub fn decompose(rows: usize, a: &[C64]) -> Option<Svd> {
         }
         if rotations == 0 {
             let values: Vec<f64> = x.iter().map(|column| norm2(column).sqrt()).collect();
-            let of_size = |(column, value): (&Vec<C64>, &f64)| {
-                let factor = if *value > 0.0 { 1.0 / value } else { 0.0 };
-                column.iter().map(|x| x * factor).collect::<Vec<_>>()
-            };
-            let u = x.iter().zip(&values).flat_map(of_size).collect();
-            return values.iter().all(|value| value.is_finite()).then(|| Svd { values, u, v: v.concat() });
+            if values.iter().any(|value| !value.is_finite()) {
+                return None;
+            }
+            for (column, value) in x.iter_mut().zip(&values).filter(|(_, value)| **value > 0.0) {
+                column.iter_mut().for_each(|x| *x /= value);
+            }
+            for k in (0..n).filter(|&k| values[k] == 0.0) {
+                x[k] = orthogonal_to(&x, rows);
+            }
+            return Some(Svd { values, u: x.concat(), v: v.concat() });
         }
     }
     None
@@ -72,6 +76,23 @@ pub fn decompose(rows: usize, a: &[C64]) -> Option<Svd> {
 
 fn norm2(x: &[C64]) -> f64 {
     x.iter().map(Complex::norm_sqr).sum()
+}
+
+/// Returns a vector of norm 1 that is orthogonal to columns, which are orthonormal or zero.
+fn orthogonal_to(columns: &[Vec<C64>], rows: usize) -> Vec<C64> {
+    let left = |i: usize| 1.0 - columns.iter().map(|column| column[i].norm_sqr()).sum::<f64>();
+    let largest = (0..rows).max_by(|&i, &j| left(i).total_cmp(&left(j))).unwrap_or(0);
+    let mut x: Vec<C64> = (0..rows).map(|i| f64::from(u8::from(i == largest)).into()).collect();
+    // The second time removes what rounding has left.
+    for _ in 0..2 {
+        for column in columns {
+            let share: C64 = column.iter().zip(&x).map(|(u, x)| u.conj() * x).sum();
+            x.iter_mut().zip(column).for_each(|(x, u)| *x -= share * u);
+        }
+        let norm = norm2(&x).sqrt();
+        x.iter_mut().for_each(|x| *x /= norm);
+    }
+    x
 }
 
 /// Rotates p and the multiple of q by `phase`.
@@ -99,6 +120,9 @@ mod tests {
         }
         assert!(decompose(1, &[f64::NAN.into()]).is_none());
         assert_eq!(decompose(0, &[]).unwrap().values, [0.0; 0]);
+        // A matrix of rank 1, whose U is completed.
+        let u = decompose(2, &[0.0, 0.0, 3.0, 4.0].map(C64::from)).unwrap().u;
+        assert!((u[2] * 0.6 + u[3] * 0.8).norm() < 1e-15 && (norm2(&u[2..]) - 1.0).abs() < 1e-15);
     }
 
     #[test]
