@@ -17,15 +17,17 @@ impl DiracModes {
     ///
     /// x = Σ v (v, M†b)/λ with modes of M†M, and x = Σ v (v, γ5b)/λ with modes of γ5M. With
     /// even-odd preconditioning this is so on the even sites, for the preconditioned source. The
-    /// odd sites follow.
+    /// odd sites follow. Columns are taken one after the other.
     ///
     /// # Errors
     /// When a device fails.
     ///
     /// # Panics
-    /// When `b` has several columns, or lives on another lattice than the modes.
+    /// When `b` lives on another lattice than the modes.
     pub fn guess(&self, dirac: &Dirac<f64>, b: &SpinorField<f64>) -> Result<SpinorField<f64>, InvertError> {
-        assert_eq!(b.columns(), 1, "columns of a source");
+        if b.columns() > 1 {
+            return self.guess_of_columns(dirac, b);
+        }
         match (&self.fields, self.preconditioning.schur_symmetry()) {
             (Fields::Even(modes), Some(symmetry)) => {
                 let parts = dirac.even_odd_parts(b, symmetry)?;
@@ -38,6 +40,20 @@ impl DiracModes {
             (Fields::All(modes), _) => Ok(projected(dirac, modes, self.system, b)?),
             (Fields::Even(_), None) => unreachable!("modes on even sites are those of a Schur complement"),
         }
+    }
+
+    fn guess_of_columns(
+        &self,
+        dirac: &Dirac<f64>,
+        b: &SpinorField<f64>,
+    ) -> Result<SpinorField<f64>, InvertError> {
+        let lattice = dirac.lattice();
+        let (mut all, mut one) = (lattice.spinors(b.columns())?, lattice.spinor()?);
+        for column in 0..b.columns() {
+            b.copy_column_to(column, &mut one)?;
+            all.copy_column_from(column, &self.guess(dirac, &one)?)?;
+        }
+        Ok(all)
     }
 }
 

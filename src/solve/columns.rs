@@ -7,7 +7,7 @@ use super::iteration;
 use super::methods;
 use super::params::stopping;
 use super::plan::{Inner, IterationPrecision, Preconditioning};
-use super::precision::with_best;
+use super::precision::{relate, with_best};
 use super::sources::{Scaled, largest, without_worse_than_zero};
 use crate::device::DeviceError;
 use crate::field::{ParityField, SpinorField};
@@ -15,9 +15,10 @@ use crate::operator::{BlockDiracOperator, Dirac, InPrecision, Normal};
 use crate::scalar::{Half, Storage};
 use lattice_solvers::{
     Block, BlockCallbacks, BlockSpace, Failure, LinearOperator, Residual, SolverError, SolverInfo,
-    SquareMatrix, StateKeeper, Stopping, VectorOf, VectorSpace, block_conjugate_gradient,
+    SquareMatrix, StateKeeper, Stopping, VectorOf, VectorSpace, Work, block_conjugate_gradient,
 };
 use std::cell::{Cell, RefCell};
+use std::time::Duration;
 
 /// Parameters of [`block_cg`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,6 +62,9 @@ pub struct BlockSolution {
     pub info: SolverInfo,
 }
 
+/// The fraction to which residuals from a guess fall before they are replaced, in double.
+const LOOKED_AT: f64 = 0.01;
+
 /// Most columns: their matrices have to fit in the local memory of a device.
 const MOST_SOURCES: usize = 24;
 
@@ -82,7 +86,24 @@ pub fn block_cg(
     b: &SpinorField<f64>,
     params: &BlockCgParams,
 ) -> Result<BlockSolution, InvertError> {
-    solve_block(dirac, b, params, None)
+    solve_block(dirac, b, None, params, None)
+}
+
+/// Solves like [`block_cg`], from an initial guess of as many columns.
+///
+/// A column starts from x = 0 if that is nearer. The solve goes on from the state that
+/// `checkpoints` has, if it has one.
+///
+/// # Errors
+/// The errors of [`block_cg_with_checkpoints`].
+pub fn block_cg_from(
+    dirac: &Dirac<f64>,
+    b: &SpinorField<f64>,
+    guess: &SpinorField<f64>,
+    params: &BlockCgParams,
+    checkpoints: Option<&mut dyn Checkpoints>,
+) -> Result<BlockSolution, InvertError> {
+    solve_block(dirac, b, Some(guess), params, checkpoints)
 }
 
 /// Solves like [`block_cg`], while `checkpoints` keeps the states of the solve.
@@ -102,12 +123,13 @@ pub fn block_cg_with_checkpoints(
     params: &BlockCgParams,
     checkpoints: &mut dyn Checkpoints,
 ) -> Result<BlockSolution, InvertError> {
-    solve_block(dirac, b, params, Some(checkpoints))
+    solve_block(dirac, b, None, params, Some(checkpoints))
 }
 
 fn solve_block(
     dirac: &Dirac<f64>,
     b: &SpinorField<f64>,
+    guess: Option<&SpinorField<f64>>,
     params: &BlockCgParams,
     checkpoints: Option<&mut dyn Checkpoints>,
 ) -> Result<BlockSolution, InvertError> {
@@ -118,10 +140,11 @@ fn solve_block(
     }
     let dirac = dirac.for_columns(sources)?;
     let Some(scaled) = Scaled::of(b, &dirac.spinor_space().gram(b)?.norms_of_gram())?? else {
-        return flattened(solve_ordinary(&dirac, b, params, checkpoints)?);
+        return flattened(solve_ordinary(&dirac, b, guess, params, checkpoints)?);
     };
+    let guess = guess.map(|guess| scaled.scale(guess)).transpose()?;
     let (BlockSolution { mut x, mut residuals, mut info }, mut failure) =
-        solve_ordinary(&dirac, &scaled.b, params, checkpoints)?;
+        solve_ordinary(&dirac, &scaled.b, guess.as_ref(), params, checkpoints)?;
     let left = scaled.restore(&mut x, |x| {
         let space = dirac.spinor_space();
         let mut residual = space.scratch_vector()?;
@@ -160,6 +183,7 @@ fn scales(gram: &SquareMatrix) -> Vec<f64> {
 fn solve_ordinary(
     dirac: &Dirac<f64>,
     b: &SpinorField<f64>,
+    guess: Option<&SpinorField<f64>>,
     params: &BlockCgParams,
     checkpoints: Option<&mut dyn Checkpoints>,
 ) -> Result<Reached, InvertError> {
@@ -173,23 +197,39 @@ fn solve_ordinary(
         Ok(relative(&space.gram(&residual)?, &b_norms))
     };
     let checkpoints = checkpoints.map(|checkpoints| checkpoints as &mut dyn Checkpoints);
+    let mut of_use = None;
+    if let Some(guess) = guess {
+        let residuals = true_residuals(guess)?;
+        let mut copy = space.scratch_vector()?;
+        space.copy(guess, &mut copy)?;
+        // Low precision could not tell that the guess is the solution.
+        if residuals.iter().all(|&residual| residual <= tol) {
+            return Ok((already_found(copy, &residuals, dirac.work()), None));
+        }
+        // A column that is farther away than x = 0 starts from there.
+        without_worse_than_zero(&mut copy, residuals)?;
+        of_use = Some(copy);
+    }
+    let guess = of_use;
     let common = Common { b_norms: &b_norms, stopping, checkpoints };
     match preconditioning.schur_symmetry() {
         None => {
-            let equation = BlockEquation { operator: dirac, b, true_residuals: &mut true_residuals, common };
+            let (guess, true_residuals) = (guess.as_ref(), &mut true_residuals);
+            let equation = BlockEquation { operator: dirac, b, guess, true_residuals, common };
             finish(equation.solve(precision)?, Ok)
         }
         Some(symmetry) => {
             let parts = dirac.even_odd_parts(b, symmetry)?;
             let source = parts.source(b)?;
+            let guess = guess.map(|guess| parts.even_part(&guess)).transpose()?;
             let mut x = space.scratch_vector()?;
             let mut true_residuals = |even: &ParityField<f64>| {
                 parts.solution(even, &mut x)?;
                 true_residuals(&x)
             };
             let operator = &dirac.schur_complement_in(symmetry)?;
-            let equation =
-                BlockEquation { operator, b: &source, true_residuals: &mut true_residuals, common };
+            let (guess, true_residuals) = (guess.as_ref(), &mut true_residuals);
+            let equation = BlockEquation { operator, b: &source, guess, true_residuals, common };
             let outcome = equation.solve(precision)?;
             // A residual that was found small enough has left its solution in `x`.
             let found = outcome.is_ok();
@@ -201,6 +241,21 @@ fn solve_ordinary(
             })
         }
     }
+}
+
+/// Returns a guess that is the solution, with the work of finding out.
+fn already_found(x: SpinorField<f64>, residuals: &[f64], work: Work) -> BlockSolution {
+    let residual = |value| Residual { iterated: value, true_residual: value };
+    let largest = largest(residuals);
+    let info = SolverInfo {
+        iterations: 0,
+        residual: residual(largest),
+        history: vec![largest],
+        applications: 1,
+        time: Duration::ZERO,
+        work,
+    };
+    BlockSolution { x, residuals: residuals.iter().copied().map(residual).collect(), info }
 }
 
 /// The result of a block method: solutions or the best iterates.
@@ -224,6 +279,7 @@ struct Common<'a> {
 struct BlockEquation<'a, A: LinearOperator> {
     operator: &'a A,
     b: &'a VectorOf<A>,
+    guess: Option<&'a VectorOf<A>>,
     true_residuals: &'a mut TrueResiduals<'a, A>,
     common: Common<'a>,
 }
@@ -246,6 +302,8 @@ where
     /// Errors of making operators. The method's own errors are in the outcome.
     fn solve(self, precision: IterationPrecision) -> Result<Outcome<VectorOf<A>>, InvertError> {
         match precision {
+            // The iterated residuals of a guess are relative to its own, so the true ones are looked at.
+            IterationPrecision::Double if self.guess.is_some() => self.iterate::<f64>(LOOKED_AT),
             IterationPrecision::Double => self.iterate::<f64>(0.0),
             IterationPrecision::Single | IterationPrecision::Mixed(Inner::Single) => {
                 self.iterate::<f32>(Inner::Single.replaced_at())
@@ -261,7 +319,8 @@ impl<A: LinearOperator<Space: BlockSpace>> BlockEquation<'_, A> {
     where
         A: BlockInPrecision<R>,
     {
-        let Self { operator, b, true_residuals, common: Common { b_norms, stopping, checkpoints } } = self;
+        let Self { operator, b, guess, true_residuals, common } = self;
+        let Common { b_norms, stopping, checkpoints } = common;
         let space = operator.space();
         let normal = Normal::new(&operator.in_precision()?)?;
         let low = normal.space();
@@ -269,9 +328,20 @@ impl<A: LinearOperator<Space: BlockSpace>> BlockEquation<'_, A> {
         A::lower(b, &mut low_residual)?;
         normal.adjoint().apply(&low_residual, &mut source)?;
         let mut residual = space.scratch_vector()?;
-        // Corrections may make the residual larger. The solution begins at zero.
+        let mut solution = space.zero_vector()?;
+        // To the method the residual of the guess is the source. All its residuals are relative to it.
+        let mut begun_at = vec![1.0; b_norms.len()];
+        if let Some(guess) = guess {
+            let whole = scales(&low.gram(&source)?);
+            space.copy(guess, &mut solution)?;
+            operator.residual(b, guess, &mut residual)?;
+            A::lower(&residual, &mut low_residual)?;
+            normal.adjoint().apply(&low_residual, &mut source)?;
+            begun_at = relative(&low.gram(&source)?, &whole);
+        }
+        // Corrections may make the residual larger.
         let mut best = BestSolution::new(space.scratch_vector()?, f64::INFINITY);
-        let (solution, replacements) = (RefCell::new(space.zero_vector()?), Cell::new(0));
+        let (solution, replacements) = (RefCell::new(solution), Cell::new(0));
         let mut residuals = |x: &mut VectorOf<A::Low>, r: Option<&mut VectorOf<A::Low>>| {
             replacements.set(replacements.get() + 1);
             let mut solution = solution.borrow_mut();
@@ -303,7 +373,7 @@ impl<A: LinearOperator<Space: BlockSpace>> BlockEquation<'_, A> {
         let mut keeper = checkpoints.map(|checkpoints| Keeper {
             space: low,
             checkpoints,
-            begun_at: 1.0,
+            begun_at: largest(&begun_at),
             beside: Some(beside),
         });
         let keeper = keeper.as_mut().map(|keeper| keeper as &mut dyn StateKeeper<_, _>);
@@ -312,16 +382,21 @@ impl<A: LinearOperator<Space: BlockSpace>> BlockEquation<'_, A> {
         let outcome = block_conjugate_gradient(&normal, &source, &params, callbacks);
         let work = operator.work().times(replacements.get());
         let solution = solution.into_inner();
-        let with_solution = |residuals| Block { x: solution, residuals };
+        let with_solution = |mut residuals: Vec<Residual>| {
+            residuals.iter_mut().zip(&begun_at).for_each(|(residual, begun)| residual.iterated *= begun);
+            Block { x: solution, residuals }
+        };
         Ok(match outcome {
             Ok((Block { residuals, .. }, mut info)) => {
                 info.work += work;
+                relate(&mut info, largest(&begun_at));
                 Ok((with_solution(residuals), info))
             }
             Err(error) => {
                 let mut error = with_best(error, |Block { residuals, .. }| Ok(with_solution(residuals)))?;
                 if let SolverError::NotConverged { best: last, info, .. } = &mut error {
                     info.work += work;
+                    relate(info, largest(&begun_at));
                     if let Some(better) = best.better_than_last() {
                         last.x = better;
                         set_true_residuals(&mut last.residuals, &true_residuals(&last.x)?);

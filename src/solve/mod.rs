@@ -23,7 +23,7 @@ pub(crate) use auto::First;
 pub use auto::{Auto, AutoParams, AutoSolution, Watch};
 pub use checkpoints::Checkpoints;
 pub(crate) use checkpoints::Keeper;
-pub use columns::{BlockCgParams, BlockSolution, block_cg, block_cg_with_checkpoints};
+pub use columns::{BlockCgParams, BlockSolution, block_cg, block_cg_from, block_cg_with_checkpoints};
 pub use error::InvertError;
 pub use methods::*;
 pub(crate) use methods::{Cycles, solve_preconditioned, true_residuals};

@@ -243,7 +243,7 @@ impl<A: DiracOperator> Equation<'_, A> {
 }
 
 /// Makes the residuals of the iteration relative to the whole source.
-fn relate(info: &mut SolverInfo, begun_at: f64) {
+pub(crate) fn relate(info: &mut SolverInfo, begun_at: f64) {
     info.residual.iterated *= begun_at;
     info.history.iter_mut().for_each(|residual| *residual *= begun_at);
 }
