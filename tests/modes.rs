@@ -7,9 +7,13 @@ use lattice_cl::device::{DeviceError, Team};
 use lattice_cl::field::{SpinorField, StoredField};
 use lattice_cl::geometry::{Boundary, Lattice};
 use lattice_cl::host::{Spinor, random};
+use lattice_cl::job::{Action, Deflation, Job, Method, Problem, Task};
 use lattice_cl::modes::{DiracModes, ModesError, ModesFileError, ModesParams};
 use lattice_cl::operator::{Dirac, Kappa, SchurSymmetry, SiteTerm, System};
-use lattice_cl::solve::{CgParams, Checkpoints, Preconditioning, SolveParams, cg, solve_from};
+use lattice_cl::solve::{
+    BlockCgParams, CgParams, Checkpoints, Inner, IterationPrecision, Preconditioning, SolveParams, block_cg,
+    block_cg_from, cg, solve_from,
+};
 use lattice_cl::{Dims, GaugeConfiguration};
 use lattice_solvers::{LinearOperator, SolverState, SquareMatrix, VectorOf, VectorSpace, Wish};
 use num_complex::Complex64;
@@ -381,4 +385,78 @@ fn several_fields_at_once_give_the_same_modes() {
             assert!(at_once.residuals().iter().all(|residual| *residual < 1e-8));
         }
     }
+}
+
+/// The deflated block of columns: the guess, and block CG from it.
+#[test]
+fn block_cg_from_a_guess_takes_fewer_iterations_to_the_same_solutions() {
+    let lattice = Lattice::new(&Team::host(), Dims::new([4, 4, 4, 4]).unwrap()).unwrap();
+    let dirac = dirac(&lattice, &Arc::new(random::weak(lattice.dims(), 0.25, 14)), 0.1365, SiteTerm::Scalar);
+    let modes = find(&dirac, &ModesParams::new(24));
+    let mut b = lattice.spinors(3).unwrap();
+    for column in 0..3 {
+        b.copy_column_from(column, &lattice.point_source([0, 1, 2, 3], column, 1).unwrap()).unwrap();
+    }
+    let guess = modes.guess(&dirac, &b).unwrap();
+    for precision in [IterationPrecision::Double, IterationPrecision::Mixed(Inner::Single)] {
+        let params =
+            BlockCgParams { precision, preconditioning: Preconditioning::EvenOdd, ..Default::default() };
+        let plain = block_cg(&dirac, &b, &params).unwrap();
+        let deflated = block_cg_from(&dirac, &b, &guess, &params, None).unwrap();
+        assert!(deflated.residuals.iter().all(|residual| residual.true_residual <= 1e-10));
+        let [x, y] = [&plain, &deflated].map(|solution| solution.x.to_host().unwrap());
+        let far = x.iter().zip(&y).flat_map(|(x, y)| {
+            let parts = x.0.into_iter().flatten().zip(y.0.into_iter().flatten());
+            parts.map(|(x, y)| (x - y).norm()).collect::<Vec<_>>()
+        });
+        assert!(far.fold(0.0, f64::max) < 1e-8);
+        let iterations = (deflated.info.iterations, plain.info.iterations);
+        assert!(10 * iterations.0 < 9 * iterations.1, "{iterations:?}");
+        // From the solutions nothing is left to do, and from something far away zero is nearer.
+        let again = block_cg_from(&dirac, &b, &plain.x, &params, None).unwrap();
+        assert_eq!(again.info.iterations, 0);
+        let mut far_away = lattice.spinors(3).unwrap();
+        far_away
+            .copy_column_from(1, &lattice.spinor_from_host(&random::spinor_field(lattice.dims(), 5)).unwrap())
+            .unwrap();
+        let from_afar = block_cg_from(&dirac, &b, &far_away, &params, None).unwrap();
+        let iterations = (from_afar.info.iterations, plain.info.iterations);
+        assert!(iterations.0 <= iterations.1 + 5, "{iterations:?}");
+    }
+}
+
+#[test]
+fn jobs_are_deflated_by_a_number_of_modes_or_a_file() {
+    let dims = Dims::new([4, 4, 2, 4]).unwrap();
+    let links = Arc::new(random::weak(dims, 0.25, 17));
+    let team = Team::host();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("low.modes");
+    let job = |deflate: Option<Deflation>| {
+        let solver = Method { solver: "cg".parse().unwrap(), deflate, ..Method::default() };
+        Job { command: Task::Invert, action: Action::kappa(0.135), solver, ..Job::default() }
+    };
+    let solved = |deflate: Option<Deflation>| {
+        let problem = Problem::on(&job(deflate), Arc::clone(&links), &team).unwrap();
+        let problem = problem.with_fingerprint("the links");
+        let identity = problem.identity("the links");
+        let outcome = problem.run(&mut ()).unwrap();
+        let solve = &outcome.propagators[0].solves[0];
+        assert!(outcome.converged() && solve.info.residual.true_residual <= 1e-10);
+        (solve.info.iterations, identity.iter().any(|(name, _)| name == "deflate"))
+    };
+    let lattice = Lattice::new(&team, dims).unwrap();
+    let operator = dirac(&lattice, &links, 0.135, SiteTerm::Scalar);
+    find(&operator, &ModesParams::new(16)).write(&path, &operator, "the links", "a test").unwrap();
+    let (plain, named) = solved(None);
+    assert!(!named);
+    for deflate in [Deflation::Count(16), Deflation::File(path.clone())] {
+        let (deflated, named) = solved(Some(deflate));
+        assert!(named && deflated < plain, "{deflated} of {plain} iterations");
+    }
+    let auto =
+        Job { solver: Method { deflate: Some(Deflation::Count(2)), ..Method::default() }, ..job(None) };
+    assert!(auto.check().unwrap_err().to_string().contains("cg, block-cg, cr and minres"));
+    let unknown = Problem::on(&job(Some(Deflation::File(path))), links, &team).unwrap();
+    assert!(unknown.run(&mut ()).unwrap_err().to_string().contains("with_fingerprint"));
 }

@@ -1,6 +1,7 @@
 //! The callbacks of a job while it runs.
 
 use super::label::Label;
+use super::modes_news::ModesNews;
 use super::multigrid_news::MultigridNews;
 use super::outcome::SolveOutcome;
 use crate::device::DeviceError;
@@ -104,6 +105,9 @@ pub trait Callbacks {
 
     /// Called during the set-up of a multigrid method, so it must be quick.
     fn multigrid(&mut self, _news: &MultigridNews<'_>) {}
+
+    /// Called during the search for modes that deflate solves, so it must be quick.
+    fn modes(&mut self, _news: &ModesNews<'_>) {}
 }
 
 impl Callbacks for () {}

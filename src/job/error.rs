@@ -6,6 +6,7 @@ use crate::geometry::LatticeError;
 use crate::hadron::{MomentaError, SourceError};
 use crate::host::NoRoom;
 use crate::io;
+use crate::modes::{ModesError, ModesFileError};
 use crate::multigrid::SetupFileError;
 use crate::operator::DiracError;
 use crate::solve::InvertError;
@@ -44,6 +45,24 @@ pub enum JobError {
         of: usize,
         /// The file that has them.
         kept: Option<PathBuf>,
+    },
+    /// The file of modes cannot be used.
+    #[error(transparent)]
+    ModesFile(#[from] ModesFileError),
+    /// The modes that deflate solves cannot be found.
+    #[error(transparent)]
+    Modes(#[from] ModesError),
+    /// The search for modes that deflate solves was interrupted.
+    #[error(
+        "interrupted in the search for modes, with {found} of {of} found after {applications} applications"
+    )]
+    SearchInterrupted {
+        /// Modes that were found.
+        found: usize,
+        /// Modes that are wanted.
+        of: usize,
+        /// Applications of M†M or γ5M.
+        applications: usize,
     },
     /// The links of a source's smearing cannot be made.
     #[error(transparent)]

@@ -297,10 +297,16 @@ pub enum Invalid {
     #[error("solver = multigrid iterates in mixed-single or mixed-half, not in {0}; leave out precision")]
     PrecisionOfMultigrid(WantedPrecision),
     /// The fingerprint of the configuration is missing.
+    #[error("gives {key}, and nothing tells the configuration from others; call Problem::with_fingerprint")]
+    NoFingerprint {
+        /// `multigrid-setup` or `deflate`.
+        key: &'static str,
+    },
+    /// Deflation is given to a method that gains nothing by it.
     #[error(
-        "gives multigrid-setup, and nothing tells the configuration from others; call Problem::with_fingerprint"
+        "gives deflate, which solver = cg, block-cg, cr and minres have, not {0}; take one of them, or leave deflate out"
     )]
-    NoFingerprint,
+    DeflateOf(Solver),
     /// `resume-if-present` is given without `checkpoint`.
     #[error("resume-if-present goes on from the file of checkpoint, and there is none; give checkpoint too")]
     NoCheckpoint,
@@ -364,8 +370,8 @@ impl Invalid {
             Self::Tolerance(_) => "solver.tol",
             Self::SystemOfAuto(_) | Self::OtherSystem { .. } | Self::NotHermitian => "solver.system",
             Self::SeveralColumns => "solver.solver",
-            Self::NoFingerprint => "solver.multigrid-setup",
-            Self::NoMultigrid { key } => return Some(format!("solver.{key}")),
+            Self::DeflateOf(_) => "solver.deflate",
+            Self::NoFingerprint { key } | Self::NoMultigrid { key } => return Some(format!("solver.{key}")),
             Self::MultigridLevels(_) => "solver.multigrid-levels",
             Self::MultigridVectors(_) => "solver.multigrid-vectors",
             Self::MultigridIterations(_) => "solver.multigrid-iterations",

@@ -1,5 +1,6 @@
 //! `[solver]`: the method that solves the equation.
 
+use super::deflation::Deflation;
 use super::invalid::Invalid;
 use super::solver::Solver;
 use super::text::{self, words};
@@ -74,6 +75,13 @@ pub struct Method {
     /// A job writes the file if it does not exist. Other jobs on the same configuration read it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub multigrid_setup: Option<PathBuf>,
+    /// Deflation by lowest modes: their number, or a file of `cr-solve modes`.
+    ///
+    /// cg, block-cg, cr and minres start from the part of the solution that the modes span. A number
+    /// of modes is computed for each operator.
+    #[schemars(with = "String")]
+    #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
+    pub deflate: Option<Deflation>,
 }
 
 impl Default for Method {
@@ -92,6 +100,7 @@ impl Default for Method {
             multigrid_smoother: None,
             multigrid_cycle: None,
             multigrid_setup: None,
+            deflate: None,
         }
     }
 }
@@ -174,6 +183,9 @@ impl Method {
             method.multigrid_cycle = None;
             method.multigrid_setup = None;
         }
+        if !is_deflated(solver) {
+            method.deflate = None;
+        }
         method
     }
 
@@ -185,6 +197,9 @@ impl Method {
     /// * If a key belongs to another method.
     pub fn check(&self) -> Result<(), Invalid> {
         self.check_multigrid()?;
+        if self.deflate.is_some() && !is_deflated(self.solver) {
+            return Err(Invalid::DeflateOf(self.solver));
+        }
         let tolerance = self.tolerance();
         if !(tolerance > 0.0 && tolerance < 1.0) {
             return Err(Invalid::Tolerance(tolerance));
@@ -277,6 +292,14 @@ impl Method {
             }
         }
     }
+}
+
+/// Tells whether a method gains by a guess that modes make.
+///
+/// The Krylov space must stay orthogonal to them: that of M†M or γ5M does.
+fn is_deflated(solver: Solver) -> bool {
+    use crate::solve::SolveMethod::{Cg, Cr, Minres};
+    matches!(solver, Solver::One(Cg | Cr | Minres) | Solver::BlockCg)
 }
 
 /// Tells whether a multigrid method iterates in this precision.

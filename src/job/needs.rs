@@ -1,6 +1,7 @@
 //! The memory and the disk space that a job takes, known before it runs.
 
 use super::action::Quark;
+use super::deflation::Deflation;
 use super::document::Job;
 use super::hadrons::NamedHadrons;
 use super::invalid::Invalid;
@@ -12,9 +13,10 @@ use crate::device::{Device, Team};
 use crate::geometry::{Dims, Lattice, LatticeError, NDIM};
 use crate::hadron::{Column, HadronSet, Source};
 use crate::host::{Matrix3, Spinor};
+use crate::modes::ModesParams;
 use crate::multigrid::{self, Multigrid, SetupError};
 use crate::scalar::StoragePrecision;
-use crate::solve::{Auto, BlockCgParams, CgParams, FieldSizes, Fields, SolveParams};
+use crate::solve::{Auto, BlockCgParams, CgParams, FieldSizes, Fields, Preconditioning, SolveParams};
 
 /// The memory and the disk space that a job takes.
 ///
@@ -181,6 +183,8 @@ struct Solving {
     other: Option<Fields>,
     method: SolveParams,
     multigrid: Vec<multigrid::Bytes>,
+    /// The fields of modes while they are searched for, by parities.
+    modes: u64,
     operators: usize,
 }
 
@@ -210,7 +214,9 @@ impl Solving {
                 (Fields::of(&outer, site_term), outer)
             }
         };
-        Ok(Self { fields, other, method, multigrid: levels, operators })
+        let parities = if quark.method.preconditioning == Preconditioning::None { 2 } else { 1 };
+        let modes = parities * fields_of_modes(quark.method.deflate.as_ref(), lattice, parities);
+        Ok(Self { fields, other, method, multigrid: levels, modes, operators })
     }
 
     /// Returns the bytes on a device, or in the place of one on the host.
@@ -224,7 +230,25 @@ impl Solving {
         // The method that takes over begins with the best solution so far.
         let best = 2 * sizes.half_spinors(StoragePrecision::Double);
         let of_other = self.other.as_ref().map(of).map_or(0, |(links, fields)| links + fields + best);
-        (links + fields).max(of_other)
+        let modes = self.modes * sizes.half_spinors(StoragePrecision::Double);
+        (links + fields).max(of_other) + modes
+    }
+}
+
+/// Returns the number of fields that deflation takes.
+///
+/// A search has the modes and a Krylov space. A file tells the number of its modes by its length.
+fn fields_of_modes(deflation: Option<&Deflation>, lattice: &Lattice, parities: u64) -> u64 {
+    match deflation {
+        None => 0,
+        Some(Deflation::Count(count)) => {
+            let ModesParams { count, block, .. } = ModesParams::new(*count);
+            (3 * count + block + 30) as u64
+        }
+        Some(Deflation::File(path)) => {
+            let bytes = std::fs::metadata(path).map_or(0, |file| file.len());
+            2 * bytes / (parities * field(lattice.dims()))
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::flavour::Flavour;
 use super::label::{Columns, Label};
+use super::modes_news::DeflationOutcome;
 use super::multigrid_choice::MultigridChoice;
 use super::sources::LabelledSource;
 use crate::hadron::{Correlator, Hadrons};
@@ -75,6 +76,8 @@ pub struct PropagatorOutcome {
     pub params: SolveParams,
     /// The decision of an automatic choice about multigrid, if solves were left.
     pub choice: Option<MultigridChoice>,
+    /// The modes that deflated the solves, if there were some.
+    pub deflation: Option<DeflationOutcome>,
     /// The correlators, one for each observable; none if a solve failed.
     ///
     /// A correlator of fewer than twelve columns means nothing.

@@ -177,8 +177,14 @@ impl Problem {
     /// Returns the file of the multigrid set-up, and the configuration's fingerprint.
     pub(super) fn setup_file(&self) -> Result<Option<(&Path, &str)>, Invalid> {
         let Some(path) = &self.job.solver.multigrid_setup else { return Ok(None) };
-        let fingerprint = self.fingerprint.as_deref().ok_or(Invalid::NoFingerprint)?;
+        let fingerprint =
+            self.fingerprint.as_deref().ok_or(Invalid::NoFingerprint { key: "multigrid-setup" })?;
         Ok(Some((path, fingerprint)))
+    }
+
+    /// Returns the fingerprint of the configuration, if it is known.
+    pub(super) fn fingerprint(&self) -> Option<&str> {
+        self.fingerprint.as_deref()
     }
 
     /// Returns the job.
@@ -363,6 +369,7 @@ impl Problem {
         let multigrid = (tells || job.solver.solver == Solver::Multigrid).then(|| {
             ("multigrid", format!("{multigrid_levels:?}, {multigrid_vectors:?}, {multigrid_block:?}"))
         });
+        let deflate = job.solver.deflate.as_ref().map(|deflate| ("deflate", deflate.to_string()));
         let flavour = action.flavour.map(|flavour| ("flavour", flavour.to_string()));
         let theta = action.theta.map(|theta| ("theta", theta.to_string()));
         let fat_links = action.fat_links.map(|kind| ("fat-links", kind.to_string()));
@@ -393,6 +400,7 @@ impl Problem {
             .chain(iterations)
             .chain(smoother)
             .chain(cycle)
+            .chain(deflate)
             .chain(flavour)
             .chain(theta)
             .chain(fat_links)

@@ -2,6 +2,7 @@
 
 use super::action::Quark;
 use super::callbacks::{Callbacks, Found, OfSolve};
+use super::deflating::Deflating;
 use super::error::JobError;
 use super::label::Label;
 use super::method::Parameters;
@@ -18,7 +19,7 @@ use crate::hadron::{Contraction, Hadrons, QuarkPropagator, SourceError, ThreePoi
 use crate::host::{LinkField, NoRoom, Spinor};
 use crate::operator::Dirac;
 use crate::solve::{
-    Attempt, BlockCgParams, BlockSolution, InvertError, SolveParams, block_cg_with_checkpoints,
+    Attempt, BlockCgParams, BlockSolution, InvertError, SolveParams, block_cg_from, block_cg_with_checkpoints,
 };
 use lattice_solvers::{Failure, SolverInfo};
 use std::time::{Duration, Instant};
@@ -42,6 +43,7 @@ impl Problem {
             Some(params) => Some(Levels::new(params, &self.operators, self.setup_file()?)),
             None => None,
         };
+        let mut deflating = Deflating::new(&self.operators, self.fingerprint());
         let links = self.links_of_currents()?;
         let mut kept = Vec::new();
         for (number, labels) in self.labels.iter().enumerate() {
@@ -56,7 +58,9 @@ impl Problem {
             let parameters = quark.parameters(self.team());
             let multigrid = of_multigrid(quark).and(levels.as_mut());
             let multigrid = multigrid.map(|levels| (levels, self.propagators[number][0]));
-            let solving = Solving::new(parameters, self.team(), multigrid);
+            let deflation = quark.method.deflate.is_some();
+            let deflation = deflation.then_some((&mut deflating, self.propagators[number][0], &quark.method));
+            let solving = Solving::new(parameters, self.team(), multigrid, deflation);
             let callbacks = &mut *callbacks;
             let at_sinks = self.sinks(number).into_iter();
             let at_sinks = at_sinks
@@ -274,6 +278,7 @@ impl Run<'_, '_> {
             found.solves.push(solve);
             found.params = self.solving.params();
             found.choice = self.solving.choice();
+            found.deflation = self.solving.deflation().cloned();
             if failure.is_some() {
                 return Ok(found);
             }
@@ -399,12 +404,17 @@ impl Run<'_, '_> {
         x: &mut Vec<Spinor<f64>>,
     ) -> Result<PropagatorOutcome, JobError> {
         let (lattice, team) = (self.dirac.lattice(), self.problem.team());
+        self.solving.prepare(team, &mut *self.callbacks)?;
         let b = self.columns(labels)?;
         let all = labels[0].of_columns(labels.len());
         self.callbacks.begins(&all);
         let clock = Clock::start(team);
+        let guess = self.solving.guess(self.dirac, &b)?;
         let mut of_solve = OfSolve { label: &all, callbacks: &mut *self.callbacks };
-        let solved = block_cg_with_checkpoints(self.dirac, &b, params, &mut of_solve);
+        let solved = match &guess {
+            Some(guess) => block_cg_from(self.dirac, &b, guess, params, Some(&mut of_solve)),
+            None => block_cg_with_checkpoints(self.dirac, &b, params, &mut of_solve),
+        };
         let elapsed = clock.elapsed(team);
         self.callbacks.ended(&all);
         let solve = |label, info, failure| SolveOutcome {
@@ -477,6 +487,7 @@ impl Run<'_, '_> {
             solves: Vec::new(),
             params: self.solving.params(),
             choice: self.solving.choice(),
+            deflation: self.solving.deflation().cloned(),
             correlators: Vec::new(),
             hadrons: Hadrons::default(),
         }

@@ -1,8 +1,10 @@
 //! The solves of one propagator, one after the other.
 
 use super::callbacks::{Callbacks, OfSolve};
+use super::deflating::Deflating;
 use super::error::JobError;
-use super::method::Parameters;
+use super::method::{Method, Parameters};
+use super::modes_news::DeflationOutcome;
 use super::multigrid::Levels;
 use super::multigrid_choice::MultigridChoice;
 use super::multigrid_news::MultigridNews;
@@ -12,7 +14,7 @@ use crate::multigrid::{Multigrid, MultigridParams};
 use crate::operator::Dirac;
 use crate::solve::{
     Attempt, Auto, AutoParams, AutoSolution, BlockCgParams, BlockSolution, CgParams, InvertError,
-    SolveParams, solve_with_checkpoints,
+    SolveParams, solve_from, solve_with_checkpoints,
 };
 use lattice_solvers::{Failure, SolverInfo};
 
@@ -25,6 +27,8 @@ pub(super) struct Solving<'a, 'l> {
     auto: Option<Auto>,
     /// The levels, and the number of the operator.
     multigrid: Option<(&'a mut Levels<'l>, usize)>,
+    /// The modes that deflate solves, the number of the operator, and the method.
+    deflation: Option<(&'a mut Deflating<'l>, usize, &'a Method)>,
     /// `true` if multigrid is weighed, and was not asked for.
     weighs: bool,
     /// `true` if cycles for several columns at once have not converged.
@@ -46,8 +50,13 @@ pub(super) struct Solved {
 impl<'a, 'l> Solving<'a, 'l> {
     /// Makes a solver that knows nothing of the equation yet.
     ///
-    /// `multigrid` holds the levels and the number of the operator.
-    pub fn new(parameters: Parameters, team: &Team, multigrid: Option<(&'a mut Levels<'l>, usize)>) -> Self {
+    /// `multigrid` holds the levels and the number of the operator, `deflation` the modes.
+    pub fn new(
+        parameters: Parameters,
+        team: &Team,
+        multigrid: Option<(&'a mut Levels<'l>, usize)>,
+        deflation: Option<(&'a mut Deflating<'l>, usize, &'a Method)>,
+    ) -> Self {
         let (mut auto, multigrid) = (None, multigrid);
         let params = match parameters {
             Parameters::One(params) => params,
@@ -63,7 +72,7 @@ impl<'a, 'l> Solving<'a, 'l> {
             }
         };
         let weighs = matches!(parameters, Parameters::Auto(..));
-        Self { auto, multigrid, weighs, one_by_one: false, params }
+        Self { auto, multigrid, deflation, weighs, one_by_one: false, params }
     }
 
     /// Prepares the next solve, before its time begins.
@@ -71,8 +80,11 @@ impl<'a, 'l> Solving<'a, 'l> {
     /// If the set-up of a multigrid method fails, another method solves. The callbacks are told.
     ///
     /// # Errors
-    /// If the file of a set-up cannot be used.
+    /// If the file of a set-up or of modes cannot be used, or if modes cannot be found.
     pub fn prepare(&mut self, team: &Team, callbacks: &mut dyn Callbacks) -> Result<(), JobError> {
+        if let Some((deflating, operator, method)) = &mut self.deflation {
+            deflating.prepare(*operator, method, callbacks)?;
+        }
         let (Some((levels, operator)), Some(auto)) = (&mut self.multigrid, &self.auto) else { return Ok(()) };
         if self.weighs && !levels.choice(*operator).is_some_and(|choice| choice.multigrid) {
             return Ok(());
@@ -139,8 +151,12 @@ impl<'a, 'l> Solving<'a, 'l> {
         let alone = |(x, info)| Solved { x, info, failure: None, attempts: Vec::new() };
         let chosen = |AutoSolution { x, info, attempts }| Solved { x, info, failure: None, attempts };
         let mut auto = self.auto.take();
+        let guess = self.guess(dirac, b)?;
         let solved = match (&mut auto, self.cycles()) {
-            (None, _) => solve_with_checkpoints(dirac, b, &self.params, callbacks).map(alone),
+            (None, _) => match &guess {
+                Some(guess) => solve_from(dirac, b, guess, &self.params, Some(callbacks)).map(alone),
+                None => solve_with_checkpoints(dirac, b, &self.params, callbacks).map(alone),
+            },
             (Some(auto), None) => auto.solve(dirac, b, callbacks).map(chosen),
             (Some(auto), Some(multigrid)) => multigrid.solve_or(auto, dirac, b, callbacks).map(chosen),
         };
@@ -157,6 +173,22 @@ impl<'a, 'l> Solving<'a, 'l> {
         };
         self.note(&solved.attempts);
         Ok(solved)
+    }
+
+    /// Returns the modes that deflate solves, if they are ready.
+    pub fn deflation(&self) -> Option<&DeflationOutcome> {
+        let (deflating, operator, _) = self.deflation.as_ref()?;
+        deflating.outcome(*operator)
+    }
+
+    /// Returns the part of the solution that modes span, if there are modes.
+    pub fn guess(
+        &self,
+        dirac: &Dirac<f64>,
+        b: &SpinorField<f64>,
+    ) -> Result<Option<SpinorField<f64>>, InvertError> {
+        let Some((deflating, operator, _)) = &self.deflation else { return Ok(None) };
+        deflating.ready(*operator).map(|modes| modes.guess(dirac, b)).transpose()
     }
 
     /// Weighs multigrid for the solves that are left, once for each operator.

@@ -8,9 +8,32 @@ use lattice_cl::host::Reconstruction;
 use lattice_cl::job::{Action, Configuration, Devices, FatLinks, Flavour, Job, OneOrMore, SourceEntry, Task};
 use std::path::PathBuf;
 
-/// The linear system: a gauge field, a quark mass, a boundary condition, a source.
+/// The linear system: an operator and a source.
 #[derive(Debug, clap::Args)]
 pub struct Equation {
+    #[command(flatten)]
+    operator: OperatorOptions,
+    /// The source: point:x,y,z,t or another
+    ///
+    /// wall:T is 1 on a time slice, volume on all sites.
+    /// wall:T,NX,NY,NZ has a momentum. Noise is z2, z4, u1 or z2xz2:SEED,HIT, then ,t=T for one time slice and
+    /// ,part=K/N for the sites with x+y+z+t = K modulo N. exponential:x,y,z,t,A,P is e^(-A r^P) on a time slice,
+    /// file:PATH has the columns of a file of propagators. Job files have sequential sources too.
+    #[arg(long, default_value = "point:0,0,0,0")]
+    source: Source,
+    /// Smear the source in x, y, z: gaussian:W,N (width, steps) or wuppertal:ALPHA,N
+    #[arg(long, value_name = "KIND:...", hide_short_help = true)]
+    smear_source: Option<SpinorSmearing>,
+    /// Smear the links of both smearings: ape:ALPHA,N, stout:RHO,N or hyp:A1,A2,A3,N
+    ///
+    /// Links in x, y, z with staples in space, unless directions follow, as in stout:0.1,3,xyzt.
+    #[arg(long, value_name = "KIND:...", hide_short_help = true)]
+    smear_links: Option<LinkSmearing>,
+}
+
+/// The operator: a gauge field, a quark mass, a boundary condition.
+#[derive(Debug, clap::Args)]
+pub struct OperatorOptions {
     #[arg(help = help_on_configuration())]
     pub file: PathBuf,
     #[command(flatten)]
@@ -22,7 +45,7 @@ pub struct Equation {
     ///
     /// The phase e^{iπθ} multiplies the sign of --boundary, on the links that leave the last slice.
     #[arg(long, value_name = "X,Y,Z,T", allow_hyphen_values = true, hide_short_help = true)]
-    theta: Option<Theta>,
+    pub theta: Option<Theta>,
     /// Reals stored for each link: 18, or 12 or 8 if all links are in SU(3)
     ///
     /// Fewer reals are less to read for every hop.
@@ -74,22 +97,6 @@ pub struct Equation {
     /// All links, unless directions follow, as in stout:0.1,3,xyz. Sources are smeared with the links of the file.
     #[arg(long, value_name = "KIND:...", hide_short_help = true)]
     fat_links: Option<FatLinks>,
-    /// The source: point:x,y,z,t or another
-    ///
-    /// wall:T is 1 on a time slice, volume on all sites.
-    /// wall:T,NX,NY,NZ has a momentum. Noise is z2, z4, u1 or z2xz2:SEED,HIT, then ,t=T for one time slice and
-    /// ,part=K/N for the sites with x+y+z+t = K modulo N. exponential:x,y,z,t,A,P is e^(-A r^P) on a time slice,
-    /// file:PATH has the columns of a file of propagators. Job files have sequential sources too.
-    #[arg(long, default_value = "point:0,0,0,0")]
-    pub source: Source,
-    /// Smear the source in x, y, z: gaussian:W,N (width, steps) or wuppertal:ALPHA,N
-    #[arg(long, value_name = "KIND:...", hide_short_help = true)]
-    smear_source: Option<SpinorSmearing>,
-    /// Smear the links of both smearings: ape:ALPHA,N, stout:RHO,N or hyp:A1,A2,A3,N
-    ///
-    /// Links in x, y, z with staples in space, unless directions follow, as in stout:0.1,3,xyzt.
-    #[arg(long, value_name = "KIND:...", hide_short_help = true)]
-    smear_links: Option<LinkSmearing>,
     /// Grid of devices in x, y, z, t: 1x1x2x2 [default: the least surface]
     #[arg(long, hide_short_help = true)]
     grid: Option<Grid>,
@@ -116,12 +123,28 @@ struct QuarkMass {
 impl Equation {
     /// Returns a job on this equation, for a source of all spins and colours.
     pub fn job(&self, command: Task, method: &MethodOptions) -> Job {
+        Job { sources: Some(self.source()), solver: method.method(), ..self.operator.job(command) }
+    }
+
+    /// Returns the source of a job, of all spins and colours.
+    pub fn source(&self) -> SourceEntry {
+        let Self { source, smear_source, smear_links, .. } = self;
+        SourceEntry {
+            source: source.clone(),
+            smear_source: *smear_source,
+            smear_links: *smear_links,
+            ..SourceEntry::default()
+        }
+    }
+}
+
+impl OperatorOptions {
+    /// Returns a job with this operator, for the default source and method.
+    pub fn job(&self, command: Task) -> Job {
         Job {
             command,
             configuration: self.configuration(),
             action: self.action(),
-            sources: Some(self.source()),
-            solver: method.method(),
             // The devices of the job are not among these options.
             devices: Devices { grid: self.grid, ranks_grid: self.ranks_grid, ..Devices::default() },
             ..Job::default()
@@ -159,17 +182,6 @@ impl Equation {
             fat_links: self.fat_links,
             boundary: self.boundary,
             theta: self.theta,
-        }
-    }
-
-    /// Returns the source of a job, of all spins and colours.
-    pub fn source(&self) -> SourceEntry {
-        let Self { source, smear_source, smear_links, .. } = self;
-        SourceEntry {
-            source: source.clone(),
-            smear_source: *smear_source,
-            smear_links: *smear_links,
-            ..SourceEntry::default()
         }
     }
 }

@@ -7,6 +7,7 @@ use lattice_cl::geometry::LatticeError;
 use lattice_cl::hadron::SourceError;
 use lattice_cl::io;
 use lattice_cl::job::{Invalid, JobError};
+use lattice_cl::modes::{ModesError, ModesFileError};
 use lattice_cl::multigrid::SetupFileError;
 use lattice_cl::operator::DiracError;
 use lattice_cl::solve::InvertError;
@@ -236,12 +237,37 @@ impl From<JobError> for Failure {
             JobError::Operator(error) => error.into(),
             JobError::SetupFile(SetupFileError::File(error)) => error.into(),
             JobError::SetupFile(error) => Failure::new(Status::File, error),
-            JobError::SetUpInterrupted { .. } => Failure::new(Status::Interrupted, error),
+            JobError::SetUpInterrupted { .. } | JobError::SearchInterrupted { .. } => {
+                Failure::new(Status::Interrupted, error)
+            }
+            JobError::ModesFile(error) => error.into(),
+            JobError::Modes(error) => error.into(),
             JobError::Solve(error) => Failure::new(Status::Usage, error),
             JobError::Callback(error) => match error.downcast::<Failure>() {
                 Ok(failure) => *failure,
                 Err(error) => Failure::new(Status::Failed, anyhow::Error::from_boxed(error)),
             },
+        }
+    }
+}
+
+impl From<ModesFileError> for Failure {
+    fn from(error: ModesFileError) -> Self {
+        match error {
+            ModesFileError::File(error) => error.into(),
+            ModesFileError::Lattice(error) => error.into(),
+            error => Failure::new(Status::File, error),
+        }
+    }
+}
+
+impl From<ModesError> for Failure {
+    fn from(error: ModesError) -> Self {
+        match error {
+            ModesError::Lattice(error) => error.into(),
+            error @ ModesError::NotConverged { .. } => Failure::new(Status::Failed, error)
+                .hint("a larger --tol, a larger --degree or a larger --subspace may help"),
+            error => Failure::new(Status::Usage, error),
         }
     }
 }

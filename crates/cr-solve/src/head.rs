@@ -6,7 +6,9 @@ use super::provenance::{Configuration, Provenance};
 use super::report::Table;
 use super::team::device_names;
 use super::words::{coupling_text, method_text, solver_text, solver_words};
-use lattice_cl::job::{Flavour, Job, MultigridChoice, PropagatorOutcome, SolveOutcome, Solver};
+use lattice_cl::job::{
+    DeflationOutcome, Flavour, Job, MultigridChoice, PropagatorOutcome, SolveOutcome, Solver,
+};
 use lattice_cl::operator::Coupling;
 use lattice_cl::solve::SolveParams;
 use serde::Serialize;
@@ -75,6 +77,9 @@ pub struct Equation {
     /// `None` if no solves were left.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub multigrid_choice: Option<MultigridChoice>,
+    /// The modes that deflated the solves, absent without deflation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deflation: Option<Deflation>,
     /// The smearing of the source, absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     smear_source: Option<String>,
@@ -84,6 +89,29 @@ pub struct Equation {
     /// The smearing of the links of both, absent for the links of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     smear_links: Option<String>,
+}
+
+/// The modes that deflated the solves of a propagator, and the time with them and without.
+#[derive(Serialize)]
+struct Deflation {
+    #[serde(flatten)]
+    modes: DeflationOutcome,
+    /// The solves of the propagator in this run.
+    solve_seconds: f64,
+    /// The solves, and the search for the modes or reading them.
+    seconds_with_modes: f64,
+}
+
+impl Deflation {
+    fn of(job: &Job, propagator: &PropagatorOutcome) -> Option<Self> {
+        let modes = propagator.deflation.clone()?;
+        // Columns that are solved at once have one time.
+        let solves = if job.solves_at_once() { 1 } else { propagator.solves.len() };
+        let solves = propagator.solves.iter().take(solves);
+        let solve_seconds: f64 = solves.map(|solve| solve.elapsed.as_secs_f64()).sum();
+        let seconds_with_modes = solve_seconds + modes.seconds;
+        Some(Self { modes, solve_seconds, seconds_with_modes })
+    }
 }
 
 impl<'a> Head<'a> {
@@ -167,6 +195,7 @@ impl Equation {
             quark: quark.clone(),
             operator: entry.map(|entry| entry.action(&job.action).operator_words()),
             multigrid_choice: *choice,
+            deflation: Deflation::of(job, propagator),
             smear_source: source.smearing.source.map(|kind| kind.to_string()),
             smear_sink: source.smearing.sink.map(|kind| kind.to_string()),
             smear_links: source.smearing.links.map(|kind| kind.to_string()),
@@ -181,6 +210,16 @@ impl Equation {
         let text = parts.collect::<Vec<_>>().join(", ");
         if !text.is_empty() {
             table.line("smearing", text);
+        }
+    }
+
+    /// Adds a line on deflation, if there is some.
+    pub fn deflation(&self, table: &mut Table) {
+        if let Some(Deflation { modes, solve_seconds, seconds_with_modes }) = &self.deflation {
+            table.line(
+                "deflation",
+                format_args!("{modes}; solves {solve_seconds:.3} s, together {seconds_with_modes:.3} s"),
+            );
         }
     }
 

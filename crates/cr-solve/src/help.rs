@@ -71,6 +71,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "cr-solve invert conf.ildg --kappa 0.15",
             "cr-solve invert conf.ildg --mass -0.6 --source point:4,4,4,0 --spin 1 --colour 2 -o solution.lime",
             "cr-solve invert conf.ildg --kappa 0.15 --solver cr --plot residual.svg --device host",
+            "cr-solve invert conf.ildg --kappa 0.157 --solver cg --deflate low.modes",
         ],
     ),
     (
@@ -81,6 +82,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "cr-solve spectrum conf.ildg --kappa 0.15 --results result.h5",
             "cr-solve spectrum conf.ildg --kappa 0.15 --hadrons mesons,octet --momenta 2 --json > hadrons.json",
             "cr-solve spectrum conf.ildg --kappa 0.155 -o propagator.lime --checkpoint job --resume-if-present",
+        ],
+    ),
+    (
+        "cr-solve modes",
+        &[
+            "cr-solve modes conf.ildg --kappa 0.157 --count 64 --output low.modes",
+            "cr-solve modes conf.ildg --kappa 0.157 --count 64 --output low.modes --checkpoint search --resume-if-present",
         ],
     ),
     (

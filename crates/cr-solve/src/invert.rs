@@ -162,6 +162,7 @@ impl Found {
         table.line("source", format_args!("{}, spin {spin}, colour {color}", equation.source));
         equation.smearing(table);
         table.line("solver", equation.solver_text(solver));
+        equation.deflation(table);
         table.line("converged", if self.failure.is_none() { "yes" } else { "NO" });
         table.line("iterations", self.iterations);
         table.line(

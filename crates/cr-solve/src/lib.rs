@@ -33,6 +33,7 @@ mod md;
 pub mod measure;
 pub mod memory;
 mod method;
+mod modes;
 mod outputs;
 mod perform;
 mod plan;
@@ -228,6 +229,8 @@ enum Command {
     Invert(Box<invert::Arguments>),
     /// Solve for all twelve spins and colours of a point source; gives the pion correlator
     Spectrum(Box<spectrum::Arguments>),
+    /// Find the lowest modes of the Dirac operator, for deflation
+    Modes(Box<modes::Arguments>),
     /// Solve A x = b with a matrix, sparse or dense: Matrix Market, .npy or a model problem
     Solve(Box<solve::Arguments>),
     /// Solve equations with more, or fewer, rows than unknowns: least squares
@@ -284,7 +287,11 @@ impl Command {
     /// Any other command is done by the first rank alone.
     fn is_done_together(&self) -> bool {
         match self {
-            Command::Invert(_) | Command::Spectrum(_) | Command::Run(_) | Command::Reproduce(_) => true,
+            Command::Invert(_)
+            | Command::Spectrum(_)
+            | Command::Modes(_)
+            | Command::Run(_)
+            | Command::Reproduce(_) => true,
             Command::Bench(bench) => bench.is_done_together(),
             _ => false,
         }
@@ -307,6 +314,7 @@ impl Command {
             Command::Flow(arguments) => flow::run(&arguments, common, report),
             Command::Invert(arguments) => invert::run(&arguments, common, report),
             Command::Spectrum(arguments) => spectrum::run(&arguments, common, report),
+            Command::Modes(arguments) => modes::run(&arguments, common, report),
             Command::Solve(arguments) => solve::run(&arguments, common, report),
             Command::LeastSquares(arguments) => dense::least_squares(&arguments, common, report),
             Command::Eigen(arguments) => spectral::eigen::run(&arguments, common, report),

@@ -1,7 +1,7 @@
 //! The method that solves the equation of a job, as options.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use lattice_cl::job::{Method, Solver, WantedPrecision};
+use lattice_cl::job::{Deflation, Method, Solver, WantedPrecision};
 use lattice_cl::multigrid::{Block, CycleKind};
 use lattice_cl::operator::System;
 use lattice_cl::solve::{CrParams, Preconditioning};
@@ -64,6 +64,12 @@ pub struct MethodOptions {
     /// The file is read if it exists, and written otherwise. It serves all jobs on the same configuration.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     multigrid_setup: Option<PathBuf>,
+    /// Deflation by lowest modes: their number, or a file of `cr-solve modes`
+    ///
+    /// cg, block-cg, cr and minres start from the part of the solution that the modes span. A number of
+    /// modes is computed for each operator.
+    #[arg(long, value_name = "FILE|N", hide_short_help = true)]
+    deflate: Option<Deflation>,
 }
 
 impl MethodOptions {
@@ -83,6 +89,7 @@ impl MethodOptions {
             multigrid_smoother: self.multigrid_smoother,
             multigrid_cycle: self.multigrid_cycle,
             multigrid_setup: self.multigrid_setup.clone(),
+            deflate: self.deflate.clone(),
         }
     }
 }

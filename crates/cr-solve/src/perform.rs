@@ -25,8 +25,8 @@ use lattice_cl::hadron::{LinkSmearing, SpinorSmearing};
 use lattice_cl::host::Spinor;
 use lattice_cl::io::Parts;
 use lattice_cl::job::{
-    self, CallbackError, Callbacks, FatLinks, Found, Invalid, Job, JobError, Label, MultigridNews, OneOrMore,
-    Outcome, Problem, Progress, SolveOutcome, SourceSmearing, Task,
+    self, CallbackError, Callbacks, FatLinks, Found, Invalid, Job, JobError, Label, ModesNews, MultigridNews,
+    OneOrMore, Outcome, Problem, Progress, SolveOutcome, SourceSmearing, Task,
 };
 use lattice_cl::operator::{Coupling, Expectation};
 use lattice_cl::scalar::StoragePrecision;
@@ -125,7 +125,9 @@ pub fn perform(job: &Job, show: &dyn Show, common: &Common, report: &Report) -> 
     let Companion { mut session, mut solutions, tracing } = companion;
     session.end_of_solves();
     let outcome = match outcome {
-        Err(error @ JobError::SetUpInterrupted { .. }) => return Err(session.interrupted_in_set_up(error)),
+        Err(error @ (JobError::SetUpInterrupted { .. } | JobError::SearchInterrupted { .. })) => {
+            return Err(session.interrupted_in_set_up(error));
+        }
         outcome => outcome?,
     };
     let traced = tracing.finish();
@@ -316,7 +318,7 @@ fn warn_of_growing_modes(problem: &Problem, report: &Report) {
     }
 }
 
-fn warn_of_idle_devices(lattice: &Lattice, report: &Report) {
+pub fn warn_of_idle_devices(lattice: &Lattice, report: &Report) {
     let idle = lattice.idle_devices();
     if idle > 0 {
         report.warning(format_args!(
@@ -409,5 +411,9 @@ impl Callbacks for Companion<'_> {
 
     fn multigrid(&mut self, news: &MultigridNews<'_>) {
         self.session.multigrid(news);
+    }
+
+    fn modes(&mut self, news: &ModesNews<'_>) {
+        self.session.modes(news);
     }
 }

@@ -53,6 +53,14 @@ impl Provenance {
     }
 }
 
+impl Provenance {
+    /// Returns program, version and moment in a few words.
+    pub fn words(&self) -> String {
+        let commit = self.commit.map_or_else(String::new, |commit| format!(" ({commit})"));
+        format!("cr-solve {}{commit}, {}", self.version, self.started)
+    }
+}
+
 /// Returns a moment in UTC, to the second.
 fn moment(moment: SystemTime) -> String {
     let seconds = moment.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();

@@ -8,6 +8,7 @@ use indicatif::ProgressBar;
 use lattice_cl::device::Team;
 use lattice_cl::job::Progress;
 use lattice_cl::multigrid::SetupProgress;
+use lattice_solvers::LanczosLook;
 use std::time::{Duration, Instant};
 
 /// Interval between changes of the bar.
@@ -129,6 +130,23 @@ impl<'a> SolveBar<'a> {
             self.report.note(&what);
         }
         self.bar.set_position(done as u64 * STEPS / of.max(1) as u64);
+        self.bar.set_message("");
+        self.bar.set_prefix(what);
+    }
+
+    /// Shows how far the search for modes is.
+    pub fn searches(&mut self, look: &LanczosLook, wanted: usize) {
+        let LanczosLook { found, applications, residual, .. } = *look;
+        let what = format!(
+            "modes {}/{wanted}  {applications} applications  residual {}",
+            found.min(wanted),
+            scientific(residual, 1)
+        );
+        if self.report.is_verbose() && self.said.elapsed() >= LINE {
+            self.said = Instant::now();
+            self.report.note(&what);
+        }
+        self.bar.set_position(found.min(wanted) as u64 * STEPS / wanted.max(1) as u64);
         self.bar.set_message("");
         self.bar.set_prefix(what);
     }

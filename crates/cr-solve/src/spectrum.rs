@@ -261,6 +261,7 @@ impl Found {
         table.line("source", &self.equation.source);
         self.equation.smearing(table);
         table.line("solver", self.equation.solver_text(solver));
+        self.equation.deflation(table);
         let iterations: usize = self.solves.iter().map(|solve| solve.iterations).sum();
         let worst = self.solves.iter().map(|solve| solve.residual.true_residual()).fold(0.0, f64::max);
         let solves = match (solver, &self.solves[..]) {

@@ -171,14 +171,17 @@ impl Raised for JobError {
     fn class(&self) -> &'static str {
         match self {
             Self::Invalid(_) | Self::Momenta(_) => INVALID,
-            Self::Configuration(_) | Self::SetupFile(_) => FILE,
+            Self::Configuration(_) | Self::SetupFile(_) | Self::ModesFile(_) => FILE,
             Self::Source(error) => error.class(),
             Self::Lattice(error) => error.class(),
             Self::Operator(error) => error.class(),
             Self::Solve(error) => error.class(),
             Self::Smearing(error) => error.class(),
             Self::OutOfMemory(_) => DEVICE,
-            Self::Callback(_) | Self::SetUpInterrupted { .. } => "LatticeError",
+            Self::Callback(_)
+            | Self::SetUpInterrupted { .. }
+            | Self::SearchInterrupted { .. }
+            | Self::Modes(_) => "LatticeError",
         }
     }
 }

@@ -1,10 +1,11 @@
 //! `--checkpoint` and `--resume`: the state of a job in a file.
 //!
 //! A later run resumes the job from the file. `document` is the text of the file. `session` keeps
-//! the file while a job runs.
+//! the file while a job runs, `search` while modes are searched for.
 
 mod document;
 mod lock;
+mod search;
 mod session;
 
 pub use lock::Lock;

@@ -18,7 +18,7 @@ use lattice_cl::hadron::Column;
 use lattice_cl::host::Spinor;
 use lattice_cl::io::{self, CheckpointWriter, PropagatorWriter};
 use lattice_cl::job::{
-    CallbackError, Callbacks, Found, Interval, JobError, Label, MultigridNews, Problem, Progress,
+    CallbackError, Callbacks, Found, Interval, JobError, Label, ModesNews, MultigridNews, Problem, Progress,
     SolveOutcome,
 };
 use lattice_cl::scalar::Precision;
@@ -28,13 +28,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Default interval between kept states.
-const EVERY: Duration = Duration::from_secs(60);
+pub(super) const EVERY: Duration = Duration::from_secs(60);
 
 /// Bit of a rank's answer at each look: the rank was interrupted.
 ///
 /// The bit [`DUE`] says that the state is due to be kept.
-const INTERRUPTED: u8 = 1;
-const DUE: u8 = 2;
+pub(super) const INTERRUPTED: u8 = 1;
+pub(super) const DUE: u8 = 2;
 
 /// Names and values that tell a job from others.
 pub type Identity = Vec<(String, String)>;
@@ -134,7 +134,7 @@ impl Checkpointing {
 }
 
 /// Compares two jobs.
-fn expect_same(path: &Path, theirs: &Identity, ours: &Identity) -> Result<(), Failure> {
+pub(super) fn expect_same(path: &Path, theirs: &Identity, ours: &Identity) -> Result<(), Failure> {
     let value = |job: &Identity, name: &str| {
         job.iter().find(|(own, _)| own == name).map_or("not given".to_owned(), |(_, value)| value.clone())
     };
@@ -365,11 +365,16 @@ impl Session<'_> {
         }
     }
 
-    /// Returns the failure of a job that was interrupted in the set-up of a multigrid method.
+    /// Returns the failure of a job that was interrupted in the set-up of a multigrid method, or in a
+    /// search for modes.
     pub fn interrupted_in_set_up(self, error: JobError) -> Failure {
         let hint = match &error {
             JobError::SetUpInterrupted { kept: Some(path), .. } => {
                 format!("{} has these vectors: give the same --multigrid-setup to go on", path.display())
+            }
+            JobError::SearchInterrupted { .. } => {
+                "cr-solve modes --checkpoint FILE has searches that can go on later, and --deflate FILE their modes"
+                    .to_owned()
             }
             _ => "with --multigrid-setup FILE a set-up that was interrupted can go on later".to_owned(),
         };
@@ -481,6 +486,13 @@ impl Callbacks for Session<'_> {
             MultigridNews::Without(error) => {
                 self.report.warning(format_args!("no multigrid method: {error}; solving by bicgstab"))
             }
+        }
+    }
+
+    fn modes(&mut self, news: &ModesNews<'_>) {
+        match news {
+            ModesNews::Progress { look, wanted } => self.progress.searches(look, *wanted),
+            ModesNews::Ready(outcome) => self.report.note(format_args!("deflation: {outcome}")),
         }
     }
 }

@@ -66,6 +66,7 @@ fn with_solver(job: &mut Job, name: &str) {
     job.solver.multigrid_smoother = None;
     job.solver.multigrid_cycle = None;
     job.solver.multigrid_setup = None;
+    job.solver.deflate = None;
 }
 
 /// Says how many devices or processes would have the memory together.
