@@ -60,7 +60,7 @@ pub(super) fn decompose<T: Element>(
     let layout = MatrixLayout::column_major(n, n);
     let Some(x) = polar_factor(device, &square, n, epsilon)? else { return Ok(None) };
     // −H has the eigenvalues −σ, of which the lowest belongs to the largest σ.
-    let mut h = Buffer::<T>::uninitialised(device, n * n)?;
+    let mut h = Buffer::<T>::zeroed(device, n * n)?;
     let (left, right) = (MatRef::new(&x, layout)?, MatRef::new(&square, layout)?);
     let minus_half = real_factor::<T>(-0.5);
     her2k(Triangle::Lower, Op::C, minus_half, left, right, 0, MatMut::new(&mut h, layout)?)?;
