@@ -5,7 +5,7 @@ use crate::error::MdResult;
 use crate::options::List;
 use lattice_compute::{Argument, Buffer, Device, Kernel, Parameter, Program, Range};
 
-/// Work-items of a group that computes distances, if the device has so large ones.
+/// Work-items of a group that computes distances, if the kernel may have so many.
 const DISTANCES: usize = 1024;
 
 /// What is done before and behind the kernel of forces.
@@ -24,9 +24,8 @@ impl<T: Place> Rung<T> {
         let count = Parameter::value::<u32>("atoms");
         Ok(match list {
             List::AllPairs | List::Cells { .. } => Self::None,
-            List::Matrix => Self::Matrix {
-                squares: Buffer::zeroed(device, atoms * atoms)?,
-                distances: program.kernel(
+            List::Matrix => {
+                let distances = program.kernel(
                     "md_distances",
                     &[
                         Parameter::input::<T::Coordinate>("places"),
@@ -34,9 +33,10 @@ impl<T: Place> Rung<T> {
                         count,
                         Parameter::output::<T>("squares"),
                     ],
-                )?,
-                group: DISTANCES.min(device.info().max_work_group_size).max(1),
-            },
+                )?;
+                let group = DISTANCES.min(distances.max_work_group_size()).max(1);
+                Self::Matrix { squares: Buffer::zeroed(device, atoms * atoms)?, distances, group }
+            }
             List::HalfCells { .. } => Self::Half {
                 scattered: Buffer::zeroed(device, 6 * atoms)?,
                 convert: program.kernel(

@@ -16,6 +16,9 @@ use std::time::Duration;
 /// Work-items of a group on GPUs, unless another number was found faster.
 const GROUP: usize = 64;
 
+/// Fewer atoms take no time that a search at first use could save.
+const LEAST_ATOMS: usize = 256;
+
 /// Forces that are timed for each making of lists.
 const FORCES: usize = 10;
 
@@ -68,7 +71,12 @@ impl<'a, T: Place> PairsToTune<'a, T> {
     /// A failure of the device.
     pub fn prepared(&self) -> MdResult<OnDevice<T>> {
         let given = self.options.tuning.filter(|tuning| self.complaint(tuning).is_none());
-        let tuning = given.unwrap_or_else(|| tuning::choose(self));
+        let tuning = given.unwrap_or_else(|| match self.pairs.types.len() {
+            0..LEAST_ATOMS => {
+                tuning::known(self.device, &self.key(), |variant| self.complaint(variant), || self.shipped())
+            }
+            _ => tuning::choose(self),
+        });
         OnDevice::new(self.device, self.pairs, &self.options, tuning)
     }
 
@@ -135,8 +143,11 @@ impl<T: Place> Tunable for PairsToTune<'_, T> {
     }
 
     fn shipped(&self) -> PairTuning {
-        // Processors filter in software, which takes longer than two loads.
-        let image = self.images && (self.options.fetch == Fetch::Image || !self.is_processor());
+        // Processors filter in software, which takes longer than two loads. Cubics gain nothing by images.
+        let is_cubic = matches!(self.pairs.potential, Potential::Table { table, .. }
+            if table.interpolation() == Interpolation::Cubic);
+        let by_itself = !self.is_processor() && !is_cubic;
+        let image = self.images && (self.options.fetch == Fetch::Image || by_itself);
         PairTuning { group: GROUP.min(self.largest_group()), reach: 2, image }
     }
 
