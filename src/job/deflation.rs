@@ -9,7 +9,7 @@ use std::str::FromStr;
 pub enum Deflation {
     /// So many lowest modes of each operator, computed before its first solve.
     Count(usize),
-    /// The modes of a file that [`DiracModes::write`] has written.
+    /// The modes of a file that [`DiracModes::write`](crate::modes::DiracModes::write) has written.
     File(PathBuf),
 }
 

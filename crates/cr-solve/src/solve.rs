@@ -19,7 +19,7 @@ use lattice_cl::blas::sparse::precondition::{AmgOptions, Cycle};
 use lattice_cl::blas::sparse::solve::{
     Attempt, Kind, Method, SolveError, SolveOptions, Solved, solve_columns,
 };
-use lattice_cl::blas::sparse::{Csr, Format, Place, read_vectors};
+use lattice_cl::blas::sparse::{Csr, Format, Place, Problem, read_vectors};
 use lattice_cl::scalar::Precision;
 use lattice_solvers::{Look, Stopping};
 use num_complex::Complex64;
@@ -278,6 +278,11 @@ impl Arguments {
             }
             _ => return Ok(None),
         };
+        if Problem::is_named_by(&self.matrix) && !matrix.exists() {
+            let message =
+                format!("{}: factors take a dense matrix, and model problems are sparse", self.matrix);
+            return Err(Failure::usage(message).hint("choose --method cg, minres, cr, bicgstab, gcr or cgne"));
+        }
         let iterative = [
             ("--plot", self.plot.is_some()),
             ("--preconditioner", self.preconditioner.0.is_some()),

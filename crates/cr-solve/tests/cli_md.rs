@@ -132,7 +132,12 @@ fn tables_of_files_are_read_and_measured() {
     let measured = json(folder, &format!("md table e2.table --section GOOD {kinds}"));
     let rows = measured["rows"].as_array().unwrap();
     for row in rows.iter().filter(|row| row["interpolation"] == "cubic" && row["precision"] == "double") {
-        let allowed = if row["fetch"] == "image" { 1e-5 } else { 1e-6 };
+        // Where the force is largest, samples in r² lie three times as far apart: 3⁴ of the error.
+        let allowed = match (row["fetch"].as_str(), row["spacing"].as_str()) {
+            (Some("image"), _) => 1e-5,
+            (_, Some("r2")) => 81e-6,
+            _ => 1e-6,
+        };
         assert!(number(&row["error"]["force"]) < allowed * number(&measured["largest"]["force"]), "{row}");
     }
     assert!(["r", "r2"].iter().all(|spacing| rows.iter().any(|row| row["spacing"] == *spacing)));

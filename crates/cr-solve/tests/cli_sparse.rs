@@ -321,7 +321,8 @@ fn right_hand_sides_and_options_that_do_not_fit_are_refused() {
     assert_refused(&folder, "solve laplace:3", 2, &["`laplace:3` is no model problem", "elasticity3d:N"]);
     assert_refused(&folder, "solve poisson2d:0", 2, &["`0` in `poisson2d:0` is no positive number"]);
     assert_refused(&folder, "solve poisson3d:1600", 2, &["memory"]);
-    assert_refused(&folder, "solve poisson2d:2 --method lu", 2, &["`lu` is no method", "bicgstab"]);
+    assert_refused(&folder, "solve poisson2d:2 --method lo", 2, &["`lo` is no method", "bicgstab", "lu"]);
+    assert_refused(&folder, "solve poisson2d:2 --method lu", 2, &["model problems are sparse", "bicgstab"]);
     assert_refused(
         &folder,
         "solve poisson2d:2 --preconditioner ilu",

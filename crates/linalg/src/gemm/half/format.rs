@@ -13,7 +13,7 @@ mod sealed {
     impl Sealed for f32 {}
 }
 
-/// A 16-bit number: [`f16`] or [`bf16`].
+/// A 16-bit number: [`struct@f16`] or [`bf16`].
 pub trait HalfFormat: HalfResult {
     /// `true` for bfloat16.
     const IS_BFLOAT: bool;
@@ -22,7 +22,7 @@ pub trait HalfFormat: HalfResult {
     fn from_f32(value: f32) -> Self;
 }
 
-/// A number of a result: [`f16`], [`bf16`] or `f32`.
+/// A number of a result: [`struct@f16`], [`bf16`] or `f32`.
 pub trait HalfResult: Pod + Debug + Default + Send + Sync + PartialEq + sealed::Sealed + 'static {
     /// The number of this kind in `cl/half.cl`.
     const KIND: u32;

@@ -1,6 +1,6 @@
 //! Products of matrices of 16-bit numbers, with sums in single precision.
 //!
-//! The numbers are [`f16`] (IEEE binary16) or [`bf16`] (bfloat16). C has numbers of either kind, or
+//! The numbers are [`struct@f16`] (IEEE binary16) or [`bf16`] (bfloat16). C has numbers of either kind, or
 //! `f32`. Each sum is made in single precision and rounded once.
 //!
 //! NVIDIA GPUs multiply on their matrix units (`cl/gemm_half_mma.cl`). Other devices convert the
