@@ -290,6 +290,15 @@ pub enum BlasError {
         elements: usize,
     },
 
+    /// An array whose elements do not lie side by side.
+    #[error("the elements of the {rows}×{columns} array have gaps between them; copy it with to_owned()")]
+    Gaps {
+        /// Rows of the array.
+        rows: usize,
+        /// Columns of the array.
+        columns: usize,
+    },
+
     /// The watch over a factorisation ended it.
     #[error("the factorisation was ended with {columns} of {all} columns finished")]
     Ended {

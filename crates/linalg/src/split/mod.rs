@@ -42,6 +42,8 @@
 //! for all of them (`staged`). Pieces stay in the processor's cache until they are sent. The
 //! threads that copy leave cores to the drivers (`copiers`).
 //!
+//! With the feature `ndarray`, views of its two-dimensional arrays become operands by `try_into`.
+//!
 //! Devices without double precision are in no team, so in no product either.
 
 mod copiers;
@@ -49,6 +51,8 @@ pub mod factor;
 mod feeder;
 mod host_matrix;
 mod job;
+#[cfg(feature = "ndarray")]
+mod ndarray_views;
 mod rate;
 mod report;
 mod resident;
