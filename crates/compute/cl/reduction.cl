@@ -54,8 +54,8 @@
     __global uint *reduction_partials, __global uint *reduction_counters, __global double *reduction_results,      \
         const uint4 reduction_slots
 
-// Where value v of an item lies in local memory: all items of a value one after another, or the values of an item side by side. An odd distance of
-// items keeps neighbours in different banks.
+// The place of value v of an item in local memory. All items of a value lie one after another, or the values of an item side by
+// side. An odd distance of items keeps neighbours in different banks.
 #ifdef REDUCTION_BESIDE
 #define REDUCTION_DISTANCE (REDUCTION_VALUES | 1)
 #define REDUCTION_AT(v, item) ((item) * REDUCTION_DISTANCE + (v))

@@ -2,7 +2,7 @@
 
 use super::document::{Current, Document, block_of};
 use super::lock::Lock;
-use super::session::{DUE, EVERY, INTERRUPTED, Identity, expect_same};
+use super::session::{EVERY, Identity, expect_same, wish_of_all};
 use super::{Checkpointing, Resumed, Taken};
 use crate::failure::{Failure, Status};
 use crate::interrupt::Interrupt;
@@ -157,18 +157,9 @@ impl Checkpoints for Search<'_> {
         self.state.take()
     }
 
-    /// Returns the wish of all ranks, as for a solve.
     fn wish(&mut self) -> Wish {
-        let due = self.file.is_some() && self.last.elapsed() >= self.every;
-        let own = u8::from(self.interrupt.pressed()) * INTERRUPTED + u8::from(due) * DUE;
-        // Ranks that no longer understand each other end with the next sum.
-        let Ok(all) = self.ranks.answers(own) else { return Wish::Stop };
-        match (all.iter().any(|answer| answer & INTERRUPTED != 0), &self.file) {
-            (true, Some(_)) => Wish::KeepAndStop,
-            (true, None) => Wish::Stop,
-            (false, _) if all[0] & DUE != 0 => Wish::Keep,
-            (false, _) => Wish::GoOn,
-        }
+        let is_due = self.last.elapsed() >= self.every;
+        wish_of_all(&self.ranks, self.interrupt.pressed(), is_due, self.file.is_some())
     }
 
     fn keep(&mut self, state: &SolverState<&dyn StoredField>) -> Result<(), DeviceError> {

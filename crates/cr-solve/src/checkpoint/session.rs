@@ -33,8 +33,24 @@ pub(super) const EVERY: Duration = Duration::from_secs(60);
 /// Bit of a rank's answer at each look: the rank was interrupted.
 ///
 /// The bit [`DUE`] says that the state is due to be kept.
-pub(super) const INTERRUPTED: u8 = 1;
-pub(super) const DUE: u8 = 2;
+const INTERRUPTED: u8 = 1;
+const DUE: u8 = 2;
+
+/// Returns the wish of all ranks.
+///
+/// An interruption of any rank counts. The clock of the first rank says when a state is due. States
+/// are kept if there is a file.
+pub(super) fn wish_of_all(ranks: &Ranks, is_interrupted: bool, is_due: bool, has_file: bool) -> Wish {
+    let own = u8::from(is_interrupted) * INTERRUPTED + u8::from(has_file && is_due) * DUE;
+    // Ranks that no longer understand each other end with the next sum.
+    let Ok(all) = ranks.answers(own) else { return Wish::Stop };
+    match (all.iter().any(|answer| answer & INTERRUPTED != 0), has_file) {
+        (true, true) => Wish::KeepAndStop,
+        (true, false) => Wish::Stop,
+        (false, _) if all[0] & DUE != 0 => Wish::Keep,
+        (false, _) => Wish::GoOn,
+    }
+}
 
 /// Names and values that tell a job from others.
 pub type Identity = Vec<(String, String)>;
@@ -432,20 +448,9 @@ impl Callbacks for Session<'_> {
         self.state.take_if(|(of, _)| of == label.as_str()).map(|(_, kept)| kept)
     }
 
-    /// Returns the wish of all ranks.
-    ///
-    /// An interruption of any rank counts. The clock of the first rank says when a state is due.
     fn wish(&mut self) -> Wish {
-        let due = self.file.is_some() && self.last.elapsed() >= self.every;
-        let own = u8::from(self.interrupt.pressed()) * INTERRUPTED + u8::from(due) * DUE;
-        // Ranks that no longer understand each other end with the next sum.
-        let Ok(all) = self.ranks.answers(own) else { return Wish::Stop };
-        match (all.iter().any(|answer| answer & INTERRUPTED != 0), &self.file) {
-            (true, Some(_)) => Wish::KeepAndStop,
-            (true, None) => Wish::Stop,
-            (false, _) if all[0] & DUE != 0 => Wish::Keep,
-            (false, _) => Wish::GoOn,
-        }
+        let is_due = self.last.elapsed() >= self.every;
+        wish_of_all(&self.ranks, self.interrupt.pressed(), is_due, self.file.is_some())
     }
 
     fn keep(
