@@ -25,6 +25,7 @@ static inline element scaled(element factor, element x) {
 static inline real real_of(element x) { return x.s0; }
 static inline real imaginary_of(element x) { return x.s1; }
 static inline element of_real(real x) { return (element)(x, (real)0); }
+static inline element real_part(element x) { return of_real(x.s0); }
 static inline real square_of(element x) { return x.s0 * x.s0 + x.s1 * x.s1; }
 
 #define REAL_ONE ((element)((real)1, -(real)0))
@@ -42,6 +43,7 @@ static inline element scaled(element factor, element x) { return factor * x; }
 static inline real real_of(element x) { return x; }
 static inline real imaginary_of(element x) { return (real)0; }
 static inline element of_real(real x) { return x; }
+static inline element real_part(element x) { return x; }
 static inline real square_of(element x) { return x * x; }
 
 #define REAL_ONE ((real)1)

@@ -16,7 +16,7 @@
 //
 // SPREAD: 1 if the fragments of the next step are read between the rows of products, 0 if before all of them.
 //
-// A_TRANSPOSED, B_TRANSPOSED, BAND: see gemm.cl. BFLOAT, RESULT: see half.cl.
+// A_TRANSPOSED, B_TRANSPOSED: see gemm.cl. BAND: see bands.cl. BFLOAT, RESULT: see half.cl.
 
 #define WARPS_M (TILE_M / WARP_M)
 #define WARPS_N (TILE_N / WARP_N)
@@ -37,27 +37,15 @@
 #define A_PIECE (A_LINES * A_PITCH)
 #define B_PIECE (B_LINES * B_PITCH)
 
-static inline ulong2 tile_of_group(ulong group, ulong tile_rows, ulong tile_columns) {
-    const ulong band = group / (BAND * tile_columns);
-    const ulong height = min(tile_rows - band * BAND, (ulong)BAND);
-    const ulong within = group - band * BAND * tile_columns;
-    return (ulong2)(band * BAND + within % height, within / height);
-}
-
 #ifdef INLINE_PTX
 
 #define UNROLL _Pragma("unroll")
-
-static inline uint local_address(__local const void *p) { return (uint)(size_t)p; }
 
 // Starts to copy `bytes` of 16 bytes; the rest is set to zero.
 #define COPY_SEVERAL(to, from, bytes)                                                                           \
     __asm__ volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(local_address(to)),         \
                      "l"((ulong)(from)), "r"(bytes)                                                             \
                      : "memory")
-#define CLOSE_COPIES __asm__ volatile("cp.async.commit_group;" ::: "memory")
-#define WAIT_FOR_COPIES(groups_under_way)                                                                       \
-    __asm__ volatile("cp.async.wait_group %0;" ::"n"(groups_under_way) : "memory")
 
 #else
 
@@ -68,8 +56,6 @@ static inline uint local_address(__local const void *p) { return (uint)(size_t)p
     for (int e = 0; e < COPY; e++) {                                                                            \
         (to)[e] = 2 * e < (bytes) ? (from)[e] : (ushort)0;                                                      \
     }
-#define CLOSE_COPIES
-#define WAIT_FOR_COPIES(groups_under_way)
 
 #endif
 
@@ -112,7 +98,7 @@ static inline void copy_whole(__local ushort *to, __global const ushort *from, u
     }
 }
 
-// Where a lane begins to read eight numbers of 16 x 16: rows of A or columns of B from `first`, terms from p.
+// The place of a lane's first of eight numbers of 16 x 16: rows of A or columns of B from `first`, terms from p.
 #define A_PLACE(l, first, p)                                                                                    \
     (A_TRANSPOSED ? ((first) + (l) % 8 + (l) / 8 % 2 * 8) * A_PITCH + (p) + (l) / 16 * 8                        \
                   : ((p) + (l) % 8 + (l) / 16 * 8) * A_PITCH + (first) + (l) / 8 % 2 * 8)
@@ -232,7 +218,7 @@ __kernel __attribute__((reqd_work_group_size(WORK_ITEMS, 1, 1))) void gemm_half_
     const int a_aligned = (a_offset | a_leading | a_stride) % COPY == 0;
     const int b_aligned = (b_offset | b_leading | b_stride) % COPY == 0;
 
-    // Where this work-item copies, if pieces are whole.
+    // The places that this work-item copies, if pieces are whole.
     const int a_line = item / (A_LENGTH / COPY);
     const int a_start = item % (A_LENGTH / COPY) * COPY;
     const int b_line = item / (B_LENGTH / COPY);

@@ -76,8 +76,6 @@
 
 #ifdef INLINE_PTX
 
-static inline uint local_address(__local const void *p) { return (uint)(size_t)p; }
-
 // With PREFETCH, the second-level cache fetches so many bytes around what is copied.
 #if PREFETCH == 0
 #define L2_AHEAD ""
@@ -100,9 +98,6 @@ static inline uint local_address(__local const void *p) { return (uint)(size_t)p
 #define COPY_ONE(to, from, bytes) COPY_ASYNC(16, "cg", to, from, bytes)
 #endif
 #define COPY_SEVERAL(to, from, bytes) COPY_ASYNC(16, "cg", to, from, bytes)
-#define CLOSE_COPIES __asm__ volatile("cp.async.commit_group;" ::: "memory")
-#define WAIT_FOR_COPIES(groups_under_way)                                                                       \
-    __asm__ volatile("cp.async.wait_group %0;" ::"n"(groups_under_way) : "memory")
 
 #else
 
@@ -111,8 +106,6 @@ static inline uint local_address(__local const void *p) { return (uint)(size_t)p
         (to)[e] = e * ELEMENT_BYTES < (bytes) ? (from)[e] : (element)0;                                         \
     }
 #define COPY_ONE(to, from, bytes) (to)[0] = (bytes) != 0 ? (from)[0] : (element)0
-#define CLOSE_COPIES
-#define WAIT_FOR_COPIES(groups_under_way)
 
 #endif
 

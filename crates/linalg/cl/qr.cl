@@ -10,15 +10,6 @@
 #define COLUMNS_OF_SLOT ((WIDTH + SLOTS - 1) / SLOTS)
 
 #if IS_COMPLEX
-
-#define wide double2
-
-static inline wide widened(element x) { return (wide)((double)x.s0, (double)x.s1); }
-static inline element narrowed(wide x) { return (element)((real)x.s0, (real)x.s1); }
-static inline wide conjugated(wide x) { return (wide)(x.s0, -x.s1); }
-static inline wide times(wide a, wide b) {
-    return (wide)(a.s0 * b.s0 - a.s1 * b.s1, a.s0 * b.s1 + a.s1 * b.s0);
-}
 static inline wide reciprocal(wide x) {
     if (fabs(x.s0) >= fabs(x.s1)) {
         const double ratio = x.s1 / x.s0;
@@ -29,25 +20,8 @@ static inline wide reciprocal(wide x) {
     const double denominator = x.s0 * ratio + x.s1;
     return (wide)(ratio / denominator, -1.0 / denominator);
 }
-static inline double first_part(wide x) { return x.s0; }
-static inline double second_part(wide x) { return x.s1; }
-static inline wide wide_of(double re, double im) { return (wide)(re, im); }
-static inline real largest_part(element x) { return fmax(fabs(x.s0), fabs(x.s1)); }
-
 #else
-
-#define wide double
-
-static inline wide widened(element x) { return (wide)x; }
-static inline element narrowed(wide x) { return (element)x; }
-static inline wide conjugated(wide x) { return x; }
-static inline wide times(wide a, wide b) { return a * b; }
 static inline wide reciprocal(wide x) { return 1.0 / x; }
-static inline double first_part(wide x) { return x; }
-static inline double second_part(wide x) { return 0.0; }
-static inline wide wide_of(double re, double im) { return re; }
-static inline real largest_part(element x) { return fabs(x); }
-
 #endif
 
 // Stages `first_stage` to `last_stage` - 1 in a panel of m rows. A stage applies the reflector of column stage - 1, if there is one, and then sums

@@ -3,14 +3,6 @@
 
 #define TRIANGLE_EDGE(lower, i, j) ((lower) ? (i) >= (j) : (i) <= (j))
 
-static inline element real_part(element x) {
-#if IS_COMPLEX
-    return (element)(x.s0, (real)0);
-#else
-    return x;
-#endif
-}
-
 // All of a symmetric or Hermitian matrix, of which one triangle is read; the imaginary parts of a Hermitian one's
 // diagonal are taken to be zero.
 __kernel void mirror(ulong n, __global const element *a, ulong a_offset, ulong a_leading, uint lower, uint hermitian,

@@ -318,6 +318,6 @@ GROUP_KERNEL combine(uint n, uint k, uint j, uint slots, __global const element 
 GROUP_KERNEL to_elements(ulong count, __global const double *numbers, __global element *elements) {
     const ulong k = get_global_id(0);
     if (k < count) {
-        elements[k] = element_of_real((real)numbers[k]);
+        elements[k] = of_real((real)numbers[k]);
     }
 }

@@ -5,15 +5,11 @@ mod common;
 
 use common::*;
 use lattice_compute::Team;
-use lattice_linalg::host::level1::Arithmetic;
-use lattice_linalg::split::factor::{FactorParams, geqrf, getrf, getrs, potrf, potrs, trsm, unmqr};
+use lattice_linalg::split::factor::{
+    Divisible, FactorParams, geqrf, getrf, getrs, potrf, potrs, trsm, unmqr,
+};
 use lattice_linalg::split::{HostMut, HostRef, SplitParams};
 use lattice_linalg::{BlasError, Diagonal, MatrixLayout, Op, Triangle, host};
-use std::ops::Div;
-
-trait Number: Arithmetic + Div<Output = Self> {}
-
-impl<T: Arithmetic + Div<Output = T>> Number for T {}
 
 /// The host, each device, and teams of two and three.
 fn teams() -> Vec<Team> {
@@ -50,7 +46,7 @@ fn part(rows: usize, kept: [usize; 2], a: &[C64], keeps: fn(usize, usize) -> boo
 }
 
 /// Factorises in two goes, ended after the first block, and checks that the bits are the same.
-fn interrupted<T: Number>(
+fn interrupted<T: Divisible>(
     whole: &[T],
     before: &[T],
     mut run: impl FnMut(&mut [T], usize, &mut dyn FnMut(usize) -> bool) -> Result<(), BlasError>,
@@ -72,7 +68,7 @@ fn interrupted<T: Number>(
     assert_eq!(elements, whole, "other bits after {columns} columns");
 }
 
-fn cholesky<T: Number>(team: &Team, draw: &mut Draw, n: usize, width: usize) {
+fn cholesky<T: Divisible>(team: &Team, draw: &mut Draw, n: usize, width: usize) {
     let triangle = draw.of(&[Triangle::Lower, Triangle::Upper]);
     let layout = draw.layout(n, n);
     let what = format!("{triangle:?} {}", named(team, &layout));
@@ -113,7 +109,7 @@ fn cholesky<T: Number>(team: &Team, draw: &mut Draw, n: usize, width: usize) {
     expect_ratio(&format!("potrs {what}"), norm1(&rest, n), bound);
 }
 
-fn lu<T: Number>(team: &Team, draw: &mut Draw, [rows, columns]: [usize; 2], width: usize) {
+fn lu<T: Divisible>(team: &Team, draw: &mut Draw, [rows, columns]: [usize; 2], width: usize) {
     let layout = draw.layout(rows, columns);
     let what = named(team, &layout);
     let mut held = Held::new(layout, guard::<T>(), everywhere, |_, _| draw.number());
@@ -167,7 +163,7 @@ fn lu<T: Number>(team: &Team, draw: &mut Draw, [rows, columns]: [usize; 2], widt
     }
 }
 
-fn qr<T: Number>(team: &Team, draw: &mut Draw, [rows, columns]: [usize; 2], width: usize) {
+fn qr<T: Divisible>(team: &Team, draw: &mut Draw, [rows, columns]: [usize; 2], width: usize) {
     let layout = draw.layout(rows, columns);
     let what = named(team, &layout);
     let mut held = Held::new(layout, guard::<T>(), everywhere, |_, _| draw.number());
@@ -207,7 +203,7 @@ fn qr<T: Number>(team: &Team, draw: &mut Draw, [rows, columns]: [usize; 2], widt
     }
 }
 
-fn systems<T: Number>(team: &Team, draw: &mut Draw, n: usize, width: usize) {
+fn systems<T: Divisible>(team: &Team, draw: &mut Draw, n: usize, width: usize) {
     for (triangle, keeps) in [(Triangle::Lower, in_lower as fn(_, _) -> _), (Triangle::Upper, in_upper)] {
         for op in Op::ALL {
             let diagonal = draw.of(&[Diagonal::Stored, Diagonal::Ones]);

@@ -15,12 +15,19 @@ use std::sync::{Arc, Mutex};
 
 pub(super) const ELEMENTS: &str = include_str!("../../cl/elements.cl");
 pub(super) const COMMON: &str = include_str!("../../cl/gemm.cl");
+/// The order of tiles, and copies that are only started.
+pub(super) const BANDS: &str = include_str!("../../cl/bands.cl");
+pub(super) const ASYNC_COPIES: &str = include_str!("../../cl/async_copies.cl");
 const TEXTBOOK: KernelFamily =
     KernelFamily::new("gemm_textbook", &[ELEMENTS, COMMON, include_str!("../../cl/gemm_textbook.cl")]);
-const REGISTERS: KernelFamily =
-    KernelFamily::new("gemm_registers", &[ELEMENTS, COMMON, include_str!("../../cl/gemm_registers.cl")]);
-const MMA: KernelFamily =
-    KernelFamily::new("gemm_mma", &[ELEMENTS, COMMON, include_str!("../../cl/gemm_mma.cl")]);
+const REGISTERS: KernelFamily = KernelFamily::new(
+    "gemm_registers",
+    &[ELEMENTS, COMMON, BANDS, include_str!("../../cl/gemm_registers.cl")],
+);
+const MMA: KernelFamily = KernelFamily::new(
+    "gemm_mma",
+    &[ELEMENTS, COMMON, BANDS, ASYNC_COPIES, include_str!("../../cl/gemm_mma.cl")],
+);
 
 /// Edge of the textbook's work-groups.
 const TEXTBOOK_TILE: usize = 16;

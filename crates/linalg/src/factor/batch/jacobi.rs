@@ -21,6 +21,7 @@ const ROTATIONS: KernelFamily = KernelFamily::new(
         TRIANGLE_SOURCES[0],
         TRIANGLE_SOURCES[1],
         include_str!("../../../cl/wide.cl"),
+        include_str!("../../../cl/rotations.cl"),
         include_str!("../../../cl/batch_jacobi.cl"),
     ],
 );

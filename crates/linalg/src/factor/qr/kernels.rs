@@ -13,7 +13,13 @@ use std::sync::Arc;
 
 const QR: KernelFamily = KernelFamily::new(
     "qr",
-    &[TRIANGLE_SOURCES[0], TRIANGLE_SOURCES[1], MEETING, include_str!("../../../cl/qr.cl")],
+    &[
+        TRIANGLE_SOURCES[0],
+        TRIANGLE_SOURCES[1],
+        include_str!("../../../cl/wide.cl"),
+        MEETING,
+        include_str!("../../../cl/qr.cl"),
+    ],
 );
 
 /// Most columns of a panel.

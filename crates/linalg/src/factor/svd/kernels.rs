@@ -13,6 +13,7 @@ const JACOBI: KernelFamily = KernelFamily::new(
         TRIANGLE_SOURCES[0],
         TRIANGLE_SOURCES[1],
         include_str!("../../../cl/wide.cl"),
+        include_str!("../../../cl/rotations.cl"),
         include_str!("../../../cl/jacobi.cl"),
     ],
 );

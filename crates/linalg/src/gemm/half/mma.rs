@@ -3,6 +3,7 @@
 use super::format::{HalfFormat, HalfResult};
 use crate::completion::Completion;
 use crate::error::BlasResult;
+use crate::gemm::kernels::{ASYNC_COPIES, BANDS};
 use crate::gemm::tuning::LOCAL_BYTES_OF_NVIDIA;
 use crate::matrix::{MatMut, MatRef, MatrixLayout};
 use lattice_compute::scalar::Precision;
@@ -14,7 +15,7 @@ use std::sync::{Arc, Mutex};
 
 const MMA: KernelFamily = KernelFamily::new(
     "gemm_half_mma",
-    &[include_str!("../../../cl/half.cl"), include_str!("../../../cl/gemm_half_mma.cl")],
+    &[include_str!("../../../cl/half.cl"), BANDS, ASYNC_COPIES, include_str!("../../../cl/gemm_half_mma.cl")],
 );
 
 /// Numbers of a copy, and numbers by which lines in local memory are longer.

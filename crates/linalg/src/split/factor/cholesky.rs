@@ -1,6 +1,6 @@
 //! A = L Lᴴ or A = Uᴴ U of a matrix in host memory.
 
-use super::panel::{Panel, through, write};
+use super::panel::{Panel, write};
 use super::triangle::{System, solve};
 use super::{Divisible, FactorParams, FactorWatch, Finished, tell};
 use crate::error::BlasResult;
@@ -43,7 +43,7 @@ pub fn potrf<T: Divisible>(
         return Ok(info);
     };
     for block in blocks {
-        let (done, width) = (0..block.start, block.len());
+        let (done, rows) = (0..block.start, n - block.start);
         let mut panel = Panel::of(a.as_ref().part(block.start..n, block.clone())?);
         // Imaginary parts on the diagonal are not read.
         let diagonal = |(j, column): (usize, &mut [T])| {
@@ -53,17 +53,15 @@ pub fn potrf<T: Divisible>(
         if !done.is_empty() {
             let all = a.as_ref();
             let factors = [all.part(block.start..n, done.clone())?, all.part(block.clone(), done)?];
-            params.subtract(team, factors, [Op::N, Op::C], panel.rows_mut(0..n - block.start)?)?;
+            params.subtract(team, factors, [Op::N, Op::C], panel.rows_mut(0..rows)?)?;
         }
-        let rows = panel.rows_mut(0..n - block.start)?;
-        let info = through(device, rows, |panel| Ok(potrf_columns(panel)?.wait()?))?;
+        let info = panel.on_device(device, 0..rows, |panel| Ok(potrf_columns(panel)?.wait()?))?;
         let place = layout.submatrix(block.start..n, block.clone())?;
         panel.write(HostMut::new(a.elements(), place)?, true);
         if info > 0 {
             return Ok(block.start + info);
         }
-        let columns = block.start + width;
-        tell(watch, Finished { columns, all: n, elements: a.elements(), pivots: &[], tau: &[] })?;
+        tell(watch, Finished { columns: block.end, all: n, elements: a.elements(), pivots: &[], tau: &[] })?;
     }
     Ok(0)
 }
