@@ -1,6 +1,6 @@
 //! Properties of distributions of jobs over workers.
 
-use lattice_compute::schedule::{BALANCED, fit, imbalance, partition, rebalance, seconds};
+use lattice_compute::schedule::{BALANCED, Balance, fit, imbalance, partition, rebalance, seconds};
 use proptest::prelude::*;
 
 fn costs() -> impl Strategy<Value = Vec<f64>> {
@@ -51,13 +51,14 @@ proptest! {
     fn moves_make_the_difference_smaller(costs in costs(), speeds in speeds(), believed in speeds()) {
         let workers = speeds.len().min(believed.len());
         let (real, believed) = (times(&costs, &speeds[..workers]), times(&costs, &believed[..workers]));
-        let mut jobs = partition(&believed);
-        let before = seconds(&jobs, &real);
-        let moves = rebalance(&mut jobs, &believed, &before, &free(&believed));
-        expect_all_jobs(&jobs, costs.len());
+        let mut balance = Balance::new(believed.clone(), free(&believed));
+        let before = seconds(balance.jobs(), &real);
+        let moves = balance.after(&before);
+        expect_all_jobs(balance.jobs(), costs.len());
         let longest = |seconds: &[f64]| seconds.iter().copied().fold(0.0, f64::max);
         if before.iter().all(|&time| time > 0.0) {
-            prop_assert!(longest(&seconds(&jobs, &real)) <= longest(&before) * (1.0 + 1e-12));
+            let after = longest(&seconds(balance.jobs(), &real));
+            prop_assert!(after <= longest(&before) * (1.0 + 1e-12));
         }
         for step in moves {
             prop_assert!(step.from != step.to);
@@ -79,13 +80,12 @@ fn many_small_jobs_come_into_balance() {
         let believed: Vec<f64> =
             speeds.iter().enumerate().map(|(k, s)| s * (1.0 + 0.03 * (k % 3) as f64)).collect();
         let (real, believed) = (times(&groups(), &speeds), times(&groups(), &believed));
-        let mut jobs = partition(&believed);
         let limit = if workers == 12 { 0.05 } else { BALANCED };
+        let mut balance = Balance::new(believed.clone(), free(&believed));
         for _ in 0..2 {
-            let measured = seconds(&jobs, &real);
-            rebalance(&mut jobs, &believed, &measured, &free(&real));
+            balance.after(&seconds(balance.jobs(), &real));
         }
-        let imbalance = imbalance(&seconds(&jobs, &real));
+        let imbalance = imbalance(&seconds(balance.jobs(), &real));
         assert!(imbalance < limit, "{workers} workers: {imbalance}");
     }
 }
@@ -101,17 +101,104 @@ fn a_worker_that_slows_down_loses_jobs() {
         // Each job costs a tenth of its time to take.
         let migration: Vec<Vec<f64>> =
             believed.iter().map(|times| times.iter().map(|time| 0.1 * time).collect()).collect();
-        let mut jobs = partition(&believed);
-        let before = jobs[slowed].len();
+        let mut balance = Balance::new(believed, migration);
+        let before = balance.jobs()[slowed].len();
         for _ in 0..2 {
-            let measured = seconds(&jobs, &real);
-            rebalance(&mut jobs, &believed, &measured, &migration);
+            balance.after(&seconds(balance.jobs(), &real));
         }
-        expect_all_jobs(&jobs, groups().len());
-        let imbalance = imbalance(&seconds(&jobs, &real));
+        expect_all_jobs(balance.jobs(), groups().len());
+        let imbalance = imbalance(&seconds(balance.jobs(), &real));
         assert!(imbalance < BALANCED, "worker {slowed} at {factor}: {imbalance}");
-        assert!(jobs[slowed].len() < before);
+        assert!(balance.jobs()[slowed].len() < before);
     }
+}
+
+/// Groups of points of a large molecule: points times functions squared, from very little to very much.
+fn work() -> Vec<f64> {
+    let of = |k: usize| 10.0 * (1.0 + k as f64).powi(2) * (1.0 + (k * 37 % 101) as f64 / 300.0);
+    (0..756).map(of).collect()
+}
+
+/// What runs really take: a GPU, and processors that are `ratio` times slower. Both have a time of their own for each run
+/// and for each job, the processors also for each batch. Jobs take the processors `slower` times what is believed.
+struct Unlike {
+    ratio: f64,
+    slower: f64,
+}
+
+impl Unlike {
+    const OF_RUN: [f64; 2] = [2e-3, 1e-3];
+
+    fn believed(&self) -> Vec<Vec<f64>> {
+        let work = work();
+        let all: f64 = work.iter().sum();
+        let of = |constant: f64, slope: f64| work.iter().map(|work| constant + slope * work / all).collect();
+        vec![of(2e-6, 0.04), of(2e-5, 0.04 * self.ratio)]
+    }
+
+    /// Times of a run, each up to the part `noise` longer.
+    fn run(&self, jobs: &[Vec<usize>], noise: [f64; 2]) -> Vec<f64> {
+        let expected = seconds(jobs, &self.believed());
+        let batches = jobs[1].len().div_ceil(20) as f64;
+        let times = [expected[0], self.slower * expected[1] + 2e-4 * batches];
+        (0..2).map(|worker| (Self::OF_RUN[worker] + times[worker]) * (1.0 + noise[worker])).collect()
+    }
+
+    fn alone(&self) -> f64 {
+        Self::OF_RUN[0] + self.believed()[0].iter().sum::<f64>()
+    }
+
+    /// Imbalance, and the longest time beside the GPU's alone, of each run.
+    fn runs(&self, noise: &[[f64; 2]]) -> Vec<[f64; 2]> {
+        let believed = self.believed();
+        let mut balance = Balance::new(believed.clone(), free(&believed));
+        let mut run = |&noise: &[f64; 2]| {
+            let seconds = self.run(balance.jobs(), noise);
+            balance.after(&seconds);
+            expect_all_jobs(balance.jobs(), believed[0].len());
+            [imbalance(&seconds), seconds[0].max(seconds[1]) / self.alone()]
+        };
+        noise.iter().map(&mut run).collect()
+    }
+}
+
+#[test]
+fn a_gpu_and_processors_come_into_balance_after_two_runs() {
+    for slower in [0.5, 0.7, 0.95, 1.05, 1.3, 2.0, 4.0, 20.0] {
+        for ratio in [15.0, 25.0, 50.0] {
+            let runs = Unlike { ratio, slower }.runs(&[[0.0; 2]; 5]);
+            assert!(runs[2][0] < 0.03 && runs[4][0] < BALANCED, "{ratio} {slower}: {runs:?}");
+            assert!(runs[2..].iter().all(|run| run[1] < 1.02), "{ratio} {slower}: {runs:?}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    /// Whatever the processors take, and whatever chance adds, the GPU beside them is soon as fast as alone.
+    #[test]
+    fn a_gpu_beside_processors_is_no_slower(
+        ratio in 15.0_f64..60.0,
+        slower in prop_oneof![0.3_f64..1.2, 1.2_f64..20.0],
+        noise in prop::collection::vec([0.0_f64..0.02, 0.0_f64..0.02], 12),
+    ) {
+        let runs = Unlike { ratio, slower }.runs(&noise);
+        prop_assert!(runs[3..].iter().all(|run| run[1] < 1.06), "{:?}", runs);
+    }
+}
+
+/// One run out of balance after one in balance is taken for chance; a second one is not.
+#[test]
+fn chance_moves_nothing() {
+    let times = times(&groups(), &[1.0, 1.0]);
+    let mut balance = Balance::new(times.clone(), free(&times));
+    let even = seconds(balance.jobs(), &times);
+    let slow = [even[0], 1.5 * even[1]];
+    assert_eq!(balance.after(&even), []);
+    assert_eq!(balance.after(&slow), []);
+    assert_eq!(balance.after(&even), []);
+    assert_eq!(balance.after(&slow), []);
+    assert!(!balance.after(&slow).is_empty());
 }
 
 /// Processors take what has little work for its bytes, and each does what it can do at all.
@@ -120,12 +207,13 @@ fn jobs_go_to_those_who_can_do_them() {
     let times = vec![vec![1.0, 1.0, 9.0, 9.0], vec![9.0, f64::INFINITY, 1.0, 1.0]];
     assert_eq!(partition(&times), [vec![0, 1], vec![2, 3]]);
     let mut jobs = vec![vec![0, 1], vec![]];
-    let moves = rebalance(&mut jobs, &[vec![1.0, 2.0], vec![1.0, f64::INFINITY]], &[3.0, 0.0], &free(&times));
+    let able = [vec![1.0, 2.0], vec![1.0, f64::INFINITY]];
+    let moves = rebalance(&mut jobs, &able, &[3.0, 0.0], &[1.0; 2], &free(&times));
     assert_eq!((moves.len(), moves[0].job), (1, 0));
     // A worker that did a small job faster than expected is not believed to do large ones so.
     let mut jobs = vec![vec![0, 1, 2], vec![3]];
     let times = [vec![1.0, 1.0, 1.0, 0.1], vec![50.0, 50.0, 50.0, 20.0]];
-    assert_eq!(rebalance(&mut jobs, &times, &[3.0, 0.5], &free(&times)), []);
+    assert_eq!(rebalance(&mut jobs, &times, &[3.0, 0.5], &[1.0; 2], &free(&times)), []);
 }
 
 #[test]
@@ -148,11 +236,11 @@ fn what_cannot_be_moved_stays() {
     // One job is all of the work: to move it would only exchange the workers.
     let mut jobs = vec![vec![0], vec![]];
     let one = times(&[5.0], &[1.0; 2]);
-    assert_eq!(rebalance(&mut jobs, &one, &[1.0, 0.0], &free(&one)), []);
+    assert_eq!(rebalance(&mut jobs, &one, &[1.0, 0.0], &[1.0; 2], &free(&one)), []);
     // A move that costs more than it brings.
     let mut jobs = vec![vec![0, 1], vec![2]];
     let alike = times(&[1.0; 3], &[1.0; 2]);
-    assert_eq!(rebalance(&mut jobs, &alike, &[2.0, 1.0], &[vec![9.0; 3], vec![9.0; 3]]), []);
+    assert_eq!(rebalance(&mut jobs, &alike, &[2.0, 1.0], &[1.0; 2], &[vec![9.0; 3], vec![9.0; 3]]), []);
     assert_eq!(imbalance(&[2.0]), 0.0);
     assert_eq!(imbalance(&[]), 0.0);
     // A worker without speed gets nothing.

@@ -2,7 +2,7 @@
 
 use super::basis::Basis;
 use super::density::Density;
-use super::device::{OnDevice, Source, least_bytes};
+use super::device::{OnDevice, Source, least_bytes, most_values};
 use super::error::{XcError, XcResult};
 use super::functional::Functional;
 use super::grid::Grid;
@@ -10,8 +10,9 @@ use super::groups::{Group, Rules, grouped};
 use super::host::{self, Sums};
 use super::stages::StageTime;
 use super::tables::values_of;
-use lattice_compute::schedule::{self, Move, imbalance, partition, rebalance};
+use lattice_compute::schedule::{Balance, Move, fit, imbalance};
 use lattice_compute::{Device, DeviceKind, Team, available_memory};
+use rayon::prelude::*;
 use std::time::Instant;
 
 /// Side of a cube on processors, in bohr.
@@ -195,11 +196,8 @@ pub struct Plan {
     grid: Grid,
     groups: Vec<Group>,
     members: Vec<Member>,
-    /// What each member is expected to need for each group; nothing for one device.
-    times: Vec<Vec<f64>>,
-    migration: Vec<Vec<f64>>,
-    /// The groups of each member.
-    jobs: Vec<Vec<usize>>,
+    /// Which device has which groups; `None` unless there are several.
+    balance: Option<Balance>,
     info: PlanInfo,
 }
 
@@ -280,19 +278,16 @@ impl Plan {
             let wanted = least_bytes([&groups[group]], options.numbers.bytes());
             return Err(XcError::Budget { budget: devices.iter().map(budget).max().unwrap_or(0), wanted });
         }
-        let jobs = match devices {
-            [] => Vec::new(),
-            [_] => vec![(0..groups.len()).collect()],
-            _ => partition(&times),
-        };
+        let balance = (devices.len() > 1).then(|| Balance::new(times, migration));
+        let all = [(0..groups.len()).collect()];
+        let jobs: &[Vec<usize>] = balance.as_ref().map_or(&all, Balance::jobs);
         let mut members = Vec::new();
-        for (device, mine) in devices.iter().zip(&jobs) {
+        for (device, mine) in devices.iter().zip(jobs) {
             let part = Part::new(options.numbers, device, source, mine, budget(device))?;
             members.push(Member { device: device.clone(), budget: budget(device), part });
         }
         info.budget_bytes = members.iter().map(|member| member.budget).sum();
-        let mut plan =
-            Self { basis: basis.clone(), grid: grid.clone(), groups, members, times, migration, jobs, info };
+        let mut plan = Self { basis: basis.clone(), grid: grid.clone(), groups, members, balance, info };
         plan.count_kept();
         Ok(plan)
     }
@@ -335,12 +330,18 @@ impl Plan {
             &mut self.members,
             |member| with_part!(&mut member.part, part => part.evaluate(density, functional)),
         )?;
-        let share = |((member, jobs), (_, seconds)): ((&Member, &Vec<usize>), &(Sums, f64))| Share {
-            label: member.device.label().to_owned(),
-            groups: jobs.len(),
-            seconds: *seconds,
+        let groups = |number: usize| match &self.balance {
+            Some(balance) => balance.jobs()[number].len(),
+            None => self.groups.len(),
         };
-        let shares: Vec<Share> = self.members.iter().zip(&self.jobs).zip(&found).map(share).collect();
+        let members = self.members.iter().zip(&found).enumerate();
+        let shares: Vec<Share> = members
+            .map(|(number, (member, &(_, seconds)))| Share {
+                label: member.device.label().to_owned(),
+                groups: groups(number),
+                seconds,
+            })
+            .collect();
         let mut sums = found.into_iter().map(|(sums, _)| sums);
         let first = sums.next().expect("a team that is not the host has a device");
         let sums = sums.fold(first, added);
@@ -350,12 +351,11 @@ impl Plan {
 
     /// Moves groups from slow devices to fast ones.
     fn rebalance(&mut self, shares: &[Share]) -> XcResult<Vec<Move>> {
-        if self.members.len() < 2 {
+        let Self { basis, grid, groups, members, balance: Some(balance), .. } = self else {
             return Ok(Vec::new());
-        }
+        };
         let seconds: Vec<f64> = shares.iter().map(|share| share.seconds).collect();
-        let moves = rebalance(&mut self.jobs, &self.times, &seconds, &self.migration);
-        let Self { basis, grid, groups, members, .. } = self;
+        let moves = balance.after(&seconds);
         let source = Source { basis, grid, groups };
         for (number, member) in members.iter_mut().enumerate() {
             let of = |has: fn(&Move) -> usize, lacks: fn(&Move) -> usize| {
@@ -434,7 +434,7 @@ fn added(mut sums: Sums, more: Sums) -> Sums {
     sums.energy += more.energy;
     sums.electrons.iter_mut().zip(more.electrons).for_each(|(sum, part)| *sum += part);
     for (matrix, more) in sums.matrices.iter_mut().zip(more.matrices) {
-        matrix.iter_mut().zip(more).for_each(|(sum, part)| *sum += part);
+        matrix.par_iter_mut().zip(more).with_min_len(1 << 14).for_each(|(sum, part)| *sum += part);
     }
     sums
 }
@@ -456,11 +456,24 @@ fn at_once<R: Send>(
 
 /// Returns ten ranges of groups of all sizes, by whose times devices are compared.
 ///
-/// A processor computes one group after the other; on other devices a range is wide enough to fill them.
-fn ladder(groups: usize, kind: DeviceKind) -> Vec<std::ops::Range<usize>> {
-    let width = if kind == DeviceKind::Cpu { 1 } else { groups.div_ceil(40) };
-    let first = |step: usize| step * groups.saturating_sub(width) / 9;
-    let mut ladder: Vec<_> = (0..10).map(|step| first(step)..(first(step) + width).min(groups)).collect();
+/// A range ends at each tenth of the groups. It is as wide as a batch of the device, so that what each launch costs is shared as in
+/// an evaluation. No range has more than a fortieth of all, unless it is one group.
+fn ladder(groups: &[Group], batch: usize) -> Vec<std::ops::Range<usize>> {
+    let all: usize = groups.iter().map(values_of).sum();
+    let most = batch.min(all / 40);
+    let range = |step: usize| {
+        let end = (step + 1) * groups.len() / 10;
+        let (mut begin, mut values) = (end, 0);
+        while begin > 0 {
+            values += values_of(&groups[begin - 1]);
+            if begin < end && values > most {
+                break;
+            }
+            begin -= 1;
+        }
+        begin..end
+    };
+    let mut ladder: Vec<_> = (0..10).map(range).collect();
     ladder.dedup();
     ladder.retain(|range| !range.is_empty());
     ladder
@@ -477,7 +490,8 @@ impl Speed {
         let nothing = Density::new(functions, vec![0.0; functions * functions])?;
         let (mut measured, mut making) = (Vec::new(), f64::INFINITY);
         let mut sizes = [Vec::new(), Vec::new()];
-        for range in ladder(groups.len(), device.info().kind) {
+        let batch = most_values(device, budget, numbers.bytes());
+        for range in ladder(groups, batch) {
             let jobs: Vec<usize> = range.filter(|&job| fits(&groups[job])).collect();
             if jobs.is_empty() {
                 continue;
@@ -496,7 +510,7 @@ impl Speed {
             let none = vec![f64::INFINITY; groups.len()];
             return Ok(Self { times: none.clone(), migration: none });
         }
-        let [by_work, by_bytes] = sizes.map(|sizes| schedule::fit(&sizes, &measured));
+        let [by_work, by_bytes] = sizes.map(|sizes| fit(&sizes, &measured));
         let seconds = |group: &Group| match (fits(group), by_work.error <= by_bytes.error) {
             (false, _) => f64::INFINITY,
             (true, true) => by_work.seconds(work(group)),

@@ -28,23 +28,18 @@ pub fn imbalance(seconds: &[f64]) -> f64 {
 
 /// Moves jobs from the slowest worker to the fastest until all are in balance, in at most five rounds.
 ///
-/// `seconds` are the measured times of the workers for their `jobs`. A worker is expected to need
-/// its `times` for jobs, all times the factor by which it was slower than expected, at least 1. `migration` has
-/// the seconds that it costs each worker to take each job. A round brings the slowest and the
-/// fastest worker together, as near as jobs allow. Each move takes the job that is nearest to half
-/// of their difference, and none that would make it larger.
+/// `seconds` are the measured times of the workers for their `jobs`. A job that moves is expected
+/// to take a worker its `times`, all times the worker's factor. `migration` has the seconds that it
+/// costs each worker to take each job. A round brings the slowest and the fastest worker together,
+/// as near as jobs allow. Each move takes the job that is nearest to half of their difference, and
+/// none that would make it larger.
 pub fn rebalance(
     jobs: &mut [Vec<usize>],
     times: &[Vec<f64>],
     seconds: &[f64],
+    factors: &[f64],
     migration: &[Vec<f64>],
 ) -> Vec<Move> {
-    let expected = super::seconds(jobs, times);
-    // No worker is taken for faster than expected. One that has few and small jobs may seem so, and a
-    // large job would then take much longer than it seemed.
-    let factor =
-        |(expected, seconds): (&f64, &f64)| if *expected > 0.0 { (seconds / expected).max(1.0) } else { 1.0 };
-    let factors: Vec<f64> = expected.iter().zip(seconds).map(factor).collect();
     if seconds.iter().all(|&time| time <= 0.0) {
         return Vec::new();
     }

@@ -17,8 +17,8 @@ pub(super) const KEPT_PLANES: usize = 4;
 /// Planes of functions for a gradient: all second derivatives too.
 pub(super) const ALL_PLANES: usize = 10;
 
-/// Functions times points of a batch on processors, whose caches hold them.
-const ON_PROCESSORS: usize = 1 << 19;
+/// Functions times points of a batch for each unit of a processor, whose caches hold them.
+const ON_A_UNIT: usize = 1 << 18;
 
 /// Functions times points of a batch on other devices, whose units are many.
 const ON_OTHERS: usize = 1 << 25;
@@ -68,12 +68,6 @@ pub(super) fn parts<W: Real>() -> usize {
     }
 }
 
-/// Puts the parts of sums together.
-pub(super) fn joined<W: Real>(values: &[W]) -> Vec<f64> {
-    let count = values.len() / parts::<W>();
-    (0..count).map(|k| values[k..].iter().step_by(count).map(|&part| Real::to_f64(part)).sum()).collect()
-}
-
 /// More memory for a gradient.
 pub(super) struct GradientScratch<T> {
     pub functions: Buffer<T>,
@@ -91,20 +85,21 @@ pub(crate) fn least_bytes<'a>(groups: impl IntoIterator<Item = &'a Group>, size:
     groups.into_iter().map(of).max().unwrap_or(0)
 }
 
-/// Cuts a list of groups into batches, in their order.
-pub(super) fn cut(
-    device: &Device,
-    groups: &[Group],
-    jobs: &[usize],
-    budget: u64,
-    size: usize,
-) -> Vec<Vec<usize>> {
+/// Returns the functions times points of a batch.
+pub(crate) fn most_values(device: &Device, budget: u64, size: usize) -> usize {
     let info = device.info();
-    let most = if info.kind == DeviceKind::Cpu { ON_PROCESSORS } else { ON_OTHERS } as u64;
+    let most = match info.kind {
+        DeviceKind::Cpu => ON_A_UNIT.saturating_mul(info.compute_units.max(1)),
+        _ => ON_OTHERS,
+    };
     // A fourth of the budget is for batches that keep nothing, and a buffer has all planes of a gradient.
     let of_budget = budget / 4 / ((KEPT_PLANES + 2) * size) as u64;
     let of_buffers = info.max_allocation_bytes / (ALL_PLANES * size) as u64;
-    let most = most.min(of_budget).min(of_buffers) as usize;
+    (most as u64).min(of_budget).min(of_buffers) as usize
+}
+
+/// Cuts a list of groups into batches, in their order.
+pub(super) fn cut(groups: &[Group], jobs: &[usize], most: usize) -> Vec<Vec<usize>> {
     let (mut batches, mut values) = (Vec::<Vec<usize>>::new(), usize::MAX);
     for &job in jobs {
         let more = values_of(&groups[job]);

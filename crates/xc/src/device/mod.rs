@@ -4,6 +4,7 @@ mod basis;
 mod batch;
 mod kernels;
 mod run;
+mod staging;
 #[cfg(test)]
 mod tests;
 
@@ -16,15 +17,16 @@ use crate::groups::Group;
 use crate::host::Sums;
 use crate::stages::{Stage, StageTime, Watch};
 use basis::OnDeviceBasis;
-use batch::{ALL_PLANES, Batch, GradientScratch, KEPT_PLANES, Scratch, cut, joined, parts};
+use batch::{ALL_PLANES, Batch, GradientScratch, KEPT_PLANES, Scratch, cut, parts};
 use kernels::Kernels;
 use lattice_compute::scalar::{Element, Precision, Real};
 use lattice_compute::{Buffer, Device};
 use run::{BatchSums, Run};
+use staging::joined;
 use std::sync::Arc;
 use std::time::Instant;
 
-pub(crate) use batch::least_bytes;
+pub(crate) use batch::{least_bytes, most_values};
 
 /// What groups are made of, and all of them.
 #[derive(Clone, Copy)]
@@ -124,7 +126,8 @@ impl<T: Real + Element, W: Real> OnDevice<T, W> {
 
     /// Holds more groups in batches of their own.
     fn add(&mut self, source: Source<'_>, jobs: &[usize]) -> XcResult<()> {
-        for jobs in cut(&self.device, source.groups, jobs, self.budget, size_of::<T>()) {
+        let most = most_values(&self.device, self.budget, size_of::<T>());
+        for jobs in cut(source.groups, jobs, most) {
             let jobs = jobs.into_iter().map(|job| (job, true)).collect();
             let mut held = Held::new(&self.device, source, jobs, Self::is_by_host())?;
             let bytes = held.batch.kept_bytes();
@@ -194,8 +197,8 @@ impl<T: Real + Element, W: Real> OnDevice<T, W> {
             self.spins.push((density, Buffer::uninitialised(&self.device, parts::<W>() * elements)?));
         }
         for ((to, matrix), values) in self.spins.iter_mut().zip(density.spins()) {
-            to.write(&values.iter().map(|&value| T::from_f64(value)).collect::<Vec<_>>())?;
             matrix.fill(W::default())?;
+            staging::send(&self.device, values, to)?;
         }
         Ok(())
     }
@@ -258,8 +261,8 @@ impl<T: Real + Element, W: Real> OnDevice<T, W> {
         let (device, spins) = (self.device.clone(), density.spins().len());
         self.compute(spins, functional, &mut Watch::off(&device))?;
         device.flush()?;
-        let matrix = |(_, matrix): &(Buffer<T>, Buffer<W>)| Ok(joined(&matrix.to_vec()?));
-        let matrices = self.spins[..spins].iter().map(matrix).collect::<XcResult<_>>()?;
+        let matrices = self.spins[..spins].iter().map(|(_, matrix)| staging::read(matrix));
+        let matrices = matrices.collect::<XcResult<_>>()?;
         let mut found = Sums { energy: 0.0, electrons: [0.0; 2], matrices };
         for held in &self.held {
             let sums = match &held.sums {

@@ -1,8 +1,9 @@
 //! The steps of an evaluation for one batch.
 
 use super::basis::OnDeviceBasis;
-use super::batch::{Batch, GradientScratch, Scratch, joined};
+use super::batch::{Batch, GradientScratch, Scratch};
 use super::kernels::{Kernels, OfDensity, count, number};
+use super::staging::joined;
 use crate::error::XcResult;
 use crate::functional::Functional;
 use crate::host::at_point;
