@@ -20,7 +20,10 @@ check() {
     test=$1 what=$2
     shift 2
     echo "check: $test under Oclgrind: $what" >&2
-    if [ "$test" = lattice_cl ]; then target=(--lib); else target=(--test "$test"); fi
+    case $test in
+    lattice_cl | lattice_linalg) target=(--lib) ;;
+    *) target=(--test "$test") ;;
+    esac
     binary=$(cargo test --workspace --quiet "${target[@]}" --no-run --message-format=json |
         sed -n 's|.*"executable":"\([^"]*/'"$test"'-[^"]*\)".*|\1|p' | tail -n 1)
     # The library loads OpenCL itself, so the simulator's runtime is named to it instead of being preloaded.
@@ -37,6 +40,7 @@ everything='--data-races --uninitialized --check-api'
 for test in device kernels_level1 kernels_bandwidth ladder matrix_operations cholesky lu qr eigen svd batch sparse_products gemm gauge_devices hadron_devices fft potentials pair_forces pair_motion grouped; do
     check "$test" "$everything"
 done
+check lattice_linalg "$everything" factor::eigen::level factor::eigen::values factor::eigen::tests
 check mixed "$everything"
 check sparse_solves "$everything" preconditioners_are_what_they_claim a_cycle_is_symmetric devices_make_the_levels
 # Oclgrind takes numbers that kernels of columns have loaded, and links that groups share, for uninitialised as soon as they come to local memory. It

@@ -16,10 +16,11 @@
 //! keep a copy of the factors and solve as often as needed.
 //!
 //! Nearly all of the work is done by products. The kernels beside them are in `cl/cholesky.cl`,
-//! `cl/lu.cl`, `cl/qr.cl`, `cl/tridiagonal.cl` and `cl/jacobi.cl`, their twins in
+//! `cl/lu.cl`, `cl/qr.cl`, `cl/tridiagonal.cl`, `cl/secular.cl` and `cl/jacobi.cl`, their twins in
 //! [`host::cholesky`](crate::host::cholesky), [`host::lu`](crate::host::lu),
-//! [`host::qr`](crate::host::qr), [`host::tridiagonal`](crate::host::tridiagonal) and
-//! [`host::jacobi`](crate::host::jacobi).
+//! [`host::qr`](crate::host::qr), [`host::tridiagonal`](crate::host::tridiagonal),
+//! [`host::secular`](crate::host::secular) and [`host::jacobi`](crate::host::jacobi). The twin of
+//! `cl/sturm.cl` is [`tridiagonal_eigen`](lattice_solvers::tridiagonal_eigen).
 //!
 //! [`mixed_gesv`] and [`mixed_posv`] solve in double precision with factors in single.
 //! Many small matrices are factorised at once by [`batch`].

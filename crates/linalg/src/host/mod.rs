@@ -12,6 +12,7 @@ pub mod lu;
 pub mod mixed;
 pub mod qr;
 mod safe_squares;
+pub mod secular;
 pub mod sparse;
 pub mod triangular;
 pub mod tridiagonal;

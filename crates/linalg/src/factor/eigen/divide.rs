@@ -1,13 +1,13 @@
 //! Divide and conquer for real tridiagonal matrices.
 //!
 //! The matrix is cut into blocks of the same depth, which QL solves. Halves become one by a product
-//! with a matrix that the host makes: the products run on the device. The twin of it all is
+//! with the eigenvectors of a diagonal matrix plus one of rank one. The host decides which poles have
+//! no part in it, and sorts. All else runs on the device. The twin of it all is
 //! [`tridiagonal_eigen`], which is QL for the whole matrix.
 
-use super::merge::{Merged, Part, merge};
+use super::level::Level;
+use super::merge::{Merge, Part};
 use crate::error::BlasResult;
-use crate::matrix::{MatMut, MatRef, MatrixLayout};
-use crate::op::Op;
 use lattice_compute::{Buffer, Device};
 use lattice_solvers::{NoEigenvalue, tridiagonal_eigen};
 use rayon::prelude::*;
@@ -22,17 +22,6 @@ pub(super) struct Eigen {
     pub values: Vec<f64>,
     /// The wanted eigenvectors, as columns.
     pub vectors: Buffer<f64>,
-}
-
-/// Computes the eigenvalues of a tridiagonal matrix without eigenvectors, lowest first.
-///
-/// # Errors
-/// If a number is not finite.
-pub(super) fn eigenvalues(diagonal: &[f64], beside: &[f64]) -> Result<Vec<f64>, NoEigenvalue> {
-    let (mut values, mut beside) = (diagonal.to_vec(), beside.to_vec());
-    beside.resize(values.len(), 0.0);
-    tridiagonal_eigen(&mut values, &mut beside, &mut [])?;
-    Ok(values)
 }
 
 /// Computes all eigenvalues, and a range of the eigenvectors, of a tridiagonal matrix.
@@ -77,33 +66,21 @@ pub(super) fn eigenvectors(
     let mut parts: Vec<Part> = leaves.into_iter().map(|(part, _)| part).collect();
     for level in (0..depth).rev() {
         let cuts = bounds(level + 1);
-        let merged: Vec<Merged> = (0..1 << level)
-            .map(|k| merge(&parts[2 * k], &parts[2 * k + 1], beside[cuts[2 * k + 1] - 1]))
-            .collect();
-        let widths = |of: &Merged| only(of.part.values.len(), level);
-        let elements = merged.iter().map(|of| of.part.values.len() * widths(of).len()).sum();
-        let mut wider = Buffer::<f64>::uninitialised(device, elements)?;
-        let (mut from, mut to) = (0, 0);
-        for (k, of) in merged.iter().enumerate() {
-            let halves = [parts[2 * k].values.len(), parts[2 * k + 1].values.len()];
-            let (m, columns) = (halves[0] + halves[1], widths(of));
-            let width = columns.len();
-            let product = Buffer::from_slice(device, &of.product[columns.start * m..columns.end * m])?;
-            let product = MatRef::new(&product, MatrixLayout::column_major(m, width))?;
-            let place = MatrixLayout::column_major(m, width).offset(to);
-            let mut first = 0;
-            for half in halves {
-                let rows = first..first + half;
-                let old = MatRef::new(&vectors, MatrixLayout::column_major(half, half).offset(from))?;
-                let new = MatMut::new(&mut wider, place.submatrix(rows.clone(), 0..width)?)?;
-                crate::gemm::gemm(Op::N, Op::N, 1, old, product.submatrix(rows, 0..width)?, 0, new)?;
-                first += half;
-                from += half * half;
-            }
-            to += m * width;
+        let merges = parts.par_chunks(2).zip(cuts.par_chunks(2));
+        let merges = merges.map(|(halves, cut)| Merge::of(&halves[0], &halves[1], beside[cut[1] - 1]));
+        let work = Level::start(device, merges.collect(), |rows| only(rows, level))?;
+        let mut products = Buffer::<f64>::uninitialised(device, work.elements())?;
+        let mut merged = Buffer::<f64>::uninitialised(device, work.elements())?;
+        let values = work.finish(&vectors, &mut products, &mut merged)?;
+        let [mut first, mut last] = if level > 0 { work.ends(&merged)? } else { [Vec::new(), Vec::new()] };
+        parts = Vec::new();
+        for values in values {
+            let rows = values.len().min(first.len());
+            let [later_first, later_last] = [first.split_off(rows), last.split_off(rows)];
+            parts.push(Part { values, first, last });
+            (first, last) = (later_first, later_last);
         }
-        vectors = wider;
-        parts = merged.into_iter().map(|merged| merged.part).collect();
+        vectors = merged;
     }
     let values = parts.pop().map_or_else(Vec::new, |part| part.values);
     Ok(Ok(Eigen { values: values.into_iter().map(|value| value / scale).collect(), vectors }))
@@ -124,12 +101,13 @@ fn leaf(first: usize, diagonal: &[f64], beside: &[f64]) -> Result<(Part, Vec<Vec
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
+    use crate::factor::eigen::values::by_ql;
     use lattice_compute::{CacheMode, DeviceOptions, discover};
 
     /// Tridiagonal matrices of LAPACK's kinds, with their names.
-    fn matrices(n: usize) -> Vec<(&'static str, Vec<f64>, Vec<f64>)> {
+    pub fn matrices(n: usize) -> Vec<(&'static str, Vec<f64>, Vec<f64>)> {
         let make = |f: &dyn Fn(f64) -> f64, g: &dyn Fn(f64) -> f64| {
             ((0..n).map(|k| f(k as f64)).collect(), (0..n).map(|k| g(k as f64)).collect())
         };
@@ -157,7 +135,7 @@ mod tests {
                     let what = format!("{name}, {n} on {}", device.label());
                     let Eigen { values, vectors } = eigenvectors(&device, &d, &e, 0..n).unwrap().unwrap();
                     let vectors = vectors.to_vec().unwrap();
-                    let expected = eigenvalues(&d, &e).unwrap();
+                    let expected = by_ql(&d, &e).unwrap();
                     let size = d.iter().chain(&e).fold(0.0_f64, |size, x| size.max(x.abs()));
                     let bound = 10.0 * f64::EPSILON * (n.max(1) as f64) * size;
                     for (found, expected) in values.iter().zip(&expected) {

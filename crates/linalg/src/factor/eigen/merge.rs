@@ -1,10 +1,7 @@
-//! One merge of divide and conquer: two halves of a tridiagonal matrix become one.
+//! What the host does of a merge: two halves of a tridiagonal matrix become one.
 //!
 //! J. J. M. Cuppen, Numer. Math. 36 (1981) 177; M. Gu and S. C. Eisenstat, SIAM J. Matrix Anal. Appl.
 //! 16 (1995) 172.
-
-use super::secular::{Root, root};
-use rayon::prelude::*;
 
 /// What is known of a solved part: its eigenvalues, and two rows of its eigenvectors.
 #[derive(Clone, Debug)]
@@ -17,129 +14,90 @@ pub(super) struct Part {
     pub last: Vec<f64>,
 }
 
-/// A rotation of two columns in the plane of two eigenvectors.
-struct Rotation {
-    columns: [usize; 2],
-    c: f64,
-    s: f64,
+/// A rotation of two rows in the plane of two eigenvectors.
+pub(super) struct Rotation {
+    pub rows: [usize; 2],
+    pub c: f64,
+    pub s: f64,
 }
 
-/// A merged part.
-pub(super) struct Merged {
-    pub part: Part,
-    /// The matrix by which the eigenvectors of both halves, side by side, are multiplied.
+/// A merge whose poles and weights are known: the eigenvalues of D + ρ z zᵀ are wanted.
+pub(super) struct Merge {
+    /// Rows of both halves.
+    pub halves: [usize; 2],
+    pub rho: f64,
+    /// The poles that are left, in ascending order.
+    pub poles: Vec<f64>,
+    /// The zᵢ of the poles.
+    pub weights: Vec<f64>,
+    /// The row of each pole.
+    pub kept: Vec<usize>,
+    /// Rows whose poles are eigenvalues, with these.
+    pub deflated: Vec<(usize, f64)>,
+    /// Rotations that made weights zero, in their order.
+    pub rotations: Vec<Rotation>,
+}
+
+impl Merge {
+    /// Prepares the merge of two solved halves that are coupled by the element `beside`.
     ///
-    /// Its columns follow one another.
-    pub product: Vec<f64>,
-}
-
-/// Merges two solved halves that are coupled by the element `beside`.
-///
-/// The halves are those of the matrix whose last and first diagonal elements beside the cut are less
-/// by |`beside`|.
-pub(super) fn merge(upper: &Part, lower: &Part, beside: f64) -> Merged {
-    let (m1, m) = (upper.values.len(), upper.values.len() + lower.values.len());
-    let d: Vec<f64> = upper.values.iter().chain(&lower.values).copied().collect();
-    // T = diag + ρ z zᵀ. z has the norm √2, which goes to ρ.
-    let sign = if beside < 0.0 { -1.0 } else { 1.0 };
-    let scale = 0.5_f64.sqrt();
-    let mut z: Vec<f64> =
-        upper.last.iter().copied().chain(lower.first.iter().map(|x| sign * x)).map(|x| scale * x).collect();
-    let rho = 2.0 * beside.abs();
-    let mut d = d;
-    let mut order: Vec<usize> = (0..m).collect();
-    order.sort_by(|&i, &j| d[i].total_cmp(&d[j]));
-
-    // Deflation: poles without weight, and poles that coincide.
-    let largest = |all: &[f64]| all.iter().fold(0.0_f64, |largest, x| largest.max(x.abs()));
-    let tolerance = 8.0 * f64::EPSILON * largest(&d).max(largest(&z));
-    let (mut kept, mut deflated, mut rotations) = (Vec::with_capacity(m), Vec::new(), Vec::new());
-    let mut pending: Option<usize> = None;
-    for &next in &order {
-        if rho * z[next].abs() <= tolerance {
-            deflated.push(next);
-            continue;
-        }
-        let Some(last) = pending else {
-            pending = Some(next);
-            continue;
-        };
-        let tau = z[next].hypot(z[last]);
-        let (c, s) = (z[next] / tau, -z[last] / tau);
-        let distance = d[next] - d[last];
-        if (distance * c * s).abs() <= tolerance {
-            (z[next], z[last]) = (tau, 0.0);
-            let (of_next, of_last) = (d[next], d[last]);
-            d[last] = of_last * c * c + of_next * s * s;
-            d[next] = of_last * s * s + of_next * c * c;
-            rotations.push(Rotation { columns: [last, next], c, s });
-            deflated.push(last);
-        } else {
-            kept.push(last);
-        }
-        pending = Some(next);
-    }
-    kept.extend(pending);
-
-    let poles: Vec<f64> = kept.iter().map(|&i| d[i]).collect();
-    let weights: Vec<f64> = kept.iter().map(|&i| z[i] * z[i]).collect();
-    let roots: Vec<Root> = (0..kept.len()).into_par_iter().map(|j| root(&poles, &weights, rho, j)).collect();
-    let exact = exact_weights(&poles, &roots);
-    let signed: Vec<f64> = exact.iter().zip(&kept).map(|(x, &i)| x.copysign(z[i])).collect();
-
-    // All eigenvalues in their order: roots, and deflated ones as they are.
-    let mut columns: Vec<(f64, Column)> =
-        roots.iter().enumerate().map(|(j, root)| (root.value(&poles), Column::Root(j))).collect();
-    columns.extend(deflated.iter().map(|&i| (d[i], Column::Deflated(i))));
-    columns.sort_by(|(x, _), (y, _)| x.total_cmp(y));
-    let mut product = vec![0.0; m * m];
-    product.par_chunks_mut(m.max(1)).zip(&columns).for_each(|(column, (_, of))| {
-        match *of {
-            Column::Deflated(i) => column[i] = 1.0,
-            Column::Root(j) => {
-                let mut norm2 = 0.0;
-                for (place, (&i, z)) in kept.iter().zip(&signed).enumerate() {
-                    let component = z / roots[j].below(&poles, place);
-                    norm2 += component * component;
-                    column[i] = component;
-                }
-                let factor = 1.0 / norm2.sqrt();
-                kept.iter().for_each(|&i| column[i] *= factor);
+    /// The halves are those of the matrix whose last and first diagonal elements beside the cut are
+    /// less by |`beside`|. Poles without weight are left out, and poles that coincide.
+    pub fn of(upper: &Part, lower: &Part, beside: f64) -> Self {
+        let halves = [upper.values.len(), lower.values.len()];
+        let mut d: Vec<f64> = upper.values.iter().chain(&lower.values).copied().collect();
+        // T = diag + ρ z zᵀ. z has the norm √2, which goes to ρ.
+        let sign = if beside < 0.0 { -1.0 } else { 1.0 };
+        let scale = 0.5_f64.sqrt();
+        let ends = upper.last.iter().copied().chain(lower.first.iter().map(|x| sign * x));
+        let mut z: Vec<f64> = ends.map(|x| scale * x).collect();
+        let rho = 2.0 * beside.abs();
+        // Both halves are in order, which a stable sort makes use of.
+        let mut order: Vec<usize> = (0..d.len()).collect();
+        order.sort_by(|&i, &j| d[i].total_cmp(&d[j]));
+        let largest = |all: &[f64]| all.iter().fold(0.0_f64, |largest, x| largest.max(x.abs()));
+        let tolerance = 8.0 * f64::EPSILON * largest(&d).max(largest(&z));
+        let (mut kept, mut deflated, mut rotations) = (Vec::with_capacity(d.len()), Vec::new(), Vec::new());
+        let mut pending: Option<usize> = None;
+        for &next in &order {
+            if rho * z[next].abs() <= tolerance {
+                deflated.push((next, d[next]));
+                continue;
+            }
+            let Some(last) = pending.replace(next) else { continue };
+            let tau = z[next].hypot(z[last]);
+            let (c, s) = (z[next] / tau, -z[last] / tau);
+            let distance = d[next] - d[last];
+            if (distance * c * s).abs() <= tolerance {
+                (z[next], z[last]) = (tau, 0.0);
+                let (of_next, of_last) = (d[next], d[last]);
+                d[last] = of_last * c * c + of_next * s * s;
+                d[next] = of_last * s * s + of_next * c * c;
+                rotations.push(Rotation { rows: [last, next], c, s });
+                deflated.push((last, d[last]));
+            } else {
+                kept.push(last);
             }
         }
-        for Rotation { columns: [last, next], c, s } in rotations.iter().rev() {
-            let (x, y) = (column[*last], column[*next]);
-            column[*last] = c * x - s * y;
-            column[*next] = s * x + c * y;
-        }
-    });
-    let row = |of: &[f64], at: usize| -> Vec<f64> {
-        let dot = |column: &[f64]| of.iter().zip(&column[at..]).map(|(x, y)| x * y).sum();
-        product.par_chunks(m.max(1)).map(dot).collect()
-    };
-    let part = Part {
-        values: columns.iter().map(|(value, _)| *value).collect(),
-        first: row(&upper.first, 0),
-        last: row(&lower.last, m1),
-    };
-    Merged { part, product }
-}
+        kept.extend(pending);
+        let [poles, weights] = [&d, &z].map(|all| kept.iter().map(|&i| all[i]).collect());
+        Self { halves, rho, poles, weights, kept, deflated, rotations }
+    }
 
-/// An eigenvector of the merged matrix.
-#[derive(Clone, Copy)]
-enum Column {
-    Root(usize),
-    Deflated(usize),
-}
+    /// Returns the rows of both halves together.
+    pub fn rows(&self) -> usize {
+        self.halves[0] + self.halves[1]
+    }
 
-/// Returns the sizes of the zᵢ for which the computed roots are exact.
-///
-/// With them the eigenvectors are orthogonal to working precision. The common factor is left out.
-fn exact_weights(d: &[f64], roots: &[Root]) -> Vec<f64> {
-    let weight = |i: usize| {
-        let others = (0..d.len()).filter(|&j| j != i).map(|j| roots[j].below(d, i) / (d[i] - d[j]));
-        // Ratios of neighbours keep the product in range.
-        others.fold(-roots[i].below(d, i), |product, ratio| product * ratio).abs().sqrt()
-    };
-    (0..d.len()).into_par_iter().map(weight).collect()
+    /// Returns all eigenvalues, the lowest first, with the columns that `cl/secular.cl` makes of them.
+    ///
+    /// `roots` has two numbers for each pole: a pole, and the distance of the root from it.
+    pub fn columns(&self, roots: &[f64]) -> Vec<(f64, u32)> {
+        let roots = roots.chunks_exact(2).zip(0..).map(|(root, number)| (root[0] + root[1], number));
+        let after = |row: usize| (self.poles.len() + row) as u32;
+        let mut all: Vec<_> =
+            roots.chain(self.deflated.iter().map(|&(row, value)| (value, after(row)))).collect();
+        all.sort_by(|(x, _), (y, _)| x.total_cmp(y));
+        all
+    }
 }

@@ -6,8 +6,9 @@
 
 mod divide;
 mod kernels;
+mod level;
 mod merge;
-mod secular;
+mod values;
 
 use super::check_rows;
 use super::check_square;
@@ -214,13 +215,12 @@ impl<T: Element> Reduced<T> {
     ) -> BlasResult<Result<Solved, NoEigenvalue>> {
         let (diagonal, mut beside) = (self.diagonal.to_vec()?, self.beside.to_vec()?);
         beside.truncate(self.n - 1);
-        let restored = |values: &[f64]| values[range.clone()].iter().map(|value| value / scale).collect();
+        let restored = |values: &[f64]| values.iter().map(|value| value / scale).collect();
         Ok(match wanted {
-            Eigenvectors::Without => {
-                divide::eigenvalues(&diagonal, &beside).map(|values| (restored(&values), None))
-            }
+            Eigenvectors::Without => values::eigenvalues(device, &diagonal, &beside, range.clone())?
+                .map(|values| (restored(&values), None)),
             Eigenvectors::With => divide::eigenvectors(device, &diagonal, &beside, range.clone())?
-                .map(|Eigen { values, vectors }| (restored(&values), Some(vectors))),
+                .map(|Eigen { values, vectors }| (restored(&values[range]), Some(vectors))),
         })
     }
 

@@ -1,11 +1,13 @@
-//! Eigenvalues of a diagonal matrix plus a matrix of rank one.
+//! Eigenvalues of a diagonal matrix plus a matrix of rank one, on the host.
+//!
+//! The twin of the kernels that merge the halves of a tridiagonal matrix: `cl/secular.cl`.
 //!
 //! D + ρ z zᵀ with d₀ < d₁ < … and ρ > 0 has one eigenvalue between each pair of neighbours, and one
 //! above. They are the roots of 1 + ρ Σ zᵢ²/(dᵢ − λ).
 
 /// An eigenvalue as its distance from one of the poles, which keeps differences to poles accurate.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Root {
+pub struct Root {
     /// The index of the pole.
     pub pole: usize,
     /// λ − d of this pole.
@@ -38,12 +40,12 @@ struct Value {
     phi: [f64; 2],
 }
 
-/// Returns root number `j`.
+/// Returns root number `j` for the poles `d` and the weights `z2` = z².
 ///
 /// Each step solves for the root of a rational function that has the two neighbouring poles, and the
 /// values and derivatives of both sums (J. R. Bunch, C. P. Nielsen and D. C. Sorensen, Numer. Math.
 /// 31 (1978) 31). An interval that holds the root is halved where the step leads out of it.
-pub(super) fn root(d: &[f64], z2: &[f64], rho: f64, j: usize) -> Root {
+pub fn root(d: &[f64], z2: &[f64], rho: f64, j: usize) -> Root {
     let k = d.len();
     let is_last = j + 1 == k;
     let total: f64 = z2.iter().sum();
@@ -107,6 +109,19 @@ pub(super) fn root(d: &[f64], z2: &[f64], rho: f64, j: usize) -> Root {
         mu = next;
     }
     Root { pole, distance: mu }
+}
+
+/// Returns the sizes of the zᵢ for which the computed roots are exact.
+///
+/// With them the eigenvectors are orthogonal to working precision: M. Gu and S. C. Eisenstat, SIAM J.
+/// Matrix Anal. Appl. 16 (1995) 172. The common factor √ρ is left in.
+pub fn exact_weights(d: &[f64], roots: &[Root]) -> Vec<f64> {
+    let weight = |i: usize| {
+        let others = (0..d.len()).filter(|&j| j != i).map(|j| roots[j].below(d, i) / (d[i] - d[j]));
+        // Ratios of neighbours keep the product in range.
+        others.fold(-roots[i].below(d, i), |product, ratio| product * ratio).abs().sqrt()
+    };
+    (0..d.len()).map(weight).collect()
 }
 
 /// Returns a point between two, near zero in steps of powers of two.

@@ -1,0 +1,141 @@
+//! Time in the stages of eigenvalue problems and of singular values.
+//!
+//! `cargo run --release -p lattice-linalg --example spectrum_stages -- [DEVICE] [heevd|gesvd] [N …]`, for
+//! example `1.0 heevd 4096 8192`. Elements are double. The first call compiles the kernels or loads
+//! them, the second does not. A third call is recorded: the spans of its stages, and its kernels by
+//! the time that they take.
+
+use lattice_compute::philox::Philox;
+use lattice_compute::{Buffer, CompileClock, Device, DeviceOptions, Recorder, Selector, Team, TuningMode};
+use lattice_linalg::factor::{Eigenvectors, SingularVectors, gesvd, heevd};
+use lattice_linalg::{MatMut, MatRef, MatrixLayout, Triangle};
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::time::{Duration, Instant};
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+/// Most kernels that are listed.
+const LISTED: usize = 14;
+
+fn main() -> Outcome<()> {
+    let mut arguments = std::env::args().skip(1);
+    let selector: Selector = arguments.next().map_or(Ok(Selector::Auto), |text| text.parse())?;
+    let routine = arguments.next().unwrap_or_else(|| "heevd".to_owned());
+    let sizes = arguments.map(|text| text.parse()).collect::<Result<Vec<usize>, _>>()?;
+    let compiling = CompileClock::new(|_| {});
+    let options = DeviceOptions {
+        tuning: TuningMode::Shipped,
+        compiling: compiling.clone(),
+        ..DeviceOptions::default()
+    };
+    let recorder = Recorder::new();
+    let recorded = DeviceOptions { recorder: recorder.clone(), ..options.clone() };
+    let (team, recorded) =
+        (Team::select_with([selector.clone()], &options)?, Team::select_with([selector], &recorded)?);
+    let (Some(device), Some(recorded)) = (team.devices().first(), recorded.devices().first()) else {
+        return Err("there is no OpenCL device".into());
+    };
+    println!("{} {routine}", device.label());
+    for n in sizes {
+        let a = matrix(n);
+        for call in ["first", "second"] {
+            let before = compiling.time();
+            let time = solve(device, &routine, &a, n)?;
+            let compiled = (compiling.time() - before).as_secs_f64();
+            println!("{n} {call}: {:.4} s, {compiled:.4} s of it compiling", time.as_secs_f64());
+        }
+        solve(recorded, &routine, &a, n)?;
+        recorder.take()?;
+        let time = solve(recorded, &routine, &a, n)?;
+        println!("{n} recorded: {:.4} s", time.as_secs_f64());
+        report(&recorder)?;
+    }
+    Ok(())
+}
+
+/// A symmetric matrix of numbers without a pattern.
+fn matrix(n: usize) -> Vec<f64> {
+    let mut random = Philox::new(1, 1, 0);
+    let mut a = vec![0.0; n * n];
+    for column in 0..n {
+        for row in column..n {
+            let number = f64::from(random.next_u32()) / f64::from(u32::MAX) - 0.5;
+            (a[row + column * n], a[column + row * n]) = (number, number);
+        }
+    }
+    a
+}
+
+/// Returns the time of a call until the device is done, transfers of the matrix left out.
+fn solve(device: &Device, routine: &str, a: &[f64], n: usize) -> Outcome<Duration> {
+    let layout = MatrixLayout::column_major(n, n);
+    let mut a = Buffer::from_slice(device, a)?;
+    let mut values = Buffer::<f64>::zeroed(device, n)?;
+    let [mut u, mut vt] = [Buffer::<f64>::zeroed(device, n * n)?, Buffer::<f64>::zeroed(device, n * n)?];
+    device.finish()?;
+    let start = Instant::now();
+    let info = match routine {
+        "heevd" => heevd(Triangle::Lower, Eigenvectors::With, MatMut::new(&mut a, layout)?, &mut values)?,
+        "gesvd" => {
+            let vectors =
+                SingularVectors { u: MatMut::new(&mut u, layout)?, vt: MatMut::new(&mut vt, layout)? };
+            gesvd(MatRef::new(&a, layout)?, &mut values, Some(vectors))?
+        }
+        _ => return Err(format!("{routine} is none of heevd, gesvd").into()),
+    };
+    let info = info.wait()?;
+    device.finish()?;
+    let time = start.elapsed();
+    if info != 0 { Err(format!("{routine} returned {info}").into()) } else { Ok(time) }
+}
+
+/// Prints the stages and the kernels of what was recorded.
+fn report(recorder: &Recorder) -> Outcome<()> {
+    for record in recorder.take()? {
+        let Some(first) = record.commands.first() else { continue };
+        let begin = first.span.start;
+        let ends = |name: &str| {
+            let of_name = || record.commands.iter().filter(|command| command.span.name == name);
+            let start = of_name().map(|command| command.span.start).min();
+            let end = of_name().map(|command| command.span.start + command.span.duration).max();
+            start.zip(end)
+        };
+        let last = record.commands.iter().map(|command| command.span.start + command.span.duration).max();
+        if let (Some((reduced_from, reduced)), Some((solved, _)), Some(last)) =
+            (ends("update_column"), ends("to_elements"), last)
+        {
+            let stages = [
+                ("before the reduction", begin, reduced_from),
+                ("reduction", reduced_from, reduced),
+                ("divide and conquer", reduced, solved),
+                ("turning back and the rest", solved, last),
+            ];
+            for (name, from, to) in stages {
+                let inside = |start: Duration| start >= from && start < to;
+                let busy: Duration = record
+                    .commands
+                    .iter()
+                    .filter(|command| inside(command.span.start))
+                    .map(|command| command.span.duration)
+                    .sum();
+                let (span, busy) = (to.saturating_sub(from).as_secs_f64(), busy.as_secs_f64());
+                println!("  {:9.3} ms, device busy {:9.3} ms: {name}", 1e3 * span, 1e3 * busy);
+            }
+        }
+        let mut kernels = BTreeMap::<&str, (usize, Duration)>::new();
+        for command in &record.commands {
+            let (count, time) = kernels.entry(&command.span.name).or_default();
+            *count += 1;
+            *time += command.span.duration;
+        }
+        let mut kernels: Vec<_> = kernels.into_iter().collect();
+        kernels.sort_by_key(|(_, (_, time))| std::cmp::Reverse(*time));
+        for (name, (count, time)) in kernels.into_iter().take(LISTED) {
+            println!("  {:9.3} ms in {count:6} of {name}", 1e3 * time.as_secs_f64());
+        }
+        let waited: Duration = record.waits.iter().map(|wait| wait.duration).sum();
+        println!("  {:9.3} ms in {:6} waits of the host", 1e3 * waited.as_secs_f64(), record.waits.len());
+    }
+    Ok(())
+}
