@@ -43,6 +43,7 @@ done
 check lattice_linalg "$everything" factor::eigen::level factor::eigen::values factor::eigen::tests
 check mixed "$everything"
 check sparse_solves "$everything" preconditioners_are_what_they_claim a_cycle_is_symmetric devices_make_the_levels
+check sparse_teams "$everything" products_of_teams vectors_in_parts
 # Oclgrind takes numbers that kernels of columns have loaded, and links that groups share, for uninitialised as soon as they come to local memory. It
 # also loses track of what the host has written into the links of a single device, and reports `multiply` there. All of these numbers are initialised:
 # the tests compare results on random links with the twin, so that every number that was read is one that was written. On several devices Oclgrind

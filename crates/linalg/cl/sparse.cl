@@ -269,3 +269,17 @@ KERNEL substitute(const uint first_level, const uint last_level, INDICES(level_s
         barrier(CLK_GLOBAL_MEM_FENCE);
     }
 }
+
+// A sweep over all rows of a triangular matrix: x = inverse (b - N before), where N are the entries beside the diagonal; before = 0 if from_zero.
+KERNEL sweep(const uint rows, const ulong chunk, const uint from_zero, STARTS(starts), INDICES(columns), MATRIX(values), MATRIX(inverse), MATRIX(b),
+             MATRIX(before), __global element *restrict x) {
+    const ulong first = get_global_id(0) * chunk;
+    for (ulong row = first; row < min(first + chunk, (ulong)rows); row++) {
+        element sum = b[row];
+        const ulong end = from_zero ? starts[row] : starts[row + 1];
+        for (ulong k = starts[row]; k < end; k++) {
+            sum -= multiply(values[k], before[columns[k]]);
+        }
+        x[row] = multiply(inverse[row], sum);
+    }
+}

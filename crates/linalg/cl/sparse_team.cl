@@ -1,17 +1,17 @@
-// Parts of vectors between the devices of a team.
+// Parts of vectors between the devices of a team: `vectors` vectors, a row for each component, row after row.
 
-// gathered[i] = x[places[i]].
-KERNEL gather(const uint count, INDICES(places), X, __global element *restrict gathered) {
-    const uint i = get_global_id(0);
-    if (i < count) {
-        gathered[i] = x[places[i]];
+// Row i of gathered = row places[i] of x.
+KERNEL gather(const ulong results, const uint vectors, INDICES(places), X, __global element *restrict gathered) {
+    const ulong result = get_global_id(0);
+    if (result < results) {
+        gathered[result] = x[(ulong)places[row_of(result, vectors)] * vectors + vector_of(result, vectors)];
     }
 }
 
-// y[places[i]] = y[places[i]] + terms[i]. Each place comes once.
-KERNEL add_at(const uint count, INDICES(places), MATRIX(terms), Y) {
-    const uint i = get_global_id(0);
-    if (i < count) {
-        y[places[i]] += terms[i];
+// Adds row i of terms to row places[i] of y. Each place comes once.
+KERNEL add_at(const ulong results, const uint vectors, INDICES(places), MATRIX(terms), Y) {
+    const ulong result = get_global_id(0);
+    if (result < results) {
+        y[(ulong)places[row_of(result, vectors)] * vectors + vector_of(result, vectors)] += terms[result];
     }
 }

@@ -6,7 +6,7 @@ use lattice_linalg::BlasError;
 use lattice_linalg::host::level1::Arithmetic;
 use lattice_linalg::sparse::market::AnyCsr;
 use lattice_linalg::sparse::precondition::{
-    Amg, AmgOptions, BlockJacobi, Cycle, Ic0, Ilu0, Jacobi, PreconditionError,
+    Amg, AmgOptions, BlockJacobi, Cycle, Ic0, Ilu0, Jacobi, PreconditionError, Substitution,
 };
 use lattice_linalg::sparse::solve::{Kind, Method, SolveError, SolveOptions};
 use lattice_linalg::sparse::{self, Csr, Matrix, Place, Problem, Space, Vector};
@@ -234,7 +234,7 @@ fn preconditioners_are_what_they_claim() {
         let jacobi = applied(&Jacobi::new(&place, &poisson).unwrap());
         assert!(jacobi.iter().zip(&x).all(|(z, x)| *z == x / 4.0));
         // Blocks as large as the matrix, and factors without fill of a matrix that needs none, are exact.
-        let exact = applied(&BlockJacobi::new(&place, &poisson, n).unwrap());
+        let exact = applied(&BlockJacobi::unrounded(&place, &poisson, n).unwrap());
         let mut back = vec![0.0; n];
         poisson.multiply(&exact, &mut back);
         assert!(back.iter().zip(&x).all(|(back, x)| (back - x).abs() < 1e-11));
@@ -258,8 +258,15 @@ fn preconditioners_are_what_they_claim() {
         let mut on_host = Vector::zero(&Place::Host, n).unwrap();
         let k = Ilu0::new(&Place::Host, &poisson).unwrap();
         k.apply(&Vector::Host(x.clone()), &mut on_host).unwrap();
+        let mut on_host_vector = Vector::zero(&Place::Host, n).unwrap();
         let on_host = on_host.to_vec().unwrap();
         assert!(ilu.iter().zip(&on_host).all(|(a, b)| (a - b).abs() < 1e-13), "{}", place.label());
+        // Sweeps are the same everywhere, and symmetric with a symmetric matrix.
+        let sweeps = |place: &Place| Ic0::with(place, &poisson, Substitution::Sweeps(3)).unwrap();
+        let swept = applied(&sweeps(&place));
+        sweeps(&Place::Host).apply(&Vector::Host(x.clone()), &mut on_host_vector).unwrap();
+        let expected = on_host_vector.to_vec().unwrap();
+        assert!(swept.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-13), "{}", place.label());
         // A level that is solved directly is the inverse itself.
         let direct = applied(&Amg::new(&place, &poisson, &AmgOptions::default()).unwrap());
         poisson.multiply(&direct, &mut back);
@@ -521,5 +528,43 @@ fn the_k_cycle_needs_no_more_iterations_than_the_v_cycle() {
             let error = solved(Cycle::K, Some(method)).unwrap_err();
             assert_eq!(error, SolveError::Cycle { method });
         }
+    }
+}
+
+/// Inverse blocks with and without rounding, applied to the same vector.
+fn check_rounded_blocks<T: Arithmetic>(place: &Place, matrix: &Csr<T>, size: usize, single: usize) {
+    let x: Vec<T> = right_side(matrix.rows());
+    let applied = |k: &BlockJacobi<T>| {
+        let nan = T::from_complex(Complex64::new(f64::NAN, f64::NAN));
+        let mut out = Vector::from_slice(place, &vec![nan; x.len()]).unwrap();
+        k.apply(&Vector::from_slice(place, &x).unwrap(), &mut out).unwrap();
+        to_complex(&out)
+    };
+    let rounded = BlockJacobi::new(place, matrix, size).unwrap();
+    let whole = BlockJacobi::unrounded(place, matrix, size).unwrap();
+    assert_eq!((rounded.single_blocks(), whole.single_blocks()), (single, 0));
+    // Two parts may take more bytes than one, and the host keeps rounded values in double.
+    let all = single == matrix.rows().div_ceil(size);
+    assert!(rounded.bytes() < whole.bytes() || !all || *place == Place::Host, "{}", place.label());
+    for (row, (a, b)) in applied(&rounded).iter().zip(applied(&whole)).enumerate() {
+        assert!((a - b).norm() <= 1e-6 * b.norm().max(1.0), "{}, row {row}: {a} {b}", place.label());
+    }
+}
+
+#[test]
+fn inverse_blocks_are_rounded_where_their_condition_allows() {
+    let elastic = "elasticity3d:3".parse::<Problem>().unwrap().matrix().unwrap();
+    // Two of the blocks are nearly singular.
+    let hard = elastic.map(|i, j, value| match (i / 3, i == j) {
+        (4 | 9, true) => value * if i % 3 == 0 { 1e7 } else { 1.0 },
+        _ => value,
+    });
+    let blocks = elastic.rows().div_ceil(3);
+    for place in places() {
+        check_rounded_blocks(&place, &elastic, 3, blocks);
+        check_rounded_blocks(&place, &hard, 3, blocks - 2);
+        check_rounded_blocks::<Complex64>(&place, &hard.cast(), 3, blocks - 2);
+        // Single precision is left as it is.
+        check_rounded_blocks::<f32>(&place, &elastic.cast(), 3, 0);
     }
 }

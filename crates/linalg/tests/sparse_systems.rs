@@ -3,6 +3,7 @@
 mod matrices;
 
 use lattice_linalg::sparse::market::AnyCsr;
+use lattice_linalg::sparse::precondition::Substitution;
 use lattice_linalg::sparse::solve::{FoundSymmetry, Kind, Method, SolveError, SolveOptions, Solved, solve};
 use lattice_linalg::sparse::{Csr, Format, Place, Problem};
 use lattice_solvers::{Look, Stopping};
@@ -33,10 +34,10 @@ fn small(rows: [[f64; 3]; 3]) -> Csr<f64> {
 #[test]
 fn the_matrix_decides_on_method_and_preconditioner() {
     for (problem, method, kind) in [
-        ("poisson2d:20", Method::Cg, Kind::Ic0),
+        ("poisson2d:20", Method::Cg, Kind::Ic0(Substitution::Levels)),
         ("poisson2d:80", Method::Cg, Kind::Amg),
-        ("convection2d:20,0.01", Method::Bicgstab, Kind::Ilu0),
-        ("random:300,6,1", Method::Bicgstab, Kind::Ilu0),
+        ("convection2d:20,0.01", Method::Bicgstab, Kind::Ilu0(Substitution::Levels)),
+        ("random:300,6,1", Method::Bicgstab, Kind::Ilu0(Substitution::Levels)),
     ] {
         let matrix = made(problem);
         let found = solved(&matrix, &options(1e-10)).unwrap();
@@ -62,15 +63,17 @@ fn every_method_and_preconditioner_solves_on_every_place() {
         Kind::Jacobi,
         Kind::BlockJacobi(Some(5)),
         Kind::BlockJacobi(None),
-        Kind::Ilu0,
-        Kind::Ic0,
+        Kind::Ilu0(Substitution::Levels),
+        Kind::Ic0(Substitution::Levels),
+        Kind::Ilu0(Substitution::Sweeps(3)),
+        Kind::Ic0(Substitution::Sweeps(2)),
         Kind::Amg,
     ];
     for place in places().into_iter().take(2) {
         for method in Method::ALL {
             let matrix = if method.needs_hermitian() { &definite } else { &general };
             for kind in kinds {
-                let unfit = kind == Kind::Ic0 && !method.needs_hermitian();
+                let unfit = matches!(kind, Kind::Ic0(_)) && !method.needs_hermitian();
                 if unfit || (kind != Kind::None && !method.takes_preconditioner()) {
                     continue;
                 }
@@ -172,5 +175,90 @@ fn a_complex_system_is_solved_on_every_place() {
         let found = solve::<Complex64>(&place, gauge.clone(), &b, &SolveOptions::default(), None).unwrap();
         assert!(found.converged && found.symmetry == FoundSymmetry::PositiveDefinite, "{}", place.label());
         assert!((found.x[0] - Complex64::new(0.6742847163697469, 0.9607098915845038)).norm() < 1e-8);
+    }
+}
+
+/// The rows of a matrix in another order, so that hardly a diagonal entry is left.
+fn shuffled(matrix: &Csr<f64>) -> Csr<f64> {
+    let n = matrix.rows();
+    let row = |i: usize| (i * 7 + 3) % n;
+    Csr::from_rows(
+        n,
+        (0..n).map(|i| {
+            // Scales of rows and columns differ by a hundred.
+            let scale = |j: usize| 10f64.powi((i % 3) as i32 - 1) * 10f64.powi((j % 3) as i32 - 1);
+            matrix.row(row(i)).map(|(j, value)| (j as u32, value * scale(j))).collect::<Vec<_>>()
+        }),
+    )
+}
+
+#[test]
+fn zeros_on_the_diagonal_are_permuted_away() {
+    let matrix = shuffled(&made("convection2d:15,0.1"));
+    assert!(lattice_linalg::sparse::zero_on_diagonal(&matrix).is_some());
+    let levels = Kind::Ilu0(Substitution::Levels);
+    let refused = solved(&matrix, &SolveOptions { preconditioner: Some(levels), ..options(1e-9) });
+    assert!(matches!(refused, Err(SolveError::Precondition { .. })), "{refused:?}");
+    // The matrix decides, and says what it did.
+    let found = solved(&matrix, &options(1e-9)).unwrap();
+    let best = &found.attempts[found.best];
+    assert!(found.converged && best.preconditioner.matched && best.preconditioner.kind == levels);
+    assert!(found.warnings[0].contains("ilu0 with a matching of rows is taken"), "{:?}", found.warnings);
+    let alone = made("convection2d:15,0.1");
+    let plain = solved(&alone, &options(1e-9)).unwrap().attempts[0].iterations;
+    assert!(best.iterations <= 3 * plain, "{} {plain}", best.iterations);
+    let b: Vec<f64> = vector(matrix.rows(), false).into_iter().map(|b| b.re).collect();
+    for place in places() {
+        for kind in [
+            Kind::None,
+            Kind::Jacobi,
+            Kind::BlockJacobi(Some(3)),
+            levels,
+            Kind::Ilu0(Substitution::Sweeps(4)),
+        ] {
+            let chosen = SolveOptions { preconditioner: Some(kind), matching: true, ..options(1e-9) };
+            let found = solve(&place, matrix.clone(), &b, &chosen, None).unwrap();
+            let what = format!("{}, {kind}: {}", place.label(), found.true_residual);
+            assert!(found.converged && found.attempts[0].preconditioner.matched, "{what}");
+        }
+    }
+    // No permutation helps where rows share too few columns.
+    let singular = small([[1.0, 2.0, 3.0], [4.0, 0.0, 0.0], [5.0, 0.0, 0.0]]);
+    let error = solved(&singular, &options(1e-9)).unwrap_err();
+    assert!(matches!(error, SolveError::StructurallySingular(found) if found.rank == 2), "{error}");
+    let wanted =
+        |method, kind| SolveOptions { method, preconditioner: kind, matching: true, ..options(1e-9) };
+    let ic = Some(Kind::Ic0(Substitution::Levels));
+    for (chosen, error) in [
+        (wanted(Some(Method::Cg), None), SolveError::Matching { needs: "cg" }),
+        (wanted(None, ic), SolveError::Matching { needs: "ic0" }),
+        (wanted(Some(Method::Cgne), None), SolveError::NoPreconditioner { method: Method::Cgne }),
+    ] {
+        assert_eq!(solved(&made("poisson2d:5"), &chosen).unwrap_err(), error);
+    }
+}
+
+#[test]
+fn sweeps_come_near_to_substitution() {
+    let (definite, general) = (made("poisson2d:21"), made("convection2d:21,0.1"));
+    for (matrix, method, kind) in [
+        (&definite, Method::Cg, Kind::Ic0 as fn(Substitution) -> Kind),
+        (&general, Method::Bicgstab, Kind::Ilu0),
+    ] {
+        let iterations = |substitution| {
+            let chosen = SolveOptions {
+                method: Some(method),
+                preconditioner: Some(kind(substitution)),
+                ..options(1e-9)
+            };
+            let found = solved(matrix, &chosen).unwrap();
+            assert!(found.converged, "{substitution:?}");
+            found.attempts[0].iterations
+        };
+        let exact = iterations(Substitution::Levels);
+        let [one, four, many] = [1, 4, 500].map(|count| iterations(Substitution::Sweeps(count)));
+        assert!(four <= one && 2 * four <= 3 * exact, "{one} {four} {exact}");
+        // A triangle of n rows is solved exactly by n sweeps.
+        assert!(many.abs_diff(exact) <= 1, "{many} {exact}");
     }
 }

@@ -3,11 +3,12 @@
 mod matrices;
 
 use lattice_linalg::host::level1::Arithmetic;
+use lattice_linalg::sparse::precondition::Substitution;
 use lattice_linalg::sparse::solve::{Kind, Method, SolveOptions, solve, solve_columns};
 use lattice_linalg::sparse::team::TeamMatrix;
 use lattice_linalg::sparse::{Csr, FormatError, MatrixOptions, Place, Problem};
 use lattice_solvers::{LinearOperator, Stopping, VectorSpace};
-use matrices::{devices, places, sample, taken_for_gpus, vector};
+use matrices::{devices, places, sample, small, taken_for_gpus, vector};
 use num_complex::Complex64;
 
 fn made(problem: &str) -> Csr<f64> {
@@ -24,25 +25,47 @@ fn teams() -> Vec<Vec<Place>> {
     teams
 }
 
+fn largest<T: Arithmetic>(values: &[T]) -> f64 {
+    values.iter().map(|value| value.to_complex().norm()).fold(0.0, f64::max)
+}
+
 fn check<T: Arithmetic>(team: &[Place], matrix: &Csr<T>, options: MatrixOptions, tolerance: f64) {
-    let x: Vec<T> = vector(matrix.columns(), true).into_iter().map(T::from_complex).collect();
-    let mut expected = vec![T::default(); matrix.rows()];
-    matrix.multiply(&x, &mut expected);
     let made = TeamMatrix::new(team, matrix.clone(), options).unwrap();
-    let product = || {
-        let x = made.space().vector(&x).unwrap();
-        let mut y = made.space().scratch_vector().unwrap();
-        made.multiply(&x, &mut y).unwrap();
-        made.multiply(&x, &mut y).unwrap();
-        y.to_vec().unwrap()
-    };
-    let y = product();
-    let largest = expected.iter().map(|y| y.to_complex().norm()).fold(0.0, f64::max);
-    for (row, (y, expected)) in y.iter().zip(&expected).enumerate() {
-        let difference = (y.to_complex() - expected.to_complex()).norm();
-        assert!(difference <= tolerance * largest, "{} places, row {row}: {difference:e}", team.len());
+    let nan = T::from_complex(Complex64::new(f64::NAN, f64::NAN));
+    let transposed = matrix.transposed();
+    // Fewer vectors after more: the room for parts of others changes.
+    for (vectors, is_transposed) in [(1, false), (3, false), (1, true), (1, false)] {
+        let (a, from, to) = match is_transposed {
+            false => (matrix, made.space_of_x(), made.space()),
+            true => (&transposed, made.space(), made.space_of_x()),
+        };
+        let x: Vec<T> = vector(a.columns() * vectors, true).into_iter().map(T::from_complex).collect();
+        let mut expected = vec![T::default(); a.rows() * vectors];
+        for v in 0..vectors {
+            let x: Vec<T> = x.iter().skip(v).step_by(vectors).copied().collect();
+            let mut y = vec![T::default(); a.rows()];
+            a.multiply(&x, &mut y);
+            expected.iter_mut().skip(v).step_by(vectors).zip(y).for_each(|(to, y)| *to = y);
+        }
+        let product = || {
+            let x = from.block(vectors, &x).unwrap();
+            let mut y = to.block(vectors, &vec![nan; expected.len()]).unwrap();
+            for _ in 0..2 {
+                match is_transposed {
+                    true => made.multiply_transposed(&x, &mut y).unwrap(),
+                    false => made.multiply_block(vectors, &x, &mut y).unwrap(),
+                }
+            }
+            y.to_vec().unwrap()
+        };
+        let y = product();
+        for (row, (y, expected_y)) in y.iter().zip(&expected).enumerate() {
+            let difference = (y.to_complex() - expected_y.to_complex()).norm();
+            let what = format!("{} places, {vectors} vectors, component {row}", team.len());
+            assert!(difference <= tolerance * largest(&expected), "{what}: {difference:e}");
+        }
+        assert!(y == product(), "the bits of another run");
     }
-    assert!(y == product(), "the bits of another run");
     assert_eq!(made.formats().len(), team.len());
     assert_eq!(made.bytes().len(), team.len());
 }
@@ -50,9 +73,23 @@ fn check<T: Arithmetic>(team: &[Place], matrix: &Csr<T>, options: MatrixOptions,
 #[test]
 fn products_of_teams_are_those_of_one_place() {
     let general = sample(97, 97, true).to_csr().unwrap();
+    let (tall, wide) = (sample(119, 43, true).to_csr().unwrap(), sample(31, 107, true).to_csr().unwrap());
+    let problems = ["poisson2d:23", "elasticity3d:3", "random:301,7,1", "poisson3d:1x1x2"];
+    let problems = &problems[if small() { 3 } else { 0 }..];
     for team in teams() {
         let options = MatrixOptions::default();
-        for problem in ["poisson2d:23", "elasticity3d:3", "random:301,7,1", "poisson3d:1x1x2"] {
+        for oblong in [&tall, &wide] {
+            check::<Complex64>(&team, oblong, options, 1e-14);
+            check::<f64>(&team, &oblong.cast(), options, 1e-14);
+        }
+        // A column alone, and rows without entries.
+        check::<f64>(
+            &team,
+            &Csr::from_rows(1, (0..9).map(|row| (row % 4 == 1).then_some((0, 2.0)))),
+            options,
+            1e-14,
+        );
+        for problem in problems {
             check(&team, &made(problem), options, 1e-14);
         }
         check::<Complex64>(&team, &general, options, 1e-14);
@@ -77,8 +114,12 @@ fn vectors_in_parts_have_the_sums_of_whole_ones() {
         }
         assert!(space.vector(&[1.0; 3]).is_err());
     }
-    let oblong = TeamMatrix::new(&[Place::Host], Csr::<f64>::empty(3, 4), MatrixOptions::default());
-    assert!(matches!(oblong.err(), Some(FormatError::Operation(_))));
+    let nowhere = TeamMatrix::new(&[], Csr::<f64>::empty(3, 4), MatrixOptions::default());
+    assert!(matches!(nowhere.err(), Some(FormatError::Operation(_))));
+    let oblong = TeamMatrix::new(&[Place::Host], Csr::<f64>::empty(3, 4), MatrixOptions::default()).unwrap();
+    let [mut x, mut y] = [oblong.space_of_x(), oblong.space()].map(|space| space.zero_block(2).unwrap());
+    assert!(oblong.multiply(&x, &mut y).is_err() && oblong.multiply_transposed(&x, &mut y).is_err());
+    assert!(oblong.multiply_block(2, &x, &mut y).is_ok() && oblong.multiply_block(2, &y, &mut x).is_err());
 }
 
 #[test]
@@ -112,7 +153,7 @@ fn solves_on_teams_are_those_of_one_place() {
             assert!(of_one.abs_diff(of_all) <= 2 + of_one / 20, "{what}: {of_one} {of_all}");
         }
         // Block-diagonal preconditioners cost iterations, not the solution.
-        for kind in [Kind::Ic0, Kind::Amg, Kind::BlockJacobi(Some(3))] {
+        for kind in [Kind::Ic0(Substitution::Levels), Kind::Amg, Kind::BlockJacobi(Some(3))] {
             let options = SolveOptions {
                 method: Some(Method::Cg),
                 preconditioner: Some(kind),

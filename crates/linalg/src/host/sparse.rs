@@ -189,15 +189,19 @@ pub fn full_rows<T: Arithmetic>(
     }
 }
 
-/// Returns the components of x at some places.
-pub fn gather<T: Arithmetic>(places: &[u32], x: &[T]) -> Vec<T> {
-    places.iter().map(|place| x[*place as usize]).collect()
+/// Returns the rows of X at some places.
+pub fn gather<T: Arithmetic>(places: &[u32], vectors: usize, x: &[T]) -> Vec<T> {
+    let row = |place: &u32| &x[*place as usize * vectors..(*place as usize + 1) * vectors];
+    places.iter().flat_map(row).copied().collect()
 }
 
-/// Adds terms to the components of y at some places.
-pub fn add_at<T: Arithmetic>(places: &[u32], terms: &[T], y: &mut [T]) {
-    for (place, term) in places.iter().zip(terms) {
-        y[*place as usize] = y[*place as usize] + *term;
+/// Adds terms to the rows of Y at some places.
+pub fn add_at<T: Arithmetic>(places: &[u32], vectors: usize, terms: &[T], y: &mut [T]) {
+    for (i, place) in places.iter().enumerate() {
+        for v in 0..vectors {
+            let y = &mut y[*place as usize * vectors + v];
+            *y = *y + terms[i * vectors + v];
+        }
     }
 }
 
@@ -222,4 +226,26 @@ pub fn substitute<T: Arithmetic>(
         }
         x[row] = inverse[row] * sum;
     }
+}
+
+/// Sweeps over all rows of a triangular matrix at once: x = D⁻¹ (b − N x′).
+///
+/// N is in `starts`, `columns_of` and `values`, `inverse` has the inverses of D. x′ = 0 if `before`
+/// is `None`.
+pub fn sweep<T: Arithmetic>(
+    starts: &[u64],
+    columns_of: &[u32],
+    values: &[T],
+    inverse: &[T],
+    b: &[T],
+    before: Option<&[T]>,
+    x: &mut [T],
+) {
+    x.par_iter_mut().with_min_len(PIECE).enumerate().for_each(|(row, x)| {
+        let entries = starts[row] as usize..starts[row + 1] as usize;
+        let sum = before.map_or(b[row], |before| {
+            entries.fold(b[row], |sum, k| sum - values[k] * before[columns_of[k] as usize])
+        });
+        *x = inverse[row] * sum;
+    });
 }

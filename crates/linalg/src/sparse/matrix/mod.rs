@@ -65,7 +65,18 @@ impl<T: Arithmetic> Matrix<T> {
     /// # Errors
     /// If the device has not the memory, or fails.
     pub fn new(place: &Place, source: impl Into<Arc<Csr<T>>>) -> BlasResult<Self> {
-        match Self::with_options(place, source, MatrixOptions::default()) {
+        Self::chosen(place, source.into(), MatrixOptions::default())
+    }
+
+    /// Brings a matrix to a place with values in single precision if `single`, in a chosen format.
+    pub(super) fn rounded(place: &Place, source: Csr<T>, single: bool) -> BlasResult<Self> {
+        let options = MatrixOptions { single_values: single, ..MatrixOptions::default() };
+        Self::chosen(place, source.into(), options)
+    }
+
+    /// Brings a matrix to a place in a format that is chosen for it, whatever the options say.
+    fn chosen(place: &Place, source: Arc<Csr<T>>, options: MatrixOptions) -> BlasResult<Self> {
+        match Self::with_options(place, source, MatrixOptions { format: None, ..options }) {
             Ok(made) => Ok(made),
             Err(FormatError::Operation(error)) => Err(error),
             Err(_) => unreachable!("a chosen format is one that the matrix can have"),
@@ -175,12 +186,7 @@ impl<T: Arithmetic> Matrix<T> {
             match &*kept {
                 Some(transposed) => Arc::clone(transposed),
                 None => {
-                    let source = Arc::new(self.source.transposed());
-                    let options = MatrixOptions { format: None, ..self.options };
-                    let single = options.rounds_values::<T>();
-                    let format = choice::chosen(self.place(), &source, options);
-                    let placed = Placed::new(self.place(), &source, format, single)?;
-                    let made = Self { source, placed, options, transposed: Mutex::new(None) };
+                    let made = Self::chosen(self.place(), self.source.transposed().into(), self.options)?;
                     Arc::clone(kept.insert(Arc::new(made)))
                 }
             }

@@ -1,6 +1,7 @@
 //! Incomplete Cholesky factorisation without fill.
 
 use super::ilu::Factors;
+use super::triangle::Substitution;
 use super::{PreconditionError, expect_square};
 use crate::error::BlasResult;
 use crate::host::level1::Arithmetic;
@@ -23,6 +24,20 @@ impl<T: Arithmetic> Ic0<T> {
     /// # Errors
     /// [`PreconditionError::NotPositive`]; [`PreconditionError::NotSquare`]; errors of the device.
     pub fn new(place: &Place, matrix: &Csr<T>) -> Result<Self, PreconditionError> {
+        Self::with(place, matrix, Substitution::Levels)
+    }
+
+    /// Factorises a Hermitian matrix on the host, and solves with the factors in the given way.
+    ///
+    /// Sweeps on both triangles are adjoint, so K stays Hermitian and positive definite.
+    ///
+    /// # Errors
+    /// Those of [`Ic0::new`].
+    pub fn with(
+        place: &Place,
+        matrix: &Csr<T>,
+        substitution: Substitution,
+    ) -> Result<Self, PreconditionError> {
         expect_square(matrix)?;
         let rows = matrix.rows();
         let lower_row = |row: usize| matrix.row(row).filter(move |(column, _)| *column < row);
@@ -58,7 +73,7 @@ impl<T: Arithmetic> Ic0<T> {
             inverse.push(reciprocal(real(pivot.sqrt())));
         }
         let upper = strict.adjoint();
-        Ok(Self(Factors::new(place, (strict, inverse.clone()), (upper, inverse))?))
+        Ok(Self(Factors::new(place, (strict, inverse.clone()), (upper, inverse), substitution)?))
     }
 
     /// Returns the bytes of the factors.

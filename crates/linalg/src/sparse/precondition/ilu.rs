@@ -1,6 +1,6 @@
 //! Incomplete LU factorisation without fill.
 
-use super::triangle::Triangle;
+use super::triangle::{Substitution, Triangle};
 use super::{PreconditionError, expect_square};
 use crate::error::BlasResult;
 use crate::host::level1::Arithmetic;
@@ -32,6 +32,18 @@ impl<T: Arithmetic> Ilu0<T> {
     /// # Errors
     /// [`PreconditionError::ZeroPivot`]; [`PreconditionError::NotSquare`]; errors of the device.
     pub fn new(place: &Place, matrix: &Csr<T>) -> Result<Self, PreconditionError> {
+        Self::with(place, matrix, Substitution::Levels)
+    }
+
+    /// Factorises a matrix on the host, and solves with the factors in the given way.
+    ///
+    /// # Errors
+    /// Those of [`Ilu0::new`].
+    pub fn with(
+        place: &Place,
+        matrix: &Csr<T>,
+        substitution: Substitution,
+    ) -> Result<Self, PreconditionError> {
         expect_square(matrix)?;
         let rows = matrix.rows();
         let mut values = matrix.values.clone();
@@ -72,7 +84,7 @@ impl<T: Arithmetic> Ilu0<T> {
         let lower = part(&|row| matrix.range(row).start..diagonal[row]);
         let upper = part(&|row| diagonal[row] + 1..matrix.range(row).end);
         let inverse = diagonal.iter().map(|&k| reciprocal(values[k])).collect();
-        Ok(Self(Factors::new(place, (lower, vec![real(1.0); rows]), (upper, inverse))?))
+        Ok(Self(Factors::new(place, (lower, vec![real(1.0); rows]), (upper, inverse), substitution)?))
     }
 
     /// Returns the bytes of the factors.
@@ -82,12 +94,17 @@ impl<T: Arithmetic> Ilu0<T> {
 }
 
 impl<T: Arithmetic> Factors<T> {
-    pub fn new(place: &Place, lower: (Csr<T>, Vec<T>), upper: (Csr<T>, Vec<T>)) -> BlasResult<Self> {
+    pub fn new(
+        place: &Place,
+        lower: (Csr<T>, Vec<T>),
+        upper: (Csr<T>, Vec<T>),
+        substitution: Substitution,
+    ) -> BlasResult<Self> {
         let space = Space::new(place, lower.1.len())?;
         Ok(Self {
             between: RefCell::new(space.zero_vector()?),
-            lower: Triangle::new(place, lower.0, lower.1, true)?,
-            upper: Triangle::new(place, upper.0, upper.1, false)?,
+            lower: Triangle::new(place, lower.0, lower.1, true, substitution)?,
+            upper: Triangle::new(place, upper.0, upper.1, false, substitution)?,
             space,
         })
     }
@@ -113,10 +130,12 @@ impl<T: Arithmetic> LinearOperator for Factors<T> {
     }
 
     fn work(&self) -> Work {
-        let entries = self.lower.entries() + self.upper.entries();
+        // A sweep reads a triangle once.
+        let passes = self.lower.passes();
+        let entries = passes * (self.lower.entries() + self.upper.entries());
         let flops = if T::IS_COMPLEX { 8 * entries } else { 2 * entries };
-        let vectors = 4 * (self.space.dimension() * size_of::<T>()) as u64;
-        Work { flops, bytes: self.bytes() + vectors }
+        let vectors = 4 * passes * (self.space.dimension() * size_of::<T>()) as u64;
+        Work { flops, bytes: passes * self.bytes() + vectors }
     }
 }
 

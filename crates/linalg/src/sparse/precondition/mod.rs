@@ -10,22 +10,27 @@
 //! |---|---|---|
 //! | [`Jacobi`] | a diagonal without zeros | one pass over vectors |
 //! | [`BlockJacobi`] | small dense blocks on the diagonal | a product with the inverse blocks |
-//! | [`Ilu0`] | pivots that do not vanish | two substitutions, level by level |
-//! | [`Ic0`] | positive definite matrices | two substitutions, level by level |
+//! | [`Ilu0`] | pivots that do not vanish | two substitutions, level by level or by [`Substitution::Sweeps`] |
+//! | [`Ic0`] | positive definite matrices | the same |
 //! | [`Amg`] | elliptic problems, with near-null vectors for systems of them | a V-cycle or a K-cycle |
+//! | [`Matched`] | zeros on the diagonal | a permutation, and one of the others |
 
 mod amg;
 mod dense;
 mod ic;
 mod ilu;
 mod jacobi;
+mod matched;
 mod triangle;
 
 pub use amg::{Amg, AmgOptions, Cycle};
 pub use ic::Ic0;
 pub use ilu::Ilu0;
 pub use jacobi::{BlockJacobi, Jacobi};
+pub use matched::Matched;
+pub use triangle::Substitution;
 
+use super::matching::Unmatched;
 use crate::error::BlasError;
 
 /// The reason why a matrix has no preconditioner of a kind.
@@ -76,6 +81,9 @@ pub enum PreconditionError {
         /// The pivot.
         pivot: f64,
     },
+    /// No permutation of rows makes all diagonal entries nonzero.
+    #[error(transparent)]
+    StructurallySingular(#[from] Unmatched),
     /// The near-null vectors have another length than the matrix.
     #[error(
         "near-null vectors of {found} numbers in all; {wanted} rows need a multiple of {wanted}, at most 32 vectors"

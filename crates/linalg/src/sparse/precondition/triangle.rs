@@ -1,11 +1,12 @@
-//! Substitution in triangular matrices, level by level.
+//! Substitution in triangular matrices, level by level or by sweeps.
 //!
 //! A row is on the level after those of all rows that it needs. So the rows of a level are
 //! independent. Source: E. Anderson and Y. Saad, Int. J. High Speed Comput. 1 (1989) 73.
+//! A sweep treats all rows at once.
 
 use crate::error::BlasResult;
 use crate::host::level1::Arithmetic;
-use crate::host::sparse::substitute;
+use crate::host::sparse::{substitute, sweep};
 use crate::sparse::csr::Csr;
 use crate::sparse::kernels::Kernels;
 use crate::sparse::place::Place;
@@ -19,9 +20,23 @@ const NARROW: [usize; 2] = [4096, 1024];
 /// Groups of a wide level on a processor.
 const GROUPS_OF_PROCESSOR: usize = 8;
 
+/// The way in which systems with incomplete triangular factors are solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Substitution {
+    /// Exactly, one level of independent rows after the other.
+    #[default]
+    Levels,
+    /// By so many sweeps x ← D⁻¹ (b − N x) from x = D⁻¹ b, where D is the diagonal of D + N.
+    ///
+    /// All rows go at once. The number is fixed, so the preconditioner stays a linear operator.
+    /// Source: E. Chow and A. Patel, SIAM J. Sci. Comput. 37 (2015) C169.
+    Sweeps(usize),
+}
+
 /// A triangular matrix, for x = T⁻¹ b.
 pub(super) struct Triangle<T> {
     memory: Memory<T>,
+    substitution: Substitution,
     bytes: u64,
     entries: u64,
 }
@@ -33,7 +48,7 @@ enum Memory<T> {
 
 struct OnDevice<T> {
     kernels: Arc<Kernels<T>>,
-    /// Launches: first and last level, and the groups that do them.
+    /// Launches of levels: first and last level, and the groups that do them.
     launches: Vec<(usize, usize, usize)>,
     level_starts: Buffer<u32>,
     order: Buffer<u32>,
@@ -81,11 +96,18 @@ impl<T: Arithmetic> Triangle<T> {
     /// Brings a triangle to a place.
     ///
     /// `strict` are the entries beside the diagonal, `inverse` the inverses of the diagonal.
-    pub fn new(place: &Place, strict: Csr<T>, inverse: Vec<T>, is_lower: bool) -> BlasResult<Self> {
+    pub fn new(
+        place: &Place,
+        strict: Csr<T>,
+        inverse: Vec<T>,
+        is_lower: bool,
+        substitution: Substitution,
+    ) -> BlasResult<Self> {
         let rows = strict.rows();
-        let levels = match is_lower {
-            true => Levels::of(&strict, 0..rows),
-            false => Levels::of(&strict, (0..rows).rev()),
+        let levels = match (substitution, is_lower) {
+            (Substitution::Sweeps(_), _) => Levels { order: Vec::new(), starts: vec![0] },
+            (_, true) => Levels::of(&strict, 0..rows),
+            (_, false) => Levels::of(&strict, (0..rows).rev()),
         };
         let entries = (strict.entries() + rows) as u64;
         let bytes = size_of_val(&strict.starts[..])
@@ -99,7 +121,7 @@ impl<T: Arithmetic> Triangle<T> {
                 Memory::Device(Box::new(OnDevice::new(device, &levels, &strict, &inverse)?))
             }
         };
-        Ok(Self { memory, bytes: bytes as u64, entries })
+        Ok(Self { memory, substitution, bytes: bytes as u64, entries })
     }
 
     /// Returns the bytes in memory.
@@ -112,13 +134,33 @@ impl<T: Arithmetic> Triangle<T> {
         self.entries
     }
 
+    /// Returns how often a solve reads the triangle.
+    pub fn passes(&self) -> u64 {
+        match self.substitution {
+            Substitution::Levels => 1,
+            Substitution::Sweeps(count) => count as u64,
+        }
+    }
+
     /// Starts x = T⁻¹ b. Both have a component for each row, at the place.
     pub fn solve(&self, b: &Vector<T>, x: &mut Vector<T>) -> BlasResult<()> {
         match (&self.memory, b, x) {
             (Memory::Host { order, strict, inverse }, Vector::Host(b), Vector::Host(x)) => {
-                substitute(order, &strict.starts, &strict.columns_of, &strict.values, inverse, b, x);
+                let Csr { starts, columns_of, values, .. } = strict;
+                let Substitution::Sweeps(count) = self.substitution else {
+                    substitute(order, starts, columns_of, values, inverse, b, x);
+                    return Ok(());
+                };
+                sweep(starts, columns_of, values, inverse, b, None, x);
+                for _ in 0..count {
+                    let before = x.clone();
+                    sweep(starts, columns_of, values, inverse, b, Some(&before), x);
+                }
             }
-            (Memory::Device(triangle), Vector::Device(b), Vector::Device(x)) => triangle.solve(b, x)?,
+            (Memory::Device(triangle), Vector::Device(b), Vector::Device(x)) => match self.substitution {
+                Substitution::Levels => triangle.solve(b, x)?,
+                Substitution::Sweeps(count) => triangle.sweep(count, b, x)?,
+            },
             _ => unreachable!("the places were checked"),
         }
         Ok(())
@@ -171,6 +213,31 @@ impl<T: Arithmetic> OnDevice<T> {
                 Argument::from(&mut *x),
             ];
             self.kernels.substitute.start(Range::groups(groups, self.kernels.cut.local), &arguments)?;
+        }
+        Ok(())
+    }
+    fn sweep(&self, count: usize, b: &Buffer<T>, x: &mut Buffer<T>) -> BlasResult<()> {
+        let rows = b.len();
+        let (range, chunk) = self.kernels.cut.range(rows, 1);
+        let mut other = b.device().scratch::<T>(rows)?;
+        for pass in 0..=count {
+            let arrays = [
+                Argument::value(rows as u32),
+                Argument::value(chunk),
+                // The first pass is a sweep from x = 0, which is not read.
+                Argument::value(u32::from(pass == 0)),
+                (&self.starts).into(),
+                (&self.columns_of).into(),
+                (&self.values).into(),
+                (&self.inverse).into(),
+                b.into(),
+            ];
+            // The last pass writes x.
+            let vectors = match (count - pass) % 2 {
+                0 => [other.input(), Argument::from(&mut *x)],
+                _ => [Argument::from(&*x), other.output()],
+            };
+            self.kernels.sweep.start(range, &[&arrays[..], &vectors].concat())?;
         }
         Ok(())
     }

@@ -6,7 +6,9 @@ use crate::host::level1::Arithmetic;
 use crate::sparse::csr::Csr;
 use crate::sparse::format::natural_block;
 use crate::sparse::place::Place;
-use crate::sparse::precondition::{Amg, AmgOptions, BlockJacobi, Ic0, Ilu0, Jacobi, PreconditionError};
+use crate::sparse::precondition::{
+    Amg, AmgOptions, BlockJacobi, Ic0, Ilu0, Jacobi, Matched, PreconditionError,
+};
 use crate::sparse::space::Space;
 use lattice_solvers::LinearOperator;
 use std::time::Instant;
@@ -17,13 +19,44 @@ pub(super) type Operator<T> = Box<dyn LinearOperator<Space = Space<T>>>;
 /// Size of blocks of a matrix that consists of none.
 const BLOCK: usize = 4;
 
-/// Makes a preconditioner for a method; none for [`Kind::None`].
+/// A preconditioner that is to be made.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted<'a, T> {
+    pub kind: Kind,
+    /// Of the permuted and scaled matrix.
+    pub matching: bool,
+    pub method: Method,
+    pub amg: &'a AmgOptions<T>,
+}
+
+/// Makes a preconditioner; none for [`Kind::None`] without a matching.
 pub(super) fn make<T: Arithmetic>(
     place: &Place,
     matrix: &Csr<T>,
-    kind: Kind,
-    method: Method,
-    amg: &AmgOptions<T>,
+    wanted: Wanted<'_, T>,
+) -> Result<(Option<Operator<T>>, PreconditionerInfo), PreconditionError> {
+    if !wanted.matching {
+        return of_matrix(place, matrix, wanted);
+    }
+    let began = Instant::now();
+    let mut info = None;
+    let matched = Matched::new(place, matrix, |permuted| {
+        let (operator, of_inner) = of_matrix(place, permuted, wanted)?;
+        info = Some(of_inner);
+        Ok(operator)
+    })?;
+    let info = info.expect("it was made");
+    let setup_seconds = began.elapsed().as_secs_f64();
+    let info =
+        PreconditionerInfo { matched: true, bytes: info.bytes + matched.bytes(), setup_seconds, ..info };
+    Ok((Some(Box::new(matched)), info))
+}
+
+/// Makes the preconditioner of a matrix as it is.
+fn of_matrix<T: Arithmetic>(
+    place: &Place,
+    matrix: &Csr<T>,
+    Wanted { kind, matching: _, method, amg }: Wanted<'_, T>,
 ) -> Result<(Option<Operator<T>>, PreconditionerInfo), PreconditionError> {
     let began = Instant::now();
     let (mut levels, mut operator_complexity) = (None, None);
@@ -46,13 +79,13 @@ pub(super) fn make<T: Arithmetic>(
             let bytes = blocks.bytes();
             (Some(Box::new(blocks)), bytes)
         }
-        Kind::Ilu0 => {
-            let factors = Ilu0::new(place, matrix)?;
+        Kind::Ilu0(substitution) => {
+            let factors = Ilu0::with(place, matrix, substitution)?;
             let bytes = factors.bytes();
             (Some(Box::new(factors)), bytes)
         }
-        Kind::Ic0 => {
-            let factors = Ic0::new(place, matrix)?;
+        Kind::Ic0(substitution) => {
+            let factors = Ic0::with(place, matrix, substitution)?;
             let bytes = factors.bytes();
             (Some(Box::new(factors)), bytes)
         }
@@ -70,5 +103,7 @@ pub(super) fn make<T: Arithmetic>(
         }
     };
     let setup_seconds = began.elapsed().as_secs_f64();
-    Ok((operator, PreconditionerInfo { kind: made, levels, operator_complexity, setup_seconds, bytes }))
+    let info =
+        PreconditionerInfo { kind: made, matched: false, levels, operator_complexity, setup_seconds, bytes };
+    Ok((operator, info))
 }

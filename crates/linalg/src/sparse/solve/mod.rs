@@ -12,7 +12,7 @@ pub use outcome::{Attempt, FoundSymmetry, PreconditionerInfo, Refinement, SolveE
 use super::csr::Csr;
 use super::matrix::{Matrix, MatrixOptions};
 use super::place::Place;
-use super::precondition::{Cycle, PreconditionError};
+use super::precondition::{Cycle, PreconditionError, Substitution};
 use crate::error::BlasError;
 use crate::host::level1::{self, Arithmetic};
 use lattice_solvers::{
@@ -21,6 +21,7 @@ use lattice_solvers::{
     Stopping, VectorOf, VectorSpace, Wish, bicgstab, cgne, conjugate_gradient, conjugate_residual, gcr,
     minres, preconditioned_cg, preconditioned_minres,
 };
+use made::Wanted;
 use std::sync::Arc;
 use std::time::Instant;
 use system::{Made, OnTeam, System};
@@ -144,12 +145,21 @@ fn expect_solvable<T: Arithmetic>(
         if !method.takes_preconditioner() && options.preconditioner.is_some_and(|kind| kind != Kind::None) {
             return Err(SolveError::NoPreconditioner { method });
         }
+        if options.matching && !method.takes_preconditioner() {
+            return Err(SolveError::NoPreconditioner { method });
+        }
+        if options.matching && method.needs_hermitian_preconditioner() {
+            return Err(SolveError::Matching { needs: method.name() });
+        }
         if options.preconditioner == Some(Kind::Amg)
             && options.amg.cycle == Cycle::K
             && !method.bears_changes()
         {
             return Err(SolveError::Cycle { method });
         }
+    }
+    if options.matching && matches!(options.preconditioner, Some(Kind::Ic0(_))) {
+        return Err(SolveError::Matching { needs: "ic0" });
     }
     Ok(symmetry)
 }
@@ -387,6 +397,9 @@ fn is_single<T: Arithmetic>(matrix: &Csr<T>) -> bool {
 ///
 /// With a preconditioner that changes they are those that bear it.
 fn methods_for<T>(symmetry: FoundSymmetry, options: &SolveOptions<T>) -> Vec<Method> {
+    if options.matching {
+        return vec![Method::Bicgstab, Method::Gcr];
+    }
     let mut methods = match symmetry {
         FoundSymmetry::PositiveDefinite => vec![Method::Cg, Method::Minres, Method::Gcr],
         FoundSymmetry::Hermitian => vec![Method::Minres, Method::Gcr],
@@ -408,33 +421,41 @@ fn precondition<T: Arithmetic, S: System<T>>(
     symmetry: FoundSymmetry,
     warnings: &mut Vec<String>,
 ) -> Result<Made<S::Space>, SolveError> {
-    let make = |kind| system.precondition(kind, method, &options.amg);
+    let make = |kind, matching| system.precondition(Wanted { kind, matching, method, amg: &options.amg });
     let wrong = |kind, source| match source {
         PreconditionError::Operation(error) => SolveError::Operation(error),
+        PreconditionError::StructurallySingular(error) => SolveError::StructurallySingular(error),
         source => SolveError::Precondition { kind, source: Box::new(source) },
     };
     if let Some(kind) = options.preconditioner.filter(|_| method.takes_preconditioner()) {
-        return make(kind).map_err(|source| wrong(kind, source));
+        return make(kind, options.matching).map_err(|source| wrong(kind, source));
     }
     let first = match method {
         _ if !method.takes_preconditioner() => Kind::None,
         Method::Cg if rows >= ROWS_OF_MULTIGRID => Kind::Amg,
-        Method::Cg => Kind::Ic0,
+        Method::Cg => Kind::Ic0(Substitution::Levels),
         Method::Minres => Kind::Jacobi,
-        _ if symmetry == FoundSymmetry::SkewHermitian => Kind::None,
-        _ => Kind::Ilu0,
+        _ if symmetry == FoundSymmetry::SkewHermitian && !options.matching => Kind::None,
+        _ => Kind::Ilu0(Substitution::Levels),
     };
-    let mut kinds = vec![first];
+    let mut kinds = vec![(first, options.matching)];
+    if matches!(first, Kind::Ilu0(_)) && !options.matching {
+        // Zeros on the diagonal, or pivots that vanish.
+        kinds.push((first, true));
+    }
     if !matches!(first, Kind::Jacobi | Kind::None) {
-        kinds.push(Kind::Jacobi);
+        kinds.push((Kind::Jacobi, options.matching));
     }
     if first != Kind::None {
-        kinds.push(Kind::None);
+        kinds.push((Kind::None, options.matching));
     }
-    for (k, &kind) in kinds.iter().enumerate() {
-        match make(kind) {
+    for (k, &(kind, matching)) in kinds.iter().enumerate() {
+        match make(kind, matching) {
+            Err(PreconditionError::StructurallySingular(error)) if !S::IS_CUT => return Err(error.into()),
             Err(error) if k + 1 < kinds.len() && !matches!(error, PreconditionError::Operation(_)) => {
-                warnings.push(format!("preconditioner {kind}: {error}; {} is taken", kinds[k + 1]));
+                let (next, matching) = kinds[k + 1];
+                let of_rows = if matching { " with a matching of rows" } else { "" };
+                warnings.push(format!("preconditioner {kind}: {error}; {next}{of_rows} is taken"));
             }
             made => return made.map_err(|source| wrong(kind, source)),
         }

@@ -1,7 +1,7 @@
 //! Options of a solve.
 
 use crate::sparse::format::Format;
-use crate::sparse::precondition::AmgOptions;
+use crate::sparse::precondition::{AmgOptions, Substitution};
 use lattice_solvers::Stopping;
 use std::fmt;
 use std::str::FromStr;
@@ -51,6 +51,11 @@ impl Method {
         matches!(self, Self::Cg | Self::Minres | Self::Bicgstab | Self::Gcr)
     }
 
+    /// Tells whether the preconditioner must be Hermitian.
+    pub fn needs_hermitian_preconditioner(self) -> bool {
+        matches!(self, Self::Cg | Self::Minres)
+    }
+
     /// Tells whether the preconditioner may change from one iteration to the next.
     pub fn bears_changes(self) -> bool {
         matches!(self, Self::Cg | Self::Gcr)
@@ -80,9 +85,9 @@ pub enum Kind {
     /// `None` takes the blocks that the matrix consists of.
     BlockJacobi(Option<usize>),
     /// Incomplete LU factorisation without fill.
-    Ilu0,
+    Ilu0(Substitution),
     /// Incomplete Cholesky factorisation without fill.
-    Ic0,
+    Ic0(Substitution),
     /// Algebraic multigrid.
     Amg,
 }
@@ -94,8 +99,10 @@ impl fmt::Display for Kind {
             Self::Jacobi => f.write_str("jacobi"),
             Self::BlockJacobi(None) => f.write_str("block-jacobi"),
             Self::BlockJacobi(Some(size)) => write!(f, "block-jacobi:{size}"),
-            Self::Ilu0 => f.write_str("ilu0"),
-            Self::Ic0 => f.write_str("ic0"),
+            Self::Ilu0(Substitution::Levels) => f.write_str("ilu0"),
+            Self::Ilu0(Substitution::Sweeps(count)) => write!(f, "ilu0:{count}"),
+            Self::Ic0(Substitution::Levels) => f.write_str("ic0"),
+            Self::Ic0(Substitution::Sweeps(count)) => write!(f, "ic0:{count}"),
             Self::Amg => f.write_str("amg"),
         }
     }
@@ -106,17 +113,23 @@ impl FromStr for Kind {
 
     fn from_str(text: &str) -> Result<Self, String> {
         const MOST: usize = 64;
-        let size = text.strip_prefix("block-jacobi:").map(|size| size.parse().ok());
-        match (text, size) {
-            ("none", _) => Ok(Self::None),
-            ("jacobi", _) => Ok(Self::Jacobi),
-            ("block-jacobi", _) => Ok(Self::BlockJacobi(None)),
-            ("ilu0", _) => Ok(Self::Ilu0),
-            ("ic0", _) => Ok(Self::Ic0),
-            ("amg", _) => Ok(Self::Amg),
-            (_, Some(Some(size))) if (1..=MOST).contains(&size) => Ok(Self::BlockJacobi(Some(size))),
+        let (name, number) = match text.split_once(':') {
+            Some((name, number)) => (name, Some(number.parse().unwrap_or(0))),
+            None => (text, None),
+        };
+        let substitution = || number.map_or(Substitution::Levels, Substitution::Sweeps);
+        match (name, number) {
+            ("none", None) => Ok(Self::None),
+            ("jacobi", None) => Ok(Self::Jacobi),
+            ("amg", None) => Ok(Self::Amg),
+            ("block-jacobi" | "ilu0" | "ic0", Some(number)) if !(1..=MOST).contains(&number) => {
+                Err(format!("`{text}`: a number from 1 to {MOST} must follow `{name}:`"))
+            }
+            ("block-jacobi", _) => Ok(Self::BlockJacobi(number)),
+            ("ilu0", _) => Ok(Self::Ilu0(substitution())),
+            ("ic0", _) => Ok(Self::Ic0(substitution())),
             _ => Err(format!(
-                "`{text}` is no preconditioner; choose auto, none, jacobi, block-jacobi, block-jacobi:1 to :{MOST}, ilu0, ic0 or amg"
+                "`{text}` is no preconditioner; choose auto, none, jacobi, block-jacobi[:SIZE], ilu0[:SWEEPS], ic0[:SWEEPS] or amg"
             )),
         }
     }
@@ -129,6 +142,11 @@ pub struct SolveOptions<T> {
     pub method: Option<Method>,
     /// The preconditioner; `None` lets matrix and method decide.
     pub preconditioner: Option<Kind>,
+    /// The preconditioner is that of the permuted and scaled matrix. Default `false`.
+    ///
+    /// Large entries come to its diagonal: [`Matched`](crate::sparse::precondition::Matched). For the
+    /// methods BiCGStab and GCR.
+    pub matching: bool,
     /// The form of the matrix in memory; `None` for that of the fewest bytes.
     pub format: Option<Format>,
     /// Values of the matrix are rounded to single precision in the iteration. Default `false`.
@@ -151,6 +169,7 @@ impl<T> Default for SolveOptions<T> {
         Self {
             method: None,
             preconditioner: None,
+            matching: false,
             format: None,
             single_values: false,
             stopping: Stopping::default(),

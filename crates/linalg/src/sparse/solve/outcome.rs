@@ -3,6 +3,7 @@
 use super::options::{Kind, Method};
 use crate::error::BlasError;
 use crate::sparse::format::Format;
+use crate::sparse::matching::Unmatched;
 use crate::sparse::matrix::FormatError;
 use crate::sparse::precondition::PreconditionError;
 use lattice_solvers::{Failure, SourceError};
@@ -73,6 +74,8 @@ pub struct Attempt {
 pub struct PreconditionerInfo {
     /// The kind.
     pub kind: Kind,
+    /// `true` if it is that of the permuted and scaled matrix.
+    pub matched: bool,
     /// Rows of each level of multigrid.
     pub levels: Option<Vec<usize>>,
     /// Entries of all levels over those of the matrix.
@@ -165,6 +168,17 @@ pub enum SolveError {
         /// The method.
         method: Method,
     },
+    /// Permuted rows make no Hermitian preconditioner.
+    #[error(
+        "{needs} needs a symmetric preconditioner, which a matching of rows does not give; choose the method bicgstab or gcr, and another preconditioner than ic0"
+    )]
+    Matching {
+        /// The method or the preconditioner.
+        needs: &'static str,
+    },
+    /// The matrix is singular, whatever the values of its entries.
+    #[error(transparent)]
+    StructurallySingular(#[from] Unmatched),
     /// The method takes no preconditioner.
     #[error("{} takes no preconditioner; choose none, or the method cg, minres, bicgstab or gcr", method.name())]
     NoPreconditioner {

@@ -1,7 +1,7 @@
 //! What a solve needs of a matrix: at one place, or on a team.
 
-use super::made::{self, Operator};
-use super::options::{Kind, Method};
+use super::made::{self, Operator, Wanted};
+use super::options::Kind;
 use super::outcome::PreconditionerInfo;
 use crate::error::{BlasError, BlasResult};
 use crate::host::level1::Arithmetic;
@@ -28,6 +28,9 @@ pub(super) trait System<T> {
     type Space: VectorSpace<Scalar = Number, Error = BlasError>;
     type Matrix: LinearOperator<Space = Self::Space>;
 
+    /// Preconditioners see only a part of the columns.
+    const IS_CUT: bool;
+
     fn matrix(&self) -> &Self::Matrix;
 
     fn vector(&self, values: &[T]) -> BlasResult<VectorOf<Self::Matrix>>;
@@ -36,12 +39,7 @@ pub(super) trait System<T> {
 
     fn adjoint(&self) -> BlasResult<Self::Matrix>;
 
-    fn precondition(
-        &self,
-        kind: Kind,
-        method: Method,
-        amg: &AmgOptions<T>,
-    ) -> Result<Made<Self::Space>, PreconditionError>;
+    fn precondition(&self, wanted: Wanted<'_, T>) -> Result<Made<Self::Space>, PreconditionError>;
 
     fn finish(&self) -> BlasResult<()>;
 
@@ -54,6 +52,8 @@ pub(super) trait System<T> {
 impl<T: Arithmetic> System<T> for Matrix<T> {
     type Space = Space<T>;
     type Matrix = Self;
+
+    const IS_CUT: bool = false;
 
     fn matrix(&self) -> &Self {
         self
@@ -71,13 +71,8 @@ impl<T: Arithmetic> System<T> for Matrix<T> {
         Self::new(self.place(), self.source().adjoint())
     }
 
-    fn precondition(
-        &self,
-        kind: Kind,
-        method: Method,
-        amg: &AmgOptions<T>,
-    ) -> Result<Made<Space<T>>, PreconditionError> {
-        made::make(self.place(), self.source(), kind, method, amg)
+    fn precondition(&self, wanted: Wanted<'_, T>) -> Result<Made<Space<T>>, PreconditionError> {
+        made::make(self.place(), self.source(), wanted)
     }
 
     fn finish(&self) -> BlasResult<()> {
@@ -113,6 +108,8 @@ impl<T: Arithmetic> System<T> for OnTeam<'_, T> {
     type Space = TeamSpace<T>;
     type Matrix = TeamMatrix<T>;
 
+    const IS_CUT: bool = true;
+
     fn matrix(&self) -> &TeamMatrix<T> {
         &self.matrix
     }
@@ -134,17 +131,12 @@ impl<T: Arithmetic> System<T> for OnTeam<'_, T> {
     }
 
     /// Makes the preconditioner of each place's rows.
-    fn precondition(
-        &self,
-        kind: Kind,
-        method: Method,
-        amg: &AmgOptions<T>,
-    ) -> Result<Made<TeamSpace<T>>, PreconditionError> {
+    fn precondition(&self, wanted: Wanted<'_, T>) -> Result<Made<TeamSpace<T>>, PreconditionError> {
+        let amg = wanted.amg;
         let rows = self.matrix.source().rows().max(1);
         let mut infos: Vec<PreconditionerInfo> = Vec::new();
-        if kind == Kind::None {
-            return made::make(&self.places[0], &Csr::<T>::empty(0, 0), kind, method, amg)
-                .map(|(_, info)| (None, info));
+        if wanted.kind == Kind::None && !wanted.matching {
+            return made::make(&self.places[0], &Csr::<T>::empty(0, 0), wanted).map(|(_, info)| (None, info));
         }
         let made = TeamPreconditioner::new(&self.matrix, |place, own, range| {
             let modes = amg.near_null_space.as_ref().map_or(0, |vectors| vectors.len() / rows);
@@ -152,10 +144,11 @@ impl<T: Arithmetic> System<T> for OnTeam<'_, T> {
                 vectors.get(range.start * modes..range.end * modes).unwrap_or_default().to_vec()
             });
             let amg = AmgOptions { near_null_space, ..amg.clone() };
-            let (operator, info) = made::make(place, own, kind, method, &amg)
+            let (operator, info) = made::make(place, own, Wanted { amg: &amg, ..wanted })
                 .map_err(|error| error.counted_from(range.start))?;
             infos.push(info);
-            let operator: Operator<T> = operator.expect("only the kind none has no operator");
+            let operator: Operator<T> =
+                operator.expect("only the kind none without a matching has no operator");
             Ok::<_, PreconditionError>(operator)
         })?;
         Ok((Some(Box::new(made)), together(infos)))

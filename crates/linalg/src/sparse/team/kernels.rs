@@ -26,9 +26,11 @@ impl<T: Arithmetic> Kernels<T> {
         let local = device.info().max_work_group_size.clamp(1, 64);
         let key = KernelKey::of_element::<T>(TEAM).define("LOCAL_SIZE", local).define("SINGLE_VALUES", 0);
         let program = device.program(&key)?;
-        let (count, places) = (Parameter::value::<u32>("count"), Parameter::input::<u32>("places"));
+        let (results, vectors) = (Parameter::value::<u64>("results"), Parameter::value::<u32>("vectors"));
+        let places = Parameter::input::<u32>("places");
         let kernel = |name: &str, from: &'static str, to: &'static str| {
-            program.kernel(name, &[count, places, Parameter::input::<T>(from), Parameter::output::<T>(to)])
+            let (from, to) = (Parameter::input::<T>(from), Parameter::output::<T>(to));
+            program.kernel(name, &[results, vectors, places, from, to])
         };
         let (gather, add_at) = (kernel("gather", "x", "gathered")?, kernel("add_at", "terms", "y")?);
         Ok(Self { gather, add_at, local, element: PhantomData })

@@ -35,30 +35,34 @@ impl<T: Arithmetic> List<T> {
         }
     }
 
-    /// Starts reading the components of x.
-    pub fn gather(&self, x: &Vector<T>) -> BlasResult<Gathered<T>> {
+    /// Starts reading the components of some vectors.
+    pub fn gather(&self, vectors: usize, x: &Vector<T>) -> BlasResult<Gathered<T>> {
         match (self, x) {
-            _ if self.len() == 0 => Ok(Gathered::There(Vec::new())),
-            (Self::Host(places), Vector::Host(x)) => Ok(Gathered::There(sparse::gather(places, x))),
+            _ if self.len() * vectors == 0 => Ok(Gathered::There(Vec::new())),
+            (Self::Host(places), Vector::Host(x)) => Ok(Gathered::There(sparse::gather(places, vectors, x))),
             (Self::Device { places, kernels, device }, Vector::Device(x)) => {
-                let mut gathered = Buffer::uninitialised(device, places.len())?;
-                let count = Argument::value(places.len() as u32);
-                let arguments = [count, places.into(), (&**x).into(), (&mut gathered).into()];
-                kernels.gather.start(kernels.range(places.len()), &arguments)?;
+                let results = places.len() * vectors;
+                let mut gathered = Buffer::uninitialised(device, results)?;
+                let sizes = [Argument::value(results as u64), Argument::value(vectors as u32)];
+                let arrays = [places.into(), (&**x).into(), (&mut gathered).into()];
+                kernels.gather.start(kernels.range(results), &[&sizes[..], &arrays].concat())?;
                 Ok(Gathered::OnItsWay(gathered.download()?))
             }
             _ => unreachable!("the places were checked"),
         }
     }
 
-    /// Starts y = y + terms at the components.
-    pub fn add(&self, terms: &Vector<T>, y: &mut Vector<T>) -> BlasResult<()> {
+    /// Starts y = y + terms at the components of some vectors.
+    pub fn add(&self, vectors: usize, terms: &Vector<T>, y: &mut Vector<T>) -> BlasResult<()> {
         match (self, terms, y) {
-            (Self::Host(places), Vector::Host(terms), Vector::Host(y)) => sparse::add_at(places, terms, y),
+            (Self::Host(places), Vector::Host(terms), Vector::Host(y)) => {
+                sparse::add_at(places, vectors, terms, y)
+            }
             (Self::Device { places, kernels, .. }, Vector::Device(terms), Vector::Device(y)) => {
-                let count = Argument::value(places.len() as u32);
-                let arguments = [count, places.into(), (&**terms).into(), (&mut **y).into()];
-                kernels.add_at.start(kernels.range(places.len()), &arguments)?;
+                let results = places.len() * vectors;
+                let sizes = [Argument::value(results as u64), Argument::value(vectors as u32)];
+                let arrays = [places.into(), (&**terms).into(), (&mut **y).into()];
+                kernels.add_at.start(kernels.range(results), &[&sizes[..], &arrays].concat())?;
             }
             _ => unreachable!("the places were checked"),
         }
@@ -123,13 +127,14 @@ impl<T: Arithmetic> Links<T> {
     }
 
     /// Starts reading what others need.
-    pub fn gather(&self, x: &TeamVector<T>) -> BlasResult<Vec<Gathered<T>>> {
-        self.sent.iter().zip(&x.parts).map(|(list, part)| list.gather(part)).collect()
+    pub fn gather(&self, vectors: usize, x: &TeamVector<T>) -> BlasResult<Vec<Gathered<T>>> {
+        self.sent.iter().zip(&x.parts).map(|(list, part)| list.gather(vectors, part)).collect()
     }
 
     /// Puts the halo of a place together.
-    pub fn halo(&self, place: usize, sent: &[Vec<T>]) -> Vec<T> {
-        let runs = self.runs[place].iter();
-        runs.flat_map(|[owner, first, length]| &sent[*owner][*first..first + length]).copied().collect()
+    pub fn halo(&self, place: usize, vectors: usize, sent: &[Vec<T>]) -> Vec<T> {
+        let run =
+            |[owner, first, length]: &[usize; 3]| &sent[*owner][first * vectors..(first + length) * vectors];
+        self.runs[place].iter().flat_map(run).copied().collect()
     }
 }

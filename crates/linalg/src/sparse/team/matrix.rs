@@ -15,17 +15,24 @@ use lattice_compute::Pending;
 use lattice_compute::sync::lock;
 use lattice_solvers::{LinearOperator, Work};
 use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-/// A square sparse matrix with neighbouring rows at each place of a team.
+/// A sparse matrix with neighbouring rows at each place of a team.
 ///
 /// A product is that of one device, to rounding: each row adds the entries in the columns of its
-/// place first. It has the same bits every time.
+/// place first. It has the same bits every time. A square matrix is a [`LinearOperator`].
 pub struct TeamMatrix<T> {
     source: Arc<Csr<T>>,
+    places: Vec<Place>,
+    options: MatrixOptions,
+    /// The space of y in y = A x; that of x as well if the matrix is square.
     space: TeamSpace<T>,
+    space_of_x: TeamSpace<T>,
     parts: Vec<Part<T>>,
     links: Links<T>,
+    /// Made when a product with the transpose is first asked for.
+    transposed: Mutex<Option<Arc<TeamMatrix<T>>>>,
 }
 
 /// The rows of a place.
@@ -46,35 +53,66 @@ struct Others<T> {
 impl<T: Arithmetic> TeamMatrix<T> {
     /// Brings rows of about the same bytes to each of some places.
     ///
-    /// Without a format in the options, each place gets the one that is chosen for its rows.
+    /// Without a format in the options, each place gets the one that is chosen for its rows. The
+    /// components of x lie with the rows of a square matrix, and in even parts otherwise.
     ///
     /// # Errors
-    /// [`BlasError::Shape`] if the matrix is not square or there is no place; [`FormatError`].
+    /// [`BlasError::Shape`] if there is no place; [`FormatError`].
     pub fn new(
         places: &[Place],
         source: impl Into<Arc<Csr<T>>>,
         options: MatrixOptions,
     ) -> Result<Self, FormatError> {
         let source: Arc<Csr<T>> = source.into();
-        let shape = |operand: &str, extent, wanted, found, reason| {
-            let (operation, operand) = ("sparse matrix of a team", operand.to_owned());
-            FormatError::Operation(BlasError::Shape { operation, operand, extent, wanted, found, reason })
-        };
-        if source.rows() != source.columns() {
-            return Err(shape("A", "columns", source.rows(), source.columns(), "as A has rows"));
-        }
         if places.is_empty() {
-            return Err(shape("the team", "places", 1, 0, "at least"));
+            let (operation, operand) = ("sparse matrix of a team", "the team".to_owned());
+            let (extent, reason) = ("places", "at least");
+            let error = BlasError::Shape { operation, operand, extent, wanted: 1, found: 0, reason };
+            return Err(FormatError::Operation(error));
         }
-        let starts = rows::starts(&source, places.len());
-        let ranges: Vec<_> = starts.windows(2).map(|bounds| bounds[0]..bounds[1]).collect();
-        let cut: Vec<PartOfRows<T>> =
-            ranges.par_iter().map(|range| PartOfRows::new(&source, range)).collect();
+        let rows = rows::starts(&source, places.len());
+        let columns = match source.rows() == source.columns() {
+            true => rows.clone(),
+            false => rows::even_starts(source.columns(), places.len()),
+        };
+        Self::cut(places, source, [rows, columns], options)
+    }
+
+    /// Cuts a matrix by rows, where x is cut as its columns are.
+    fn cut(
+        places: &[Place],
+        source: Arc<Csr<T>>,
+        [rows, columns]: [Vec<usize>; 2],
+        options: MatrixOptions,
+    ) -> Result<Self, FormatError> {
+        let ranges = |starts: &[usize]| -> Vec<Range<usize>> {
+            starts.windows(2).map(|bounds| bounds[0]..bounds[1]).collect()
+        };
+        let (of_rows, of_columns) = (ranges(&rows), ranges(&columns));
+        let cut: Vec<PartOfRows<T>> = of_rows
+            .par_iter()
+            .zip(&of_columns)
+            .map(|(rows, columns)| PartOfRows::new(&source, rows, columns))
+            .collect();
         let halos: Vec<Vec<u32>> = cut.iter().map(|part| part.halo.clone()).collect();
-        let links = Links::new(places, &starts, &halos)?;
+        let links = Links::new(places, &columns, &halos)?;
         let parts = places.iter().zip(cut).map(|(place, part)| Part::new(place, part, options));
         let parts = parts.collect::<Result<Vec<_>, FormatError>>()?;
-        Ok(Self { source, space: TeamSpace::new(places, starts)?, parts, links })
+        Ok(Self {
+            source,
+            places: places.to_vec(),
+            options,
+            space: TeamSpace::new(places, rows)?,
+            space_of_x: TeamSpace::new(places, columns)?,
+            parts,
+            links,
+            transposed: Mutex::new(None),
+        })
+    }
+
+    /// Returns the space of x in y = A x. That of y is [`LinearOperator::space`].
+    pub fn space_of_x(&self) -> &TeamSpace<T> {
+        &self.space_of_x
     }
 
     /// Returns the matrix in the host's memory.
@@ -103,22 +141,70 @@ impl<T: Arithmetic> TeamMatrix<T> {
     /// # Errors
     /// [`BlasError::Shape`], [`BlasError::OtherDevice`], or what a device says.
     pub fn multiply(&self, x: &TeamVector<T>, y: &mut TeamVector<T>) -> BlasResult<()> {
-        let gathered = self.links.gather(x)?;
+        self.multiply_block(1, x, y)
+    }
+
+    /// Starts y = Aᵀ x, without conjugation.
+    ///
+    /// The transpose is made at the first call, and kept. y lies as x does in y = A x, and x as y.
+    ///
+    /// # Errors
+    /// [`BlasError::Shape`], [`BlasError::OtherDevice`], or what a device says.
+    pub fn multiply_transposed(&self, x: &TeamVector<T>, y: &mut TeamVector<T>) -> BlasResult<()> {
+        let transposed = {
+            let mut kept = lock(&self.transposed);
+            match &*kept {
+                Some(transposed) => Arc::clone(transposed),
+                None => {
+                    let starts = [self.space_of_x.starts(), self.space.starts()].map(<[usize]>::to_vec);
+                    let options = MatrixOptions { format: None, ..self.options };
+                    let source = Arc::new(self.source.transposed());
+                    let made = match Self::cut(&self.places, source, starts, options) {
+                        Ok(made) => made,
+                        Err(FormatError::Operation(error)) => return Err(error),
+                        Err(_) => unreachable!("a chosen format is one that the matrix can have"),
+                    };
+                    Arc::clone(kept.insert(Arc::new(made)))
+                }
+            }
+        };
+        transposed.multiply(x, y)
+    }
+
+    /// Starts Y = A X for several vectors at once.
+    ///
+    /// X and Y have a row for each component, row after row: [`TeamSpace::block`]. The matrix is
+    /// read once.
+    ///
+    /// # Errors
+    /// [`BlasError::Shape`], [`BlasError::OtherDevice`], or what a device says.
+    pub fn multiply_block(&self, vectors: usize, x: &TeamVector<T>, y: &mut TeamVector<T>) -> BlasResult<()> {
+        self.space_of_x.expect_block("x", vectors, x)?;
+        self.space.expect_block("y", vectors, y)?;
+        let gathered = self.links.gather(vectors, x)?;
         for ((part, x), y) in self.parts.iter().zip(&x.parts).zip(&mut y.parts) {
-            part.own.multiply(x, y)?;
+            part.own.multiply_block(vectors, x, y)?;
         }
         let sent = gathered.into_iter().map(|gathered| gathered.wait()).collect::<BlasResult<Vec<_>>>()?;
         let mut uploads: Vec<Pending<Vec<T>>> = Vec::new();
         for (k, (part, y)) in self.parts.iter().zip(&mut y.parts).enumerate() {
             let Some(Others { matrix, rows, work }) = &part.others else { continue };
-            let [halo, terms] = &mut *lock(work);
-            let values = self.links.halo(k, &sent);
+            let work = &mut *lock(work);
+            let wanted = [matrix.columns(), matrix.rows()].map(|extent| extent * vectors);
+            for (vector, wanted) in work.iter_mut().zip(wanted) {
+                if vector.len() != wanted {
+                    *vector = Vector::zero(matrix.place(), wanted)?;
+                }
+            }
+            let [halo, terms] = work;
+            let values = self.links.halo(k, vectors, &sent);
             match halo {
                 Vector::Host(halo) => *halo = values,
+                Vector::Device(_) if values.is_empty() => {}
                 Vector::Device(halo) => uploads.push(halo.upload(values)?),
             }
-            matrix.multiply(halo, terms)?;
-            rows.add(terms, y)?;
+            matrix.multiply_block(vectors, halo, terms)?;
+            rows.add(vectors, terms, y)?;
         }
         for upload in uploads {
             upload.wait()?;
@@ -142,6 +228,7 @@ impl<T: Arithmetic> Part<T> {
     }
 }
 
+/// A square matrix.
 impl<T: Arithmetic> LinearOperator for TeamMatrix<T> {
     type Space = TeamSpace<T>;
 

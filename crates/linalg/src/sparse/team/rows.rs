@@ -26,9 +26,14 @@ pub(super) fn starts<T: Arithmetic>(matrix: &Csr<T>, count: usize) -> Vec<usize>
     (0..=count).map(|part| if part == count { rows } else { first_row(part) }).collect()
 }
 
+/// Returns the first of each of `count` parts of about the same length, and the number of all.
+pub(super) fn even_starts(len: usize, count: usize) -> Vec<usize> {
+    (0..=count).map(|part| (len as u128 * part as u128 / count as u128) as usize).collect()
+}
+
 /// The rows of a place, cut by the owners of their columns.
 pub(super) struct PartOfRows<T> {
-    /// Entries in the columns of the place, counted from its first.
+    /// Entries in the columns whose components lie at the place, counted from its first.
     pub own: Csr<T>,
     /// Entries in the columns of others, only the rows that have any; columns are numbers in `halo`.
     pub others: Csr<T>,
@@ -39,8 +44,9 @@ pub(super) struct PartOfRows<T> {
 }
 
 impl<T: Arithmetic> PartOfRows<T> {
-    pub fn new(matrix: &Csr<T>, range: &Range<usize>) -> Self {
-        let is_own = |column: usize| range.contains(&column);
+    /// Takes some rows, where the components of some columns lie at the same place.
+    pub fn new(matrix: &Csr<T>, range: &Range<usize>, columns: &Range<usize>) -> Self {
+        let is_own = |column: usize| columns.contains(&column);
         let mut halo: Vec<u32> = range
             .clone()
             .flat_map(|row| matrix.row(row))
@@ -53,10 +59,10 @@ impl<T: Arithmetic> PartOfRows<T> {
             Ok(place) | Err(place) => place as u32,
         };
         let own = Csr::from_rows(
-            range.len(),
+            columns.len(),
             range.clone().map(|row| {
                 let entries = matrix.row(row).filter(|(column, _)| is_own(*column));
-                entries.map(|(column, value)| ((column - range.start) as u32, value))
+                entries.map(|(column, value)| ((column - columns.start) as u32, value))
             }),
         );
         let reaches_out = |row: &usize| matrix.row(*row).any(|(column, _)| !is_own(column));
@@ -89,7 +95,7 @@ mod tests {
                 for bounds in starts.windows(2) {
                     let range = bounds[0]..bounds[1];
                     assert!(range.start % block == 0, "{text}: {range:?}");
-                    let part = PartOfRows::new(&matrix, &range);
+                    let part = PartOfRows::new(&matrix, &range, &range);
                     let of_part = part.own.entries() + part.others.entries();
                     assert!(of_part * count < 2 * matrix.entries(), "{text}: {of_part} of {count}");
                     assert!(part.halo.iter().all(|column| !range.contains(&(*column as usize))), "{text}");

@@ -50,10 +50,29 @@ impl<T: Arithmetic> TeamSpace<T> {
     /// # Errors
     /// [`BlasError::Shape`] for another length; errors of the devices.
     pub fn vector(&self, values: &[T]) -> BlasResult<TeamVector<T>> {
-        self.expect("vector", values.len())?;
-        let part =
-            |(part, space): (usize, &Space<T>)| Vector::from_slice(space.place(), &values[self.range(part)]);
+        self.block(1, values)
+    }
+
+    /// Copies several vectors to the places: a row for each component, row after row.
+    ///
+    /// # Errors
+    /// [`BlasError::Shape`] for another length; errors of the devices.
+    pub fn block(&self, vectors: usize, values: &[T]) -> BlasResult<TeamVector<T>> {
+        self.expect("vectors", vectors, values.len())?;
+        let part = |(part, space): (usize, &Space<T>)| {
+            let Range { start, end } = self.range(part);
+            Vector::from_slice(space.place(), &values[start * vectors..end * vectors])
+        };
         Ok(TeamVector { parts: self.spaces.iter().enumerate().map(part).collect::<BlasResult<_>>()? })
+    }
+
+    /// Makes several vectors of zeros.
+    ///
+    /// # Errors
+    /// If memory is short, or a device fails.
+    pub fn zero_block(&self, vectors: usize) -> BlasResult<TeamVector<T>> {
+        let part = |space: &Space<T>| Vector::zero(space.place(), space.dimension() * vectors);
+        Ok(TeamVector { parts: self.spaces.iter().map(part).collect::<BlasResult<_>>()? })
     }
 
     /// Waits for all that was started on the devices.
@@ -64,8 +83,26 @@ impl<T: Arithmetic> TeamSpace<T> {
         self.spaces.iter().try_for_each(|space| space.place().finish())
     }
 
-    fn expect(&self, operand: &'static str, found: usize) -> BlasResult<()> {
-        let wanted = self.dimension();
+    /// Returns the first component of each part, and the number of all.
+    pub(super) fn starts(&self) -> &[usize] {
+        &self.starts
+    }
+
+    /// Refuses vectors whose parts have other lengths.
+    pub(super) fn expect_block(
+        &self,
+        operand: &'static str,
+        vectors: usize,
+        x: &TeamVector<T>,
+    ) -> BlasResult<()> {
+        // Products compare each part; here a part more or less is found.
+        let found: usize =
+            if x.parts.len() == self.spaces.len() { x.parts.iter().map(Vector::len).sum() } else { 0 };
+        self.expect(operand, vectors, found)
+    }
+
+    fn expect(&self, operand: &'static str, vectors: usize, found: usize) -> BlasResult<()> {
+        let wanted = self.dimension() * vectors;
         if found == wanted {
             return Ok(());
         }
