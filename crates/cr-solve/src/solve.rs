@@ -53,9 +53,14 @@ pub struct Arguments {
     /// A matrix that needs more is worked off by blocks of columns.
     #[arg(long, value_name = "BYTES", value_parser = crate::memory::bytes, hide_short_help = true)]
     memory: Option<u64>,
-    /// auto, none, jacobi, block-jacobi[:SIZE], ilu0, ic0 or amg
+    /// auto, none, jacobi, block-jacobi[:SIZE], ilu0[:SWEEPS], ic0[:SWEEPS] or amg
+    ///
+    /// With sweeps, the triangles of ilu0 and ic0 are solved by so many Jacobi sweeps over all rows.
     #[arg(long, value_name = "KIND", default_value = "auto", value_parser = choice::<Kind>)]
     preconditioner: Choice<Kind>,
+    /// Permute and scale rows for the preconditioner, so that large entries come to the diagonal
+    #[arg(long)]
+    matching: bool,
     /// Vectors that the matrix makes small, for amg: the columns of a .npy or Matrix Market file
     #[arg(long, value_name = "FILE")]
     near_nullspace: Option<PathBuf>,
@@ -169,6 +174,9 @@ struct MatrixSummary {
 #[derive(Serialize)]
 struct PreconditionerSummary {
     kind: String,
+    /// `true` if it is that of the permuted and scaled matrix.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    matched: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     levels: Option<Vec<usize>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -286,6 +294,7 @@ impl Arguments {
         let iterative = [
             ("--plot", self.plot.is_some()),
             ("--preconditioner", self.preconditioner.0.is_some()),
+            ("--matching", self.matching),
             ("--values", self.values == "single"),
         ];
         if let Some((option, _)) = iterative.into_iter().find(|(_, given)| *given) {
@@ -366,8 +375,9 @@ struct Job<'a> {
 
 impl Job<'_> {
     fn options<T: Arithmetic>(&self) -> SolveOptions<T> {
-        let Arguments { method, preconditioner, cycle, format, tol, max_iterations, restart, .. } =
-            self.arguments;
+        let Arguments {
+            method, preconditioner, matching, cycle, format, tol, max_iterations, restart, ..
+        } = self.arguments;
         let vectors = self.near_null.vectors.as_ref();
         let near_null_space =
             vectors.map(|vectors| vectors.iter().map(|value| T::from_complex((*value).into())).collect());
@@ -377,6 +387,7 @@ impl Job<'_> {
                 AnyMethod::Direct(_) => None,
             }),
             preconditioner: preconditioner.0,
+            matching: *matching,
             format: format.0,
             single_values: self.arguments.values == "single",
             stopping: Stopping { tolerance: *tol, max_iterations: *max_iterations, ..Stopping::default() },
@@ -498,6 +509,7 @@ impl Job<'_> {
             method: best.method.name(),
             preconditioner: PreconditionerSummary {
                 kind: preconditioner.kind.to_string(),
+                matched: preconditioner.matched,
                 levels: preconditioner.levels.clone(),
                 operator_complexity: preconditioner.operator_complexity,
                 setup_seconds: preconditioner.setup_seconds,
@@ -576,13 +588,14 @@ fn table(outcome: &SolveResult) -> Table {
     table.line("format", format_args!("{format}, {bytes} bytes"));
     table.line("device", outcome.devices.join(", "));
     table.line("method", outcome.method);
-    let PreconditionerSummary { kind, levels, operator_complexity, .. } = &outcome.preconditioner;
+    let PreconditionerSummary { kind, matched, levels, operator_complexity, .. } = &outcome.preconditioner;
+    let matched = if *matched { ", of matched rows" } else { "" };
     match (levels, operator_complexity) {
         (Some(levels), Some(complexity)) => table.line(
             "preconditioner",
-            format_args!("{kind}: levels of {levels:?} rows, operator complexity {complexity:.2}"),
+            format_args!("{kind}{matched}: levels of {levels:?} rows, operator complexity {complexity:.2}"),
         ),
-        _ => table.line("preconditioner", kind),
+        _ => table.line("preconditioner", format_args!("{kind}{matched}")),
     }
     table.line("iterations", outcome.iterations);
     table.line("true residual", scientific(outcome.residual.of_definition, 3));
@@ -616,6 +629,7 @@ impl From<SolveError> for Failure {
             SolveError::NotSquare { .. }
             | SolveError::Empty { .. }
             | SolveError::OddSkew { .. }
+            | SolveError::StructurallySingular(_)
             | SolveError::Source(_) => Status::File,
             SolveError::Operation(BlasError::Device(_)) => Status::Device,
             SolveError::Precondition { .. } => Status::Failed,

@@ -225,6 +225,8 @@ fn a_device_finds_what_the_host_finds() {
         let largest = host.iter().fold(0.0, |largest: f64, x| largest.max(x.abs()));
         assert!(host.iter().zip(&device).all(|(a, b)| (a - b).abs() < 1e-7 * largest), "{options}");
     }
+    let swept = json(&folder, "solve poisson2d:12 --preconditioner ic0:3");
+    assert_eq!((&swept["info"], &swept["preconditioner"]["kind"]), (&0.into(), &"ic0:3".into()));
     let text = run(&folder, "solve poisson2d:80").expect(0).stdout;
     assert!(text.contains("amg: levels of [6400, ") && text.contains("true residual"), "{text}");
 }
@@ -284,6 +286,23 @@ fn what_has_no_solution_is_refused_with_the_reason() {
     run(&folder, "solve indefinite.mtx --rhs e2.mtx --method cg --preconditioner none --json")
         .expect(1)
         .says(&["(p, Ap)", "not positive definite", "--method minres or gcr"]);
+    // Rows in another order have a diagonal.
+    let solved = json(&folder, "solve hollow.mtx --preconditioner jacobi --matching");
+    assert_eq!((&solved["info"], &solved["preconditioner"]["matched"]), (&0.into(), &true.into()));
+    assert_refused(
+        &folder,
+        "solve hollow.mtx --matching --preconditioner ic0",
+        2,
+        &["ic0 needs a symmetric preconditioner", "bicgstab or gcr"],
+    );
+    let [first, second, third] = [(1, 1, 1.0), (2, 1, 2.0), (3, 1, 1.0)];
+    write_entries(&folder, "narrow.mtx", 3, 3, &[first, second, third, (1, 2, 1.0), (1, 3, 1.0)]);
+    assert_refused(
+        &folder,
+        "solve narrow.mtx",
+        3,
+        &["structurally singular", "at most 2 rows and columns of 3"],
+    );
     // Auto finds the way.
     let solved = json(&folder, "solve indefinite.mtx --rhs e2.mtx");
     assert_eq!((&solved["method"], &solved["preconditioner"]["kind"]), (&"minres".into(), &"jacobi".into()));

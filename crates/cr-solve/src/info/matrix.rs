@@ -185,7 +185,7 @@ impl MatrixInfo {
             return Vec::new();
         }
         let zeros = self.zeros_on_diagonal;
-        vec![format!("{zeros} entries of the diagonal are zero, so jacobi cannot be had")]
+        vec![format!("{zeros} entries of the diagonal are zero, so jacobi and ilu0 need --matching")]
     }
 }
 
