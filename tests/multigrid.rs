@@ -142,7 +142,7 @@ fn cycles_in_half_precision_are_nearly_as_many_as_in_single() {
     let configuration = Arc::new(random::weak(lattice.dims(), 0.25, 3));
     let dirac = dirac(&lattice, &configuration, 0.136, SiteTerm::Scalar);
     let [single, half] = [Inner::Single, Inner::Half].map(|precision| {
-        let params = MultigridParams { precision, ..Default::default() };
+        let params = MultigridParams { vectors: Some(8), precision, ..Default::default() };
         let mut multigrid = Multigrid::new(&dirac, params, |_| ()).unwrap();
         let (x, info) = multigrid.solve(&dirac, &source(&lattice), None).unwrap();
         let mut b = lattice.spinors(3).unwrap();

@@ -9,6 +9,7 @@ use super::setup::COARSE_ITERATIONS;
 use crate::geometry::NDIM;
 use crate::host::Spinor;
 use crate::operator::Dirac;
+use crate::solve::Inner;
 use lattice_solvers::LinearOperator;
 
 /// Expected work, in applications of the Schur complement in single precision.
@@ -83,6 +84,11 @@ impl MultigridParams {
         let mut application = bytes as f64;
         let mut vector = sites * size_of::<Spinor<f32>>() as f64;
         let mut cycle = 0.0;
+        // In half precision an application moves half as much.
+        let in_cycle = match self.precision {
+            Inner::Single => 1.0,
+            Inner::Half => 0.5,
+        };
         let (mut vectors_made, mut coarse_operators) = (0.0, 0.0);
         for (level, Blocking { block, vectors }) in blockings.iter().enumerate() {
             let columns = 2.0 * *vectors as f64;
@@ -92,7 +98,7 @@ impl MultigridParams {
             };
             // V is read for half of the sites, to restrict and to prolong.
             let transfer = sites * components / 2.0 * columns * BYTES_OF_NUMBER;
-            let shared = if level == 0 { 1.0 } else { sharing };
+            let shared = if level == 0 { 1.0 / in_cycle } else { sharing };
             // Cycles of this level in one of the finest.
             let cycles = self.cycle.expected_steps().powi(level as i32);
             cycle += cycles * ((degree + 1) as f64 * application / shared + transfer / sharing);
@@ -147,6 +153,11 @@ mod tests {
         let loose =
             MultigridParams { tol: 1e-5, ..params }.expected([12, 12, 12, 24], &blockings, 41_472 * 800, 1);
         assert!((loose.solve / expected.solve - 0.5).abs() < 1e-12);
+        let half = MultigridParams { precision: Inner::Half, ..params };
+        let in_half = half.expected([12, 12, 12, 24], &blockings, 41_472 * 800, 1);
+        // 26 cycles of five applications, each of which moves half as much.
+        assert!((expected.solve - in_half.solve - 26.0 * 2.5).abs() < 1e-9, "{in_half:?}");
+        assert_eq!(in_half.set_up, expected.set_up);
         // Hops of the finest level are not shared.
         let at_once = params.expected([12, 12, 12, 24], &blockings, 41_472 * 800, 12);
         assert!((130.0..0.6 * expected.solve).contains(&at_once.solve), "{at_once:?}");

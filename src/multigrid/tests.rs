@@ -501,7 +501,7 @@ fn expect_order_of_transfers<T: Storage>(bound: f64) {
 #[test]
 fn kernels_alone_put_spinors_into_the_order_of_transfers_and_back() {
     expect_order_of_transfers::<f64>(1e-15);
-    expect_order_of_transfers::<Half>(5e-5);
+    expect_order_of_transfers::<Half>(1e-4);
 }
 
 #[test]
