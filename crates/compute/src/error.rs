@@ -158,6 +158,15 @@ pub enum DeviceError {
         found: String,
     },
 
+    /// An OpenCL object of another program cannot be used.
+    #[error("an OpenCL {what} of another program cannot be used: {reason}")]
+    Foreign {
+        /// The kind of the object.
+        what: &'static str,
+        /// The reason.
+        reason: String,
+    },
+
     /// More memory than the device has, or more than it has left.
     #[error(
         "device {device}: cannot allocate {wanted} bytes; it has {memory} bytes of memory and grants at most {largest} in one piece"

@@ -65,7 +65,7 @@ pub use memory::{
 };
 pub use open::{
     Device, DeviceOptions, PEER_VARIABLE, PeerWay, PeerWays, SearchObserver, SearchProgress, Team,
-    TuningMode, build_programs,
+    TuningMode, WeakDevice, build_programs,
 };
 #[doc(hidden)]
 pub use peer::Fault;

@@ -3,6 +3,7 @@
 mod buffer;
 mod counters;
 mod first_touch;
+mod foreign;
 mod huge_pages;
 mod image;
 mod mapped;

@@ -45,6 +45,10 @@ pub(crate) struct Memory {
     ///
     /// Such a command may still run when the buffer is dropped, beside the compute queue.
     copied: AtomicBool,
+    /// `true` if another program has been given the memory's handle.
+    ///
+    /// Such a program may keep the memory, so that it serves no other buffer.
+    lent: AtomicBool,
 }
 
 /// The owner of memory that a buffer did not allocate.
@@ -139,6 +143,7 @@ impl Memory {
             zeroed_by: None,
             backing,
             copied: AtomicBool::new(false),
+            lent: AtomicBool::new(false),
         }
     }
 
@@ -177,6 +182,12 @@ impl Memory {
 
     pub fn raw(&self) -> cl_mem {
         self.raw.get()
+    }
+
+    /// Returns the handle for another program of the process.
+    pub fn lend(&self) -> cl_mem {
+        self.lent.store(true, Ordering::Relaxed);
+        self.raw()
     }
 
     /// Makes an argument that the kernel may write.
@@ -423,7 +434,8 @@ impl Drop for Memory {
             return;
         }
         // Processors allocate fast, and their memory is that of other programs too.
-        let is_spare = self.core.info.kind != DeviceKind::Cpu && !self.copied.load(Ordering::Relaxed);
+        let is_used_elsewhere = self.copied.load(Ordering::Relaxed) || self.lent.load(Ordering::Relaxed);
+        let is_spare = self.core.info.kind != DeviceKind::Cpu && !is_used_elsewhere;
         if is_spare {
             drop(self.core.spare.give_back(raw, self.bytes, self.core.info.memory_bytes));
         } else {

@@ -14,7 +14,7 @@ use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
 
 struct Inner {
@@ -43,13 +43,24 @@ impl Device {
     /// [`DeviceError::NoDoublePrecision`]; [`DeviceError::UnknownPeerWay`]; [`DeviceError::OpenCl`]
     /// if the driver refuses a context or a queue.
     pub fn open(found: &FoundDevice, options: &DeviceOptions) -> Result<Self> {
+        let make = || {
+            Context::from_device(&found.raw).map_err(DeviceError::opencl("clCreateContext", &found.label()))
+        };
+        Self::open_in(found, options, make)
+    }
+
+    /// Opens a discovered device in the context that `make` returns.
+    pub(super) fn open_in(
+        found: &FoundDevice,
+        options: &DeviceOptions,
+        make: impl FnOnce() -> Result<Context>,
+    ) -> Result<Self> {
         let label = found.label();
         if !found.info.fp64 && !options.without_double {
             return Err(DeviceError::NoDoublePrecision { device: label });
         }
         let peer_ways = options.peer.map_or_else(PeerWays::by_environment, Ok)?;
-        let context =
-            Context::from_device(&found.raw).map_err(DeviceError::opencl("clCreateContext", &label))?;
+        let context = make()?;
         let recorder = options.recorder.device(&label);
         let profiling = if recorder.is_some() { Profiling::On } else { options.profiling };
         let properties = match profiling {
@@ -57,8 +68,8 @@ impl Device {
             Profiling::On => CL_QUEUE_PROFILING_ENABLE,
         };
         let queue = || {
-            // SAFETY: clCreateCommandQueue wants a device of the context: this context was made of
-            // this device. The queue retains the context.
+            // SAFETY: clCreateCommandQueue wants a device of the context: both callers have a
+            // context of this device. The queue retains the context.
             unsafe { CommandQueue::create(&context, found.raw.id(), properties) }
                 .map_err(DeviceError::opencl("clCreateCommandQueue", &label))
         };
@@ -88,6 +99,11 @@ impl Device {
             inline_ptx: OnceLock::new(),
             peer_ways,
         })))
+    }
+
+    /// Returns a reference that does not keep the device open.
+    pub fn downgrade(&self) -> WeakDevice {
+        WeakDevice(Arc::downgrade(&self.0))
     }
 
     pub(crate) fn core(&self) -> &Arc<Core> {
@@ -286,6 +302,23 @@ impl Device {
             Ok(kept) => kept,
             Err(impossible) => match impossible {},
         }
+    }
+}
+
+/// A reference to a device that does not keep it open.
+#[derive(Clone)]
+pub struct WeakDevice(Weak<Inner>);
+
+impl WeakDevice {
+    /// Returns the device, if it is still open.
+    pub fn upgrade(&self) -> Option<Device> {
+        self.0.upgrade().map(Device)
+    }
+}
+
+impl fmt::Debug for WeakDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "WeakDevice({:?})", self.upgrade())
     }
 }
 

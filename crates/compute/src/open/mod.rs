@@ -1,6 +1,7 @@
 //! Devices that are open, and teams of them.
 
 mod build;
+mod foreign;
 mod handle;
 mod options;
 mod peer_ways;
@@ -9,7 +10,7 @@ mod team;
 mod tuning_options;
 
 pub use build::build_programs;
-pub use handle::Device;
+pub use handle::{Device, WeakDevice};
 pub use options::DeviceOptions;
 pub use peer_ways::{PEER_VARIABLE, PeerWay, PeerWays};
 pub(crate) use ranks::Ranks;
