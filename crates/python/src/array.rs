@@ -107,6 +107,18 @@ impl Array {
         with_buffer!(&self.elements, buffer => read(py, buffer, &self.shape))
     }
 
+    /// The `cl_mem` as a number, for other packages: `pyopencl.Buffer.from_int_ptr(x.cl_mem)`.
+    ///
+    /// All work on the array is done. It lives as long as the array, or as long as the other
+    /// package retains it.
+    #[getter]
+    fn cl_mem(&self, py: Python<'_>) -> PyResult<usize> {
+        fn lent<T: Element>(buffer: &Buffer<T>) -> Result<usize, DeviceError> {
+            buffer.lend()
+        }
+        with_buffer!(&self.elements, buffer => py.detach(|| lent(buffer))).map_err(|error| error.raised(py))
+    }
+
     #[pyo3(signature = (**options))]
     fn __dlpack__(&self, py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
         interop::capsule(py, self.numpy(py)?, options)

@@ -67,11 +67,7 @@ impl Device {
 
     /// Copies an array of numpy to the device.
     fn array(&self, py: Python<'_>, numbers: &Bound<'_, PyAny>) -> PyResult<Array> {
-        let Some(open) = &self.open else {
-            let message = format!("{} is not open; open it: Team(\"{}\")[0]", self.label, self.index());
-            return Err(raised(py, "InvalidInput", message));
-        };
-        Array::upload(open, numbers)
+        Array::upload(self.open(py)?, numbers)
     }
 
     /// Waits until the device has done everything.
@@ -80,6 +76,20 @@ impl Device {
             Some(open) => py.detach(|| open.finish()).map_err(|error| error.raised(py)),
             None => Ok(()),
         }
+    }
+
+    /// The `cl_context` of an open device as a number, for other packages.
+    #[getter]
+    fn cl_context(&self, py: Python<'_>) -> PyResult<usize> {
+        self.open(py).map(device::Device::context_handle)
+    }
+
+    /// The `cl_command_queue` of an open device as a number.
+    ///
+    /// What other packages put there runs in order with the work of this one.
+    #[getter]
+    fn cl_queue(&self, py: Python<'_>) -> PyResult<usize> {
+        self.open(py).map(device::Device::queue_handle)
     }
 
     fn __repr__(&self) -> String {
@@ -91,6 +101,13 @@ impl Device {
 impl Device {
     fn of_open(open: &device::Device) -> Self {
         Self { label: open.label().to_owned(), info: open.info().clone(), open: Some(open.clone()) }
+    }
+
+    fn open(&self, py: Python<'_>) -> PyResult<&device::Device> {
+        self.open.as_ref().ok_or_else(|| {
+            let message = format!("{} is not open; open it: Team(\"{}\")[0]", self.label, self.index());
+            raised(py, "InvalidInput", message)
+        })
     }
 
     fn index(&self) -> &str {
@@ -158,6 +175,13 @@ impl Team {
     }
 }
 
+impl Team {
+    /// Makes the team of one open device.
+    pub fn of_device(device: device::Device) -> Self {
+        Self { team: device.into() }
+    }
+}
+
 /// Returns the names of a team's devices, `host` without one.
 pub fn labels(team: &device::Team) -> Vec<String> {
     if team.is_host() { vec!["host".to_owned()] } else { team.labels() }
@@ -199,14 +223,16 @@ impl Wanted {
     pub fn open(self) -> device::Result<device::Team> {
         match self {
             Self::Open(team) => Ok(team),
-            Self::Named(selectors) => {
-                let options = DeviceOptions {
-                    tuning: device::TuningMode::SearchOnGpus,
-                    search_time: Some(TIME_ON_FIRST_USE),
-                    ..DeviceOptions::default()
-                };
-                device::Team::select_with(selectors, &options)
-            }
+            Self::Named(selectors) => device::Team::select_with(selectors, &opened_with()),
         }
+    }
+}
+
+/// Returns the options that devices are opened with, which are those of the program.
+pub fn opened_with() -> DeviceOptions {
+    DeviceOptions {
+        tuning: device::TuningMode::SearchOnGpus,
+        search_time: Some(TIME_ON_FIRST_USE),
+        ..DeviceOptions::default()
     }
 }

@@ -16,6 +16,7 @@ use lattice_cl::job::{Invalid, JobError};
 use lattice_cl::multigrid::SetupFileError;
 use lattice_cl::operator::DiracError;
 use lattice_cl::solve::InvertError;
+use lattice_poisson::PoissonError;
 use pyo3::prelude::*;
 use std::error::Error;
 use std::fmt::Display;
@@ -90,6 +91,7 @@ classes! {
     SetupFileError => FILE,
     SpinorSmearingError => INVALID,
     io::Error => FILE,
+    io::MeshError => FILE,
 }
 
 impl Raised for LatticeError {
@@ -143,6 +145,15 @@ impl Raised for BlasError {
         match self {
             Self::Device(_) | Self::Unfinished { .. } => DEVICE,
             Self::Singular { .. } | Self::NotPositiveDefinite { .. } => SINGULAR,
+            _ => INVALID,
+        }
+    }
+}
+
+impl Raised for PoissonError {
+    fn class(&self) -> &'static str {
+        match self {
+            Self::Device(_) | Self::Fft(_) | Self::Memory { .. } | Self::Room(_) => DEVICE,
             _ => INVALID,
         }
     }

@@ -10,6 +10,7 @@
 //! | `product` | products of matrices over a team |
 //! | `factors` | factorisations of matrices on a device |
 //! | `sparse` | sparse matrices and their systems |
+//! | `poisson` | potentials of densities |
 //! | `gauge` | gauge configurations |
 //! | `dirac` | Dirac operators, propagators of them |
 //! | `collector` | the callbacks of a job that is run for Python |
@@ -17,6 +18,7 @@
 //! | `report` | how solves went |
 //! | `hadrons` | correlators |
 //! | `interop` | axes of other programs, DLPack |
+//! | `opencl` | contexts and memory of other packages; the one file with `unsafe` |
 //! | `job` | whole jobs |
 //! | `program` | the program `cr-solve` |
 //!
@@ -36,6 +38,8 @@ mod hadrons;
 mod interop;
 mod job;
 mod numbers;
+mod opencl;
+mod poisson;
 mod product;
 mod program;
 mod propagator;
@@ -55,6 +59,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<factors::Lu>()?;
     module.add_class::<factors::Cholesky>()?;
     module.add_class::<sparse::SparseMatrix>()?;
+    module.add_class::<poisson::PoissonPlan>()?;
     module.add_class::<gauge::Gauge>()?;
     module.add_class::<dirac::Dirac>()?;
     module.add_class::<propagator::Propagator>()?;
@@ -64,9 +69,12 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(array::nrm2, module)?)?;
     module.add_function(wrap_pyfunction!(array::dot, module)?)?;
     module.add_function(wrap_pyfunction!(array::vdot, module)?)?;
+    module.add_function(wrap_pyfunction!(opencl::team_in_context, module)?)?;
+    module.add_function(wrap_pyfunction!(opencl::array_of_memory, module)?)?;
     module.add_function(wrap_pyfunction!(product::gemm, module)?)?;
     module.add_function(wrap_pyfunction!(factors::lu, module)?)?;
     module.add_function(wrap_pyfunction!(factors::cholesky, module)?)?;
+    module.add_function(wrap_pyfunction!(poisson::read_cube, module)?)?;
     module.add_function(wrap_pyfunction!(gauge::read_gauge, module)?)?;
     module.add_function(wrap_pyfunction!(propagator::read_propagator, module)?)?;
     module.add_function(wrap_pyfunction!(propagator::smear_sink, module)?)?;

@@ -36,7 +36,9 @@ from ._native import (
 )
 from .correlators import Momenta, effective_mass, hadrons, momenta
 from .errors import DeviceError, FileError, InvalidInput, LatticeError, NotConverged, SingularMatrix
+from .interop import from_pyopencl
 from .operators import Clover, Twisted, Wilson
+from .poisson import Electrostatics, Poisson, read_cube
 from .product import Product, gemm
 from .progress import Progress
 from .report import ProductReport, Report, SolveReport, SparseReport
@@ -49,6 +51,7 @@ __all__ = [
     "Device",
     "DeviceError",
     "Dirac",
+    "Electrostatics",
     "FileError",
     "Gauge",
     "InvalidInput",
@@ -56,6 +59,7 @@ __all__ = [
     "Momenta",
     "NotConverged",
     "Outcome",
+    "Poisson",
     "Product",
     "ProductReport",
     "Progress",
@@ -72,6 +76,7 @@ __all__ = [
     "devices",
     "dot",
     "effective_mass",
+    "from_pyopencl",
     "gemm",
     "hadrons",
     "interop",
@@ -79,6 +84,7 @@ __all__ = [
     "momenta",
     "nrm2",
     "plot",
+    "read_cube",
     "read_gauge",
     "read_propagator",
     "run_job",

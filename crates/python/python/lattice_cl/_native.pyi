@@ -47,6 +47,15 @@ class Device:
         """Copy an array of one or two axes to the device; integers become double."""
     def finish(self) -> None:
         """Wait until the device has done everything."""
+    @property
+    def cl_context(self) -> int:
+        """The `cl_context` of an open device, for `pyopencl.Context.from_int_ptr`."""
+    @property
+    def cl_queue(self) -> int:
+        """The `cl_command_queue` of an open device, for `pyopencl.CommandQueue.from_int_ptr`.
+
+        What pyopencl puts there runs in order with the work of this package.
+        """
 
 @final
 class Team:
@@ -73,6 +82,9 @@ class Array:
     def dtype(self) -> np.dtype[Any]: ...
     @property
     def device(self) -> str: ...
+    @property
+    def cl_mem(self) -> int:
+        """The `cl_mem`, for `pyopencl.Buffer.from_int_ptr`, which retains it. All work on the array is done."""
     def numpy(self) -> NDArray[Any]:
         """Copy the array to the host."""
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]: ...
@@ -356,6 +368,24 @@ class Outcome:
     def report(self) -> Report:
         """How the solves went."""
 
+@final
+class PoissonPlan:
+    """A prepared solution of Poisson's equation; `lattice_cl.Poisson` is its face."""
+
+    def __new__(
+        cls,
+        cell: Sequence[Sequence[float]],
+        shape: Sequence[int],
+        boundary: str,
+        cutoff: str,
+        precision: str,
+        out_of_core: int | None,
+        devices: _Devices,
+    ) -> PoissonPlan: ...
+    def solve(
+        self, density: NDArray[Any]
+    ) -> tuple[NDArray[np.float64], float, tuple[list[float], list[float]] | None, list[float], float]: ...
+
 def devices() -> list[Device]:
     """List the devices that this machine has."""
 
@@ -368,9 +398,14 @@ def dot(x: Array, y: Array) -> Any:
 def vdot(x: Array, y: Array) -> Any:
     """Return Σ conj(xᵢ) yᵢ."""
 
+def team_in_context(handle: int, context: object) -> Team: ...
+def array_of_memory(
+    context: int, memory: int, element: str, shape: Sequence[int], owner: object
+) -> Array: ...
 def gemm(
     a: NDArray[Any], b: NDArray[Any], team: _Devices, progress: _Progress
 ) -> tuple[NDArray[Any], bool, float, list[tuple[str, float, int, int, float]]]: ...
+def read_cube(path: _Path) -> tuple[NDArray[np.float64], list[list[float]]]: ...
 def read_gauge(
     path: _Path,
     *,

@@ -1,23 +1,27 @@
-"""Fields in the axes of PyQUDA and of GPT, and back.
+"""Fields in the axes of PyQUDA and of GPT, and back; memory that is shared with pyopencl.
 
     U = gauge.pyquda()            # (direction, parity, t, z, y, x/2, row, column)
     S = lc.interop.from_gpt(propagator[:], dims=(8, 8, 8, 16))
+    A = lc.from_pyopencl(array)   # without a copy
+    buffer = pyopencl.Buffer.from_int_ptr(A.cl_mem)
 
-All three programs have the gamma matrices of DeGrand and Rossi. Directions are x, y, z, t.
+All three programs of lattices have the gamma matrices of DeGrand and Rossi. Directions are x, y, z, t.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._native import Gauge, Propagator
+from . import _native
+from ._native import Array, Gauge, Propagator, Team
 from .errors import InvalidInput
 
-__all__ = ["from_gpt", "from_pyquda"]
+__all__ = ["from_gpt", "from_pyopencl", "from_pyquda", "pyopencl_team"]
 
 _Field = NDArray[np.complex128]
 
@@ -97,3 +101,54 @@ def from_gpt(field: ArrayLike | Sequence[ArrayLike], *, dims: Sequence[int]) -> 
     raise InvalidInput(
         f"an array of shape {data.shape} is neither links (4, {sites}, 3, 3) nor a propagator ({sites}, 4, 4, 3, 3) of extents {tuple(dims)}"
     )
+
+
+_ELEMENTS = ("float32", "float64", "complex64", "complex128")
+
+
+def _pyopencl(what: str, module: str, kind: str, found: Any) -> Any:
+    """The module pyopencl, if `found` is of a class of it. Whoever has an object of pyopencl has imported it."""
+    there = sys.modules.get(module)
+    if there is None or not isinstance(found, getattr(there, kind)):
+        raise InvalidInput(f"{what} takes a {module}.{kind}, not {type(found).__name__}")
+    return sys.modules["pyopencl"]
+
+
+def from_pyopencl(array: Any) -> Array:
+    """Make an array of a `pyopencl.array.Array`, in the same memory.
+
+    Work on the array that was begun is waited for. Afterwards nothing orders the work of both packages: call
+    `array.queue.finish()` after pyopencl has written. The array is kept as long as the result, and what pyopencl writes
+    changes both. Arrays of one context work together; those of others are refused, as are arrays of other numbers, with
+    gaps between their elements, or that begin within their buffer.
+    """
+    cl = _pyopencl("from_pyopencl", "pyopencl.array", "Array", array)
+    if array.dtype.name not in _ELEMENTS:
+        wanted = ", ".join(_ELEMENTS)
+        raise InvalidInput(f"the elements of the array are {array.dtype.name}, not {wanted}; convert it by .astype")
+    if array.ndim not in (1, 2) or array.size == 0:
+        raise InvalidInput(f"an array on a device has one or two axes and some elements, not the shape {array.shape}")
+    if not array.flags.c_contiguous:
+        raise InvalidInput(
+            f"the elements of the array do not lie in the order of C, one after the other: shape {array.shape}, strides {array.strides}; "
+            'make an array that does by pyopencl.array.to_device(queue, array.get(), …) or .copy("C")'
+        )
+    if array.offset != 0:
+        raise InvalidInput(f"the array begins {array.offset} bytes within its buffer; give it a buffer of its own by .copy()")
+    if not isinstance(array.base_data, cl.MemoryObjectHolder):
+        raise InvalidInput(f"the array lies in {type(array.base_data).__name__}, not in a buffer; allocate it without shared virtual memory")
+    array.finish()
+    if array.queue is not None:
+        array.queue.finish()
+    return _native.array_of_memory(
+        array.context.int_ptr, array.base_data.int_ptr, array.dtype.name, list(array.shape), array
+    )
+
+
+def pyopencl_team(context: Any) -> Team:
+    """Open the device of a `pyopencl.Context`, which has one device.
+
+    Arrays and operators of this team lie in the context, and have queues of their own.
+    """
+    _pyopencl("pyopencl_team", "pyopencl", "Context", context)
+    return _native.team_in_context(context.int_ptr, context)
