@@ -64,8 +64,8 @@ pub use memory::{
     check_length,
 };
 pub use open::{
-    Device, DeviceOptions, PEER_VARIABLE, PeerWay, PeerWays, SearchObserver, SearchProgress, Team,
-    TuningMode, WeakDevice, build_programs,
+    Device, DeviceOptions, ForeignHandle, PEER_VARIABLE, PeerWay, PeerWays, SearchObserver, SearchProgress,
+    Team, TuningMode, WeakDevice, build_programs,
 };
 #[doc(hidden)]
 pub use peer::Fault;

@@ -1,6 +1,6 @@
 //! Contexts and memory of other programs: one device plays the other program.
 
-use lattice_compute::{Buffer, Device, DeviceError, DeviceOptions, FoundDevice, discover};
+use lattice_compute::{Buffer, Device, DeviceError, DeviceOptions, ForeignHandle, FoundDevice, discover};
 
 /// The devices that compute in double, or a loud line.
 fn found() -> Vec<FoundDevice> {
@@ -12,22 +12,19 @@ fn found() -> Vec<FoundDevice> {
 }
 
 /// Opens a device again in the context of another.
-#[allow(unsafe_code)]
 fn opened_in_context_of(owner: &Device) -> Device {
-    // SAFETY: the owner lives, and its context with it.
-    unsafe { Device::open_in_foreign(owner.context_handle(), &DeviceOptions::default()) }
-        .unwrap_or_else(|error| panic!("{error}"))
+    let context = ForeignHandle::trusting(owner.context_handle(), owner.clone());
+    Device::open_in_foreign(&context, &DeviceOptions::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Takes the memory of a buffer for a buffer of another device.
-#[allow(unsafe_code)]
 fn taken<T: bytemuck::Pod>(
     device: &Device,
     buffer: &Buffer<f64>,
     len: usize,
 ) -> Result<Buffer<T>, DeviceError> {
-    // SAFETY: the buffer lives during the call.
-    unsafe { Buffer::of_foreign(device, buffer.lend()?, len, ()) }
+    // The buffer lives during the call, and afterwards a reference keeps its memory.
+    Buffer::of_foreign(device, &ForeignHandle::trusting(buffer.lend()?, ()), len)
 }
 
 #[test]
@@ -59,11 +56,10 @@ fn memory_of_another_program_is_shared_and_kept() -> Result<(), DeviceError> {
 }
 
 #[test]
-#[allow(unsafe_code)]
 fn what_cannot_be_shared_is_told() -> Result<(), DeviceError> {
     let options = DeviceOptions::default();
-    // SAFETY: no context is null, which is seen before anything else.
-    let none = unsafe { Device::open_in_foreign(0, &options) };
+    let null = ForeignHandle::trusting(0, ());
+    let none = Device::open_in_foreign(&null, &options);
     assert!(matches!(none, Err(DeviceError::Foreign { what: "context", .. })), "{none:?}");
     for found in found() {
         let (one, other) = (Device::open(&found, &options)?, Device::open(&found, &options)?);
@@ -72,8 +68,7 @@ fn what_cannot_be_shared_is_told() -> Result<(), DeviceError> {
         assert!(words(taken(&other, &buffer, 3)).contains("another context"));
         assert!(words(taken(&one, &buffer, 4)).contains("24 bytes, and 32 are wanted"));
         assert!(words(taken(&one, &buffer, usize::MAX)).contains("are wanted"));
-        // SAFETY: no memory is null, which is seen before anything else.
-        let none = unsafe { Buffer::of_foreign(&one, 0, 1, ()) };
+        let none = Buffer::of_foreign(&one, &null, 1);
         assert!(words(none).contains("null"));
         // The same memory as numbers of another size.
         assert_eq!(taken::<f32>(&one, &buffer, 6)?.len(), 6);

@@ -18,7 +18,7 @@
 //! | `report` | how solves went |
 //! | `hadrons` | correlators |
 //! | `interop` | axes of other programs, DLPack |
-//! | `opencl` | contexts and memory of other packages; the one file with `unsafe` |
+//! | `opencl` | contexts and memory of other packages |
 //! | `job` | whole jobs |
 //! | `program` | the program `cr-solve` |
 //!

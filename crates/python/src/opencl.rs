@@ -1,19 +1,17 @@
 //! Objects of OpenCL that Python's other packages made, by their handles as numbers.
 //!
 //! `lattice_cl/interop.py` alone calls these functions, with handles of live objects of pyopencl.
-
-#![allow(unsafe_code)]
-#![deny(clippy::undocumented_unsafe_blocks)]
+//! The promise of [`ForeignHandle::trusting`] is thus kept.
 
 use super::array::{Array, Elements};
 use super::devices::{Team, opened_with};
 use super::failure::{Raised, invalid};
 use super::work;
-use lattice_cl::device::{self, Buffer, DeviceError, WeakDevice};
+use lattice_cl::device::{self, Buffer, DeviceError, ForeignHandle, WeakDevice};
 use lattice_cl::sync::lock;
 use num_complex::{Complex32, Complex64};
 use pyo3::prelude::*;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 /// The devices that are open in contexts of others, with the handles of the contexts.
 ///
@@ -22,27 +20,23 @@ use std::sync::{Arc, Mutex};
 static OPEN: Mutex<Vec<(usize, WeakDevice)>> = Mutex::new(Vec::new());
 
 /// Returns the open device of a context, or opens it.
-fn device_in(context: usize) -> device::Result<device::Device> {
+fn device_in(context: &ForeignHandle) -> device::Result<device::Device> {
     let mut open = lock(&OPEN);
     open.retain(|(_, device)| device.upgrade().is_some());
-    let known = open.iter().find(|(handle, _)| *handle == context);
+    let known = open.iter().find(|(handle, _)| *handle == context.number());
     if let Some(device) = known.and_then(|(_, device)| device.upgrade()) {
         return Ok(device);
     }
-    // SAFETY: the caller in Python holds an object that keeps the context.
-    let device = unsafe { device::Device::open_in_foreign(context, &opened_with()) }?;
-    open.push((context, device.downgrade()));
+    let device = device::Device::open_in_foreign(context, &opened_with())?;
+    open.push((context.number(), device.downgrade()));
     Ok(device)
 }
 
 /// Opens the device of a `cl_context`; `context` is an object that keeps it.
 #[pyfunction]
 pub fn team_in_context(py: Python<'_>, handle: usize, context: Py<PyAny>) -> PyResult<Team> {
-    let device = work::run(py, None, move |_| {
-        let device = device_in(handle);
-        drop(context);
-        device
-    })?;
+    let context = ForeignHandle::trusting(handle, context);
+    let device = work::run(py, None, move |_| device_in(&context))?;
     Ok(Team::of_device(device.map_err(|error| error.raised(py))?))
 }
 
@@ -63,24 +57,23 @@ pub fn array_of_memory(
     };
     fn taken<T: bytemuck::Pod>(
         device: &device::Device,
-        memory: usize,
+        memory: &ForeignHandle,
         len: usize,
-        owner: Arc<Py<PyAny>>,
     ) -> device::Result<Elements>
     where
         Elements: From<Buffer<T>>,
     {
-        // SAFETY: `owner` keeps the memory, during the call and as long as the buffer.
-        unsafe { Buffer::<T>::of_foreign(device, memory, len, owner) }.map(Elements::from)
+        Buffer::<T>::of_foreign(device, memory, len).map(Elements::from)
     }
-    let (element, owner) = (element.to_owned(), Arc::new(owner));
+    let context = ForeignHandle::trusting(context, owner.clone_ref(py));
+    let (element, memory) = (element.to_owned(), ForeignHandle::trusting(memory, owner));
     let elements = work::run(py, None, move |_| {
-        let device = device_in(context)?;
+        let device = device_in(&context)?;
         match element.as_str() {
-            "float32" => taken::<f32>(&device, memory, len, owner),
-            "float64" => taken::<f64>(&device, memory, len, owner),
-            "complex64" => taken::<Complex32>(&device, memory, len, owner),
-            "complex128" => taken::<Complex64>(&device, memory, len, owner),
+            "float32" => taken::<f32>(&device, &memory, len),
+            "float64" => taken::<f64>(&device, &memory, len),
+            "complex64" => taken::<Complex32>(&device, &memory, len),
+            "complex128" => taken::<Complex64>(&device, &memory, len),
             other => {
                 let reason = format!("its elements are {other}");
                 Err(DeviceError::Foreign { what: "memory object", reason })

@@ -3,7 +3,7 @@
 use super::buffer::Buffer;
 use super::raw::Memory;
 use crate::error::{DeviceError, Result};
-use crate::open::Device;
+use crate::open::{Device, ForeignHandle};
 use bytemuck::Pod;
 use cl3::memory::{
     CL_MEM_CONTEXT, CL_MEM_FLAGS, CL_MEM_OBJECT_BUFFER, CL_MEM_SIZE, CL_MEM_TYPE, CL_MEM_WRITE_ONLY,
@@ -11,30 +11,20 @@ use cl3::memory::{
 };
 use opencl3::error_codes::ClError;
 use opencl3::memory::{Buffer as RawBuffer, cl_mem};
-use std::any::Any;
 use std::sync::Arc;
 
 impl<T: Pod> Buffer<T> {
     /// Makes a buffer of the first `len` elements of memory that another program allocated.
     ///
-    /// `memory` is the `cl_mem` as a number. The buffer keeps a reference to it, and keeps `owner`,
-    /// which may be what returns the memory to a pool. Nothing orders the commands of both programs:
-    /// each waits for the other's before it uses the memory.
+    /// `memory` is a `cl_mem`. The buffer keeps a reference to it, and keeps its owner. Nothing
+    /// orders the commands of both programs: each waits for the other's before it uses the memory.
     ///
     /// # Errors
     /// [`DeviceError::Foreign`] if the memory is no buffer, is smaller, or lies in another context
     /// than the device, or if kernels may only write it.
-    ///
-    /// # Safety
-    /// `memory` is a `cl_mem` that lives during the call.
-    pub unsafe fn of_foreign(
-        device: &Device,
-        memory: usize,
-        len: usize,
-        owner: impl Any + Send + Sync,
-    ) -> Result<Self> {
+    pub fn of_foreign(device: &Device, memory: &ForeignHandle, len: usize) -> Result<Self> {
         let foreign = |reason: String| DeviceError::Foreign { what: "memory object", reason };
-        let handle = memory as cl_mem;
+        let handle = memory.number() as cl_mem;
         if handle.is_null() {
             return Err(foreign("its handle is null".to_owned()));
         }
@@ -53,10 +43,11 @@ impl<T: Pod> Buffer<T> {
         if wanted > found {
             return Err(foreign(format!("it has {found} bytes, and {wanted} are wanted")));
         }
-        // SAFETY: the caller keeps the memory alive during the call. The reference is given back
-        // when `RawBuffer` is dropped.
+        // SAFETY: `ForeignHandle` keeps the memory alive. The reference is given back when
+        // `RawBuffer` is dropped.
         unsafe { retain_mem_object(handle) }.map_err(|code| foreign(ClError(code).to_string()))?;
-        let memory = Memory::standing_for(device.core(), RawBuffer::new(handle), found, Arc::new(owner));
+        let owner = Arc::clone(memory.owner());
+        let memory = Memory::standing_for(device.core(), RawBuffer::new(handle), found, owner);
         Ok(Self::of_memory(device, memory, len))
     }
 

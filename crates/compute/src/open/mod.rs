@@ -10,6 +10,7 @@ mod team;
 mod tuning_options;
 
 pub use build::build_programs;
+pub use foreign::ForeignHandle;
 pub use handle::{Device, WeakDevice};
 pub use options::DeviceOptions;
 pub use peer_ways::{PEER_VARIABLE, PeerWay, PeerWays};
