@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import importlib
 import sys
 import time
 from dataclasses import dataclass
@@ -86,9 +87,10 @@ class Bar:
         return f'<progress value="{progress.done:.4f}" max="1"></progress> {html.escape(str(progress))}'
 
     def _show(self, markup: str) -> None:
-        from IPython.display import HTML, display
-
+        # Versions of IPython differ in their types.
+        display: Any = importlib.import_module("IPython.display")
+        shown = display.HTML(markup)
         if self._handle is None:
-            self._handle = display(HTML(markup), display_id=True)
+            self._handle = display.display(shown, display_id=True)
         else:
-            self._handle.update(HTML(markup))
+            self._handle.update(shown)
