@@ -55,7 +55,7 @@ def test_an_array_is_shared_without_a_copy(queue: Any) -> None:
     queue.finish()
     assert np.array_equal(A.numpy(), a + 1)
     for element in [np.float32, np.complex64, np.complex128]:
-        z = random.normal(size=11).astype(element)
+        z: Any = random.normal(size=11).astype(element)
         Z = lc.from_pyopencl(sent(queue, z))
         assert np.array_equal(Z.numpy(), z) and Z.dtype == element
         assert lc.nrm2(Z) == pytest.approx(np.linalg.norm(z), rel=1e-6)
@@ -130,7 +130,7 @@ def test_what_cannot_be_shared_is_told(queue: Any) -> None:
     with pytest.raises(lc.InvalidInput, match=r"takes a pyopencl\.Context, not CommandQueue"):
         lc.interop.pyopencl_team(queue)
     elsewhere = lc.from_pyopencl(sent(cl.CommandQueue(theirs()), np.ones((4, 2))))
-    with pytest.raises(lc.DeviceError, match="contexts are never shared"):
+    with pytest.raises(lc.InvalidInput, match="must be on one device"):
         lc.from_pyopencl(x) @ elsewhere
     with pytest.raises(lc.InvalidInput, match="is not open"):
         lc.devices()[0].cl_queue
