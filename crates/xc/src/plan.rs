@@ -123,9 +123,10 @@ pub struct Xc {
 }
 
 impl Xc {
-    /// Returns the longest time of a device over the shortest, less 1.
+    /// Returns the longest time of a device that has groups over the shortest, less 1.
     pub fn imbalance(&self) -> f64 {
-        imbalance(&self.shares.iter().map(|share| share.seconds).collect::<Vec<_>>())
+        let busy = self.shares.iter().filter(|share| share.groups > 0);
+        imbalance(&busy.map(|share| share.seconds).collect::<Vec<_>>())
     }
 }
 
@@ -326,36 +327,45 @@ impl Plan {
             let share = Share { label: "host".to_owned(), groups: self.groups.len(), seconds };
             return Ok(Xc::new(sums, vec![share], Vec::new()));
         }
-        let found = at_once(
-            &mut self.members,
-            |member| with_part!(&mut member.part, part => part.evaluate(density, functional)),
-        )?;
-        let groups = |number: usize| match &self.balance {
-            Some(balance) => balance.jobs()[number].len(),
-            None => self.groups.len(),
-        };
-        let members = self.members.iter().zip(&found).enumerate();
-        let shares: Vec<Share> = members
-            .map(|(number, (member, &(_, seconds)))| Share {
-                label: member.device.label().to_owned(),
-                groups: groups(number),
-                seconds,
+        let found = at_once(&mut self.members, |member| {
+            with_part!(&mut member.part, part => match part.is_empty() {
+                true => Ok(None),
+                false => part.evaluate(density, functional).map(Some),
             })
-            .collect();
-        let mut sums = found.into_iter().map(|(sums, _)| sums);
-        let first = sums.next().expect("a team that is not the host has a device");
+        })?;
+        let began = Instant::now();
+        let mut shares = Vec::new();
+        for (number, (member, found)) in self.members.iter().zip(&found).enumerate() {
+            let groups =
+                self.balance.as_ref().map_or(self.groups.len(), |balance| balance.jobs()[number].len());
+            let seconds = found.as_ref().map_or(0.0, |(_, seconds)| *seconds);
+            shares.push(Share { label: member.device.label().to_owned(), groups, seconds });
+        }
+        let mut sums = found.into_iter().flatten().map(|(sums, _)| sums);
+        let first = sums.next().unwrap_or_else(|| Sums {
+            energy: 0.0,
+            electrons: [0.0; 2],
+            matrices: density.spins().iter().map(|spin| vec![0.0; spin.len()]).collect(),
+        });
         let sums = sums.fold(first, added);
-        let moves = self.rebalance(&shares)?;
+        let moves = self.rebalance(&shares, began.elapsed().as_secs_f64())?;
         Ok(Xc::new(sums, shares, moves))
     }
 
-    /// Moves groups from slow devices to fast ones.
-    fn rebalance(&mut self, shares: &[Share]) -> XcResult<Vec<Move>> {
+    /// Returns the device that gets no groups, because the others are as fast without it.
+    pub fn left_out(&self) -> Option<&str> {
+        let number = self.balance.as_ref()?.left_out()?;
+        Some(self.members[number].device.label())
+    }
+
+    /// Moves groups from slow devices to fast ones, after an evaluation whose sums over devices took so many seconds.
+    fn rebalance(&mut self, shares: &[Share], adding: f64) -> XcResult<Vec<Move>> {
         let Self { basis, grid, groups, members, balance: Some(balance), .. } = self else {
             return Ok(Vec::new());
         };
         let seconds: Vec<f64> = shares.iter().map(|share| share.seconds).collect();
-        let moves = balance.after(&seconds);
+        let whole = seconds.iter().copied().fold(0.0, f64::max) + adding;
+        let moves = balance.after(&seconds, whole);
         let source = Source { basis, grid, groups };
         for (number, member) in members.iter_mut().enumerate() {
             let of = |has: fn(&Move) -> usize, lacks: fn(&Move) -> usize| {
@@ -487,7 +497,9 @@ impl Speed {
         let work = |group: &Group| group.points.len() as f64 * (group.functions * group.functions) as f64;
         let bytes = |group: &Group| values_of(group) as f64;
         let functions = source.basis.functions();
-        let nothing = Density::new(functions, vec![0.0; functions * functions])?;
+        // Not zeros, so that functionals are evaluated.
+        let diagonal = |e: usize| if e / functions == e % functions { 1.0 } else { 0.0 };
+        let unit = Density::new(functions, (0..functions * functions).map(diagonal).collect())?;
         let (mut measured, mut making) = (Vec::new(), f64::INFINITY);
         let mut sizes = [Vec::new(), Vec::new()];
         let batch = most_values(device, budget, numbers.bytes());
@@ -498,7 +510,7 @@ impl Speed {
             }
             let mut part = Part::new(numbers, device, source, &jobs, budget)?;
             let [seconds, of_value] =
-                with_part!(&mut part, part => part.warm_seconds(&nothing, Functional::Pbe))?;
+                with_part!(&mut part, part => part.warm_seconds(&unit, Functional::Pbe))?;
             let count = jobs.len() as f64;
             measured.push(seconds / count);
             making = making.min(of_value);

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{apart, small, team_of, teams, without_double};
+use common::{apart, as_gpu, small, team_of, teams, without_double};
 use lattice_compute::Team;
 use lattice_xc::{Atom, Basis, Density, Functional, Grid, Numbers, Options, Plan, Shell, Xc, XcError};
 
@@ -115,6 +115,18 @@ fn the_order_of_points_does_not_matter() {
     let [found, wanted] =
         [&other, &grid].map(|grid| evaluate(&team_of(1), &basis, grid, Options::default(), 1));
     expect_same("other order", &found, &wanted, 1e-11);
+}
+
+#[test]
+fn grids_of_devices_are_those_of_the_host() {
+    let basis = basis(0.4, [0.3, -0.2, 0.1]);
+    let wanted = coarse(&basis);
+    let found = Grid::molecular_on(&as_gpu(), basis.atoms(), radial(), 50).unwrap();
+    assert_eq!(found.points(), wanted.points());
+    let largest = wanted.weights().iter().copied().fold(0.0, f64::max);
+    assert!(apart(found.weights(), wanted.weights()) < 1e-13 * largest);
+    // A processor leaves it to the host.
+    assert_eq!(Grid::molecular_on(&team_of(1), basis.atoms(), radial(), 50).unwrap(), wanted);
 }
 
 #[test]

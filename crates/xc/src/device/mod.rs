@@ -180,6 +180,11 @@ impl<T: Real + Element, W: Real> OnDevice<T, W> {
         Ok(())
     }
 
+    /// Returns `true` if there are no groups here.
+    pub fn is_empty(&self) -> bool {
+        self.held.is_empty()
+    }
+
     /// Returns how much of the functions is kept.
     pub fn cache(&self) -> Cache {
         let kept = self.held.iter().filter(|held| held.kept.is_some()).map(|held| &held.batch);

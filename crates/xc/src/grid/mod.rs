@@ -3,6 +3,7 @@
 mod elements;
 mod lebedev;
 mod molecular;
+mod on_device;
 
 pub(crate) use elements::charge;
 

@@ -4,7 +4,9 @@ use super::elements::element;
 use super::{Grid, lebedev};
 use crate::basis::Atom;
 use crate::error::{XcError, XcResult};
+use lattice_compute::{Device, DeviceKind, Team};
 use rayon::prelude::*;
+use std::cmp::Ordering;
 use std::f64::consts::{LN_2, PI};
 
 /// Most radial points: more are of no use in double.
@@ -27,9 +29,15 @@ fn radial(scale: f64, points: usize) -> Vec<(f64, f64)> {
     (1..=points).map(of).collect()
 }
 
+/// Points around atoms, as many around each, with weights that know nothing of other atoms.
+pub(super) struct Balls {
+    pub(super) points: Vec<[f64; 3]>,
+    pub(super) weights: Vec<f64>,
+}
+
 /// The cells of Becke (J. Chem. Phys. 88 (1988) 2547) with sizes of atoms.
-struct Cells {
-    positions: Vec<[f64; 3]>,
+pub(super) struct Cells {
+    pub(super) positions: Vec<[f64; 3]>,
     /// 1/R_ij and a_ij for each pair i > j, i after i.
     pairs: Vec<(f64, f64)>,
 }
@@ -49,6 +57,28 @@ impl Cells {
             positions: atoms.iter().map(|atom| atom.position).collect(),
             pairs: (0..atoms.len()).flat_map(|i| (0..i).map(move |j| pair(i, j))).collect(),
         }
+    }
+
+    /// Returns 1/R_ij and a_ij, which is −a_ji; zeros for an atom and itself.
+    pub(super) fn pair(&self, i: usize, j: usize) -> [f64; 2] {
+        let of = |i: usize, j: usize| self.pairs[i * (i - 1) / 2 + j];
+        match i.cmp(&j) {
+            Ordering::Equal => [0.0; 2],
+            Ordering::Greater => of(i, j).into(),
+            Ordering::Less => {
+                let (inverse, size) = of(j, i);
+                [inverse, -size]
+            }
+        }
+    }
+
+    /// Multiplies the weight of each point by the part of the point that belongs to its atom.
+    fn cut(&self, balls: &mut Balls) {
+        let each = balls.points.len() / self.positions.len();
+        let all = balls.weights.par_iter_mut().zip(&balls.points).enumerate();
+        all.for_each_init(Default::default, |(parts, distances), (number, (weight, &point))| {
+            *weight *= self.share(number / each, point, parts, distances);
+        });
     }
 
     /// Returns the part of a point that belongs to an atom.
@@ -85,6 +115,21 @@ impl Grid {
     /// radial points or more than 1000; [`XcError::Element`] for an atom without a known radius;
     /// [`XcError::SamePlace`] for two atoms in one place.
     pub fn molecular(atoms: &[Atom], radial_points: usize, angular_points: usize) -> XcResult<Self> {
+        Self::molecular_on(&Team::host(), atoms, radial_points, angular_points)
+    }
+
+    /// Makes the same grid on the first GPU of a team that has double precision.
+    ///
+    /// Weights differ from those of the host by rounding. Without such a device the host makes them.
+    ///
+    /// # Errors
+    /// The errors of [`molecular`](Self::molecular); too little memory; a failure of the device.
+    pub fn molecular_on(
+        team: &Team,
+        atoms: &[Atom],
+        radial_points: usize,
+        angular_points: usize,
+    ) -> XcResult<Self> {
         if !(1..=MOST_RADIAL).contains(&radial_points) {
             let wanted = "give a number from 1 to 1000";
             return Err(XcError::Option {
@@ -116,16 +161,20 @@ impl Grid {
         let made: Vec<([f64; 3], f64)> = shells
             .par_iter()
             .flat_map_iter(|&(atom, (r, weight))| {
-                let (mut parts, mut distances) = (Vec::new(), Vec::new());
-                let (cells, centre) = (&cells, atoms[atom].position);
+                let centre = atoms[atom].position;
                 rule.iter().map(move |&(angular, direction)| {
-                    let point: [f64; 3] = std::array::from_fn(|k| centre[k] + r * direction[k]);
-                    (point, weight * angular * cells.share(atom, point, &mut parts, &mut distances))
+                    (std::array::from_fn(|k| centre[k] + r * direction[k]), weight * angular)
                 })
             })
             .collect();
         let (points, weights) = made.into_iter().unzip();
-        Self::new(points, weights)
+        let mut balls = Balls { points, weights };
+        let is_able = |device: &&Device| device.info().kind == DeviceKind::Gpu && device.info().fp64;
+        match team.devices().iter().find(is_able) {
+            Some(device) => cells.cut_on(device, &mut balls)?,
+            None => cells.cut(&mut balls),
+        }
+        Self::new(balls.points, balls.weights)
     }
 }
 
