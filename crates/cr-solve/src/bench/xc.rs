@@ -66,7 +66,7 @@ struct Molecule {
 pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), Failure> {
     let mut input = Input::read(&arguments.input)?;
     let density = input.density(None, None)?;
-    let (grid, _) = input.grid(arguments.grid, None)?;
+    let (grid, _) = input.grid(&Team::host(), arguments.grid, None)?;
     let name = arguments.input.file_name().map(|name| name.to_string_lossy().into_owned());
     let name = name.unwrap_or_default();
     let molecule = Molecule { name, input, density, grid, functional: arguments.functional };

@@ -1,6 +1,7 @@
 //! Basis, density and grid of the files that a user names.
 
 use crate::failure::{Failure, Status};
+use lattice_cl::device::Team;
 use lattice_cl::io::{self, ArrayFile, NumberArray};
 use lattice_xc::{Atom, Basis, Density, Grid, Molden, Shell, XcError};
 use std::path::{Path, PathBuf};
@@ -254,11 +255,16 @@ impl Input {
         Ok(())
     }
 
-    /// Returns the grid that is named, that of the input, or one that is made.
+    /// Returns the grid that is named, that of the input, or one that the team makes.
     ///
     /// # Errors
     /// When a file cannot be read, or a grid cannot be made.
-    pub fn grid(&mut self, made: Option<Points>, file: Option<&Path>) -> Result<(Grid, Source), Failure> {
+    pub fn grid(
+        &mut self,
+        team: &Team,
+        made: Option<Points>,
+        file: Option<&Path>,
+    ) -> Result<(Grid, Source), Failure> {
         if let Some(path) = file {
             return Ok((grid_of(path, &mut ArrayFile::open(path)?)?, Source::File(path.to_owned())));
         }
@@ -266,7 +272,7 @@ impl Input {
             return Ok((grid_of(&self.path, arrays)?, Source::File(self.path.clone())));
         }
         let points = made.unwrap_or(DEFAULT_GRID);
-        let grid = Grid::molecular(self.basis.atoms(), points.radial, points.angular)?;
+        let grid = Grid::molecular_on(team, self.basis.atoms(), points.radial, points.angular)?;
         Ok((grid, Source::Made(points)))
     }
 }

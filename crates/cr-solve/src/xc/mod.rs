@@ -122,7 +122,6 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     let mut input = Input::read(&arguments.input)?;
     let density = input.density(arguments.density.as_deref(), arguments.density_block.as_deref())?;
     input.expect_spins(&density)?;
-    let (grid, source) = input.grid(arguments.grid, arguments.points.as_deref())?;
     let without_double = arguments.precision == Some(PrecisionName::Single);
     let device_options = DeviceOptions { without_double, ..common.device_options(Profiling::Off) };
     let team = common.team_with(device_options, report)?;
@@ -130,6 +129,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         Some(absence) => report.note(format_args!("running on the host: {absence}")),
         None => report.note(format_args!("running on {}", device_names(&team).join(", "))),
     }
+    let (grid, source) = input.grid(&team, arguments.grid, arguments.points.as_deref())?;
     let options = arguments.options(&team);
     let mut warnings = Vec::new();
     if team.is_host() && options.numbers != Numbers::Double {
@@ -148,6 +148,9 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     let mut found = evaluate(&mut plan)?;
     for _ in 1..arguments.iterations {
         found = evaluate(&mut plan)?;
+    }
+    if let Some(label) = plan.left_out() {
+        warnings.push(format!("{label} is left out: the others are as fast without it"));
     }
     let electrons: f64 = found.electrons.iter().sum();
     if (electrons - input.electrons).abs() > ELECTRONS * input.electrons {
