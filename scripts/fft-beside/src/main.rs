@@ -33,7 +33,7 @@ fn transpose<V: Copy + Send + Sync>(from: &[V], to: &mut [V], columns: usize) {
 }
 
 /// Transforms the last axis of `data`, and makes it the first one in `to`.
-fn axis<T: FftNum>(planner: &mut FftPlanner<T>, data: &mut [Complex<T>], to: &mut [Complex<T>], n: usize) {
+fn axis<T: FftNum + Default>(planner: &mut FftPlanner<T>, data: &mut [Complex<T>], to: &mut [Complex<T>], n: usize) {
     let fft = planner.plan_fft_forward(n);
     let scratch = fft.get_inplace_scratch_len();
     data.par_chunks_mut(n * ROWS).for_each_init(
@@ -44,14 +44,14 @@ fn axis<T: FftNum>(planner: &mut FftPlanner<T>, data: &mut [Complex<T>], to: &mu
 }
 
 /// Transforms complex numbers by RustFFT: `x` and `y` in turn, the result in `y`.
-fn complex<T: FftNum>(planner: &mut FftPlanner<T>, x: &mut [Complex<T>], y: &mut [Complex<T>], n: [usize; 3]) {
+fn complex<T: FftNum + Default>(planner: &mut FftPlanner<T>, x: &mut [Complex<T>], y: &mut [Complex<T>], n: [usize; 3]) {
     axis(planner, x, y, n[2]);
     axis(planner, y, x, n[1]);
     axis(planner, x, y, n[0]);
 }
 
 /// Transforms reals by RealFFT along rows and by RustFFT along the others.
-fn real<T: FftNum>(
+fn real<T: FftNum + Default>(
     planners: (&mut RealFftPlanner<T>, &mut FftPlanner<T>),
     x: &mut [T],
     [a, b]: [&mut [Complex<T>]; 2],
