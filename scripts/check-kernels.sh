@@ -42,6 +42,7 @@ for test in device kernels_level1 kernels_bandwidth ladder matrix_operations cho
 done
 check lattice_linalg "$everything" factor::eigen::level factor::eigen::values factor::eigen::tests
 check mixed "$everything"
+check xc_properties "$everything" the_order_of_points
 check sparse_solves "$everything" preconditioners_are_what_they_claim a_cycle_is_symmetric devices_make_the_levels
 check sparse_teams "$everything" products_of_teams vectors_in_parts
 # Oclgrind takes numbers that kernels of columns have loaded, and links that groups share, for uninitialised as soon as they come to local memory. It
