@@ -45,35 +45,55 @@ __kernel void batch_trsm(uint n, uint columns, uint lower, uint unit, uint conju
     }
 }
 
-// X = A^-1 B in the place of B with the factors and pivots of A, for each matrix of a batch: a work-item for a column.
+// X = A^-1 X for a column of X, with the factors and pivots of a matrix of `n` rows.
 //
 // With `turned` the factors are given as the transposed matrix. They enter as A^T = U^T L^T P then, and conjugate with `conjugate`. Pivots
 // that name no row exchange nothing.
+static inline void solve_factorised(uint n, uint turned, uint conjugate, __global const uint *pivots, __global const element *factors,
+                                    ulong down, ulong across, __global element *x, ulong x_down) {
+    if (turned) {
+        substitute(n, 1, 0, conjugate, factors, down, across, x, x_down);
+        substitute(n, 0, 1, conjugate, factors, down, across, x, x_down);
+    }
+    for (uint exchange = 0; exchange < n; exchange++) {
+        const uint i = turned ? n - 1 - exchange : exchange;
+        const uint other = pivots[i];
+        if (other < n) {
+            const element moved = x[i * x_down];
+            x[i * x_down] = x[other * x_down];
+            x[other * x_down] = moved;
+        }
+    }
+    if (!turned) {
+        substitute(n, 1, 1, conjugate, factors, down, across, x, x_down);
+        substitute(n, 0, 0, conjugate, factors, down, across, x, x_down);
+    }
+}
+
+// X = A^-1 B in the place of B with the factors and pivots of A, for each matrix of a batch: a work-item for a column.
 __kernel void batch_getrs(uint n, uint columns, uint turned, uint conjugate, __global const uint *pivots, ulong pivots_offset,
                           __global const element *lu, ulong lu_offset, ulong lu_down, ulong lu_across, ulong lu_stride,
                           __global element *b, ulong b_offset, ulong b_down, ulong b_across, ulong b_stride) {
     const ulong column = get_global_id(0);
     const ulong number = get_global_id(1);
     if (column < columns) {
-        __global const element *factors = lu + lu_offset + number * lu_stride;
-        __global const uint *rows = pivots + pivots_offset + number * n;
-        __global element *x = b + b_offset + number * b_stride + column * b_across;
-        if (turned) {
-            substitute(n, 1, 0, conjugate, factors, lu_down, lu_across, x, b_down);
-            substitute(n, 0, 1, conjugate, factors, lu_down, lu_across, x, b_down);
+        solve_factorised(n, turned, conjugate, pivots + pivots_offset + number * n, lu + lu_offset + number * lu_stride, lu_down,
+                         lu_across, b + b_offset + number * b_stride + column * b_across, b_down);
+    }
+}
+
+// X = A^-1 with the factors and pivots of A, for each matrix of a batch: a work-item for a column.
+__kernel void batch_getri(uint n, __global const uint *pivots, ulong pivots_offset, __global const element *lu, ulong lu_offset,
+                          ulong lu_down, ulong lu_across, ulong lu_stride, __global element *x, ulong x_offset, ulong x_down,
+                          ulong x_across, ulong x_stride) {
+    const ulong column = get_global_id(0);
+    const ulong number = get_global_id(1);
+    if (column < n) {
+        __global element *to = x + x_offset + number * x_stride + column * x_across;
+        for (uint i = 0; i < n; i++) {
+            to[i * x_down] = i == column ? ONE : (element)0;
         }
-        for (uint exchange = 0; exchange < n; exchange++) {
-            const uint i = turned ? n - 1 - exchange : exchange;
-            const uint other = rows[i];
-            if (other < n) {
-                const element moved = x[i * b_down];
-                x[i * b_down] = x[other * b_down];
-                x[other * b_down] = moved;
-            }
-        }
-        if (!turned) {
-            substitute(n, 1, 1, conjugate, factors, lu_down, lu_across, x, b_down);
-            substitute(n, 0, 0, conjugate, factors, lu_down, lu_across, x, b_down);
-        }
+        solve_factorised(n, 0, 0, pivots + pivots_offset + number * n, lu + lu_offset + number * lu_stride, lu_down, lu_across, to,
+                         x_down);
     }
 }

@@ -237,6 +237,15 @@ fn lu_solutions<T: Element>(
             expect_ratio(&format!("{op:?} {n}: B − A X"), norm1(&rest, n), size * epsilon::<T>());
         }
     }
+    let mut x = Matrices::<T>::draw(draw, n, n, guard());
+    x.elements.fill(nan());
+    let mut inverse = x.on(device);
+    batch::getri(a.read(factors), pivots, x.write(&mut inverse)).unwrap();
+    for (k, x) in x.found(&inverse).iter().enumerate() {
+        let rest = difference(&product(&a.wide[k], n, x, n), &identity(n));
+        let size = norm1(&a.wide[k], n) * norm1(x, n);
+        expect_ratio(&format!("{n}: 1 − A A⁻¹"), norm1(&rest, n), size * n as f64 * epsilon::<T>());
+    }
     // Both in one make the same bits.
     let b = Matrices::<T>::draw(draw, n, 2, guard());
     let (mut again, mut both, mut one) = (a.on(device), b.on(device), b.on(device));

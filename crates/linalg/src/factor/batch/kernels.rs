@@ -192,6 +192,7 @@ fn extents(a: Many<'_>) -> [Argument<'static>; 2] {
 pub(super) struct Solutions<T> {
     potrs: Kernel,
     getrs: Kernel,
+    getri: Kernel,
     trsm: Kernel,
     element: PhantomData<T>,
 }
@@ -213,13 +214,17 @@ impl<T: Element> Solutions<T> {
         let potrs = [&[count("n"), count("columns"), count("conjugate")][..], &l, &b].concat();
         let counts = [count("n"), count("columns"), count("turned"), count("conjugate")];
         let lu = matrix(["lu", "lu_down", "lu_across", "lu_stride"]);
-        let getrs = [&counts[..], &[Parameter::input_view::<u32>("pivots")], &lu, &b].concat();
+        let pivots = [Parameter::input_view::<u32>("pivots")];
+        let getrs = [&counts[..], &pivots, &lu, &b].concat();
+        let x = [Parameter::output_view::<T>("x"), number("x_down"), number("x_across"), number("x_stride")];
+        let getri = [&counts[..1], &pivots, &lu, &x].concat();
         let flags = ["n", "columns", "lower", "unit", "conjugate"].map(count);
         let t = matrix(["t", "t_down", "t_across", "t_stride"]);
         let trsm = [&flags[..], &[Parameter::value::<T>("alpha")], &t, &b].concat();
         Ok(Self {
             potrs: program.kernel("batch_potrs", &potrs)?,
             getrs: program.kernel("batch_getrs", &getrs)?,
+            getri: program.kernel("batch_getri", &getri)?,
             trsm: program.kernel("batch_trsm", &trsm)?,
             element: PhantomData,
         })
@@ -242,6 +247,12 @@ impl<T: Element> Solutions<T> {
         let head = counts([lu.first.rows, b.first.columns, usize::from(turned), usize::from(conjugate)]);
         let lu = if turned { lu.transposed() } else { lu };
         self.getrs.launch(columns_of(b), &[&head[..], &[pivots], &lu.arguments(), &b.arguments()].concat())
+    }
+
+    /// Starts the inverses of matrices with these factors.
+    pub fn getri(&self, lu: Many<'_>, pivots: Argument<'_>, x: Many<'_>) -> Result<Event> {
+        let n = counts([lu.first.rows]);
+        self.getri.launch(columns_of(x), &[&n[..], &[pivots], &lu.arguments(), &x.arguments()].concat())
     }
 
     /// Starts X = α T⁻¹ B for triangles of this form, which lie in `t`.

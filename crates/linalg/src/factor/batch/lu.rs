@@ -67,6 +67,30 @@ pub fn getrs<'p, T: Element>(
     Ok(Completion::of(vec![kernels.getrs(form, many(factors), pivots.into(), many_mut(b))?]))
 }
 
+/// Starts the inverse of each A, with factors and pivots of [`getrf`].
+///
+/// The factors stay as they are. The inverse of a matrix whose `info` is not 0 has infinities and NaNs.
+///
+/// # Errors
+/// The errors of [`getrs`], and [`BlasError::Shape`](crate::BlasError::Shape) if the inverses have
+/// other columns than rows.
+pub fn getri<'p, T: Element>(
+    factors: MatRef<'_, T>,
+    pivots: impl Into<BufferView<'p, u32>>,
+    inverse: MatMut<'_, T>,
+) -> BlasResult<Completion> {
+    let (operation, pivots) = ("getri of a batch", pivots.into());
+    check_systems(operation, factors, &inverse, inverse.rows())?;
+    check_extent(operation, "the inverse", "columns", factors.rows(), inverse.columns(), "as A has")?;
+    let wanted = factors.count() * factors.rows();
+    check_extent(operation, "pivots", "elements", wanted, pivots.len(), "as all A have rows")?;
+    if wanted == 0 {
+        return Ok(Completion::nothing());
+    }
+    let kernels = Solutions::<T>::of(inverse.device())?;
+    Ok(Completion::of(vec![kernels.getri(many(factors), pivots.into(), many_mut(inverse))?]))
+}
+
 /// Starts the solution of A X = B for each A of a batch.
 ///
 /// A is overwritten by its factors, like in [`getrf`], and B by X. If the `info` of a matrix is not

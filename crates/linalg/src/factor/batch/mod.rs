@@ -21,7 +21,7 @@ pub use cholesky::{posv, potrf, potrs};
 pub use info::BatchInfo;
 pub use jacobi::{gesvj, heev};
 pub use kernels::MOST_ROWS;
-pub use lu::{gesv, getrf, getrs};
+pub use lu::{gesv, getrf, getri, getrs};
 pub use qr::geqrf;
 pub use triangular::trsm;
 
