@@ -391,6 +391,16 @@ impl<'a> Factors<'a> {
     }
 }
 
+/// Blocks of one shape at equal distances along a diagonal.
+#[derive(Clone, Copy)]
+struct Repeated {
+    count: usize,
+    /// Rows, and columns, from one block to the next.
+    rows: usize,
+    /// Elements from one block to the next.
+    stride: usize,
+}
+
 impl RankUpdate<'_> {
     /// Returns op(A), and op(B) as it is transposed.
     fn factors<'a, T: Element>(
@@ -417,7 +427,7 @@ impl RankUpdate<'_> {
         c: Block<'_>,
     ) -> BlasResult<Completion> {
         let (n, factors, mut events) = (c.rows, Factors { left, right }, Vec::new());
-        self.off_diagonal(0..n, [alpha, beta], factors, c, &mut events)?;
+        self.off_diagonal([alpha, beta], factors, c, &mut events)?;
         let whole = n / DIAGONAL_BLOCK;
         let last = whole * DIAGONAL_BLOCK;
         for (first, edge, count) in [(0, DIAGONAL_BLOCK, whole), (last, n - last, usize::from(last < n))] {
@@ -428,29 +438,56 @@ impl RankUpdate<'_> {
         Ok(Completion::of(events))
     }
 
-    /// Starts the products beside the diagonal blocks of these rows and columns.
+    /// Starts the products beside the diagonal blocks.
     ///
-    /// The part beside the blocks is a rectangle, and the same part of either half.
+    /// Two diagonal blocks side by side have one block beside them and become the next larger
+    /// diagonal block. All blocks of a size are one batch. The last one may be cut off.
     fn off_diagonal<T: Element>(
         &self,
-        range: std::ops::Range<usize>,
-        [alpha, beta]: [Factor<T>; 2],
+        scalars: [Factor<T>; 2],
         factors: Factors<'_>,
         c: Block<'_>,
         events: &mut Vec<Event>,
     ) -> BlasResult<()> {
-        if range.len() <= DIAGONAL_BLOCK {
-            return Ok(());
+        let (n, mut edge) = (c.rows, DIAGONAL_BLOCK);
+        while edge < n {
+            let whole = n / (2 * edge);
+            let last = whole * 2 * edge;
+            let cut = n.saturating_sub(last + edge);
+            for (first, height, count) in [(0, edge, whole), (last, cut, usize::from(cut > 0))] {
+                let middle = first + edge;
+                let (before, behind) = (first..middle, middle..middle + height);
+                let (rows, columns) = if self.lower { (behind, before) } else { (before, behind) };
+                if count > 0 {
+                    let part = c.part(rows.clone(), columns.clone());
+                    let across = part.leading_dimension + 1;
+                    let blocks = Repeated { count, rows: 2 * edge, stride: 2 * edge * across };
+                    let product = self.products::<T>(scalars, factors.of(rows, columns), part, blocks)?;
+                    events.extend(product.into_events());
+                }
+            }
+            edge *= 2;
         }
-        let middle = range.start + (range.len() / 2).next_multiple_of(DIAGONAL_BLOCK);
-        let (first, second) = (range.start..middle, middle..range.end);
-        let (rows, columns) =
-            if self.lower { (second.clone(), first.clone()) } else { (first.clone(), second.clone()) };
-        let part = c.part(rows.clone(), columns.clone());
-        let product = gemm::multiply_blocks(self.device, alpha, factors.of(rows, columns), beta, part)?;
-        events.extend(product.into_events());
-        self.off_diagonal(first, [alpha, beta], factors, c, events)?;
-        self.off_diagonal(second, [alpha, beta], factors, c, events)
+        Ok(())
+    }
+
+    /// Starts the products of blocks at equal distances along the diagonal; the first one is given.
+    fn products<T: Element>(
+        &self,
+        [alpha, beta]: [Factor<T>; 2],
+        factors: [(Block<'_>, bool); 2],
+        c: Block<'_>,
+        blocks: Repeated,
+    ) -> BlasResult<Completion> {
+        let [left, right] = factors;
+        let ([down, _], [_, across]) = (left.0.steps(), right.0.steps());
+        let mut problem = Problem::<T>::of_blocks(alpha, factors, beta, c);
+        problem.count = blocks.count;
+        // A row-major C is computed with the factors exchanged.
+        let strides = [down * blocks.rows, across * blocks.rows];
+        let [a, b] = if c.order == Order::ColumnMajor { strides } else { [strides[1], strides[0]] };
+        (problem.a.stride, problem.b.stride, problem.c.stride) = (a, b, blocks.stride);
+        gemm::start(self.device, &GemmParams::default(), problem)
     }
 
     /// Starts the products on the diagonal blocks.
@@ -468,17 +505,11 @@ impl RankUpdate<'_> {
         let mut products = self.device.scratch::<T>(count * edge * edge)?;
         if !alpha.is_zero() {
             let block = first..first + edge;
-            let [left, right] = factors.of(block.clone(), block.clone());
-            let ([down, _], [_, across]) = (left.0.steps(), right.0.steps());
+            let factors = factors.of(block.clone(), block.clone());
             let part = c.part(block.clone(), block);
             let part = Block { elements: products.output(), leading_dimension: edge, ..part };
-            let mut problem = Problem::<T>::of_blocks(1.factor(), [left, right], 0.factor(), part);
-            problem.count = count;
-            // A row-major C is computed with the factors exchanged.
-            let strides = [down * edge, across * edge];
-            let [a, b] = if c.order == Order::ColumnMajor { strides } else { [strides[1], strides[0]] };
-            (problem.a.stride, problem.b.stride, problem.c.stride) = (a, b, edge * edge);
-            let product = gemm::start(self.device, &GemmParams::default(), problem)?;
+            let blocks = Repeated { count, rows: edge, stride: edge * edge };
+            let product = self.products::<T>([1.factor(), 0.factor()], factors, part, blocks)?;
             events.extend(product.into_events());
         }
         let arguments = [

@@ -14,7 +14,7 @@ mod kernels;
 mod solve;
 
 pub(crate) use kernels::{DiagonalShape, Kernels, TRIANGLE_SOURCES};
-pub(crate) use solve::{Inverses, Triangular, solve, solve_with};
+pub(crate) use solve::{Triangular, solve};
 
 use super::block::Block;
 use super::completion::Completion;
@@ -29,7 +29,9 @@ use lattice_compute::{Device, Event};
 
 /// Starts X = α op(A)⁻¹ B, or X = α B op(A)⁻¹, in the place of B.
 ///
-/// [`Side::Right`] selects the second one. A is triangular. With α = 0, neither A nor B is read.
+/// [`Side::Right`] selects the second one. A is triangular. With α = 0, neither A nor B is read. If
+/// B has at most 64 columns, or rows with [`Side::Right`], X is corrected once in each diagonal block:
+/// residuals are those of a substitution then.
 ///
 /// # Errors
 /// [`BlasError::NotSquare`](crate::BlasError::NotSquare),
@@ -47,7 +49,7 @@ pub fn trsm<T: Element>(
     a: MatRef<'_, T>,
     b: MatMut<'_, T>,
 ) -> BlasResult<Completion> {
-    started("trsm", solve, side, triangle, op, diagonal, alpha.factor().keeping(), a, b)
+    started("trsm", solve::solve_well, side, triangle, op, diagonal, alpha.factor().keeping(), a, b)
 }
 
 /// Starts B = α op(A) B, or with [`Side::Right`] B = α B op(A).

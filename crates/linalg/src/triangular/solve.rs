@@ -8,11 +8,14 @@ use crate::level3::{Diagonal, Side, Triangle};
 use crate::matrix::{MatMut, MatRef, MatrixLayout, Order};
 use crate::op::Op;
 use lattice_compute::scalar::{Element, Factor, Scalar};
-use lattice_compute::{Argument, Device, Event, Result, Scratch};
+use lattice_compute::{Argument, Device, Event};
 use std::ops::Range;
 
 /// Rows of the diagonal blocks that are multiplied as full matrices.
 const PRODUCT_EDGE: usize = 128;
+
+/// Most columns of a system for which X is corrected.
+const FEW_COLUMNS: usize = 64;
 
 /// A triangular matrix as it stands on the left of a system or a product.
 #[derive(Clone, Copy)]
@@ -58,24 +61,16 @@ impl<'a> Triangular<'a> {
     }
 }
 
-/// The inverses of the blocks along the diagonal of a triangular matrix.
+/// The blocks along the diagonal of a triangular matrix, or their inverses.
 #[derive(Clone, Copy)]
-pub(crate) struct Inverses<'a> {
-    /// The inverses one after another, column-major, with `edge` rows each.
-    pub elements: Argument<'a>,
-    pub edge: usize,
+struct Diagonals<'a> {
+    /// The blocks one after another, column-major, with `edge` rows each.
+    elements: Argument<'a>,
+    edge: usize,
 }
 
-impl<'a> Inverses<'a> {
-    /// Returns the memory for the inverses of a matrix, and the rows of each.
-    ///
-    /// The matrix has `n` rows.
-    pub fn room<T: Element>(device: &Device, n: usize) -> Result<(Scratch<T>, usize)> {
-        let edge = Kernels::<T>::of(device)?.shape().edge;
-        Ok((device.scratch(n.div_ceil(edge) * edge * edge)?, edge))
-    }
-
-    /// Returns the inverse of the block with these rows.
+impl<'a> Diagonals<'a> {
+    /// Returns the block with these rows.
     fn of(&self, rows: &Range<usize>) -> Block<'a> {
         let layout = MatrixLayout::column_major(rows.len(), rows.len())
             .leading_dimension(self.edge)
@@ -85,6 +80,8 @@ impl<'a> Inverses<'a> {
 }
 
 /// Starts X = α A⁻¹ B for a triangular A, and puts X in the place of B.
+///
+/// Residuals are larger than those of a substitution if diagonal blocks are ill-conditioned.
 pub(crate) fn solve<T: Element>(
     device: &Device,
     tri: Triangular<'_>,
@@ -93,43 +90,63 @@ pub(crate) fn solve<T: Element>(
     b: Block<'_>,
     events: &mut Vec<Event>,
 ) -> BlasResult<()> {
-    if b.rows == 0 || b.columns == 0 {
-        return Ok(());
-    }
-    let kernels = Kernels::<T>::of(device)?;
-    let (mut room, edge) = Inverses::room::<T>(device, tri.matrix.rows)?;
-    let inverses = Inverses { elements: room.output(), edge };
-    let unit = diagonal == Diagonal::Ones;
-    events.push(kernels.invert_diagonal(tri.matrix, tri.lower, unit, inverses.elements)?);
-    solve_with(device, tri, inverses, alpha, b, events)
+    solve_by_blocks(device, tri, diagonal, alpha, b, false, events)
 }
 
-/// Starts X = α A⁻¹ B with the inverses of the diagonal blocks of A.
+/// Starts the same, for few columns with the residual of a substitution.
 ///
-/// The inverses are those of A as it is stored. So they are conjugated where A is.
-pub(crate) fn solve_with<T: Element>(
+/// Few columns take little time anyway, and are often those of a system that is to be solved.
+pub(super) fn solve_well<T: Element>(
     device: &Device,
     tri: Triangular<'_>,
-    inverses: Inverses<'_>,
+    diagonal: Diagonal,
     alpha: Factor<T>,
     b: Block<'_>,
+    events: &mut Vec<Event>,
+) -> BlasResult<()> {
+    solve_by_blocks(device, tri, diagonal, alpha, b, b.columns <= FEW_COLUMNS, events)
+}
+
+/// Starts X = α A⁻¹ B, and if wanted corrects X once in each block.
+fn solve_by_blocks<T: Element>(
+    device: &Device,
+    tri: Triangular<'_>,
+    diagonal: Diagonal,
+    alpha: Factor<T>,
+    b: Block<'_>,
+    corrected: bool,
     events: &mut Vec<Event>,
 ) -> BlasResult<()> {
     if b.rows == 0 || b.columns == 0 {
         return Ok(());
     }
+    let kernels = Kernels::<T>::of(device)?;
+    let edge = kernels.shape().edge;
+    let size = tri.matrix.rows.div_ceil(edge) * edge * edge;
+    let mut room = device.scratch::<T>(size)?;
+    let inverses = Diagonals { elements: room.output(), edge };
+    let unit = diagonal == Diagonal::Ones;
+    // The blocks are those of A as it is stored. So they are conjugated where A is.
+    events.push(kernels.invert_diagonal(tri.matrix, tri.lower, unit, inverses.elements)?);
+    let mut full = device.scratch::<T>(if corrected { size } else { 0 })?;
+    let blocks = corrected.then(|| Diagonals { elements: full.output(), edge });
+    if let Some(blocks) = &blocks {
+        events.push(kernels.spread_diagonal(edge, tri.matrix, tri.lower, unit, blocks.elements)?);
+    }
     // The remaining B is updated in a copy, so that every product goes to where X belongs.
     let mut rest = device.scratch::<T>(b.rows * b.columns)?;
     let rest = Block::at(rest.output(), &b.dense_layout());
-    events.push(Kernels::<T>::of(device)?.copy_scaled(alpha, b, rest)?);
-    System { device, tri, inverses, rest, x: b }.rows::<T>(0..b.rows, events)
+    events.push(kernels.copy_scaled(alpha, b, rest)?);
+    System { device, tri, inverses, blocks, rest, x: b }.rows::<T>(0..b.rows, events)
 }
 
 /// A triangular system that is being solved.
 struct System<'a> {
     device: &'a Device,
     tri: Triangular<'a>,
-    inverses: Inverses<'a>,
+    inverses: Diagonals<'a>,
+    /// The blocks themselves, if X is to be corrected.
+    blocks: Option<Diagonals<'a>>,
     rest: Block<'a>,
     x: Block<'a>,
 }
@@ -137,11 +154,16 @@ struct System<'a> {
 impl System<'_> {
     /// Starts the solution of these rows. The terms of other rows have been subtracted.
     fn rows<T: Element>(&self, range: Range<usize>, events: &mut Vec<Event>) -> BlasResult<()> {
-        let Self { device, tri, inverses, rest, x } = *self;
+        let Self { device, tri, inverses, blocks, rest, x } = *self;
         if range.len() <= inverses.edge {
-            let factors = [(inverses.of(&range), tri.conjugate), (rest.rows_of(range.clone()), false)];
-            let product = multiply_blocks::<T>(device, 1, factors, 0, x.rows_of(range))?;
-            events.extend(product.into_events());
+            let [rest, x] = [rest, x].map(|columns| columns.rows_of(range.clone()));
+            let inverse = (inverses.of(&range), tri.conjugate);
+            events.extend(multiply_blocks::<T>(device, 1, [inverse, (rest, false)], 0, x)?.into_events());
+            if let Some(blocks) = blocks {
+                let own = [(blocks.of(&range), tri.conjugate), (x, false)];
+                events.extend(multiply_blocks::<T>(device, -1, own, 1, rest)?.into_events());
+                events.extend(multiply_blocks::<T>(device, 1, [inverse, (rest, false)], 1, x)?.into_events());
+            }
             return Ok(());
         }
         let [first, second] = tri.halves(range, inverses.edge);

@@ -1,4 +1,4 @@
-//! The kernel that factorises a block in local memory.
+//! The kernel that factorises a block by one work-group.
 
 use crate::block::Block;
 use crate::triangular::{DiagonalShape, TRIANGLE_SOURCES};
@@ -31,28 +31,32 @@ impl<T: Element> Kernels<T> {
         let block = [
             count("n"),
             count("first"),
-            Parameter::output_view::<T>("a"),
+            Parameter::input_view::<T>("a"),
             Parameter::value::<u64>("a_down"),
             Parameter::value::<u64>("a_across"),
+            Parameter::output_view::<T>("l"),
+            Parameter::value::<u64>("l_down"),
+            Parameter::value::<u64>("l_across"),
             Parameter::output_view::<T>("inverses"),
             Parameter::output::<u32>("info"),
         ];
         Ok(Self { shape, block: program.kernel("cholesky_block", &block)?, element: PhantomData })
     }
 
-    /// Starts the factorisation of a block, and the inverse of its factor.
+    /// Starts L of a block of A, and the inverse of L.
     ///
-    /// The block has at most `edge` rows. `first` is the number of its first row in the whole
+    /// The blocks have at most `edge` rows. `first` is the number of its first row in the whole
     /// matrix.
     pub fn block(
         &self,
         a: Block<'_>,
+        l: Block<'_>,
         first: usize,
         inverse: Argument<'_>,
         info: Argument<'_>,
     ) -> Result<Event> {
         let counts = [a.rows, first].map(|count| Argument::value(count as u32));
-        let arguments = [&counts[..], &a.arguments(), &[inverse, info]].concat();
+        let arguments = [&counts[..], &a.arguments(), &l.arguments(), &[inverse, info]].concat();
         self.block.launch(self.shape.groups(1), &arguments)
     }
 }
@@ -80,11 +84,13 @@ mod tests {
                     std::cmp::Ordering::Greater => C64::new((i as f64).sin(), (j as f64).cos()) / n as f64,
                 };
                 let a: Vec<C64> = (0..n * n).map(|k| element(k % n, k / n)).collect();
-                let mut buffer = Buffer::from_slice(&device, &a).unwrap();
+                let stored = Buffer::from_slice(&device, &a).unwrap();
+                let mut buffer = Buffer::from_slice(&device, &vec![C64::from(7.0); n * n]).unwrap();
                 let mut inverse = Buffer::from_slice(&device, &[C64::default(); 32 * 32]).unwrap();
                 let mut info = Buffer::<u32>::zeroed(&device, 1).unwrap();
-                let block = Block::at((&mut buffer).into(), &MatrixLayout::column_major(n, n));
-                kernels.block(block, 5, (&mut inverse).into(), (&mut info).into()).unwrap();
+                let layout = MatrixLayout::column_major(n, n);
+                let blocks = [(&stored).into(), (&mut buffer).into()].map(|block| Block::at(block, &layout));
+                kernels.block(blocks[0], blocks[1], 5, (&mut inverse).into(), (&mut info).into()).unwrap();
                 assert_eq!(info.to_vec().unwrap(), [0]);
                 let mut twin = a.clone();
                 assert_eq!(host::cholesky::factorise(n, &mut twin), 0);

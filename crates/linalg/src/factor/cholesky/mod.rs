@@ -1,8 +1,9 @@
 //! A = L Lᴴ or A = Uᴴ U for Hermitian, positive definite matrices.
 //!
-//! The factorisation halves the matrix until a block fits into local memory. The block is factorised
-//! and its factor inverted by one work-group. The columns below it and the update of the rest are
-//! products.
+//! A panel of 256 columns is worked off by blocks of 32 or 64. The columns of the panel before a block
+//! are subtracted from it by one product. One work-group factorises the block on the diagonal and
+//! inverts its factor. A product with the inverse makes the rows below. Then the panel is subtracted
+//! from everything behind it.
 
 mod kernels;
 mod owned;
@@ -14,15 +15,19 @@ use super::info::{Info, Word};
 use crate::block::Block;
 use crate::completion::Completion;
 use crate::error::BlasResult;
+use crate::gemm::multiply_blocks;
 use crate::level2::check_single;
 use crate::level3::{Diagonal, RankUpdate, Side, Triangle, check_square};
-use crate::matrix::{MatMut, MatRef};
+use crate::matrix::{MatMut, MatRef, MatrixLayout};
 use crate::op::Op;
-use crate::triangular::{self, Inverses, Kernels as TriangleKernels, Triangular, solve_with, trsm};
+use crate::triangular::{self, Kernels as TriangleKernels, Triangular, trsm};
 use kernels::Kernels;
 use lattice_compute::scalar::{Element, Scalar};
 use lattice_compute::{Argument, Device, Event};
 use std::ops::Range;
+
+/// Columns that are subtracted from all columns behind them at once.
+const PANEL: usize = 256;
 
 /// Starts A = L Lᴴ of a lower triangle, or A = Uᴴ U of an upper one, in place.
 ///
@@ -59,73 +64,95 @@ pub(crate) fn potrf_columns<T: Element>(a: MatMut<'_, T>) -> BlasResult<Info> {
 
 /// Starts the columns of L for a lower triangle, with the rows below it.
 fn factorise<T: Element>(device: &Device, matrix: Block<'_>) -> BlasResult<Info> {
+    let Block { rows, columns, .. } = matrix;
     let mut word = Word::new(device)?;
+    let edge = TriangleKernels::<T>::of(device)?.shape().edge;
+    let (mut rest, mut inverse) = (device.scratch::<T>(rows * edge)?, device.scratch::<T>(edge * edge)?);
+    let (rest, inverse) = (rest.output(), inverse.output());
+    let work = Factorisation { device, matrix, rest, inverse, edge, info: word.argument() };
     let mut events = Vec::new();
-    let (mut room, edge) = Inverses::room::<T>(device, matrix.columns)?;
-    let inverses = Inverses { elements: room.output(), edge };
-    let work = Factorisation { device, matrix, inverses, info: word.argument() };
-    work.columns::<T>(0..matrix.columns, &mut events)?;
-    work.below::<T>(0..matrix.columns, matrix.columns..matrix.rows, &mut events)?;
+    for first in (0..columns).step_by(PANEL) {
+        let panel = first..(first + PANEL).min(columns);
+        for start in panel.clone().step_by(edge) {
+            work.block::<T>(first, start..(start + edge).min(panel.end), &mut events)?;
+        }
+        work.subtract::<T>(panel.clone(), panel.end..columns, &mut events)?;
+    }
     Ok(word.with(Completion::of(events)))
 }
 
-/// A lower triangle that is being factorised.
+/// A lower triangle that is being factorised, with the rows below it.
 struct Factorisation<'a> {
     device: &'a Device,
     matrix: Block<'a>,
-    /// The inverses of the blocks of L along the diagonal, as far as they are known.
-    inverses: Inverses<'a>,
+    /// Memory for the columns of a block while they are no columns of L yet.
+    rest: Argument<'a>,
+    /// Memory for the inverse of a block of L on the diagonal.
+    inverse: Argument<'a>,
+    /// Most columns of a block.
+    edge: usize,
     info: Argument<'a>,
 }
 
 impl Factorisation<'_> {
-    /// Starts the factorisation of a range of rows and columns.
+    /// Starts the columns of a block.
     ///
-    /// The products with earlier columns have been subtracted from it already.
-    fn columns<T: Element>(&self, range: Range<usize>, events: &mut Vec<Event>) -> BlasResult<()> {
-        let Self { device, matrix, inverses, info } = *self;
-        if range.is_empty() {
-            return Ok(());
-        }
-        if range.len() <= inverses.edge {
-            let block = matrix.part(range.clone(), range.clone());
-            let inverse = inverses.elements.skip(range.start * inverses.edge);
-            events.push(Kernels::<T>::of(device)?.block(block, range.start, inverse, info)?);
-            return Ok(());
-        }
-        let middle = range.start + (range.len() / 2).next_multiple_of(inverses.edge);
-        let (first, second) = (range.start..middle, middle..range.end);
-        self.columns::<T>(first.clone(), events)?;
-        self.below::<T>(first.clone(), second.clone(), events)?;
-        let below = matrix.part(second.clone(), first);
-        let update = RankUpdate { device, lower: true, hermitian: T::IS_COMPLEX };
-        let rest = matrix.part(second.clone(), second.clone());
-        let (left, right) = ((below, false), (below.transposed(), T::IS_COMPLEX));
-        let updated = update.start::<T>((-1).factor(), left, right, 1.factor().keeping(), rest)?;
-        events.extend(updated.into_events());
-        self.columns::<T>(second, events)
-    }
-
-    /// Starts L₂₁ = A₂₁ L₁₁⁻ᴴ, as L₁₁* L₂₁ᵀ = A₂₁ᵀ, for finished columns and rows below them.
-    fn below<T: Element>(
+    /// The columns before those of its panel, which begins with column `panel`, have been subtracted.
+    fn block<T: Element>(
         &self,
-        columns: Range<usize>,
-        rows: Range<usize>,
+        panel: usize,
+        block: Range<usize>,
         events: &mut Vec<Event>,
     ) -> BlasResult<()> {
-        let Self { device, matrix, inverses, .. } = *self;
-        if columns.is_empty() || rows.is_empty() {
+        let Self { device, matrix, edge, info, .. } = *self;
+        let (rows, width) = (block.start..matrix.rows, block.len());
+        let whole = matrix.part(rows.clone(), block.clone());
+        let rest = Block::at(self.rest, &whole.dense_layout());
+        let triangles = TriangleKernels::<T>::of(device)?;
+        events.push(triangles.copy_scaled(1.factor().keeping(), whole, rest)?);
+        if panel < block.start {
+            let before = matrix.part(rows, panel..block.start);
+            let factors = [(before, false), (before.rows_of(0..width).transposed(), T::IS_COMPLEX)];
+            events.extend(multiply_blocks::<T>(device, -1, factors, 1, rest)?.into_events());
+        }
+        let [diagonal, l] = [rest, whole].map(|columns| columns.rows_of(0..width));
+        let kernels = Kernels::<T>::of(device)?;
+        events.push(kernels.block(diagonal, l, block.start, self.inverse, info)?);
+        let below = width..whole.rows;
+        if !below.is_empty() {
+            // L₂₁ = A₂₁ L₁₁⁻ᴴ
+            let layout = MatrixLayout::column_major(width, width).leading_dimension(edge);
+            let inverse = Block::at(self.inverse, &layout).transposed();
+            let factors = [(rest.rows_of(below.clone()), false), (inverse, T::IS_COMPLEX)];
+            events.extend(multiply_blocks::<T>(device, 1, factors, 0, whole.rows_of(below))?.into_events());
+        }
+        Ok(())
+    }
+
+    /// Starts to subtract the products of finished columns from the columns behind them.
+    fn subtract<T: Element>(
+        &self,
+        done: Range<usize>,
+        behind: Range<usize>,
+        events: &mut Vec<Event>,
+    ) -> BlasResult<()> {
+        let Self { device, matrix, .. } = *self;
+        if behind.is_empty() {
             return Ok(());
         }
-        let below = matrix.part(rows, columns.clone());
-        let tri = Triangular {
-            matrix: matrix.part(columns.clone(), columns.clone()),
-            lower: true,
-            conjugate: T::IS_COMPLEX,
-        };
-        let elements = inverses.elements.skip(columns.start * inverses.edge);
-        let known = Inverses { elements, ..inverses };
-        solve_with::<T>(device, tri, known, 1.factor().keeping(), below.transposed(), events)
+        let left = matrix.part(behind.clone(), done.clone());
+        let right = (left.transposed(), T::IS_COMPLEX);
+        let update = RankUpdate { device, lower: true, hermitian: T::IS_COMPLEX };
+        let square = matrix.part(behind.clone(), behind.clone());
+        let updated = update.start::<T>((-1).factor(), (left, false), right, 1.factor().keeping(), square)?;
+        events.extend(updated.into_events());
+        let below = behind.end..matrix.rows;
+        if !below.is_empty() {
+            let factors = [(matrix.part(below.clone(), done), false), right];
+            let product = multiply_blocks::<T>(device, -1, factors, 1, matrix.part(below, behind))?;
+            events.extend(product.into_events());
+        }
+        Ok(())
     }
 }
 
