@@ -98,6 +98,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "cr-solve solve A.mtx --rhs b.mtx -o x.mtx --plot residual.svg",
             "cr-solve solve A.mtx.gz --method cg --preconditioner amg --tol 1e-8 --json",
             "cr-solve solve dense.npy --rhs B.npy --method lu --factor-precision single -o X.npy",
+            "cr-solve solve dense.npy --method lu -o X.npy --checkpoint lu.state --resume-if-present",
         ],
     ),
     ("cr-solve least-squares", &["cr-solve least-squares A.npy --rhs b.npy -o x.npy"]),

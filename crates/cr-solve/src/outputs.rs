@@ -138,19 +138,16 @@ fn named(path: &Path, job: &Job, of_each: usize) -> Result<Vec<PathBuf>, Invalid
 
 /// Checks the files of these options before any work.
 ///
-/// All files must be writable. No file may overwrite the configuration or another file.
+/// All files must be writable. No file may overwrite the input or another file.
 ///
 /// # Errors
 /// When a file fails a check.
-pub fn check_files(configuration: &Path, outputs: &[(&str, PathBuf)]) -> Result<(), Failure> {
+pub fn check_files(input: &Path, outputs: &[(&str, PathBuf)]) -> Result<(), Failure> {
     let given = || outputs.iter().map(|(option, path)| (*option, path.as_path()));
     for (option, path) in given() {
-        if io::is_same_file(path, configuration) {
-            let message = format!(
-                "{option} {} would overwrite the configuration {}",
-                path.display(),
-                configuration.display()
-            );
+        if io::is_same_file(path, input) {
+            let message =
+                format!("{option} {} would overwrite the input {}", path.display(), input.display());
             return Err(Failure::usage(message).hint("give it another name"));
         }
         io::check_writable(path)?;

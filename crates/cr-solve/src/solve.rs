@@ -1,7 +1,8 @@
 //! `cr-solve solve`: A x = b with a matrix from a file, sparse or dense.
 
 use super::Common;
-use super::arguments::Overwriting;
+use super::arguments::{Overwriting, Precision};
+use super::checkpoint::Checkpointing;
 use super::dense::{self, Factors};
 use super::failure::{Failure, Status};
 use super::interrupt::Interrupt;
@@ -20,7 +21,6 @@ use lattice_cl::blas::sparse::solve::{
     Attempt, Kind, Method, SolveError, SolveOptions, Solved, solve_columns,
 };
 use lattice_cl::blas::sparse::{Csr, Format, Place, Problem, read_vectors};
-use lattice_cl::scalar::Precision;
 use lattice_solvers::{Look, Stopping};
 use num_complex::Complex64;
 use serde::Serialize;
@@ -46,7 +46,7 @@ pub struct Arguments {
     #[arg(long, value_name = "METHOD", default_value = "auto", value_parser = choice::<AnyMethod>)]
     method: Choice<AnyMethod>,
     /// Precision of lu and cholesky: single factors are corrected to a solution in double
-    #[arg(long, value_name = "PRECISION", default_value = "double", value_parser = factor_precision)]
+    #[arg(long, value_name = "PRECISION", default_value = "double")]
     factor_precision: Precision,
     /// Memory on each device for factors, as 4G or 500M
     ///
@@ -94,6 +94,8 @@ pub struct Arguments {
     plot: Option<PathBuf>,
     #[command(flatten)]
     overwriting: Overwriting,
+    #[command(flatten)]
+    checkpointing: Checkpointing,
 }
 
 /// `auto`, or something named.
@@ -118,14 +120,6 @@ impl FromStr for AnyMethod {
                 .map(Self::Iterative)
                 .map_err(|error: String| format!("{error}, cholesky, lu, qr")),
         }
-    }
-}
-
-fn factor_precision(text: &str) -> Result<Precision, String> {
-    match text {
-        "double" => Ok(Precision::Double),
-        "single" => Ok(Precision::Single),
-        _ => Err("single or double is wanted".to_owned()),
     }
 }
 
@@ -284,6 +278,10 @@ impl Arguments {
                 let message = "--factor-precision and --memory are for the methods cholesky, lu and qr";
                 return Err(Failure::usage(message.to_owned()));
             }
+            _ if self.checkpointing.is_asked() => {
+                let message = "--checkpoint and --resume are for the methods cholesky, lu and qr";
+                return Err(Failure::usage(message.to_owned()));
+            }
             _ => return Ok(None),
         };
         if Problem::is_named_by(&self.matrix) && !matrix.exists() {
@@ -305,10 +303,11 @@ impl Arguments {
             matrix,
             rhs: self.rhs.as_deref(),
             factors,
-            precision: self.factor_precision,
+            precision: self.factor_precision.into(),
             tolerance: self.tol,
             memory: self.memory,
             output: self.output.as_deref(),
+            checkpointing: &self.checkpointing,
         }))
     }
 }

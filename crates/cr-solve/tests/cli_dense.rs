@@ -1,10 +1,11 @@
 //! `cr-solve solve` and `least-squares` with dense matrices, as a user runs them.
 
-use assert_cmd::cargo::cargo_bin_cmd;
+use assert_cmd::cargo::{cargo_bin, cargo_bin_cmd};
 use lattice_cl::io::{DenseMatrix, MatrixElements};
 use lattice_cl::scalar::Precision;
 use num_complex::Complex64;
 use serde_json::Value;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -210,5 +211,85 @@ fn what_does_not_fit_is_refused_with_the_place() {
     ] {
         let stdout = run(&folder, line, status, words);
         assert_eq!(stdout, "", "{line}");
+    }
+}
+
+/// Starts a factorisation, sends a signal once a state is kept, and returns what the program says.
+///
+/// `None` if it was done before.
+#[cfg(unix)]
+fn signalled(folder: &TempDir, line: &str, signal: &str) -> Option<String> {
+    let mut command = Command::new(cargo_bin("cr-solve"));
+    command.current_dir(folder).args(line.split_whitespace()).args(["--every", "0s"]);
+    command.env("POCL_DEVICES", "pthread pthread").env("LATTICE_CL_NO_CACHE", "1");
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let kept = folder.path().join("state");
+    let before = std::fs::metadata(&kept).and_then(|file| file.modified()).ok();
+    let is_new =
+        || std::fs::metadata(&kept).and_then(|file| file.modified()).is_ok_and(|at| Some(at) != before);
+    while !is_new() && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    let sent = Command::new("kill").args([signal, &child.id().to_string()]).stderr(Stdio::null()).status();
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    if !sent.unwrap().success() || output.status.success() {
+        return None;
+    }
+    assert_eq!(output.status.code(), Some(130), "{line}: {said}");
+    Some(said)
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_factorisation_goes_on_to_the_same_bits() {
+    let (folder, n) = (tempfile::tempdir().unwrap(), 700);
+    let definite = |i: usize, j: usize| if i == j { 700.0 } else { number(i.min(j), i.max(j), false).re };
+    write(&folder, "definite.npy", n, n, |i, j| definite(i, j).into());
+    // The last column and row are larger than the diagonal, so that the last minor is not positive.
+    let last = |i: usize, j: usize| if i != j && i.max(j) == n - 1 { 100.0 } else { 0.0 };
+    write(&folder, "indefinite.npy", n, n, |i, j| (definite(i, j) + last(i, j)).into());
+    write(&folder, "wide.npy", 640, n, |i, j| definite(i, j).into());
+    let mut ended = 0;
+    for (command, method) in
+        [("solve definite.npy", "cholesky"), ("solve indefinite.npy", "lu"), ("least-squares wide.npy", "qr")]
+    {
+        let line = |output: &str| format!("{command} --memory 1K --device 0.0 -o {output}.npy --force");
+        let whole = json(&folder, &line("whole"));
+        let first = signalled(&folder, &format!("{} --checkpoint state", line("again")), "-INT");
+        if let Some(said) = first {
+            assert!(said.contains("columns") && said.contains("go on with --resume state"), "{said}");
+            let other = format!("{} --resume state", line("again")).replace("solve", "least-squares");
+            if method == "cholesky" {
+                run(
+                    &folder,
+                    &other,
+                    2,
+                    &["state is the checkpoint of another job: its method is auto, here"],
+                );
+                let other = format!("{} --checkpoint state", line("again"));
+                run(&folder, &other, 2, &["state is there already"]);
+            }
+            let again = json(&folder, &format!("{} --resume state", line("again")));
+            assert_eq!((&again["method"], &again["info"]), (&method.into(), &0.into()));
+            let names = |result: &Value| {
+                let attempts = result["attempts"].as_array().unwrap().iter();
+                attempts.map(|attempt| (attempt["method"].clone(), attempt["failure"].clone())).collect()
+            };
+            let (names, wanted): (Vec<_>, Vec<_>) = (names(&again), names(&whole));
+            assert_eq!(names, wanted);
+            ended += 1;
+        }
+        let bytes = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+        assert!(bytes("again.npy") == bytes("whole.npy"), "{command}: other bits");
+        assert!(!folder.path().join("state").exists());
+    }
+    assert!(ended > 0, "no factorisation was interrupted");
+    for (line, words) in [
+        ("solve definite.npy --method cg --checkpoint c", "--checkpoint and --resume are for the methods"),
+        ("solve definite.npy --factor-precision single --checkpoint c", "factors in double precision alone"),
+        ("solve definite.npy -o c.npy --checkpoint c.npy", "are both the file c.npy"),
+    ] {
+        run(&folder, line, 2, &[words]);
     }
 }

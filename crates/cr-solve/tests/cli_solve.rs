@@ -849,7 +849,7 @@ fn a_checkpoint_spares_files_that_are_not_its_own() {
     let before = std::fs::read(place("run.0-0.lime")).unwrap();
     let options = "--kappa 0.11 --device host";
     let line = format!("spectrum run.0-0.lime {options} --checkpoint run");
-    assert_refused(&folder, &line, 2, &["run.0-0.lime would overwrite the configuration"]);
+    assert_refused(&folder, &line, 2, &["run.0-0.lime would overwrite the input"]);
     let line = format!("spectrum FIELD {options} --checkpoint job --output job.3-2.lime");
     assert_refused(&folder, &line, 2, &["--output and --checkpoint are both"]);
     let line = format!("spectrum FIELD {options} --checkpoint run");

@@ -1,18 +1,22 @@
 //! `--checkpoint` and `--resume`: the state of a job in a file.
 //!
 //! A later run resumes the job from the file. `document` is the text of the file. `session` keeps
-//! the file while a job runs, `search` while modes are searched for.
+//! the file while a job runs, `search` while modes are searched for, `factors` while a dense matrix
+//! is factorised.
 
 mod document;
+mod factors;
 mod lock;
 mod search;
 mod session;
 
+pub use factors::Factoring;
 pub use lock::Lock;
 pub use session::{Identity, Session};
 
 use super::failure::Failure;
 use super::ranks::Ranks;
+use super::report::Report;
 use document::Document;
 use lattice_cl::io;
 use lattice_cl::job::{Interval, Label, Outputs};
@@ -76,6 +80,11 @@ pub struct Taken {
 }
 
 impl Checkpointing {
+    /// Tells whether one of the options is given.
+    pub fn is_asked(&self) -> bool {
+        self.checkpoint.is_some() || self.resume.is_some() || self.every.is_some()
+    }
+
     /// Returns the file that states are kept in, with the option that names it.
     pub fn file(&self) -> (&'static str, Option<&Path>) {
         match (&self.checkpoint, &self.resume) {
@@ -145,6 +154,17 @@ impl Checkpointing {
             Ok::<_, Failure>(Resumed { path: path.to_owned(), document, blocks: file.blocks })
         };
         Ok(Taken { resumed: resumed.map(read).transpose()?, locks, ranks: ranks.clone() })
+    }
+}
+
+/// Removes a file of a job that is done.
+///
+/// A job that was done before the first state was kept has no file.
+fn remove(file: &Path, report: &Report) {
+    if file.exists()
+        && let Err(error) = std::fs::remove_file(file)
+    {
+        report.warning(format_args!("{} is no longer needed but stays: {error}", file.display()));
     }
 }
 

@@ -3,7 +3,7 @@
 use super::document::{Current, Document, block_of};
 use super::lock::Lock;
 use super::session::{EVERY, Identity, expect_same, wish_of_all};
-use super::{Checkpointing, Resumed, Taken};
+use super::{Checkpointing, Resumed, Taken, remove};
 use crate::failure::{Failure, Status};
 use crate::interrupt::Interrupt;
 use crate::ranks::Ranks;
@@ -143,11 +143,8 @@ impl Search<'_> {
 
     /// Removes the checkpoint of a search that is done and has written its modes.
     pub fn done(self) {
-        let file = self.file.as_ref().filter(|file| self.ranks.is_first() && file.exists());
-        if let Some(file) = file
-            && let Err(error) = std::fs::remove_file(file)
-        {
-            self.report.warning(format_args!("{} is no longer needed but stays: {error}", file.display()));
+        if let Some(file) = self.file.as_ref().filter(|_| self.ranks.is_first()) {
+            remove(file, self.report);
         }
     }
 }

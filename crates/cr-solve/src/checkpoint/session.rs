@@ -4,7 +4,7 @@
 
 use super::document::{Bits, Current, Document, Finished, KeptAttempt, block_of};
 use super::lock::Lock;
-use super::{Checkpointing, KEPT_SOLUTION, Resumed, Taken, beside};
+use super::{Checkpointing, KEPT_SOLUTION, Resumed, Taken, beside, remove};
 use crate::failure::{Failure, Status};
 use crate::interrupt::Interrupt;
 use crate::provenance::add;
@@ -404,13 +404,7 @@ impl Session<'_> {
         let Some(file) = self.written_file() else { return };
         let kept = self.finished.iter().filter_map(|solve| self.label(solve));
         let solutions = kept.map(|label| beside(file, &label));
-        // A job that was done before the first state was kept has no file.
-        for path in std::iter::once(file.clone()).chain(solutions).filter(|path| path.exists()) {
-            if let Err(error) = std::fs::remove_file(&path) {
-                self.report
-                    .warning(format_args!("{} is no longer needed but stays: {error}", path.display()));
-            }
-        }
+        std::iter::once(file.clone()).chain(solutions).for_each(|path| remove(&path, self.report));
     }
 }
 

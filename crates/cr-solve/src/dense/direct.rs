@@ -1,5 +1,6 @@
 //! A X = B by factors of a dense A, on one device or by blocks of columns on all.
 
+use super::kept::Kept;
 use lattice_cl::blas::factor::{Cholesky, Lu, Qr, Refined, Wide, gels, mixed_gesv, mixed_posv};
 use lattice_cl::blas::split::factor::{self as split, Divisible, FactorParams, Finished};
 use lattice_cl::blas::split::{HostMut, HostRef};
@@ -174,33 +175,45 @@ impl<T: Number> System<'_, T> {
         Ok(Solution { x: x.to_vec()?, condition: None, refinement: None })
     }
 
+    /// Returns the layout of the matrix that is factorised: A, or Aᴴ for reflectors of a wide A.
+    pub fn factored_layout(&self, factors: Factors) -> MatrixLayout {
+        let layout = self.a_layout();
+        if factors == Factors::Qr && self.rows < self.columns { layout.transposed() } else { layout }
+    }
+
     /// Solves on all devices of a team, or the host. `watch` is called after each block of columns.
+    ///
+    /// `kept` are columns that an earlier run has finished, which fit the matrix.
     pub fn by_blocks(
         &self,
         team: &Team,
         params: &FactorParams,
         factors: Factors,
+        kept: Option<&Kept>,
         watch: &mut dyn FnMut(Finished<'_, T>) -> bool,
     ) -> Outcome<T> {
+        let params = &FactorParams { finished: kept.map_or(0, |kept| kept.columns), ..params.clone() };
+        if factors == Factors::Qr {
+            let x = self.by_reflectors(team, params, kept, watch)?;
+            return Ok(Solution { x, condition: None, refinement: None });
+        }
         let (mut a, mut x) = (self.a.to_vec(), self.b.to_vec());
         let (layout, b_layout) = (self.a_layout(), self.b_layout());
-        let count = self.rows.min(self.columns);
-        match factors {
-            Factors::Cholesky => {
-                let triangle = Triangle::Lower;
-                let info = split::potrf(team, params, watch, triangle, HostMut::new(&mut a, layout)?)?;
-                expect(factors, self.rows, info)?;
-                let b = HostMut::new(&mut x, b_layout)?;
-                split::potrs(team, params, triangle, HostRef::new(&a, layout)?, b)?;
-            }
-            Factors::Lu => {
-                let mut pivots = vec![0; count];
-                let info = split::getrf(team, params, watch, HostMut::new(&mut a, layout)?, &mut pivots)?;
-                expect(factors, self.rows, info)?;
-                let b = HostMut::new(&mut x, b_layout)?;
-                split::getrs(team, params, Op::N, HostRef::new(&a, layout)?, &pivots, b)?;
-            }
-            Factors::Qr => x = self.by_reflectors(team, params, watch)?,
+        kept.iter().for_each(|kept| kept.restore(&layout, &mut a));
+        let to = HostMut::new(&mut a, layout)?;
+        if factors == Factors::Cholesky {
+            let triangle = Triangle::Lower;
+            let info = split::potrf(team, params, watch, triangle, to)?;
+            expect(factors, self.rows, info)?;
+            let b = HostMut::new(&mut x, b_layout)?;
+            split::potrs(team, params, triangle, HostRef::new(&a, layout)?, b)?;
+        } else {
+            let mut pivots = kept.map_or_else(Vec::new, Kept::pivots);
+            pivots.resize(self.rows, 0);
+            let info = split::getrf(team, params, watch, to, &mut pivots)?;
+            expect(factors, self.rows, info)?;
+            let b = HostMut::new(&mut x, b_layout)?;
+            split::getrs(team, params, Op::N, HostRef::new(&a, layout)?, &pivots, b)?;
         }
         Ok(Solution { x, condition: None, refinement: None })
     }
@@ -210,17 +223,17 @@ impl<T: Number> System<'_, T> {
         &self,
         team: &Team,
         params: &FactorParams,
+        kept: Option<&Kept>,
         watch: &mut dyn FnMut(Finished<'_, T>) -> bool,
     ) -> Result<Vec<T>, Refusal> {
-        // The factors of A, or of Aᴴ with fewer columns.
+        let layout = self.factored_layout(Factors::Qr);
         let is_tall = self.rows >= self.columns;
-        let (mut factors, layout) = if is_tall {
-            (self.a.to_vec(), self.a_layout())
-        } else {
-            (self.a.iter().map(|&x| conjugate(x)).collect(), self.a_layout().transposed())
-        };
+        let mut factors: Vec<T> =
+            if is_tall { self.a.to_vec() } else { self.a.iter().map(|&x| conjugate(x)).collect() };
+        kept.iter().for_each(|kept| kept.restore(&layout, &mut factors));
         let (rows, count) = (layout.rows, layout.columns);
-        let mut tau = vec![T::default(); count];
+        let mut tau = kept.map_or_else(Vec::new, Kept::tau);
+        tau.resize(count, T::default());
         split::geqrf(team, params, watch, HostMut::new(&mut factors, layout)?, &mut tau)?;
         let zero = (0..count).find(|&k| factors[layout.index(k, k)] == T::default());
         if let Some(column) = zero {
@@ -256,7 +269,7 @@ fn conjugate<T: Element>(x: T) -> T {
 }
 
 /// Refuses a matrix whose factorisation has failed.
-fn expect(factors: Factors, rows: usize, info: usize) -> Result<(), Refusal> {
+pub fn expect(factors: Factors, rows: usize, info: usize) -> Result<(), Refusal> {
     if info == 0 {
         return Ok(());
     }

@@ -1,19 +1,23 @@
 //! `cr-solve solve` and `least-squares` with a dense matrix: by its factors.
 
 mod direct;
+mod kept;
 mod residual;
 
 pub use direct::Factors;
 
 use crate::Common;
 use crate::arguments::Overwriting;
+use crate::checkpoint::{Checkpointing, Factoring, Identity};
 use crate::failure::{Failure, Status};
 use crate::interrupt::Interrupt;
 use crate::memory::Need;
+use crate::outputs::check_files;
 use crate::provenance::Provenance;
 use crate::report::{Report, Table, scientific};
 use crate::team::{device_names, select_team};
-use direct::{Number, Refinement, Refusal, Solution, System};
+use direct::{Number, Refinement, Refusal, Solution, System, expect};
+use kept::{Failed, Kept};
 use lattice_cl::blas::BlasError;
 use lattice_cl::blas::split::SplitParams;
 use lattice_cl::blas::split::factor::{FactorParams, Finished};
@@ -42,6 +46,7 @@ pub struct Task<'a> {
     /// Bytes of each device's memory; a matrix that needs more is worked off by blocks.
     pub memory: Option<u64>,
     pub output: Option<&'a Path>,
+    pub checkpointing: &'a Checkpointing,
 }
 
 /// The command line of `least-squares`.
@@ -61,6 +66,8 @@ pub struct LeastSquares {
     output: Option<PathBuf>,
     #[command(flatten)]
     overwriting: Overwriting,
+    #[command(flatten)]
+    checkpointing: Checkpointing,
 }
 
 #[derive(Serialize)]
@@ -128,6 +135,7 @@ pub fn least_squares(arguments: &LeastSquares, common: &Common, report: &Report)
         tolerance: 1e-10,
         memory: arguments.memory,
         output: arguments.output.as_deref(),
+        checkpointing: &arguments.checkpointing,
     };
     solve(&task, common, report)
 }
@@ -140,6 +148,13 @@ pub fn least_squares(arguments: &LeastSquares, common: &Common, report: &Report)
 /// * If the matrix has no such factors, or the tolerance is not met.
 pub fn solve(task: &Task<'_>, common: &Common, report: &Report) -> Result<Status, Failure> {
     let started = SystemTime::now();
+    let (option, checkpoint) = task.checkpointing.file();
+    let files = [("--output", task.output), (option, checkpoint)];
+    let named: Vec<_> =
+        files.into_iter().filter_map(|(option, path)| Some((option, path?.to_owned()))).collect();
+    check_files(task.matrix, &named)?;
+    let taken = task.checkpointing.take(&[], &common.ranks)?;
+    let interrupt = Interrupt::listen()?;
     let began = Instant::now();
     let a = DenseMatrix::read(task.matrix)?;
     let (rows, is_complex) = (a.rows, matches!(a.elements, MatrixElements::Complex(_)));
@@ -161,10 +176,36 @@ pub fn solve(task: &Task<'_>, common: &Common, report: &Report) -> Result<Status
     let job = Job { task, report, team: &team, shape: [a.rows, a.columns, b.columns], read };
     let provenance = Provenance::new(&team, started);
     let precision = a.precision;
-    match (a.elements, b.elements) {
-        (MatrixElements::Real(a), MatrixElements::Real(b)) => job.run(&a, &b, precision, provenance),
-        (a, b) => job.run(&complex(a), &complex(b), precision, provenance),
+    let identity = || identity(task, &a);
+    let keeper = task.checkpointing.factoring(taken, identity, interrupt, report)?;
+    if keeper.keeps() && team.is_host() {
+        report.warning("the host factorises in one step, of which no state is kept");
     }
+    match (a.elements, b.elements) {
+        (MatrixElements::Real(a), MatrixElements::Real(b)) => job.run(&a, &b, precision, provenance, keeper),
+        (a, b) => job.run(&complex(a), &complex(b), precision, provenance, keeper),
+    }
+}
+
+/// Returns the names and values that the factors depend on.
+fn identity(task: &Task<'_>, a: &DenseMatrix) -> Identity {
+    let mut sum = blake3::Hasher::new();
+    let kind = match &a.elements {
+        MatrixElements::Real(elements) => {
+            sum.update_rayon(bytemuck::cast_slice(elements));
+            "real"
+        }
+        MatrixElements::Complex(elements) => {
+            sum.update_rayon(bytemuck::cast_slice(elements));
+            "complex"
+        }
+    };
+    let sum = sum.finalize().to_hex();
+    let own = [
+        ("factors of", format!("{}×{} {kind} elements, BLAKE3 {}", a.rows, a.columns, &sum[..16])),
+        ("method", task.factors.map_or("auto", Factors::name).to_owned()),
+    ];
+    own.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 fn complex(elements: MatrixElements) -> Vec<Complex64> {
@@ -200,6 +241,12 @@ fn check(task: &Task<'_>, a: &DenseMatrix, b: &DenseMatrix) -> Result<(), Failur
         );
         return Err(file(task.matrix, problem).hint("choose --method qr for least squares"));
     }
+    if task.precision == Precision::Single
+        && let (option, Some(_)) = task.checkpointing.file()
+    {
+        let message = format!("{option} keeps factors in double precision alone");
+        return Err(Failure::usage(message).hint("leave out --factor-precision single"));
+    }
     if task.precision == Precision::Single && (task.factors == Some(Factors::Qr) || a.rows != a.columns) {
         return Err(Failure::usage(
             "--factor-precision single is for the methods lu and cholesky of a square matrix".to_owned(),
@@ -220,6 +267,12 @@ fn check(task: &Task<'_>, a: &DenseMatrix, b: &DenseMatrix) -> Result<(), Failur
     Ok(())
 }
 
+/// What earlier attempts and runs have done.
+struct Earlier<'a> {
+    kept: Option<Kept>,
+    failed: &'a [Failed],
+}
+
 /// A solve with everything but its numbers.
 struct Job<'a> {
     task: &'a Task<'a>,
@@ -236,11 +289,12 @@ impl Job<'_> {
         b: &[T],
         precision: Precision,
         provenance: Provenance,
+        mut keeper: Factoring<'_>,
     ) -> Result<Status, Failure> {
         let [rows, columns, sides] = self.shape;
         let system = System { a, b, rows, columns, sides };
         let is_hermitian = rows == columns && residual::is_hermitian(a, rows);
-        let wanted = match self.task.factors {
+        let mut wanted = match self.task.factors {
             Some(factors) => vec![factors],
             None if rows != columns => vec![Factors::Qr],
             None if is_hermitian && residual::has_positive_diagonal(a, rows) => {
@@ -248,12 +302,24 @@ impl Job<'_> {
             }
             None => vec![Factors::Lu],
         };
-        let interrupt = Interrupt::listen()?;
         let (mut attempts, mut warnings, mut found) = (Vec::new(), Vec::new(), None);
-        let began = Instant::now();
+        let (mut kept, mut failures) = (self.kept(&system, &mut keeper)?, Vec::new());
+        if let Some(kept) = &kept {
+            wanted.retain(|wanted| kept.failed.iter().all(|failed| failed.factors != *wanted));
+            failures.clone_from(&kept.failed);
+            for &Failed { factors, info, seconds } in &failures {
+                if let Err(Refusal::Matrix(info, reason)) = expect(factors, rows, info) {
+                    warnings.push(format!("{}: {reason}", factors.name()));
+                    let failure = Some(reason);
+                    attempts.push(Attempt { method: factors.name(), info, seconds, failure });
+                }
+            }
+        }
         for factors in wanted {
             let began = Instant::now();
-            let result = self.attempt(&system, factors, &interrupt, &mut warnings);
+            let earlier =
+                Earlier { kept: kept.take().filter(|kept| kept.factors == factors), failed: &failures };
+            let result = self.attempt(&system, factors, earlier, &mut keeper, &mut warnings);
             let seconds = began.elapsed().as_secs_f64();
             let attempt = |info, failure| Attempt { method: factors.name(), info, seconds, failure };
             match result {
@@ -265,12 +331,15 @@ impl Job<'_> {
                 Err(Refusal::Matrix(info, reason)) => {
                     warnings.push(format!("{}: {reason}", factors.name()));
                     attempts.push(attempt(info, Some(reason)));
+                    failures.push(Failed { factors, info, seconds });
                 }
-                Err(Refusal::Blas(BlasError::Ended { .. })) => return Ok(interrupt.status()),
+                Err(Refusal::Blas(BlasError::Ended { columns, all })) => {
+                    return Err(keeper.interrupted(columns, all));
+                }
                 Err(Refusal::Blas(error)) => return Err(failed(error)),
             }
         }
-        let solve = began.elapsed().as_secs_f64();
+        let solve = keeper.seconds();
         let Some((factors, solution)) = found else {
             let reason = attempts.last().and_then(|last| last.failure.clone()).unwrap_or_default();
             let failure = Failure::new(Status::Failed, anyhow::Error::msg(reason));
@@ -324,6 +393,7 @@ impl Job<'_> {
             warnings,
         };
         self.report.result(table(&result), &result)?;
+        keeper.done();
         if converged {
             return Ok(Status::Fine);
         }
@@ -334,17 +404,33 @@ impl Job<'_> {
         Err(Failure::new(Status::Failed, anyhow::Error::msg(message)).hint("a larger --tol, or --method qr"))
     }
 
-    /// Solves by these factors: on one device if all fits there, else by blocks.
+    /// Takes the columns that an earlier run has finished.
+    fn kept<T: Number>(
+        &self,
+        system: &System<'_, T>,
+        keeper: &mut Factoring<'_>,
+    ) -> Result<Option<Kept>, Failure> {
+        let Some(state) = keeper.kept() else { return Ok(None) };
+        let kept = Kept::of(state).filter(|kept| kept.fits::<T>(&system.factored_layout(kept.factors)));
+        kept.map(Some).ok_or_else(|| {
+            let message = "the checkpoint does not have the columns, pivots and reflectors that it names";
+            Failure::new(Status::File, anyhow::Error::msg(message)).hint("start anew without it")
+        })
+    }
+
+    /// Solves by these factors: on one device if all fits there and no state is kept, else by blocks.
     fn attempt<T: Number>(
         &self,
         system: &System<'_, T>,
         factors: Factors,
-        interrupt: &Interrupt,
+        earlier: Earlier<'_>,
+        keeper: &mut Factoring<'_>,
         warnings: &mut Vec<String>,
     ) -> Result<Solution<T>, Refusal> {
         let single = self.task.precision == Precision::Single;
         let needed = system.bytes_on_device();
         if let [device] = self.team.devices()
+            && !keeper.keeps()
             && needed <= self.task.memory.unwrap_or(device.info().memory_bytes / 10 * 9)
         {
             return system.on_device(device, factors, single);
@@ -358,11 +444,13 @@ impl Job<'_> {
         let products = SplitParams { memory: self.task.memory, ..SplitParams::default() };
         let params = FactorParams { products, ..FactorParams::default() };
         let bar = self.report.wide_bar(system.rows.min(system.columns) as u64);
+        let layout = system.factored_layout(factors);
         let mut watch = |finished: Finished<'_, T>| {
             bar.set_position(finished.columns as u64);
-            !interrupt.pressed()
+            let state = || kept::state(factors, earlier.failed, &finished);
+            keeper.goes_on(state, |number| kept::block(&layout, &finished, number))
         };
-        let result = system.by_blocks(self.team, &params, factors, &mut watch);
+        let result = system.by_blocks(self.team, &params, factors, earlier.kept.as_ref(), &mut watch);
         bar.finish_and_clear();
         result
     }
