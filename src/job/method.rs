@@ -54,7 +54,7 @@ pub struct Method {
     /// Near-null vectors of each multigrid level, 1 to 128. Default: 24, less for small blocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub multigrid_vectors: Option<usize>,
-    /// Iterations of BiCGStab that make a near-null vector, 1 to 1000. Default: 40.
+    /// Iterations of BiCGStab that make a near-null vector, 1 to 1000. Default: 60.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub multigrid_iterations: Option<usize>,
     /// Extents of a multigrid block in x, y, z, t: 4x4x4x4. Default: about 4 each.

@@ -26,7 +26,7 @@ pub struct MultigridParams {
     pub vectors: Option<usize>,
     /// Sites of a block of the finest level. Default `None`: about 4 in each direction.
     pub block: Option<Block>,
-    /// Iterations of BiCGStab that make a near-null vector of a random one. Default 40.
+    /// Iterations of BiCGStab that make a near-null vector of a random one. Default 60.
     ///
     /// At most [`MOST_SETUP_ITERATIONS`].
     pub setup_iterations: usize,
@@ -63,7 +63,7 @@ impl Default for MultigridParams {
             levels: None,
             vectors: None,
             block: None,
-            setup_iterations: 40,
+            setup_iterations: 60,
             smoother_degree: 4,
             cycle: CycleKind::V,
             precision: Inner::Single,

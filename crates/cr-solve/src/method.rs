@@ -45,7 +45,7 @@ pub struct MethodOptions {
     /// Near-null vectors of each multigrid level, 1 to 128 [default: 24, less for small blocks]
     #[arg(long, value_name = "N", hide_short_help = true)]
     multigrid_vectors: Option<usize>,
-    /// Iterations of BiCGStab that make a near-null vector, 1 to 1000 [default: 40]
+    /// Iterations of BiCGStab that make a near-null vector, 1 to 1000 [default: 60]
     #[arg(long, value_name = "N", hide_short_help = true)]
     multigrid_iterations: Option<usize>,
     /// Extents of a multigrid block in x, y, z, t: 4x4x4x4 [default: about 4 each]
