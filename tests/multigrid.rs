@@ -116,6 +116,21 @@ fn cycles_hardly_grow_as_quarks_become_light() {
     assert!(2 * light[1] > 3 * heavy[1], "{counts:?}: the masses are too much alike");
 }
 
+/// Larger lattices have more and slower modes.
+#[test]
+fn cycles_hardly_grow_with_the_volume() {
+    if !all_combinations() || small() {
+        eprintln!("SKIPPED: cycles of two volumes; LATTICE_CL_TEST_ALL=1 runs them");
+        return;
+    }
+    let counts = [[8, 8, 8, 16], [12, 12, 12, 24]].map(|extents| {
+        let lattice = Lattice::new(&team_of(1), Dims::new(extents).unwrap()).unwrap();
+        cycles_of(&lattice, 0.25, &[(0.136, SiteTerm::Scalar)])[0]
+    });
+    let [less, more] = counts.map(|[cycles, _]| cycles as f64);
+    assert!((less - more).abs() <= 0.2 * (less + more) / 2.0, "{counts:?}");
+}
+
 #[test]
 fn cycles_with_a_clover_term_or_a_twisted_mass_are_nearly_those_without() {
     if small() {
