@@ -253,6 +253,33 @@ KERNEL coo_heads(const ulong results, const uint vectors, const ulong entries, c
     }
 }
 
+// The lower triangle of a Hermitian matrix: each entry below the diagonal gives a term to its row, and its conjugate one to its column. A work-item
+// does a block of rows; the blocks of a launch write to different places. Terms are added to y.
+KERNEL symmetric(const uint count, const uint first, const uint vectors, const uint rows, const uint block_rows, INDICES(order), STARTS(starts),
+                 INDICES(columns), VALUES(values), X, Y) {
+    if (get_global_id(0) >= count) {
+        return;
+    }
+    const uint begin = order[first + get_global_id(0)] * block_rows;
+    const uint end = min(begin + block_rows, rows);
+    for (uint row = begin; row < end; row++) {
+        for (uint vector = 0; vector < vectors; vector++) {
+            const ulong own = (ulong)row * vectors + vector;
+            const element x_own = x[own];
+            element sum = (element)0;
+            for (ulong k = starts[row]; k < starts[row + 1]; k++) {
+                const ulong other = (ulong)columns[k] * vectors + vector;
+                const element value = value_of(values[k]);
+                sum += multiply(value, x[other]);
+                if (other != own) {
+                    y[other] += multiply(conjugate_if(1, value), x_own);
+                }
+            }
+            y[own] += sum;
+        }
+    }
+}
+
 // Substitution in a triangular matrix, level after level: the rows of a level need those of earlier levels alone. One group may do several levels,
 // because it can wait for itself; several groups do one.
 KERNEL substitute(const uint first_level, const uint last_level, INDICES(level_starts), INDICES(order), STARTS(starts), INDICES(columns),

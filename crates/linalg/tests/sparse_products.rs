@@ -23,6 +23,9 @@ fn formats<T: Arithmetic>(matrix: &Csr<T>) -> Vec<Format> {
     if Format::candidates(matrix, 8).iter().any(|(format, _)| *format == Format::Diagonals) {
         formats.push(Format::Diagonals);
     }
+    if matrix.is_hermitian() {
+        formats.push(Format::Symmetric);
+    }
     formats
 }
 
@@ -322,4 +325,48 @@ fn agrees<T: Arithmetic>(
     let wanted = facts["transposed_product_norm"].as_f64().unwrap();
     let found = host::level1::nrm2(&y.to_vec().unwrap());
     assert!((found - wanted).abs() <= tolerance * wanted, "{what}, transposed: {found}, {wanted} wanted");
+}
+
+/// A Hermitian matrix of short rows, some of them without an entry on the diagonal.
+fn hermitian(n: usize) -> Csr<Complex64> {
+    let value = |row: usize, column: usize| {
+        let (low, high) = (row.min(column), row.max(column));
+        let value = Complex64::new((1.3 * (low + 7 * high) as f64).sin(), (high - low) as f64 / n as f64);
+        if row < column { value.conj() } else { value }
+    };
+    let is_entry = |row: usize, column: usize| {
+        let (low, high) = (row.min(column), row.max(column));
+        (high - low) % 11 < 2 && high - low < 60 && !(low == high && low % 5 == 2)
+    };
+    let row = |row: usize| {
+        let columns = (0..n).filter(move |column| is_entry(row, *column));
+        columns.map(move |column| (column as u32, value(row, column))).collect::<Vec<_>>()
+    };
+    Csr::from_rows(n, (0..n).map(row))
+}
+
+#[test]
+fn one_triangle_stands_for_both() {
+    let n = if small() { 61 } else { 401 };
+    let matrix = hermitian(n);
+    assert!(matrix.is_hermitian() && !sample(9, 9, true).to_csr().unwrap().is_hermitian());
+    for place in places() {
+        check(&place, &matrix, 1e-14);
+        check::<Complex<f32>>(&place, &matrix.cast(), 1e-5);
+        check::<f64>(&place, &matrix.cast(), 1e-14);
+        check_single::<Complex64>(&place, &matrix);
+        let lies = Matrix::with_format(&place, sample(9, 9, true).to_csr().unwrap(), Format::Symmetric);
+        assert_eq!(lies.err(), Some(FormatError::NotSymmetric), "{}", place.label());
+    }
+    // Half of the values; only a measurement chooses it, and GPUs have no coloured blocks.
+    let poisson = "poisson2d:60".parse::<Problem>().unwrap().matrix().unwrap();
+    let bytes =
+        |format: Format| Format::candidates(&poisson, 8).into_iter().find(|(other, _)| *other == format);
+    let (_, lower) = bytes(Format::Symmetric).unwrap();
+    assert!(100 * lower < 72 * bytes(Format::Csr).unwrap().1, "{lower}");
+    let made = Matrix::with_format(&Place::Host, poisson.clone(), Format::Symmetric).unwrap();
+    assert_eq!(made.bytes(), lower);
+    assert_ne!(Format::of_fewest_bytes(&poisson, 8), Format::Symmetric);
+    assert!(Format::candidates(&poisson, 32).iter().all(|(format, _)| *format != Format::Symmetric));
+    assert!(Format::Symmetric.reason(&poisson).starts_with("10680 entries of the lower triangle"));
 }

@@ -38,7 +38,7 @@ pub struct Arguments {
     #[arg(long, value_name = "PRECISION,…", value_delimiter = ',', default_value = "d,s")]
     #[arg(value_parser = precisions::of_reals())]
     precision: Vec<String>,
-    /// Formats: csr, sell, bsr:SIZE, diagonals, coo, full-rows [default: all that the matrix can have]
+    /// Formats: csr, sell, bsr:SIZE, diagonals, coo, full-rows, symmetric [default: all that the matrix can have]
     #[arg(long, value_name = "FORMAT,…", value_delimiter = ',')]
     formats: Vec<Format>,
     /// Numbers of vectors that are multiplied at once

@@ -189,6 +189,43 @@ pub fn full_rows<T: Arithmetic>(
     }
 }
 
+/// Multiplies by the lower triangle of a Hermitian matrix, by rows.
+///
+/// Blocks of `block_rows` rows come in the order `order`. An entry below the diagonal gives a term
+/// to its row, and its conjugate one to its column.
+#[allow(clippy::too_many_arguments)]
+pub fn symmetric<T: Arithmetic>(
+    order: &[u32],
+    block_rows: usize,
+    starts: &[u64],
+    columns_of: &[u32],
+    values: &[T],
+    vectors: usize,
+    x: &[T],
+    y: &mut [T],
+) {
+    let rows = starts.len() - 1;
+    check([rows, rows, vectors], x, y);
+    y.fill(T::default());
+    for begin in order.iter().map(|block| *block as usize * block_rows) {
+        for (row, v) in
+            (begin..rows.min(begin + block_rows)).flat_map(|row| (0..vectors).map(move |v| (row, v)))
+        {
+            let own = row * vectors + v;
+            let mut sum = T::default();
+            for k in starts[row] as usize..starts[row + 1] as usize {
+                let other = columns_of[k] as usize * vectors + v;
+                sum = sum + values[k] * x[other];
+                if other != own {
+                    let conjugate = T::from_complex(values[k].to_complex().conj());
+                    y[other] = y[other] + conjugate * x[own];
+                }
+            }
+            y[own] = y[own] + sum;
+        }
+    }
+}
+
 /// Returns the rows of X at some places.
 pub fn gather<T: Arithmetic>(places: &[u32], vectors: usize, x: &[T]) -> Vec<T> {
     let row = |place: &u32| &x[*place as usize * vectors..(*place as usize + 1) * vectors];

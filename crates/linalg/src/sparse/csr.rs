@@ -250,6 +250,11 @@ impl<T: Arithmetic> Csr<T> {
         })
     }
 
+    /// Tells whether the matrix is its own conjugate transpose, to the last bit.
+    pub fn is_hermitian(&self) -> bool {
+        self.rows() == self.columns && self.adjoint() == *self
+    }
+
     /// Returns a number that tells the places of entries from others: extents, starts and columns.
     pub fn pattern_hash(&self) -> u64 {
         const PIECE: usize = 1 << 16;

@@ -1,6 +1,7 @@
 //! The forms of a matrix in memory, and which takes the fewest bytes.
 
 use super::arithmetic::size;
+use super::colouring::Colouring;
 use super::csr::Csr;
 use crate::host::level1::Arithmetic;
 use rayon::prelude::*;
@@ -29,6 +30,11 @@ pub enum Format {
     ///
     /// The other rows are in slices.
     FullRows,
+    /// The lower triangle of a Hermitian matrix, by rows.
+    ///
+    /// Each entry is read once for two terms. Coloured blocks of rows add them without atomics. For
+    /// processors.
+    Symmetric,
 }
 
 /// Sizes of blocks that are counted.
@@ -45,11 +51,12 @@ pub(super) const WINDOW: usize = 1024;
 
 impl Format {
     /// The names of the formats.
-    pub const NAMES: &'static str = "csr, sell, bsr:2 to bsr:8, diagonals, coo or full-rows";
+    pub const NAMES: &'static str = "csr, sell, bsr:2 to bsr:8, diagonals, coo, full-rows or symmetric";
 
     /// Returns the formats that this matrix can have, with their bytes.
     ///
-    /// They are listed in the order of choice. Blocks need a size that divides rows and columns,
+    /// They are listed in the order of choice. [`Format::Symmetric`] is the last: it has the fewest
+    /// bytes, but adds to scattered components, so only a measurement chooses it. Blocks need a size that divides rows and columns,
     /// and no more than half as many values again. Diagonals must be at most 256. Full rows need
     /// one such row. `height` is the number of rows of a slice.
     pub fn candidates<T: Arithmetic>(matrix: &Csr<T>, height: usize) -> Vec<(Self, u64)> {
@@ -62,6 +69,23 @@ impl Format {
         height: usize,
         value: usize,
     ) -> Vec<(Self, u64)> {
+        let mut found = Self::counted(matrix, height, value);
+        let suits = |colouring: &Colouring| {
+            colouring.order.len() >= FEWEST_BLOCKS_OF_COLOUR * colouring.colours().max(1)
+        };
+        if height < GPU_SLICE && matrix.is_hermitian() {
+            let colouring = Colouring::of(matrix);
+            if suits(&colouring) {
+                let lower = lower_entries(matrix) as u64;
+                let lists = 8 * (matrix.rows() as u64 + 1) + 4 * colouring.order.len() as u64;
+                found.push((Self::Symmetric, lower * (value as u64 + 4) + lists));
+            }
+        }
+        found
+    }
+
+    /// Returns the formats that are chosen by their bytes alone.
+    fn counted<T: Arithmetic>(matrix: &Csr<T>, height: usize, value: usize) -> Vec<(Self, u64)> {
         let (rows, entries, value) = (matrix.rows() as u64, matrix.entries() as u64, value as u64);
         let mut found = Vec::new();
         if let Some(offsets) = diagonals(matrix) {
@@ -90,7 +114,7 @@ impl Format {
         found
     }
 
-    /// Returns the format of the fewest bytes.
+    /// Returns the format of the fewest bytes, but for symmetric storage.
     ///
     /// Slices are taken before rows up to a twentieth more bytes, because neighbours read what lies
     /// side by side.
@@ -104,7 +128,7 @@ impl Format {
             Self::Sell => 20 * bytes,
             _ => 21 * bytes,
         };
-        let candidates = Self::candidates_of(matrix, height, value);
+        let candidates = Self::counted(matrix, height, value);
         candidates.iter().min_by_key(|candidate| weighed(candidate)).map_or(Self::Csr, |(format, _)| *format)
     }
 
@@ -141,6 +165,9 @@ impl Format {
             Self::Coo => format!(
                 "{entries} entries in {rows} rows of {least} to {most} go to work-items in equal shares"
             ),
+            Self::Symmetric => {
+                format!("{} entries of the lower triangle stand for all {entries}", lower_entries(matrix))
+            }
             Self::FullRows => {
                 let full = full_rows(matrix, size_of::<T>());
                 let within: usize = full.iter().map(|row| matrix.row_length(*row)).sum();
@@ -152,6 +179,16 @@ impl Format {
             }
         }
     }
+}
+
+/// Blocks of rows that may go at the same time, at least, where symmetric storage is tried.
+const FEWEST_BLOCKS_OF_COLOUR: usize = 8;
+
+/// Returns the number of entries on and below the diagonal.
+fn lower_entries<T: Arithmetic>(matrix: &Csr<T>) -> usize {
+    let of_row =
+        |row: usize| matrix.columns_of[matrix.range(row)].partition_point(|&column| column as usize <= row);
+    (0..matrix.rows()).into_par_iter().map(of_row).sum()
 }
 
 /// Bytes that a full row takes beside its values: its number, its start, its first column.
@@ -184,6 +221,7 @@ impl fmt::Display for Format {
             Self::Diagonals => f.write_str("diagonals"),
             Self::Coo => f.write_str("coo"),
             Self::FullRows => f.write_str("full-rows"),
+            Self::Symmetric => f.write_str("symmetric"),
         }
     }
 }
@@ -199,6 +237,7 @@ impl FromStr for Format {
             ("diagonals", _) => Ok(Self::Diagonals),
             ("coo", _) => Ok(Self::Coo),
             ("full-rows", _) => Ok(Self::FullRows),
+            ("symmetric", _) => Ok(Self::Symmetric),
             (_, Some(size)) if BLOCKS.contains(&size) => Ok(Self::Blocks(size)),
             _ => Err(format!("`{text}` is no format; choose {}", Self::NAMES)),
         }

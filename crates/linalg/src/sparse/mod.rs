@@ -10,6 +10,7 @@
 //! same bits every time.
 
 mod arithmetic;
+mod colouring;
 mod columns;
 mod coo;
 mod csr;

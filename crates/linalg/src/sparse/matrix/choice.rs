@@ -53,6 +53,10 @@ fn complaint<T: Arithmetic>(source: &Csr<T>, format: Format) -> Option<String> {
             let divides = BLOCKS.contains(&size) && rows.is_multiple_of(size) && columns.is_multiple_of(size);
             (!divides).then(|| format!("blocks of {size} do not divide a {rows}×{columns} matrix"))
         }
+        // The pattern says nothing of the values.
+        Format::Symmetric => {
+            (!source.is_hermitian()).then(|| "the matrix is not its own conjugate transpose".to_owned())
+        }
         Format::Diagonals => {
             diagonals(source).is_none().then(|| "the entries lie on too many diagonals".to_owned())
         }

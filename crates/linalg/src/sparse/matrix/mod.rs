@@ -51,6 +51,11 @@ pub enum FormatError {
         /// Columns of the matrix.
         columns: usize,
     },
+    /// The matrix is not its own conjugate transpose.
+    #[error(
+        "symmetric storage needs a matrix that equals its conjugate transpose to the last bit; choose another format"
+    )]
+    NotSymmetric,
     /// There are too many diagonals.
     #[error("the entries lie on more than 256 diagonals; choose another format")]
     TooManyDiagonals,
@@ -214,6 +219,7 @@ fn expect_format<T: Arithmetic>(source: &Csr<T>, format: Format) -> Result<(), F
             let divides = BLOCKS.contains(&size) && rows.is_multiple_of(size) && columns.is_multiple_of(size);
             if divides { Ok(()) } else { Err(FormatError::Blocks { size, rows, columns }) }
         }
+        Format::Symmetric if !source.is_hermitian() => Err(FormatError::NotSymmetric),
         Format::Diagonals if diagonals(source).is_none() => Err(FormatError::TooManyDiagonals),
         _ => Ok(()),
     }

@@ -62,6 +62,15 @@ pub(super) enum Arrays<T> {
         first_columns: Buffer<u32>,
         values: Values<T>,
     },
+    Symmetric {
+        block_rows: usize,
+        order: Buffer<u32>,
+        /// The first block of each colour in `order`, and the number of all.
+        colours: Vec<usize>,
+        starts: Buffer<u64>,
+        columns_of: Buffer<u32>,
+        values: Values<T>,
+    },
 }
 
 impl<T> Arrays<T> {
@@ -70,7 +79,7 @@ impl<T> Arrays<T> {
         match self {
             Self::Sell(slices) | Self::Blocks { slices, .. } => Some(slices),
             Self::FullRows { rest, .. } => Some(rest),
-            Self::Csr { .. } | Self::Diagonals { .. } | Self::Coo { .. } => None,
+            Self::Csr { .. } | Self::Diagonals { .. } | Self::Coo { .. } | Self::Symmetric { .. } => None,
         }
     }
 }
@@ -203,6 +212,14 @@ impl<T: Arithmetic> OnDevice<T> {
                 rows_of: Buffer::from_slice(device, rows_of)?,
                 columns_of: Buffer::from_slice(device, &source.columns_of)?,
                 values: Values::new(device, &source.values, single)?,
+            },
+            Stored::Symmetric { colouring, lower } => Arrays::Symmetric {
+                block_rows: colouring.block_rows,
+                order: Buffer::from_slice(device, &colouring.order)?,
+                colours: colouring.starts.clone(),
+                starts: Buffer::from_slice(device, &lower.starts)?,
+                columns_of: Buffer::from_slice(device, &lower.columns_of)?,
+                values: Values::new(device, &lower.values, single)?,
             },
             Stored::FullRows { rest, full } => {
                 let FullRows { rows, starts, first_columns, values } = full;
@@ -339,6 +356,25 @@ impl<T: Arithmetic> OnDevice<T> {
                         Argument::from(y),
                     ],
                 )
+            }
+            Arrays::Symmetric { block_rows, order, colours, starts, columns_of, values } => {
+                // All blocks add to it.
+                y.fill(T::default())?;
+                for bounds in colours.windows(2) {
+                    let count = bounds[1] - bounds[0];
+                    let sizes = [int(count), int(bounds[0]), int(vectors), int(rows), int(*block_rows)];
+                    let arrays = [
+                        of(order),
+                        of(starts),
+                        of(columns_of),
+                        values.argument(),
+                        of(x),
+                        Argument::from(&mut *y),
+                    ];
+                    let range = Range::covering(count, cut.local);
+                    self.kernels.symmetric.start(range, &[&sizes[..], &arrays].concat())?;
+                }
+                Ok(())
             }
             Arrays::Coo { segment, rows_of, columns_of, values } => {
                 // Rows without entries are written by nobody else.

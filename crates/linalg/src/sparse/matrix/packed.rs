@@ -19,16 +19,17 @@ impl<T: Arithmetic> Arrays<T> {
             Self::Blocks { size, .. } => Some(format!("bsr:{size}")),
             Self::Diagonals { .. } => Some("diagonals".to_owned()),
             Self::FullRows { .. } => Some("full-rows".to_owned()),
-            Self::Coo { .. } => None,
+            Self::Coo { .. } | Self::Symmetric { .. } => None,
         }
     }
 
     /// Tells whether there is no entry.
     fn is_empty(&self) -> bool {
         match self {
-            Self::Csr { values, .. } | Self::Diagonals { values, .. } | Self::Coo { values, .. } => {
-                values.is_empty()
-            }
+            Self::Csr { values, .. }
+            | Self::Diagonals { values, .. }
+            | Self::Coo { values, .. }
+            | Self::Symmetric { values, .. } => values.is_empty(),
             Self::Sell(_) | Self::Blocks { .. } | Self::FullRows { .. } => {
                 self.slices().is_none_or(|slices| slices.slots == 0)
             }
@@ -98,7 +99,9 @@ impl<T: Arithmetic> OnDevice<T> {
                 let sizes = [long(rows), long(columns), int(offsets.len())];
                 (&kernels.diagonals, [&sizes[..], &[of(offsets), values.argument()]].concat())
             }
-            Arrays::Coo { .. } => unreachable!("lists are multiplied vector by vector"),
+            Arrays::Coo { .. } | Arrays::Symmetric { .. } => {
+                unreachable!("lists and symmetric storage are multiplied vector by vector")
+            }
         };
         kernel.start(range, &[&first[..], &own, &[of(x), Argument::from(y)]].concat())
     }

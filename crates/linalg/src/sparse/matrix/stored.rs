@@ -2,6 +2,7 @@
 
 use crate::host::level1::Arithmetic;
 use crate::host::sparse;
+use crate::sparse::colouring::Colouring;
 use crate::sparse::csr::Csr;
 use crate::sparse::format::{
     Format, block_columns, block_lengths, block_slice, diagonals, full_rows, row_lengths, slot_rows, span,
@@ -32,6 +33,11 @@ pub(super) enum Stored<T> {
         /// The other rows. Those that are full are empty here.
         rest: Sell<T>,
         full: FullRows<T>,
+    },
+    Symmetric {
+        colouring: Colouring,
+        /// The entries on and below the diagonal.
+        lower: Csr<T>,
     },
 }
 
@@ -69,6 +75,14 @@ impl<T: Arithmetic> Stored<T> {
             }
             Format::Blocks(size) => {
                 Self::Blocks { size, slices: Sell::of_blocks(source, size, block_slice(height)) }
+            }
+            Format::Symmetric => {
+                let row = |row: usize| {
+                    let entries = source.row(row).take_while(move |(column, _)| *column <= row);
+                    entries.map(|(column, value)| (column as u32, value))
+                };
+                let lower = Csr::from_rows(source.columns(), (0..source.rows()).map(row));
+                Self::Symmetric { colouring: Colouring::of(source), lower }
             }
             Format::Diagonals => Self::diagonals(source),
             Format::Coo => {
@@ -116,6 +130,11 @@ impl<T: Arithmetic> Stored<T> {
                 let FullRows { rows, starts, first_columns, values } = full;
                 sparse::full_rows(rows, starts, first_columns, values, vectors, x, y);
             }
+            Self::Symmetric { colouring, lower } => {
+                let Csr { starts, columns_of, values, .. } = lower;
+                let (order, block_rows) = (&colouring.order, colouring.block_rows);
+                sparse::symmetric(order, block_rows, starts, columns_of, values, vectors, x, y);
+            }
         }
     }
 
@@ -137,6 +156,12 @@ impl<T: Arithmetic> Stored<T> {
             Self::Diagonals { offsets, values } => size_of_val(&offsets[..]) + value * values.len(),
             Self::Coo { source, rows_of } => {
                 size_of_val(&rows_of[..]) + size_of_val(&source.columns_of[..]) + value * source.values.len()
+            }
+            Self::Symmetric { colouring, lower } => {
+                size_of_val(&colouring.order[..])
+                    + size_of_val(&lower.starts[..])
+                    + size_of_val(&lower.columns_of[..])
+                    + value * lower.values.len()
             }
             Self::FullRows { rest, full } => {
                 let FullRows { rows, starts, first_columns, values } = full;
