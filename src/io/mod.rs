@@ -45,7 +45,7 @@ pub use gauge_file::{GaugeFile, HeaderCheck};
 pub use links::Rows;
 pub use mesh::{
     ArrayFile, Atom, CubeHeader, DenseMatrix, MatrixElements, MatrixError, MeshError, MeshFile, MeshProblem,
-    NumberArray,
+    NumberArray, read_sparse,
 };
 pub use numbers::ByteOrder;
 pub use output::{check_writable, destination, is_same_file, write_file};

@@ -4,7 +4,7 @@ use super::failure::{Failure, Status};
 use lattice_cl::blas::host::level1::Arithmetic;
 use lattice_cl::blas::sparse::market::{AnyCsr, Market, MarketError, Symmetry};
 use lattice_cl::blas::sparse::{ColumnsError, Coo, Csr, Entry, Problem};
-use lattice_cl::io::{DenseMatrix, MatrixElements};
+use lattice_cl::io::{DenseMatrix, MatrixElements, read_sparse};
 use num_complex::Complex64;
 use std::path::Path;
 
@@ -19,7 +19,7 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// Reads a Matrix Market file or a dense `.npy`, or makes a model problem like `poisson3d:64`.
+    /// Reads a Matrix Market file, a dense `.npy` or a sparse `.npz`, or makes a model problem like `poisson3d:64`.
     ///
     /// # Errors
     /// When the file cannot be read, the text is no problem, or memory is short.
@@ -29,6 +29,9 @@ impl Matrix {
         if !is_problem && path.extension().is_some_and(|ending| ending == "npy") {
             let matrix = by_rows(&DenseMatrix::read(path)?)?;
             return Ok(Self { matrix, declared: None, near_null_space: None });
+        }
+        if !is_problem && path.extension().is_some_and(|ending| ending == "npz") {
+            return Ok(Self { matrix: read_sparse(path)?, declared: None, near_null_space: None });
         }
         if !is_problem {
             let market = Market::read(path)?;

@@ -1,7 +1,7 @@
 //! Arrays with names in a ZIP archive, as `numpy.savez` and `savez_compressed` write them.
 
 use super::MeshProblem;
-use super::array::Array;
+use super::array::{self, Array};
 use flate2::read::DeflateDecoder;
 use std::io::{Read, Seek, SeekFrom};
 
@@ -98,11 +98,21 @@ impl<F: Read + Seek> Archive<F> {
         self.read(name, |content, size| Array::read_numbers(content, size))
     }
 
-    fn read(
+    /// Reads the array of the name, of real or complex numbers or integers.
+    pub fn elements(&mut self, name: &str) -> Result<Array, MeshProblem> {
+        self.read(name, |content, size| Array::read_any(content, size))
+    }
+
+    /// Reads the short text of the name.
+    pub fn text(&mut self, name: &str) -> Result<String, MeshProblem> {
+        self.read(name, |content, _| array::text(content))
+    }
+
+    fn read<R>(
         &mut self,
         name: &str,
-        decode: impl FnOnce(&mut Checked<Box<dyn Read + '_>>, u64) -> Result<Array, MeshProblem>,
-    ) -> Result<Array, MeshProblem> {
+        decode: impl FnOnce(&mut Checked<Box<dyn Read + '_>>, u64) -> Result<R, MeshProblem>,
+    ) -> Result<R, MeshProblem> {
         let Some(entry) = self.find(name).cloned() else {
             let short = |entry: &Entry| entry.name.trim_end_matches(".npy").to_owned();
             let found = self.entries.iter().take(32).map(short).collect();
@@ -116,11 +126,11 @@ impl<F: Read + Seek> Archive<F> {
         self.file.seek(SeekFrom::Start(entry.offset + 30 + a + b)).map_err(system)?;
         let stored = self.file.by_ref().take(entry.compressed);
         let mut content = Checked { crc: crc32fast::Hasher::new(), inner: opened(stored, entry.is_deflated) };
-        let array = decode(&mut content, entry.size)?;
+        let read = decode(&mut content, entry.size)?;
         if content.crc.finalize() != entry.crc {
             return Err(bad(format!("the checksum of `{}` is not that of its data", entry.name)));
         }
-        Ok(array)
+        Ok(read)
     }
 }
 

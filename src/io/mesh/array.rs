@@ -26,6 +26,7 @@ enum Kinds {
     Real,
     RealOrInteger,
     RealOrComplex,
+    Any,
 }
 
 fn system(source: std::io::Error) -> MeshProblem {
@@ -48,6 +49,11 @@ impl Array {
         Self::read_of(input, length, Kinds::RealOrComplex)
     }
 
+    /// Reads an array of real or complex numbers, or of integers.
+    pub fn read_any(input: &mut impl Read, length: u64) -> Result<Self, MeshProblem> {
+        Self::read_of(input, length, Kinds::Any)
+    }
+
     fn read_of(input: &mut impl Read, length: u64, kinds: Kinds) -> Result<Self, MeshProblem> {
         let bad = |problem: &str| MeshProblem::ArrayHeader { problem: problem.to_owned() };
         let truncated = |error: std::io::Error| match error.kind() {
@@ -67,8 +73,9 @@ impl Array {
         input.read_exact(&mut header).map_err(truncated)?;
         let text = String::from_utf8_lossy(&header);
         let descr = quoted_value(&text, "descr").ok_or_else(|| bad("it has no descr"))?;
-        let is_complex = kinds == Kinds::RealOrComplex && descr.get(1..2) == Some("c");
-        let with_integers = kinds == Kinds::RealOrInteger;
+        let with_complex = matches!(kinds, Kinds::RealOrComplex | Kinds::Any);
+        let is_complex = with_complex && descr.get(1..2) == Some("c");
+        let with_integers = matches!(kinds, Kinds::RealOrInteger | Kinds::Any);
         let (is_big, precision, number): (_, _, Decode) = match descr {
             "<c16" if is_complex => (false, Precision::Double, real),
             "<c8" if is_complex => (false, Precision::Single, real),
@@ -119,6 +126,28 @@ impl Array {
             };
         }
         Ok(Self { shape, values, precision, is_complex })
+    }
+}
+
+/// Most bytes of an array that is a text.
+const LONGEST_TEXT: u64 = 4096;
+
+/// Reads an array of one short text in ASCII, as NumPy keeps bytes.
+pub(super) fn text(input: &mut impl Read) -> Result<String, MeshProblem> {
+    let bad = |problem: &str| MeshProblem::ArrayHeader { problem: problem.to_owned() };
+    let mut bytes = Vec::new();
+    input.take(LONGEST_TEXT).read_to_end(&mut bytes).map_err(system)?;
+    let size_bytes = if bytes.get(6) == Some(&1) { 2 } else { 4 };
+    let size = bytes.get(8..8 + size_bytes).ok_or_else(|| bad("the file ends within it"))?;
+    let length = size.iter().rev().fold(0, |length, byte| length << 8 | usize::from(*byte));
+    let rest = &bytes[8 + size_bytes..];
+    let (header, content) = rest.split_at_checked(length).ok_or_else(|| bad("it is too long"))?;
+    let header = String::from_utf8_lossy(header);
+    match quoted_value(&header, "descr") {
+        Some(descr) if descr.starts_with("|S") => {
+            Ok(String::from_utf8_lossy(content).trim_end_matches('\0').to_owned())
+        }
+        other => Err(MeshProblem::NumberType { found: quoted(other.unwrap_or_default()) }),
     }
 }
 

@@ -104,4 +104,19 @@ impl ArrayFile {
         let array = self.archive.numbers(name).map_err(|problem| MeshError::new(&self.path, problem))?;
         Ok(array.into())
     }
+
+    /// Reads real numbers or integers of any shape.
+    pub(super) fn numbers(&mut self, name: &str) -> Result<Vec<f64>, MeshProblem> {
+        Ok(self.archive.numbers(name)?.values)
+    }
+
+    /// Reads real or complex numbers or integers.
+    pub(super) fn elements(&mut self, name: &str) -> Result<Array, MeshProblem> {
+        self.archive.elements(name)
+    }
+
+    /// Reads a short text.
+    pub(super) fn text(&mut self, name: &str) -> Result<String, MeshProblem> {
+        self.archive.text(name)
+    }
 }

@@ -134,6 +134,12 @@ pub enum MeshProblem {
         /// What is wrong.
         problem: String,
     },
+    /// The arrays are not those of a sparse matrix.
+    #[error("has no sparse matrix that can be used: {problem}; write it with scipy.sparse.save_npz")]
+    SparseMatrix {
+        /// What is wrong.
+        problem: String,
+    },
     /// There is not enough memory.
     #[error("the values take {bytes} bytes of memory, which this process may not have")]
     OutOfMemory {

@@ -10,11 +10,13 @@ mod arrays;
 mod cube;
 mod error;
 mod matrix;
+mod sparse;
 
 pub use arrays::{ArrayFile, NumberArray};
 pub use cube::{Atom, CubeHeader};
 pub use error::{MeshError, MeshProblem};
 pub use matrix::{DenseMatrix, MatrixElements, MatrixError};
+pub use sparse::read_sparse;
 
 use super::output::{Output, write_file};
 use crate::scalar::Precision;

@@ -54,7 +54,8 @@ impl FileInfo {
         report: &Report,
     ) -> Result<(Self, Option<Error>), Failure> {
         // What comes through a pipe can be read once only.
-        if (path.is_file() && is_market(path)) || Problem::is_named_by(&path.display().to_string()) {
+        let is_sparse = || is_market(path) || path.extension().is_some_and(|ending| ending == "npz");
+        if (path.is_file() && is_sparse()) || Problem::is_named_by(&path.display().to_string()) {
             let place = Place::of_team(&select_one(common, None, report)?);
             return Ok((Self::Matrix(Box::new(matrix::MatrixInfo::of(path, &place)?)), None));
         }
