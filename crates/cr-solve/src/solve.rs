@@ -18,7 +18,7 @@ use lattice_cl::blas::host::level1::Arithmetic;
 use lattice_cl::blas::sparse::market::{AnyCsr, write_vectors};
 use lattice_cl::blas::sparse::precondition::{AmgOptions, Cycle};
 use lattice_cl::blas::sparse::solve::{
-    Attempt, Kind, Method, SolveError, SolveOptions, Solved, solve_columns,
+    Attempt, Kind, Method, SolveError, SolveOptions, Solved, condition_estimate, solve_columns,
 };
 use lattice_cl::blas::sparse::{Csr, Format, Place, Problem, read_vectors};
 use lattice_solvers::{Look, Stopping};
@@ -26,12 +26,13 @@ use num_complex::Complex64;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 /// The command line of `solve`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Matrix Market file, also .gz, a dense .npy, or a model problem
+    /// Matrix Market file, also .gz, a sparse .npz of SciPy, a dense .npy, or a model problem
     ///
     /// Problems are poisson2d:N, poisson3d:N, poisson3d:NxNxN, convection2d:N,EPSILON,
     /// random:N,PER_ROW,SEED and elasticity3d:N.
@@ -70,7 +71,10 @@ pub struct Arguments {
     /// Cycle of amg: v, or k for hard problems, with the methods cg and gcr
     #[arg(long, value_name = "CYCLE", default_value = "v")]
     cycle: Cycle,
-    /// Form of the matrix in memory: auto, csr, sell, bsr:SIZE, diagonals, coo or full-rows
+    /// Estimate the condition number ‖A‖ ‖A⁻¹‖ of column sums, by up to eleven more solves
+    #[arg(long)]
+    condition: bool,
+    /// Form of the matrix in memory: auto, csr, sell, bsr:SIZE, diagonals, coo, full-rows or symmetric
     #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = choice::<Format>)]
     format: Choice<Format>,
     /// Precision of the matrix's values in the iteration; the solution is refined with those of the file
@@ -163,6 +167,8 @@ struct MatrixSummary {
     symmetry: &'static str,
     format: String,
     bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    condition_estimate: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -293,6 +299,7 @@ impl Arguments {
             ("--plot", self.plot.is_some()),
             ("--preconditioner", self.preconditioner.0.is_some()),
             ("--matching", self.matching),
+            ("--condition", self.condition),
             ("--values", self.values == "single"),
         ];
         if let Some((option, _)) = iterative.into_iter().find(|(_, given)| *given) {
@@ -414,9 +421,16 @@ impl Job<'_> {
         };
         let summary = [a.rows(), a.columns(), a.entries()];
         let columns: Vec<&[T]> = b.iter().map(Vec::as_slice).collect();
-        let solved = solve_columns(self.places, a, &columns, &self.options(), Some(&mut watch));
+        let (a, options) = (Arc::new(a), self.options());
+        let solved = solve_columns(self.places, Arc::clone(&a), &columns, &options, Some(&mut watch));
+        let condition = match &solved {
+            Ok(solved) if self.arguments.condition && solved.iter().all(|solved| solved.converged) => {
+                condition_estimate(self.places, a, &options, Some(&mut watch))
+            }
+            _ => Ok(None),
+        };
         line.finish_and_clear();
-        let solved = solved?;
+        let (solved, condition) = (solved?, condition?);
         for warning in solved.iter().flat_map(|solved| &solved.warnings) {
             self.report.warning(warning);
         }
@@ -436,7 +450,7 @@ impl Job<'_> {
         }
         let write_seconds = began.elapsed().as_secs_f64();
         let plotted = self.arguments.plot.as_deref().map_or(Ok(()), |path| self.plot(path, &solved, worst));
-        let outcome = self.outcome(&solved, worst, summary, write_seconds, provenance);
+        let outcome = self.outcome(&solved, worst, summary, condition, write_seconds, provenance);
         self.report.result(table(&outcome), &outcome)?;
         plotted?;
         // An interrupted run has fewer solutions than right-hand sides.
@@ -475,6 +489,7 @@ impl Job<'_> {
         all: &[Solved<T>],
         solved: &Solved<T>,
         [rows, columns, entries]: [usize; 3],
+        condition_estimate: Option<f64>,
         write_seconds: f64,
         provenance: Provenance,
     ) -> SolveResult {
@@ -504,6 +519,7 @@ impl Job<'_> {
                 symmetry: solved.symmetry.name(),
                 format: solved.format.to_string(),
                 bytes: solved.bytes,
+                condition_estimate,
             },
             method: best.method.name(),
             preconditioner: PreconditionerSummary {
@@ -581,10 +597,14 @@ fn not_solved<T>(solved: &Solved<T>, tolerance: f64) -> Failure {
 
 fn table(outcome: &SolveResult) -> Table {
     let mut table = Table::default();
-    let MatrixSummary { source, rows, columns, entries, symmetry, format, bytes } = &outcome.matrix;
+    let MatrixSummary { source, rows, columns, entries, symmetry, format, bytes, condition_estimate } =
+        &outcome.matrix;
     table.line("matrix", format_args!("{source}: {rows} × {columns}, {entries} entries"));
     table.line("symmetry", symmetry);
     table.line("format", format_args!("{format}, {bytes} bytes"));
+    if let Some(condition) = condition_estimate {
+        table.line("condition", format_args!("about {}", scientific(*condition, 2)));
+    }
     table.line("device", outcome.devices.join(", "));
     table.line("method", outcome.method);
     let PreconditionerSummary { kind, matched, levels, operator_complexity, .. } = &outcome.preconditioner;

@@ -227,6 +227,10 @@ fn a_device_finds_what_the_host_finds() {
     }
     let swept = json(&folder, "solve poisson2d:12 --preconditioner ic0:3");
     assert_eq!((&swept["info"], &swept["preconditioner"]["kind"]), (&0.into(), &"ic0:3".into()));
+    let known = json(&folder, "solve poisson2d:12 --condition");
+    let condition = known["matrix"]["condition_estimate"].as_f64().unwrap();
+    // ‖A‖ = 8, and ‖A⁻¹‖ is near 13² · 0.0737, where 0.0737 is the largest value of u with −Δu = 1 on the unit square.
+    assert!(condition > 80.0 && condition < 110.0, "{condition}");
     let text = run(&folder, "solve poisson2d:80").expect(0).stdout;
     assert!(text.contains("amg: levels of [6400, ") && text.contains("true residual"), "{text}");
 }

@@ -4,7 +4,9 @@ mod matrices;
 
 use lattice_linalg::sparse::market::AnyCsr;
 use lattice_linalg::sparse::precondition::Substitution;
-use lattice_linalg::sparse::solve::{FoundSymmetry, Kind, Method, SolveError, SolveOptions, Solved, solve};
+use lattice_linalg::sparse::solve::{
+    FoundSymmetry, Kind, Method, SolveError, SolveOptions, Solved, condition_estimate, solve,
+};
 use lattice_linalg::sparse::{Csr, Format, Place, Problem};
 use lattice_solvers::{Look, Stopping};
 use matrices::{matrices, matrix, places, real_matrix, sample, vector};
@@ -261,4 +263,34 @@ fn sweeps_come_near_to_substitution() {
         // A triangle of n rows is solved exactly by n sweeps.
         assert!(many.abs_diff(exact) <= 1, "{many} {exact}");
     }
+}
+
+#[test]
+fn a_condition_number_is_estimated_from_below() {
+    // The inverse of an M-matrix has no negative entry: its column sums solve a system with ones.
+    for problem in ["poisson2d:13", "convection2d:9,0.1"] {
+        let matrix = made(problem);
+        let (n, transposed) = (matrix.rows(), matrix.transposed());
+        let sums = solve(&Place::Host, transposed.clone(), &vec![1.0; n], &options(1e-12), None).unwrap().x;
+        let exact = transposed.norm_infinity() * sums.iter().fold(0.0, |most: f64, sum| most.max(*sum));
+        for place in places().into_iter().take(2) {
+            let found = condition_estimate(&[place], matrix.clone(), &options(1e-10), None).unwrap().unwrap();
+            assert!(found <= 1.000001 * exact && 3.0 * found > exact, "{problem}: {found} {exact}");
+        }
+    }
+    // One diagonal entry decides; phases do not.
+    let phases = |k: usize| Complex64::from_polar(if k == 7 { 1e-3 } else { 2.0 }, k as f64);
+    let diagonal = Csr::from_rows(20, (0..20).map(|k| [(k as u32, phases(k))]));
+    let plain = SolveOptions { stopping: options(1e-10).stopping, ..Default::default() };
+    let found = condition_estimate(&[Place::Host], diagonal, &plain, None).unwrap().unwrap();
+    assert!((found / 2000.0 - 1.0).abs() < 1e-6, "{found}");
+    // What is not solved has no estimate.
+    let stopping = Stopping { tolerance: 1e-10, max_iterations: 2, ..Default::default() };
+    let few = SolveOptions {
+        method: Some(Method::Cg),
+        preconditioner: Some(Kind::None),
+        stopping,
+        ..Default::default()
+    };
+    assert_eq!(condition_estimate(&[Place::Host], made("poisson2d:20"), &few, None).unwrap(), None);
 }

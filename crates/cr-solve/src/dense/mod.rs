@@ -87,6 +87,9 @@ struct DenseResult {
     refinement: Option<Refinement>,
     /// LAPACK's: 0, or where the last factorisation failed.
     info: usize,
+    /// The rank of A, if its factors QR tell that it is full.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rank: Option<usize>,
     attempts: Vec<Attempt>,
     seconds: Seconds,
     output: Option<String>,
@@ -387,6 +390,9 @@ impl Job<'_> {
             residual,
             refinement,
             info: 0,
+            rank: condition
+                .filter(|_| factors == Factors::Qr)
+                .and_then(|condition| full_rank(rows, columns, condition)),
             attempts,
             seconds: Seconds { read: self.read, solve, write: began.elapsed().as_secs_f64() },
             output: self.task.output.map(|path| path.display().to_string()),
@@ -471,6 +477,12 @@ impl Job<'_> {
         let solution = DenseMatrix { rows, columns, elements, precision: Precision::Double };
         Ok(solution.write(path, &comment)?)
     }
+}
+
+/// Returns the rank if the condition number tells it: that of a matrix far from one of smaller rank.
+fn full_rank(rows: usize, columns: usize, condition: f64) -> Option<usize> {
+    let rounding = rows.max(columns) as f64 * f64::EPSILON;
+    (condition * rounding < 1.0).then_some(rows.min(columns))
 }
 
 fn failed(error: BlasError) -> Failure {

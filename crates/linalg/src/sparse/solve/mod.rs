@@ -1,11 +1,13 @@
 //! Solving A x = b with a sparse matrix, from its entries to a checked solution.
 
+mod condition;
 mod made;
 mod options;
 mod outcome;
 mod symmetry;
 mod system;
 
+pub use condition::condition_estimate;
 pub use options::{Kind, Method, SolveOptions};
 pub use outcome::{Attempt, FoundSymmetry, PreconditionerInfo, Refinement, SolveError, Solved};
 
