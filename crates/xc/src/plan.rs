@@ -365,7 +365,9 @@ impl Plan {
         };
         let seconds: Vec<f64> = shares.iter().map(|share| share.seconds).collect();
         let whole = seconds.iter().copied().fold(0.0, f64::max) + adding;
+        let was_left_out = balance.left_out().is_some();
         let moves = balance.after(&seconds, whole);
+        let is_settled = !was_left_out && balance.left_out().is_some();
         let source = Source { basis, grid, groups };
         for (number, member) in members.iter_mut().enumerate() {
             let of = |has: fn(&Move) -> usize, lacks: fn(&Move) -> usize| {
@@ -380,6 +382,9 @@ impl Plan {
             }
             if !come.is_empty() {
                 with_part!(&mut member.part, part => part.insert(source, &come))?;
+            }
+            if is_settled {
+                with_part!(&mut member.part, part => part.settle(source))?;
             }
         }
         self.count_kept();
@@ -454,8 +459,9 @@ fn at_once<R: Send>(
     members: &mut [Member],
     work: impl Fn(&mut Member) -> XcResult<R> + Sync,
 ) -> XcResult<Vec<R>> {
-    if let [member] = members {
-        return Ok(vec![work(member)?]);
+    let is_busy = |member: &&Member| with_part!(&member.part, part => !part.is_empty());
+    if members.iter().filter(is_busy).count() < 2 {
+        return members.iter_mut().map(work).collect();
     }
     let work = &work;
     std::thread::scope(|scope| {

@@ -180,6 +180,16 @@ impl<T: Real + Element, W: Real> OnDevice<T, W> {
         Ok(())
     }
 
+    /// Puts all groups into batches anew, now that no more will come and go. Functions are made again.
+    pub fn settle(&mut self, source: Source<'_>) -> XcResult<()> {
+        let mut jobs: Vec<usize> = self.held.iter().flat_map(Held::here).collect();
+        jobs.sort_unstable();
+        // There may be no room for both.
+        self.held.clear();
+        *self = Self::new(&self.device.clone(), source, &jobs, self.budget)?;
+        Ok(())
+    }
+
     /// Returns `true` if there are no groups here.
     pub fn is_empty(&self) -> bool {
         self.held.is_empty()

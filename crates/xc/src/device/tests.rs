@@ -52,6 +52,8 @@ fn groups_may_move<T: Real + Element, W: Real>(allowed: f64) {
     second.insert(source, &odd).unwrap();
     check(&mut first, &mut second);
     assert_eq!(first.cache().groups, count - odd.len());
+    second.settle(source).unwrap();
+    check(&mut first, &mut second);
     // Some go back, in two steps, and all others after them.
     for back in [&odd[..2], &odd[2..3], &odd[3..]] {
         second.remove(source, back).unwrap();
