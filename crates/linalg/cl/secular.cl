@@ -1,6 +1,6 @@
 // Merges of halves of tridiagonal matrices: eigenvalues of D + rho z zᵀ, and the matrices that multiply the eigenvectors of the halves.
 //
-// All merges of a level are in one launch: the first dimension counts roots or columns, the second one counts merges. `table` has ROW numbers
+// The host defines GROUP, the work-items of a group, and SLOTS, those that share a root. All merges of a level are in one launch: the first dimension counts roots or columns, the second one counts merges. `table` has ROW numbers
 // for each merge, which are named here. Poles, weights and rotations lie in `numbers`, which begins with rho of each merge. A root is two
 // numbers: the value of the pole that is nearer, and the distance of the root from it. Differences to poles stay accurate so. The twin is
 // host::secular.
@@ -24,21 +24,36 @@
 
 #define MERGE_KERNEL __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 
-// Sums of rho z² / (d - pole - mu) over the poles, and of their derivatives: those up to pole j in `lower`, the others in `upper`.
-static inline void sums_at(__global const double *d, __global const double *z, ulong count, double rho, ulong j, double pole, double mu,
-                           double2 *lower, double2 *upper) {
+// Sums of rho z² / (d - pole - mu) over the poles, and of their derivatives: those up to pole j in `lower`, the others in `upper`. The SLOTS
+// work-items of a root share the poles. Those of a root that is not `wanted` do nothing, but come along.
+static inline void sums_at(bool wanted, __global const double *d, __global const double *z, ulong count, double rho, ulong j, double pole,
+                           double mu, __local double2 *shares, double2 *lower, double2 *upper) {
+    const uint item = get_local_id(0);
+    const uint slot = item % SLOTS;
     double2 below = (double2)(0.0, 0.0);
     double2 above = (double2)(0.0, 0.0);
-    for (ulong i = 0; i <= j; i++) {
-        const double distance = (d[i] - pole) - mu;
-        const double term = rho * (z[i] * z[i]) / distance;
-        below += (double2)(term, term / distance);
+    if (wanted) {
+        for (ulong i = slot; i <= j; i += SLOTS) {
+            const double distance = (d[i] - pole) - mu;
+            const double term = rho * (z[i] * z[i]) / distance;
+            below += (double2)(term, term / distance);
+        }
+        for (ulong i = j + 1 + slot; i < count; i += SLOTS) {
+            const double distance = (d[i] - pole) - mu;
+            const double term = rho * (z[i] * z[i]) / distance;
+            above += (double2)(term, term / distance);
+        }
     }
-    for (ulong i = j + 1; i < count; i++) {
-        const double distance = (d[i] - pole) - mu;
-        const double term = rho * (z[i] * z[i]) / distance;
-        above += (double2)(term, term / distance);
+    shares[item] = below;
+    shares[GROUP + item] = above;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    below = (double2)(0.0, 0.0);
+    above = (double2)(0.0, 0.0);
+    for (uint other = item - slot; other < item - slot + SLOTS; other++) {
+        below += shares[other];
+        above += shares[GROUP + other];
     }
+    barrier(CLK_LOCAL_MEM_FENCE);
     *lower = below;
     *upper = above;
 }
@@ -55,76 +70,85 @@ static inline double middle(double low, double high) {
     return geometric > low && geometric < high ? geometric : 0.5 * (low + high);
 }
 
-// The roots of all merges.
+// The roots of all merges, each by SLOTS work-items that do the same steps.
 MERGE_KERNEL solve_roots(__global const ulong *table, __global const double *numbers, __global double *roots) {
-    const ulong j = get_global_id(0);
+    __local double2 shares[2 * GROUP];
+    __local uint busy[GROUP];
+    const uint item = get_local_id(0);
+    const ulong j = get_global_id(0) / SLOTS;
     const ulong merge = get_global_id(1);
     __global const ulong *row = table + ROW * merge;
     const ulong count = row[COUNT];
-    if (j >= count) {
-        return;
-    }
+    const bool exists = j < count;
     __global const double *d = numbers + row[POLES];
     __global const double *z = numbers + row[WEIGHTS];
     const double rho = numbers[merge];
     const bool is_last = j + 1 == count;
-    double gap;
+    double gap = 0.0;
     if (is_last) {
         double total = 0.0;
         for (ulong i = 0; i < count; i++) {
             total += z[i] * z[i];
         }
         gap = rho * total;
-    } else {
+    } else if (exists) {
         gap = d[j + 1] - d[j];
     }
     double2 psi, phi;
-    sums_at(d, z, count, rho, j, d[j], 0.5 * gap, &psi, &phi);
+    sums_at(exists && !is_last, d, z, count, rho, j, exists ? d[j] : 0.0, 0.5 * gap, shares, &psi, &phi);
     const bool lower_half = is_last || 1.0 + psi.s0 + phi.s0 >= 0.0;
-    const double pole = d[lower_half ? j : j + 1];
+    const double pole = exists ? d[lower_half ? j : j + 1] : 0.0;
     double low = lower_half ? 0.0 : -0.5 * gap;
     double high = is_last ? gap : lower_half ? 0.5 * gap : 0.0;
     double mu = 0.5 * (low + high);
+    bool searches = exists;
     for (uint step = 0; step < STEPS; step++) {
-        sums_at(d, z, count, rho, j, pole, mu, &psi, &phi);
-        const double f = 1.0 + psi.s0 + phi.s0;
-        if (fabs(f) <= 2.0 * EPSILON * (1.0 + fabs(psi.s0) + fabs(phi.s0))) {
+        sums_at(searches, d, z, count, rho, j, pole, mu, shares, &psi, &phi);
+        if (searches) {
+            const double f = 1.0 + psi.s0 + phi.s0;
+            if (f < 0.0) {
+                low = mu;
+            } else {
+                high = mu;
+            }
+            const double first = (d[j] - pole) - mu;
+            double next;
+            if (is_last) {
+                // The sum is like r + s/(d - x).
+                const double s = first * first * psi.s1;
+                const double r = 1.0 + psi.s0 - first * psi.s1;
+                next = mu + first + s / r;
+            } else {
+                const double second = (d[j + 1] - pole) - mu;
+                const double c = 1.0 + psi.s0 + phi.s0 - first * psi.s1 - second * phi.s1;
+                const double a = (first + second) * f - first * second * (psi.s1 + phi.s1);
+                const double b = first * second * f;
+                const double root = sqrt(fmax(a * a - 4.0 * b * c, 0.0));
+                next = mu + (a <= 0.0 ? (a - root) / (2.0 * c) : 2.0 * b / (a + root));
+            }
+            if (!(next > low && next < high) || step > RATIONAL_STEPS) {
+                next = middle(low, high);
+            }
+            searches = fabs(f) > 2.0 * EPSILON * (1.0 + fabs(psi.s0) + fabs(phi.s0)) &&
+                       high - low > EPSILON * fmax(fabs(low), fabs(high)) && next != mu;
+            mu = searches ? next : mu;
+        }
+        busy[item] = searches;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        uint left = 0;
+        for (uint other = 0; other < GROUP; other += SLOTS) {
+            left += busy[other];
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (left == 0) {
             break;
         }
-        if (f < 0.0) {
-            low = mu;
-        } else {
-            high = mu;
-        }
-        if (high - low <= EPSILON * fmax(fabs(low), fabs(high))) {
-            break;
-        }
-        const double first = (d[j] - pole) - mu;
-        double next;
-        if (is_last) {
-            // The sum is like r + s/(d - x).
-            const double s = first * first * psi.s1;
-            const double r = 1.0 + psi.s0 - first * psi.s1;
-            next = mu + first + s / r;
-        } else {
-            const double second = (d[j + 1] - pole) - mu;
-            const double c = 1.0 + psi.s0 + phi.s0 - first * psi.s1 - second * phi.s1;
-            const double a = (first + second) * f - first * second * (psi.s1 + phi.s1);
-            const double b = first * second * f;
-            const double root = sqrt(fmax(a * a - 4.0 * b * c, 0.0));
-            next = mu + (a <= 0.0 ? (a - root) / (2.0 * c) : 2.0 * b / (a + root));
-        }
-        if (!(next > low && next < high) || step > RATIONAL_STEPS) {
-            next = middle(low, high);
-        }
-        if (next == mu) {
-            break;
-        }
-        mu = next;
     }
-    const ulong place = 2 * (row[FIRST_ROOT] + j);
-    roots[place] = pole;
-    roots[place + 1] = mu;
+    if (exists && item % SLOTS == 0) {
+        const ulong place = 2 * (row[FIRST_ROOT] + j);
+        roots[place] = pole;
+        roots[place + 1] = mu;
+    }
 }
 
 // The z for which the computed roots are exact, with the signs of the weights.

@@ -1,8 +1,9 @@
 // Reduction of a Hermitian matrix to a real tridiagonal one, column by column in panels.
 //
-// The host defines TILE, the edge of the tiles that are read, and GROUP, the work-items of the groups that work on a column. The matrix A
-// has n columns of n elements, and its lower triangle counts. Column k of A is made zero below the element under its diagonal by
+// The host defines GROUP, the work-items of a group, and STRIPS for one of two ways: few work-items that take whole columns, or many that take
+// rows. The matrix A has n columns of n elements, and its lower triangle counts. Column k of A is made zero below the element under its diagonal by
 // H = 1 - tau v vᴴ with v = (0, …, 0, 1, v_{k+2}, …). Column j of V and W, which have n rows too, belongs to column k of A = V Wᴴ + W Vᴴ + ….
+// V and W have WIDTH columns. `v` holds V, W and V once more, for one product of (V W) with the adjoint of (W V).
 // Norms and products of whole columns are summed up in double.
 
 #define GROUP_KERNEL __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
@@ -32,11 +33,44 @@ static inline element share_of(__local wide *sums, uint groups, __global const d
     return narrowed(-0.5 * times(widened(tau), sum_of_group(sums, GROUP, own)));
 }
 
+// A reflector, and the element beside the diagonal that it leaves.
+typedef struct {
+    double beta;
+    wide factor;
+    wide scale;
+} Reflector;
+
+// The reflector of a column that has `alpha` under its diagonal, of the sums of squares below that `groups` groups have left.
+static inline Reflector reflector_of(__local wide *sums, uint groups, __global const double *squares, wide alpha) {
+    wide own = wide_of(0.0, 0.0);
+    for (uint group = get_local_id(0); group < groups; group += GROUP) {
+        own += wide_of(squares[group], 0.0);
+    }
+    const double below = first_part(sum_of_group(sums, GROUP, own));
+    const double re = first_part(alpha);
+    const double im = second_part(alpha);
+    Reflector made;
+    made.beta = re;
+    made.factor = wide_of(0.0, 0.0);
+    made.scale = wide_of(0.0, 0.0);
+    // Smaller parts are nothing beside a matrix of norms near 1, and their squares have no digits.
+    if (below + im * im > 1e-280) {
+        made.beta = -copysign(sqrt(re * re + im * im + below), re);
+        made.factor = wide_of((made.beta - re) / made.beta, -im / made.beta);
+        const wide difference = alpha - wide_of(made.beta, 0.0);
+        made.scale = conjugated(difference) / first_part(times(conjugated(difference), difference));
+    }
+    return made;
+}
+
+#if STRIPS
+
 // Completes column j - 1 of W, which lies in `fresh`. Then takes column k of A from its diagonal on and subtracts what the j columns of V
 // and W change. Leaves sums of |a_ik|² below the element under the diagonal, one for each group.
-GROUP_KERNEL update_column(uint n, uint k, uint j, uint groups, __global element *a, __global const element *v, __global element *w,
+GROUP_KERNEL update_column(uint n, uint k, uint j, uint groups, __global element *a, __global element *v,
                            __global const element *fresh, __global const element *tau, __global const double *products,
                            __global double *squares, __global double *diagonal) {
+    __global element *w = v + (ulong)WIDTH * n;
     __local wide sums[GROUP];
     const ulong i = k + (ulong)get_global_id(0);
     const ulong last = (ulong)(j == 0 ? 0 : j - 1) * n;
@@ -74,8 +108,9 @@ GROUP_KERNEL update_column(uint n, uint k, uint j, uint groups, __global element
 }
 
 // Completes column j - 1 of W, the last of its panel, from row k on.
-GROUP_KERNEL finish_panel(uint n, uint k, uint j, uint groups, __global const element *v, __global element *w,
+GROUP_KERNEL finish_panel(uint n, uint k, uint j, uint groups, __global element *v,
                           __global const element *fresh, __global const element *tau, __global const double *products) {
+    __global element *w = v + (ulong)WIDTH * n;
     __local wide sums[GROUP];
     const ulong i = k + (ulong)get_global_id(0);
     const ulong last = (ulong)(j - 1) * n;
@@ -91,41 +126,26 @@ GROUP_KERNEL make_reflector(uint n, uint k, uint j, uint groups, __global elemen
     __local wide sums[GROUP];
     const ulong i = k + 1 + (ulong)get_global_id(0);
     const ulong column = (ulong)k * n;
-    wide own = wide_of(0.0, 0.0);
-    for (uint group = get_local_id(0); group < groups; group += GROUP) {
-        own += wide_of(squares[group], 0.0);
-    }
-    const double below = first_part(sum_of_group(sums, GROUP, own));
-    // No group writes this element.
-    const wide alpha = widened(a[column + k + 1]);
-    const double re = first_part(alpha);
-    const double im = second_part(alpha);
-    double beta = re;
-    wide factor = wide_of(0.0, 0.0);
-    wide scale = wide_of(0.0, 0.0);
-    // Smaller parts are nothing beside a matrix of norms near 1, and their squares have no digits.
-    if (below + im * im > 1e-280) {
-        beta = -copysign(sqrt(re * re + im * im + below), re);
-        factor = wide_of((beta - re) / beta, -im / beta);
-        const wide difference = alpha - wide_of(beta, 0.0);
-        scale = conjugated(difference) / first_part(times(conjugated(difference), difference));
-    }
+    // No group writes the element under the diagonal.
+    const Reflector made = reflector_of(sums, groups, squares, widened(a[column + k + 1]));
     if (i < n) {
-        const element x = i == k + 1 ? ONE : narrowed(times(scale, widened(a[column + i])));
+        const element x = i == k + 1 ? ONE : narrowed(times(made.scale, widened(a[column + i])));
         v[(ulong)j * n + i] = x;
+        v[(2 * WIDTH + (ulong)j) * n + i] = x;
         if (i > k + 1) {
             a[column + i] = x;
         }
     }
     if (get_global_id(0) == 0) {
-        tau[k] = narrowed(factor);
-        beside[k] = beta;
+        tau[k] = narrowed(made.factor);
+        beside[k] = made.beta;
     }
 }
 
 // The product of column j of V with column `group` of W, or of V after the j columns of W, by `count` work-items.
 static inline void multiply_column(uint n, uint base, uint j, uint group, uint count, __local wide *sums, __global const element *v,
-                                   __global const element *w, __global element *dots) {
+                                   __global element *dots) {
+    __global const element *w = v + (ulong)WIDTH * n;
     __global const element *other = (group < j ? w : v) + (ulong)(group % j) * n;
     wide own = wide_of(0.0, 0.0);
     for (ulong i = base + (ulong)get_local_id(0); i < n; i += count) {
@@ -136,8 +156,6 @@ static inline void multiply_column(uint n, uint base, uint j, uint group, uint c
         dots[group] = narrowed(sum);
     }
 }
-
-#if STRIPS
 
 // Products of the trailing matrix, from row `base` on, with column j of V. A strip is a work-item that takes every strips-th four columns.
 // It reads them once, multiplies by them and by their adjoint, and leaves a whole column of sums. The groups after the strips multiply v by
@@ -169,13 +187,12 @@ static inline void add_element(element at, ulong i, ulong c, __global const elem
 }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void multiply_strips(uint n, uint base, uint j, uint strips,
-                                                                             __global const element *a, __global const element *v,
-                                                                             __global const element *w, __global element *parts,
+                                                                             __global const element *a, __global const element *v, __global element *parts,
                                                                              __global element *dots) {
     __local wide sums[1];
     const uint strip = get_group_id(0);
     if (strip >= strips) {
-        multiply_column(n, base, j, strip - strips, 1, sums, v, w, dots);
+        multiply_column(n, base, j, strip - strips, 1, sums, v, dots);
         return;
     }
     __global const element *x = v + (ulong)j * n;
@@ -227,71 +244,11 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void multiply_strips(uin
     }
 }
 
-#else
-
-// Products of tiles of the trailing matrix, from row `base` on, with column j of V. A group has a tile of the lower triangle. It reads the
-// tile once, and multiplies by it and by its adjoint. Row i gets one number of each tile in its row of tiles. The groups after the `tiles`
-// multiply v by columns of W and V.
-__kernel __attribute__((reqd_work_group_size(TILE, 1, 1))) void multiply_tiles(uint n, uint base, uint j, uint tiles,
-                                                                               __global const element *a, __global const element *v,
-                                                                               __global const element *w, __global element *parts,
-                                                                               __global element *dots) {
-    __local wide sums[TILE];
-    __local element tile[TILE * (TILE + 1)];
-    __local element down[TILE];
-    __local element across[TILE];
-    const uint item = get_local_id(0);
-    const uint group = get_group_id(0);
-    if (group >= tiles) {
-        multiply_column(n, base, j, group - tiles, TILE, sums, v, w, dots);
-        return;
-    }
-    // Groups count tiles row by row: row I of tiles has I + 1 of them.
-    uint row = (uint)((sqrt(8.0f * (float)group + 1.0f) - 1.0f) / 2.0f);
-    while ((ulong)row * (row + 1) / 2 > group) {
-        row--;
-    }
-    while ((ulong)(row + 1) * (row + 2) / 2 <= group) {
-        row++;
-    }
-    const uint column = group - row * (row + 1) / 2;
-    const ulong first_row = base + (ulong)row * TILE;
-    const ulong first_column = base + (ulong)column * TILE;
-    const ulong i = first_row + item;
-    const ulong c = first_column + item;
-    const bool diagonal = row == column;
-    for (uint other = 0; other < TILE; other++) {
-        element x = (element)0;
-        if (i < n && first_column + other < n && (!diagonal || item >= other)) {
-            x = a[i + (first_column + other) * n];
-        }
-        tile[item * (TILE + 1) + other] = diagonal && item == other ? real_part(x) : x;
-    }
-    down[item] = i < n ? v[(ulong)j * n + i] : (element)0;
-    across[item] = c < n ? v[(ulong)j * n + c] : (element)0;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    element of_row = (element)0;
-    element of_column = (element)0;
-    for (uint other = 0; other < TILE; other++) {
-        of_row += multiply(tile[item * (TILE + 1) + other], across[other]);
-        if (!diagonal || other > item) {
-            of_column += multiply(conjugate_if(1, tile[other * (TILE + 1) + item]), down[other]);
-        }
-    }
-    if (i < n) {
-        parts[(ulong)column * n + i] = diagonal ? of_row + of_column : of_row;
-    }
-    if (!diagonal && c < n) {
-        parts[(ulong)row * n + c] = of_column;
-    }
-}
-
-#endif
-
 // Column j of W without its part along v: tau (A v - V Wᴴ v - W Vᴴ v). Leaves sums for the product wᴴ v.
 GROUP_KERNEL combine(uint n, uint k, uint j, uint slots, __global const element *parts, __global const element *v,
-                     __global const element *w, __global element *fresh, __global const element *dots, __global const element *tau,
+                     __global element *fresh, __global const element *dots, __global const element *tau,
                      __global double *products) {
+    __global const element *w = v + (ulong)WIDTH * n;
     __local wide sums[GROUP];
     const ulong i = k + 1 + (ulong)get_global_id(0);
     wide own = wide_of(0.0, 0.0);
@@ -313,6 +270,330 @@ GROUP_KERNEL combine(uint n, uint k, uint j, uint slots, __global const element 
         products[2 * get_group_id(0) + 1] = second_part(sum);
     }
 }
+
+#else
+
+// The columns of a panel in stages, between which all work-groups meet, see meeting.cl. Each column k = first + j has three stages. The last
+// stage, if there is one after those of all `width` columns, completes W. A group has LANES * SLOTS work-items.
+//
+// The product reads strips of STRIP columns, from the diagonal down. A unit is a strip's next GROUP rows, a row for each work-item. Strips are
+// counted from the last one, t = 0, so that strip t has t / DEPTH + 1 units, and groups take equally many units one after another. A unit leaves a
+// sum for each of its rows in `parts`, for each strip. A group leaves a sum for each column of its share of a strip in `column_parts`, where the
+// groups that share the strip are counted from the first one.
+
+#define DEPTH (GROUP / STRIP)
+#define PANEL_STAGES 3
+
+typedef struct {
+    ulong n;
+    ulong base;     // first row and column of the trailing matrix
+    uint strips;
+    uint units;
+    uint groups;    // groups that have units
+} Trailing;
+
+static inline Trailing trailing_of(uint n, uint base) {
+    Trailing x;
+    x.n = n;
+    x.base = base;
+    x.strips = (n - base + STRIP - 1) / STRIP;
+    const uint whole = x.strips / DEPTH;
+    x.units = DEPTH * (whole * (whole + 1) / 2) + (x.strips % DEPTH) * (whole + 1);
+    x.groups = min((uint)get_num_groups(0), x.units);
+    return x;
+}
+
+// The units of strips 0 to t - 1.
+static inline uint units_before(uint t) {
+    const uint whole = t / DEPTH;
+    return DEPTH * (whole * (whole + 1) / 2) + (t % DEPTH) * (whole + 1);
+}
+
+// The strip of a unit.
+static inline uint strip_of(uint unit) {
+    uint whole = (uint)((sqrt(1.0f + 8.0f * (float)(unit / DEPTH)) - 1.0f) / 2.0f);
+    while (DEPTH * (whole * (whole + 1) / 2) > unit) {
+        whole--;
+    }
+    while (DEPTH * ((whole + 1) * (whole + 2) / 2) <= unit) {
+        whole++;
+    }
+    return DEPTH * whole + (unit - DEPTH * (whole * (whole + 1) / 2)) / (whole + 1);
+}
+
+static inline uint first_unit(Trailing x, uint group) { return (uint)((ulong)x.units * group / x.groups); }
+static inline uint group_of_unit(Trailing x, uint unit) { return (uint)((((ulong)unit + 1) * x.groups - 1) / x.units); }
+
+// The sum of what the SLOTS work-items of a lane have, for the first of them.
+static inline element sum_of_slots(__local element *sums, element own) {
+    const uint item = get_local_id(0);
+    sums[item] = own;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    element sum = own;
+    if (item < LANES) {
+        for (uint slot = 1; slot < SLOTS; slot++) {
+            sum += sums[slot * LANES + item];
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return sum;
+}
+
+// Completes column j - 1 of W, the last of its panel, from row k on.
+static inline void complete_stage(uint n, uint k, uint j, element share, __global element *v, __global element *fresh) {
+    __global element *w = v + (ulong)WIDTH * n;
+    const ulong last = (ulong)(j - 1) * n;
+    for (ulong i = k + get_global_id(0); i < n; i += get_global_size(0)) {
+        w[last + i] = fresh[i] + multiply(share, v[last + i]);
+    }
+}
+
+// Does what `update_column` does.
+static inline wide update_stage(uint n, uint k, uint j, element share, __local element *sums, __global element *a, __global element *v,
+                                __global element *fresh, __global double *diagonal) {
+    __global element *w = v + (ulong)WIDTH * n;
+    const uint lane = get_local_id(0) % LANES;
+    const uint slot = get_local_id(0) / LANES;
+    wide own = wide_of(0.0, 0.0);
+    for (ulong begin = k + LANES * (ulong)get_group_id(0); begin < n; begin += LANES * (ulong)get_num_groups(0)) {
+        const ulong i = begin + lane;
+        element change = (element)0;
+        if (i < n) {
+            for (uint l = slot; l < j; l += SLOTS) {
+                const ulong column = (ulong)l * n;
+                element here;
+                element there;
+                if (l + 1 == j) {
+                    here = fresh[i] + multiply(share, v[column + i]);
+                    there = fresh[k] + multiply(share, v[column + k]);
+                    w[column + i] = here;
+                } else {
+                    here = w[column + i];
+                    there = w[column + k];
+                }
+                change += multiply(v[column + i], conjugate_if(1, there)) + multiply(here, conjugate_if(1, v[column + k]));
+            }
+        }
+        change = sum_of_slots(sums, change);
+        if (slot == 0 && i < n) {
+            element x = a[i + (ulong)k * n] - change;
+            if (i == k) {
+                x = real_part(x);
+                diagonal[k] = first_part(widened(x));
+            }
+            a[i + (ulong)k * n] = x;
+            if (i >= k + 2) {
+                const wide y = widened(x);
+                own += wide_of(first_part(times(conjugated(y), y)), 0.0);
+            }
+        }
+    }
+    return own;
+}
+
+// Element i of the vector of a reflector: `column` has the column that it makes zero, and it begins at row `base`.
+static inline element reflector_at(__global element *column, ulong base, wide scale, ulong i) {
+    return i == base ? ONE : narrowed(times(scale, widened(column[i])));
+}
+
+// A group's share of the product of the trailing matrix with the reflector.
+static inline void multiply_stage(Trailing x, wide scale, __local element *across, __local element *lanes, __local element *halves,
+                                  __global element *a, __global element *column, __global element *parts, __global element *column_parts) {
+    const uint item = get_local_id(0);
+    const uint group = get_group_id(0);
+    const ulong n = x.n;
+    uint unit = group < x.groups ? first_unit(x, group) : 0;
+    const uint end = group < x.groups ? first_unit(x, group + 1) : 0;
+    while (unit < end) {
+        const uint t = strip_of(unit);
+        const uint strip_begin = units_before(t);
+        const uint last = min(end, strip_begin + t / DEPTH + 1);
+        const uint strip = x.strips - 1 - t;
+        const ulong first = x.base + STRIP * (ulong)strip;
+        if (item < STRIP) {
+            across[item] = first + item < n ? reflector_at(column, x.base, scale, first + item) : (element)0;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        element sums[STRIP];
+        for (uint c = 0; c < STRIP; c++) {
+            sums[c] = (element)0;
+        }
+        for (; unit < last; unit++) {
+            const ulong i = first + GROUP * (ulong)(unit - strip_begin) + item;
+            if (i >= n) {
+                continue;
+            }
+            __global element *line = a + first * n + i;
+            const element down = reflector_at(column, x.base, scale, i);
+            element of_row = (element)0;
+            if (i >= first + STRIP) {
+#pragma unroll
+                for (uint c = 0; c < STRIP; c++) {
+                    const element at = line[c * n];
+                    of_row += multiply(at, across[c]);
+                    sums[c] += multiply(conjugate_if(1, at), down);
+                }
+            } else {
+#pragma unroll
+                for (uint c = 0; c < STRIP; c++) {
+                    if (first + c < i) {
+                        const element at = line[c * n];
+                        of_row += multiply(at, across[c]);
+                        sums[c] += multiply(conjugate_if(1, at), down);
+                    } else if (first + c == i) {
+                        of_row += multiply(real_part(line[c * n]), across[c]);
+                    }
+                }
+            }
+            parts[strip * n + i] = of_row;
+        }
+        // Sums of the columns over the work-items, BATCH columns at a time.
+#pragma unroll
+        for (uint from = 0; from < STRIP; from += BATCH) {
+#pragma unroll
+            for (uint c = 0; c < BATCH; c++) {
+                lanes[c * (GROUP + 1) + item] = sums[from + c];
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            const uint c = item % BATCH;
+            element sum = (element)0;
+            for (uint other = item / BATCH; other < GROUP; other += GROUP / BATCH) {
+                sum += lanes[c * (GROUP + 1) + other];
+            }
+            halves[(from + c) * (GROUP / BATCH) + item / BATCH] = sum;
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+        {
+            // DEPTH work-items for each column.
+            element sum = (element)0;
+            for (uint other = item / STRIP; other < GROUP / BATCH; other += DEPTH) {
+                sum += halves[(item % STRIP) * (GROUP / BATCH) + other];
+            }
+            lanes[item] = sum;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (item < STRIP && first + item < n) {
+            element sum = lanes[item];
+            for (uint other = 1; other < DEPTH; other++) {
+                sum += lanes[other * STRIP + item];
+            }
+            column_parts[(group - group_of_unit(x, strip_begin)) * n + first + item] = sum;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
+
+// Does what `combine` does, and writes the reflector to column k of A.
+static inline wide combine_stage(Trailing x, uint k, uint j, __local element *sums, __global element *a, __global element *v,
+                                 __global element *fresh, __global element *parts, __global element *column_parts,
+                                 __global element *dots, __global element *tau) {
+    const ulong n = x.n;
+    __global element *w = v + WIDTH * n;
+    const uint lane = get_local_id(0) % LANES;
+    const uint slot = get_local_id(0) / LANES;
+    wide own = wide_of(0.0, 0.0);
+    for (ulong begin = x.base + LANES * (ulong)get_group_id(0); begin < n; begin += LANES * (ulong)get_num_groups(0)) {
+        const ulong i = begin + lane;
+        element share = (element)0;
+        if (i < n) {
+            const uint strip = (uint)((i - x.base) / STRIP);
+            for (uint s = slot; s <= strip; s += SLOTS) {
+                share += parts[s * n + i];
+            }
+            const uint t = x.strips - 1 - strip;
+            const uint unit = units_before(t);
+            const uint groups = group_of_unit(x, unit + t / DEPTH) - group_of_unit(x, unit) + 1;
+            for (uint s = slot; s < groups; s += SLOTS) {
+                share += column_parts[s * n + i];
+            }
+            for (uint l = slot; l < j; l += SLOTS) {
+                share -= multiply(v[l * n + i], dots[l]) + multiply(w[l * n + i], dots[j + l]);
+            }
+        }
+        const element sum = multiply(tau[k], sum_of_slots(sums, share));
+        if (slot == 0 && i < n) {
+            const element at = v[j * n + i];
+            fresh[i] = sum;
+            own += times(conjugated(widened(sum)), widened(at));
+            if (i > x.base) {
+                a[i + k * n] = at;
+            }
+        }
+    }
+    return own;
+}
+
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+reduce_panel(uint n, uint first, uint width, uint first_stage, uint last_stage, __global element *a, __global element *v,
+             __global element *fresh, __global element *parts, __global element *column_parts, __global element *dots,
+             __global double *squares, __global double *products, __global element *tau, __global double *diagonal,
+             __global double *beside, __global uint *arrived, ulong arrived_offset) {
+    __global element *w = v + (ulong)WIDTH * n;
+    __local wide sums[GROUP];
+    __local element slots[GROUP];
+    __local element across[STRIP];
+    __local element lanes[BATCH * (GROUP + 1)];
+    __local element halves[STRIP * (GROUP / BATCH)];
+    const uint item = get_local_id(0);
+    const uint group = get_group_id(0);
+    const uint groups = get_num_groups(0);
+    for (uint stage = first_stage; stage < last_stage; stage++) {
+        const uint j = stage / PANEL_STAGES;
+        const uint k = first + j;
+        if (stage % PANEL_STAGES == 0) {
+            element share = (element)0;
+            if (j > 0) {
+                share = share_of(sums, groups, products, tau[k - 1]);
+            }
+            if (j == width) {
+                complete_stage(n, k, j, share, v, fresh);
+            } else {
+                const wide sum =
+                    sum_of_group(sums, GROUP, update_stage(n, k, j, share, slots, a, v, fresh, diagonal));
+                if (item == 0) {
+                    squares[group] = first_part(sum);
+                }
+            }
+        } else if (stage % PANEL_STAGES == 1) {
+            __global element *column = a + (ulong)k * n;
+            const Reflector made = reflector_of(sums, groups, squares, widened(column[k + 1]));
+            if (group == 0 && item == 0) {
+                tau[k] = narrowed(made.factor);
+                beside[k] = made.beta;
+            }
+            for (ulong i = k + 1 + (ulong)get_global_id(0); i < n; i += get_global_size(0)) {
+                const element x = reflector_at(column, k + 1, made.scale, i);
+                v[(ulong)j * n + i] = x;
+                v[(2 * WIDTH + (ulong)j) * n + i] = x;
+            }
+            multiply_stage(trailing_of(n, k + 1), made.scale, across, lanes, halves, a, column, parts, column_parts);
+            // The last groups have no units if there are few.
+            for (uint dot = groups - 1 - group; dot < 2 * j; dot += groups) {
+                __global element *other = (dot < j ? w : v) + (ulong)(dot % j) * n;
+                wide own = wide_of(0.0, 0.0);
+                for (ulong i = k + 1 + (ulong)item; i < n; i += GROUP) {
+                    own += times(conjugated(widened(other[i])), widened(reflector_at(column, k + 1, made.scale, i)));
+                }
+                const wide sum = sum_of_group(sums, GROUP, own);
+                if (item == 0) {
+                    dots[dot] = narrowed(sum);
+                }
+            }
+        } else {
+            const wide own = combine_stage(trailing_of(n, k + 1), k, j, slots, a, v, fresh, parts, column_parts, dots, tau);
+            const wide sum = sum_of_group(sums, GROUP, own);
+            if (item == 0) {
+                products[2 * group] = first_part(sum);
+                products[2 * group + 1] = second_part(sum);
+            }
+        }
+        if (stage + 1 < last_stage) {
+            meet(arrived + arrived_offset, (stage + 1 - first_stage) * groups, groups);
+        }
+    }
+}
+
+#endif
 
 // Elements of real numbers.
 GROUP_KERNEL to_elements(ulong count, __global const double *numbers, __global element *elements) {

@@ -41,14 +41,15 @@ fn main() -> Outcome<()> {
         let a = matrix(n);
         for call in ["first", "second"] {
             let before = compiling.time();
-            let time = solve(device, &routine, &a, n)?;
-            let compiled = (compiling.time() - before).as_secs_f64();
-            println!("{n} {call}: {:.4} s, {compiled:.4} s of it compiling", time.as_secs_f64());
+            let solution = solve(device, &routine, &a, n)?;
+            let (time, compiled) = (solution.time.as_secs_f64(), (compiling.time() - before).as_secs_f64());
+            let ratio = if call == "first" { solution.ratio(&a, n)? } else { f64::NAN };
+            println!("{n} {call}: {time:.4} s, {compiled:.4} s of it compiling, test ratio {ratio:.2e}");
         }
         solve(recorded, &routine, &a, n)?;
         recorder.take()?;
-        let time = solve(recorded, &routine, &a, n)?;
-        println!("{n} recorded: {:.4} s", time.as_secs_f64());
+        let solution = solve(recorded, &routine, &a, n)?;
+        println!("{n} recorded: {:.4} s", solution.time.as_secs_f64());
         report(&recorder)?;
     }
     Ok(())
@@ -67,8 +68,37 @@ fn matrix(n: usize) -> Vec<f64> {
     a
 }
 
-/// Returns the time of a call until the device is done, transfers of the matrix left out.
-fn solve(device: &Device, routine: &str, a: &[f64], n: usize) -> Outcome<Duration> {
+/// What a call has found.
+struct Solution {
+    /// Time until the device was done, transfers of the matrix left out.
+    time: Duration,
+    values: Buffer<f64>,
+    /// U with A = U Σ Vᵀ by columns. For eigenvectors, U and V are the same.
+    u: Buffer<f64>,
+    vt: Option<Buffer<f64>>,
+}
+
+impl Solution {
+    /// Returns the largest element of A v − σ u of some columns, over n ε ‖A‖₁.
+    fn ratio(&self, a: &[f64], n: usize) -> Outcome<f64> {
+        let (values, u) = (self.values.to_vec()?, self.u.to_vec()?);
+        let vt = self.vt.as_ref().map(Buffer::to_vec).transpose()?;
+        let norm = a.chunks(n).map(|column| column.iter().map(|x| x.abs()).sum::<f64>()).fold(0.0, f64::max);
+        let mut worst = 0.0_f64;
+        for k in [0, n / 3, n / 2, n - 1] {
+            let u = &u[k * n..(k + 1) * n];
+            let mut rest: Vec<f64> = u.iter().map(|x| -values[k] * x).collect();
+            for j in 0..n {
+                let v = vt.as_ref().map_or(u[j], |vt| vt[k + j * n]);
+                rest.iter_mut().zip(&a[j * n..(j + 1) * n]).for_each(|(rest, a)| *rest += a * v);
+            }
+            worst = rest.into_iter().fold(worst, |worst, x| worst.max(x.abs()));
+        }
+        Ok(worst / (n as f64 * f64::EPSILON * norm))
+    }
+}
+
+fn solve(device: &Device, routine: &str, a: &[f64], n: usize) -> Outcome<Solution> {
     let layout = MatrixLayout::column_major(n, n);
     let mut a = Buffer::from_slice(device, a)?;
     let mut values = Buffer::<f64>::zeroed(device, n)?;
@@ -87,7 +117,11 @@ fn solve(device: &Device, routine: &str, a: &[f64], n: usize) -> Outcome<Duratio
     let info = info.wait()?;
     device.finish()?;
     let time = start.elapsed();
-    if info != 0 { Err(format!("{routine} returned {info}").into()) } else { Ok(time) }
+    if info != 0 {
+        return Err(format!("{routine} returned {info}").into());
+    }
+    let (u, vt) = if routine == "heevd" { (a, None) } else { (u, Some(vt)) };
+    Ok(Solution { time, values, u, vt })
 }
 
 /// Prints the stages and the kernels of what was recorded.
@@ -134,8 +168,15 @@ fn report(recorder: &Recorder) -> Outcome<()> {
         for (name, (count, time)) in kernels.into_iter().take(LISTED) {
             println!("  {:9.3} ms in {count:6} of {name}", 1e3 * time.as_secs_f64());
         }
-        let waited: Duration = record.waits.iter().map(|wait| wait.duration).sum();
-        println!("  {:9.3} ms in {:6} waits of the host", 1e3 * waited.as_secs_f64(), record.waits.len());
+        let mut waits = BTreeMap::<&str, (usize, Duration)>::new();
+        for wait in &record.waits {
+            let (count, time) = waits.entry(&wait.name).or_default();
+            *count += 1;
+            *time += wait.duration;
+        }
+        for (name, (count, time)) in waits {
+            println!("  {:9.3} ms in {count:6} waits of the host: {name}", 1e3 * time.as_secs_f64());
+        }
     }
     Ok(())
 }

@@ -20,7 +20,7 @@ const LEAF: usize = 64;
 pub(super) struct Eigen {
     /// All eigenvalues, the lowest first.
     pub values: Vec<f64>,
-    /// The wanted eigenvectors, as columns.
+    /// The wanted eigenvectors, as columns, and perhaps more numbers behind them.
     pub vectors: Buffer<f64>,
 }
 
@@ -62,17 +62,25 @@ pub(super) fn eigenvectors(
     let only = |m: usize, level: usize| if level == 0 { range.clone() } else { 0..m };
     let packed: Vec<f64> =
         leaves.iter().flat_map(|(part, vectors)| vectors[only(part.values.len(), depth)].concat()).collect();
-    let mut vectors = Buffer::from_slice(device, &packed)?;
+    // Levels take turns between two buffers.
+    let elements = |level: usize| -> usize {
+        bounds(level).windows(2).map(|cut| cut[1] - cut[0]).map(|rows| rows * only(rows, level).len()).sum()
+    };
+    let most = |first: usize| (first..depth).step_by(2).map(elements).max().unwrap_or(0);
+    let of_leaves = Buffer::from_slice(device, &packed)?;
+    let mut products = Buffer::<f64>::uninitialised(device, most(0).max(most(1)))?;
+    let [mut even, mut odd] =
+        [Buffer::<f64>::uninitialised(device, most(0))?, Buffer::<f64>::uninitialised(device, most(1))?];
     let mut parts: Vec<Part> = leaves.into_iter().map(|(part, _)| part).collect();
     for level in (0..depth).rev() {
         let cuts = bounds(level + 1);
         let merges = parts.par_chunks(2).zip(cuts.par_chunks(2));
         let merges = merges.map(|(halves, cut)| Merge::of(&halves[0], &halves[1], beside[cut[1] - 1]));
         let work = Level::start(device, merges.collect(), |rows| only(rows, level))?;
-        let mut products = Buffer::<f64>::uninitialised(device, work.elements())?;
-        let mut merged = Buffer::<f64>::uninitialised(device, work.elements())?;
-        let values = work.finish(&vectors, &mut products, &mut merged)?;
-        let [mut first, mut last] = if level > 0 { work.ends(&merged)? } else { [Vec::new(), Vec::new()] };
+        let (halves, merged) = if level % 2 == 0 { (&odd, &mut even) } else { (&even, &mut odd) };
+        let halves = if level + 1 == depth { &of_leaves } else { halves };
+        let values = work.finish(halves, &mut products, merged)?;
+        let [mut first, mut last] = if level > 0 { work.ends(merged)? } else { [Vec::new(), Vec::new()] };
         parts = Vec::new();
         for values in values {
             let rows = values.len().min(first.len());
@@ -80,9 +88,9 @@ pub(super) fn eigenvectors(
             parts.push(Part { values, first, last });
             (first, last) = (later_first, later_last);
         }
-        vectors = merged;
     }
     let values = parts.pop().map_or_else(Vec::new, |part| part.values);
+    let vectors = if depth == 0 { of_leaves } else { even };
     Ok(Ok(Eigen { values: values.into_iter().map(|value| value / scale).collect(), vectors }))
 }
 

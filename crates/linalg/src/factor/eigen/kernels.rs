@@ -1,5 +1,6 @@
 //! The kernels of the reduction to a tridiagonal matrix.
 
+use crate::factor::meeting::{MEETING, launches};
 use crate::triangular::TRIANGLE_SOURCES;
 use lattice_compute::scalar::Element;
 use lattice_compute::{
@@ -14,6 +15,7 @@ const TRIDIAGONAL: KernelFamily = KernelFamily::new(
         TRIANGLE_SOURCES[0],
         TRIANGLE_SOURCES[1],
         include_str!("../../../cl/wide.cl"),
+        MEETING,
         include_str!("../../../cl/tridiagonal.cl"),
     ],
 );
@@ -21,57 +23,109 @@ const TRIDIAGONAL: KernelFamily = KernelFamily::new(
 /// Columns of a panel.
 pub(super) const WIDTH: usize = 32;
 
-/// Edge of the tiles, and work-items of a group that multiplies.
-const TILE: usize = 32;
+/// Stages of a column.
+const STAGES: usize = 3;
 
 /// Work-items of a group that works on a column.
 const GROUP: usize = 64;
 
-/// The way in which a device multiplies by a triangle.
+/// The way in which a device works on a panel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Product {
-    /// A work-group for each tile: many small pieces of work.
-    Tiles,
-    /// This many work-items that take whole columns: few large ones.
+pub(super) enum Way {
+    /// This many work-items multiply by whole columns, and other steps have launches of their own.
     Strips(usize),
+    /// Many work-items take rows, all of them in one launch where they can meet.
+    Rows(Shape),
 }
 
-impl Product {
-    fn of(device: &Device) -> Self {
-        let info = device.info();
-        if info.kind == DeviceKind::Cpu { Self::Strips(info.compute_units.max(1)) } else { Self::Tiles }
+/// The groups of [`Way::Rows`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shape {
+    /// Rows that a group works on at once where several work-items share a row.
+    pub lanes: usize,
+    /// Work-items that share a row.
+    pub slots: usize,
+    /// Columns that a work-item multiplies a row of. They divide the work-items of a group.
+    pub strip: usize,
+    /// Columns of a strip that are summed up at once.
+    pub batch: usize,
+    /// Most groups.
+    pub groups: usize,
+}
+
+impl Shape {
+    fn items(&self) -> usize {
+        self.lanes * self.slots
     }
 
-    /// Returns the numbers that are added up for a row.
-    fn slots(self, rows: usize) -> usize {
+    /// Returns the groups for a panel of so many rows: each has rows, and perhaps a part of a product.
+    fn groups(&self, rows: usize) -> usize {
+        let (strips, depth) = (rows.div_ceil(self.strip), self.items() / self.strip);
+        let whole = strips / depth;
+        let units = depth * whole * (whole + 1) / 2 + (strips % depth) * (whole + 1);
+        rows.div_ceil(self.lanes).max(units).clamp(1, self.groups)
+    }
+}
+
+impl Way {
+    fn of<T: Element>(device: &Device) -> Self {
+        let info = device.info();
+        if info.kind == DeviceKind::Cpu {
+            return Self::Strips(info.compute_units.max(1));
+        }
+        // At most 32 KiB of local memory, which every GPU has.
+        let wide = T::REALS * size_of::<T::Real>() > 8;
+        let (slots, strip) = if wide { (4, 16) } else { (8, 32) };
+        let slots = if info.max_work_group_size >= 32 * slots { slots } else { 2 };
+        Self::Rows(Shape { lanes: 32, slots, strip, batch: 4, groups: info.compute_units.max(1) })
+    }
+
+    /// Returns the sums that each row of a matrix with so many rows gets of a product, and how many
+    /// more each column gets.
+    pub fn parts(self, rows: usize) -> [usize; 2] {
         match self {
-            Self::Tiles => rows.div_ceil(TILE),
-            Self::Strips(count) => count,
+            Self::Strips(count) => [count, 0],
+            Self::Rows(shape) => [rows.div_ceil(shape.strip), rows.div_ceil(shape.items()) + 1],
+        }
+    }
+
+    /// Returns the most groups that share so many rows.
+    pub fn groups(self, rows: usize) -> usize {
+        match self {
+            Self::Strips(_) => groups(rows),
+            Self::Rows(shape) => shape.groups,
         }
     }
 }
 
 /// The kernels for elements of type `T`.
 pub(super) struct Kernels<T> {
-    product: Product,
-    update_column: Kernel,
-    finish_panel: Kernel,
-    make_reflector: Kernel,
-    multiply: Kernel,
-    combine: Kernel,
+    pub way: Way,
+    panel: Panel,
     to_elements: Kernel,
     element: PhantomData<T>,
+}
+
+enum Panel {
+    Strips {
+        update_column: Kernel,
+        finish_panel: Kernel,
+        make_reflector: Kernel,
+        multiply: Kernel,
+        combine: Kernel,
+    },
+    Rows(Kernel),
 }
 
 /// The memory of a reduction.
 pub(super) struct Memory<'a> {
     pub a: Argument<'a>,
+    /// V, W and V once more.
     pub v: Argument<'a>,
-    pub w: Argument<'a>,
     /// The last column of W, before its part along v is taken off.
     pub fresh: Argument<'a>,
-    /// The [`slots`](Kernels::slots) of each row.
-    pub parts: Argument<'a>,
+    /// Sums for each row, and for each column: [`parts`](Way::parts).
+    pub parts: [Argument<'a>; 2],
     pub dots: Argument<'a>,
     /// A number for each group.
     pub squares: Argument<'a>,
@@ -80,21 +134,29 @@ pub(super) struct Memory<'a> {
     pub tau: Argument<'a>,
     pub diagonal: Argument<'a>,
     pub beside: Argument<'a>,
+    /// A zero for each panel.
+    pub arrived: Argument<'a>,
 }
 
 impl<T: Element> Kernels<T> {
     /// Returns the kernels of a device, built on first use.
     pub fn of(device: &Device) -> Result<Arc<Self>> {
-        device.attached(|device| Self::with(device, Product::of(device)))
+        device.attached(|device| Self::with(device, Way::of::<T>(device)))
     }
 
-    /// Builds the kernels that multiply in this way.
-    pub fn with(device: &Device, product: Product) -> Result<Self> {
-        let strips = u32::from(product != Product::Tiles);
-        let key = KernelKey::of_element::<T>(TRIDIAGONAL)
-            .define("TILE", TILE)
-            .define("GROUP", GROUP)
-            .define("STRIPS", strips);
+    /// Builds the kernels that work in this way.
+    pub fn with(device: &Device, way: Way) -> Result<Self> {
+        let key = KernelKey::of_element::<T>(TRIDIAGONAL).define("WIDTH", WIDTH);
+        let key = match way {
+            Way::Strips(_) => key.define("STRIPS", 1).define("GROUP", GROUP),
+            Way::Rows(shape) => key
+                .define("STRIPS", 0)
+                .define("GROUP", shape.items())
+                .define("LANES", shape.lanes)
+                .define("SLOTS", shape.slots)
+                .define("STRIP", shape.strip)
+                .define("BATCH", shape.batch),
+        };
         let program = device.program(&key)?;
         let count = Parameter::value::<u32>;
         let (input, output) = (Parameter::input::<T>, Parameter::output::<T>);
@@ -102,102 +164,146 @@ impl<T: Element> Kernels<T> {
         let [n, k, j, groups] = ["n", "k", "j", "groups"].map(count);
         let column = [n, k, j, groups];
         let with = |more: &[Parameter]| [&column[..], more].concat();
-        let factors = [input("a"), input("v"), input("w"), output("parts"), output("dots")];
-        let (name, pieces) = match product {
-            Product::Tiles => ("multiply_tiles", count("tiles")),
-            Product::Strips(_) => ("multiply_strips", count("strips")),
+        let panel = match way {
+            Way::Strips(_) => Panel::Strips {
+                update_column: program.kernel(
+                    "update_column",
+                    &with(&[
+                        output("a"),
+                        output("v"),
+                        input("fresh"),
+                        input("tau"),
+                        numbers("products"),
+                        written("squares"),
+                        written("diagonal"),
+                    ]),
+                )?,
+                finish_panel: program.kernel(
+                    "finish_panel",
+                    &with(&[output("v"), input("fresh"), input("tau"), numbers("products")]),
+                )?,
+                make_reflector: program.kernel(
+                    "make_reflector",
+                    &with(&[output("a"), output("v"), numbers("squares"), output("tau"), written("beside")]),
+                )?,
+                multiply: program.kernel(
+                    "multiply_strips",
+                    &[
+                        &[n, count("base"), j, count("strips"), input("a"), input("v")][..],
+                        &[output("parts"), output("dots")],
+                    ]
+                    .concat(),
+                )?,
+                combine: program.kernel(
+                    "combine",
+                    &[
+                        &[n, k, j, count("slots"), input("parts"), input("v"), output("fresh")],
+                        &[input("dots"), input("tau"), written("products")][..],
+                    ]
+                    .concat(),
+                )?,
+            },
+            Way::Rows(_) => {
+                let counts = ["first", "width", "first_stage", "last_stage"].map(count);
+                let names = ["a", "v", "fresh", "parts", "column_parts", "dots"];
+                let sums = ["squares", "products"].map(written);
+                let found = [output("tau"), written("diagonal"), written("beside")];
+                let arrived = [Parameter::output_view::<u32>("arrived")];
+                Panel::Rows(program.kernel(
+                    "reduce_panel",
+                    &[&[n][..], &counts, &names.map(output), &sums, &found, &arrived].concat(),
+                )?)
+            }
         };
-        Ok(Self {
-            product,
-            update_column: program.kernel(
-                "update_column",
-                &with(&[
-                    output("a"),
-                    input("v"),
-                    output("w"),
-                    input("fresh"),
-                    input("tau"),
-                    numbers("products"),
-                    written("squares"),
-                    written("diagonal"),
-                ]),
-            )?,
-            finish_panel: program.kernel(
-                "finish_panel",
-                &with(&[input("v"), output("w"), input("fresh"), input("tau"), numbers("products")]),
-            )?,
-            make_reflector: program.kernel(
-                "make_reflector",
-                &with(&[output("a"), output("v"), numbers("squares"), output("tau"), written("beside")]),
-            )?,
-            multiply: program.kernel(name, &[&[n, count("base"), j, pieces], &factors[..]].concat())?,
-            combine: program.kernel(
-                "combine",
-                &[
-                    &[n, k, j, count("slots"), input("parts"), input("v"), input("w"), output("fresh")],
-                    &[input("dots"), input("tau"), written("products")][..],
-                ]
-                .concat(),
-            )?,
-            to_elements: program.kernel(
-                "to_elements",
-                &[Parameter::value::<u64>("count"), numbers("numbers"), output("elements")],
-            )?,
-            element: PhantomData,
-        })
+        let to_elements = program.kernel(
+            "to_elements",
+            &[Parameter::value::<u64>("count"), numbers("numbers"), output("elements")],
+        )?;
+        Ok(Self { way, panel, to_elements, element: PhantomData })
     }
 
-    /// Returns the numbers that are added up for a row of a matrix with so many rows.
-    pub fn slots(&self, rows: usize) -> usize {
-        self.product.slots(rows)
-    }
-
-    /// Returns the groups that share so many rows.
-    pub fn groups(rows: usize) -> usize {
-        rows.div_ceil(GROUP)
+    /// Starts the reduction of the columns of panel `number`, from column `first` on.
+    ///
+    /// Leaves its `width` columns in V and W.
+    pub fn panel(
+        &self,
+        device: &Device,
+        n: usize,
+        [number, first, width]: [usize; 3],
+        memory: &Memory<'_>,
+    ) -> Result<()> {
+        let is_last = first + width == n;
+        let (Panel::Rows(kernel), Way::Rows(shape)) = (&self.panel, self.way) else {
+            (0..width).try_for_each(|j| self.column(n, first + j, j, memory))?;
+            return if is_last { Ok(()) } else { self.finish_panel(n, first + width, width, memory) };
+        };
+        // The last column has nothing below it.
+        let stages = if is_last { STAGES * (width - 1) } else { STAGES * width } + 1;
+        let groups = shape.groups(n - first);
+        let Memory { a, v, fresh, parts: [parts, column_parts], dots, .. } = *memory;
+        let Memory { squares, products, tau, diagonal, beside, arrived, .. } = *memory;
+        let arrays = [a, v, fresh, parts, column_parts, dots, squares, products, tau, diagonal, beside];
+        for stages in launches(device, groups, stages) {
+            let counts = [n, first, width, stages.start, stages.end];
+            let counts = counts.map(|count| Argument::value(count as u32));
+            let arguments = [&counts[..], &arrays, &[arrived.skip(number)]].concat();
+            kernel.start(Range::groups(groups, shape.items()), &arguments)?;
+        }
+        Ok(())
     }
 
     /// Starts the reduction of column k, the j-th of its panel.
     ///
     /// Column j of W is left to be completed, in `fresh`.
-    pub fn column(&self, n: usize, k: usize, j: usize, memory: &Memory<'_>) -> Result<()> {
-        let Memory { a, v, w, fresh, parts, dots, squares, products, tau, diagonal, beside } = *memory;
+    fn column(&self, n: usize, k: usize, j: usize, memory: &Memory<'_>) -> Result<()> {
+        let (Panel::Strips { update_column, make_reflector, multiply, combine, .. }, Way::Strips(strips)) =
+            (&self.panel, self.way)
+        else {
+            return Ok(());
+        };
+        let Memory { a, v, fresh, parts: [parts, _], dots, .. } = *memory;
+        let Memory { squares, products, tau, diagonal, beside, .. } = *memory;
         let value = |count: usize| Argument::value(count as u32);
         let column = [n, k, j].map(value);
         let (from_diagonal, rows) = (n - k, n - k - 1);
         // Column k − 1 had this column's rows.
-        let groups = value(Self::groups(from_diagonal));
-        let arguments = [a, v, w, fresh, tau, products, squares, diagonal];
-        self.update_column.start(Self::on(from_diagonal), &[&column[..], &[groups], &arguments].concat())?;
+        let shares = value(groups(from_diagonal));
+        let arguments = [a, v, fresh, tau, products, squares, diagonal];
+        update_column.start(on(from_diagonal), &[&column[..], &[shares], &arguments].concat())?;
         if rows == 0 {
             return Ok(());
         }
         let arguments = [a, v, squares, tau, beside];
-        self.make_reflector.start(Self::on(rows), &[&column[..], &[groups], &arguments].concat())?;
-        let slots = self.slots(rows);
-        let (pieces, items) = match self.product {
-            Product::Tiles => (slots * (slots + 1) / 2, TILE),
-            Product::Strips(count) => (count, 1),
-        };
-        let arguments = [value(n), value(k + 1), value(j), value(pieces), a, v, w, parts, dots];
-        self.multiply.start(Range::groups(pieces + 2 * j, items), &arguments)?;
-        let arguments = [value(slots), parts, v, w, fresh, dots, tau, products];
-        self.combine.start(Self::on(rows), &[&column[..], &arguments].concat())
+        make_reflector.start(on(rows), &[&column[..], &[shares], &arguments].concat())?;
+        let arguments = [value(n), value(k + 1), value(j), value(strips), a, v, parts, dots];
+        multiply.start(Range::groups(strips + 2 * j, 1), &arguments)?;
+        let arguments = [value(strips), parts, v, fresh, dots, tau, products];
+        combine.start(on(rows), &[&column[..], &arguments].concat())
     }
 
     /// Completes the last of `j` columns of W, before column k.
-    pub fn finish_panel(&self, n: usize, k: usize, j: usize, memory: &Memory<'_>) -> Result<()> {
-        let Memory { v, w, fresh, tau, products, .. } = *memory;
-        let counts = [n, k, j, Self::groups(n - k)].map(|count| Argument::value(count as u32));
-        self.finish_panel.start(Self::on(n - k), &[&counts[..], &[v, w, fresh, tau, products]].concat())
+    fn finish_panel(&self, n: usize, k: usize, j: usize, memory: &Memory<'_>) -> Result<()> {
+        let Panel::Strips { finish_panel, .. } = &self.panel else { return Ok(()) };
+        let Memory { v, fresh, tau, products, .. } = *memory;
+        let counts = [n, k, j, groups(n - k)].map(|count| Argument::value(count as u32));
+        finish_panel.start(on(n - k), &[&counts[..], &[v, fresh, tau, products]].concat())
     }
 
     /// Starts to make elements of real numbers.
     pub fn to_elements(&self, count: usize, from: Argument<'_>, to: Argument<'_>) -> Result<Event> {
-        self.to_elements.launch(Self::on(count), &[Argument::value(count as u64), from, to])
+        let items = match self.way {
+            Way::Strips(_) => GROUP,
+            Way::Rows(shape) => shape.items(),
+        };
+        self.to_elements.launch(Range::covering(count, items), &[Argument::value(count as u64), from, to])
     }
+}
 
-    fn on(rows: usize) -> Range {
-        Range::groups(Self::groups(rows), GROUP)
-    }
+/// Returns the groups of [`Way::Strips`] that share so many rows.
+fn groups(rows: usize) -> usize {
+    rows.div_ceil(GROUP)
+}
+
+fn on(rows: usize) -> Range {
+    Range::groups(groups(rows), GROUP)
 }

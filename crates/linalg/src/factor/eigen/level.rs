@@ -5,18 +5,24 @@ use crate::error::BlasResult;
 use crate::matrix::{MatMut, MatRef, MatrixLayout, Order};
 use crate::op::Op;
 use lattice_compute::{
-    Argument, Buffer, Device, Kernel, KernelFamily, KernelKey, Parameter, Range as Items, Result,
+    Argument, Buffer, Device, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Range as Items, Result,
 };
 use std::ops::Range;
 use std::sync::Arc;
 
 const SECULAR: KernelFamily = KernelFamily::new("secular", &[include_str!("../../../cl/secular.cl")]);
 
-/// Work-items of a group. Each has a root or a column, and there are few of them.
-const GROUP: usize = 32;
+/// Work-items of a group.
+const GROUP: usize = 64;
+
+/// Returns the work-items that share a root. Roots alone do not keep a GPU busy.
+fn slots(device: &Device) -> usize {
+    if device.info().kind == DeviceKind::Cpu { 1 } else { 8 }
+}
 
 /// The kernels that merge.
 struct Kernels {
+    slots: usize,
     solve_roots: Kernel,
     exact_weights: Kernel,
     fill_products: Kernel,
@@ -26,11 +32,12 @@ struct Kernels {
 impl Kernels {
     /// Returns the kernels of a device, built on first use.
     fn of(device: &Device) -> Result<Arc<Self>> {
-        device.attached(Self::build)
+        device.attached(|device| Self::with(device, slots(device)))
     }
 
-    fn build(device: &Device) -> Result<Self> {
-        let program = device.program(&KernelKey::of_real::<f64>(SECULAR).define("GROUP", GROUP))?;
+    fn with(device: &Device, slots: usize) -> Result<Self> {
+        let key = KernelKey::of_real::<f64>(SECULAR).define("GROUP", GROUP).define("SLOTS", slots);
+        let program = device.program(&key)?;
         let (table, numbers) = (Parameter::input::<u64>("table"), Parameter::input::<f64>);
         let (columns, written) = (Parameter::input::<u32>("columns"), Parameter::output::<f64>);
         let known = [table, numbers("numbers")];
@@ -38,6 +45,7 @@ impl Kernels {
         let products = [numbers("roots"), numbers("exact"), columns, written("products")];
         let n = Parameter::value::<u64>("n");
         Ok(Self {
+            slots,
             solve_roots: program.kernel("solve_roots", &with(&[written("roots")]))?,
             exact_weights: program.kernel("exact_weights", &with(&[numbers("roots"), written("exact")]))?,
             fill_products: program.kernel("fill_products", &with(&products))?,
@@ -65,7 +73,15 @@ impl Level {
         merges: Vec<Merge>,
         wanted: impl Fn(usize) -> Range<usize>,
     ) -> BlasResult<Self> {
-        let kernels = Kernels::of(device)?;
+        Self::start_with(Kernels::of(device)?, device, merges, wanted)
+    }
+
+    fn start_with(
+        kernels: Arc<Kernels>,
+        device: &Device,
+        merges: Vec<Merge>,
+        wanted: impl Fn(usize) -> Range<usize>,
+    ) -> BlasResult<Self> {
         let wanted: Vec<_> = merges.iter().map(|merge| wanted(merge.rows())).collect();
         let (table, numbers) = tables(&merges, &wanted);
         let count: usize = merges.iter().map(|merge| merge.poles.len()).sum();
@@ -79,19 +95,15 @@ impl Level {
             wanted,
         };
         if count > 0 {
+            let shared = level.items(|merge, _| merge.poles.len() * level.kernels.slots);
             let range = level.items(|merge, _| merge.poles.len());
             let known = [Argument::from(&level.table), Argument::from(&level.numbers)];
             let arguments = [&known[..], &[(&mut level.roots).into()]].concat();
-            level.kernels.solve_roots.start(range, &arguments)?;
+            level.kernels.solve_roots.start(shared, &arguments)?;
             let arguments = [&known[..], &[(&level.roots).into(), (&mut level.exact).into()]].concat();
             level.kernels.exact_weights.start(range, &arguments)?;
         }
         Ok(level)
-    }
-
-    /// Returns the numbers that the products have together, and the merged eigenvectors too.
-    pub fn elements(&self) -> usize {
-        self.merges.iter().zip(&self.wanted).map(|(merge, wanted)| merge.rows() * wanted.len()).sum()
     }
 
     /// Waits for the roots. Starts to merge `vectors`, those of all halves, to `merged` by `products`.
@@ -224,23 +236,29 @@ mod tests {
                     merge([3, 4], 1e-6, f64::cos),
                 ]
             };
-            let level = Level::start(&device, merges(), |rows| 0..rows).unwrap();
-            let (roots, exact) = (level.roots.to_vec().unwrap(), level.exact.to_vec().unwrap());
-            let mut first = 0;
-            for Merge { rho, poles, weights, .. } in merges() {
-                let squares: Vec<f64> = weights.iter().map(|z| z * z).collect();
-                let twins: Vec<Root> = (0..poles.len()).map(|j| root(&poles, &squares, rho, j)).collect();
-                for (k, (twin, size)) in twins.iter().zip(exact_weights(&poles, &twins)).enumerate() {
-                    let found = &roots[2 * (first + k)..][..2];
-                    assert_eq!(found[0], poles[twin.pole], "{k} on {}", device.label());
-                    let bound = 1e-9 * twin.distance.abs();
-                    assert!((found[1] - twin.distance).abs() <= bound, "{k} {found:?} {twin:?}");
-                    let found = exact[first + k];
-                    assert!((found - size.copysign(weights[k])).abs() <= 1e-7 * size, "{k} {found} {size}");
-                    let expected = rho.sqrt() * weights[k];
-                    assert!((found - expected).abs() < 1e-9 * rho.sqrt(), "{k} {found} {expected}");
+            for slots in [1, 4] {
+                let kernels = Arc::new(Kernels::with(&device, slots).unwrap());
+                let level = Level::start_with(kernels, &device, merges(), |rows| 0..rows).unwrap();
+                let (roots, exact) = (level.roots.to_vec().unwrap(), level.exact.to_vec().unwrap());
+                let mut first = 0;
+                for Merge { rho, poles, weights, .. } in merges() {
+                    let squares: Vec<f64> = weights.iter().map(|z| z * z).collect();
+                    let twins: Vec<Root> = (0..poles.len()).map(|j| root(&poles, &squares, rho, j)).collect();
+                    for (k, (twin, size)) in twins.iter().zip(exact_weights(&poles, &twins)).enumerate() {
+                        let found = &roots[2 * (first + k)..][..2];
+                        assert_eq!(found[0], poles[twin.pole], "{k} on {}", device.label());
+                        let bound = 1e-9 * twin.distance.abs();
+                        assert!((found[1] - twin.distance).abs() <= bound, "{k} {found:?} {twin:?}");
+                        let found = exact[first + k];
+                        assert!(
+                            (found - size.copysign(weights[k])).abs() <= 1e-7 * size,
+                            "{k} {found} {size}"
+                        );
+                        let expected = rho.sqrt() * weights[k];
+                        assert!((found - expected).abs() < 1e-9 * rho.sqrt(), "{k} {found} {expected}");
+                    }
+                    first += poles.len();
                 }
-                first += poles.len();
             }
         }
     }

@@ -19,9 +19,8 @@ use crate::block::Block;
 use crate::completion::Completion;
 use crate::error::BlasResult;
 use crate::level2::{check_device, check_extent, check_single};
-use crate::level3::{Triangle, her2k};
+use crate::level3::{RankUpdate, Triangle};
 use crate::matrix::{MatMut, MatRef, MatrixLayout};
-use crate::op::Op;
 use crate::triangular::Kernels as TriangleKernels;
 use divide::Eigen;
 use kernels::{Kernels, Memory, WIDTH};
@@ -161,46 +160,49 @@ impl<T: Element> Reduced<T> {
         let mut matrix = Buffer::<T>::uninitialised(device, n * n)?;
         let copy = Block::at((&mut matrix).into(), &square);
         TriangleKernels::<T>::of(device)?.copy_scaled(real_factor::<T>(scale), block, copy)?;
-        let mut v = Buffer::<T>::uninitialised(device, n * WIDTH)?;
-        let mut w = Buffer::<T>::uninitialised(device, n * WIDTH)?;
-        let groups = Kernels::<T>::groups(n);
+        let mut v = device.scratch::<T>(3 * n * WIDTH)?;
+        let groups = kernels.way.groups(n);
+        let [of_row, of_column] = kernels.way.parts(n);
         let mut fresh = device.scratch::<T>(n)?;
-        let mut parts = device.scratch::<T>(n * kernels.slots(n))?;
+        let mut parts = device.scratch::<T>(n * of_row)?;
+        let mut column_parts = device.scratch::<T>(n * of_column)?;
+        let mut arrived = Buffer::<u32>::zeroed(device, n.div_ceil(WIDTH))?;
         let mut dots = device.scratch::<T>(2 * WIDTH)?;
         let mut squares = device.scratch::<f64>(groups)?;
         let mut products = device.scratch::<f64>(2 * groups)?;
         let mut tau = Buffer::<T>::zeroed(device, n)?;
         let mut diagonal = Buffer::<f64>::zeroed(device, n)?;
         let mut beside = Buffer::<f64>::zeroed(device, n)?;
-        for first in (0..n).step_by(WIDTH) {
+        for (number, first) in (0..n).step_by(WIDTH).enumerate() {
             let width = WIDTH.min(n - first);
             {
                 let memory = Memory {
                     a: (&mut matrix).into(),
-                    v: (&mut v).into(),
-                    w: (&mut w).into(),
+                    v: v.output(),
                     fresh: fresh.output(),
-                    parts: parts.output(),
+                    parts: [parts.output(), column_parts.output()],
                     dots: dots.output(),
                     squares: squares.output(),
                     products: products.output(),
                     tau: (&mut tau).into(),
                     diagonal: (&mut diagonal).into(),
                     beside: (&mut beside).into(),
+                    arrived: arrived.view_mut().into(),
                 };
-                (0..width).try_for_each(|j| kernels.column(n, first + j, j, &memory))?;
-                if first + width < n {
-                    kernels.finish_panel(n, first + width, width, &memory)?;
-                }
+                kernels.panel(device, n, [number, first, width], &memory)?;
             }
             let rest = first + width..n;
             if rest.is_empty() {
                 break;
             }
-            let panel = MatrixLayout::column_major(n, WIDTH).submatrix(rest.clone(), 0..width)?;
-            let (left, right) = (MatRef::new(&v, panel)?, MatRef::new(&w, panel)?);
-            let trailing = MatMut::new(&mut matrix, square.submatrix(rest.clone(), rest)?)?;
-            her2k(Triangle::Lower, Op::N, -1, left, right, 1, trailing)?;
+            // V Wᴴ + W Vᴴ as one product, which reads and writes the rest once.
+            let panel = Block::at(v.input(), &MatrixLayout::column_major(n, 3 * WIDTH));
+            let left = panel.part(rest.clone(), 0..2 * WIDTH);
+            let right = panel.part(rest.clone(), WIDTH..3 * WIDTH).transposed();
+            let trailing = Block::at((&mut matrix).into(), &square).part(rest.clone(), rest);
+            let update = RankUpdate { device, lower: true, hermitian: T::IS_COMPLEX };
+            let minus = real_factor::<T>(-1.0);
+            update.start(minus, (left, false), (right, T::IS_COMPLEX), 1.factor(), trailing)?;
         }
         Ok(Self { n, matrix, tau, diagonal, beside })
     }
@@ -233,7 +235,7 @@ impl<T: Element> Reduced<T> {
         to: Block<'_>,
         events: &mut Vec<Event>,
     ) -> BlasResult<()> {
-        let (n, count) = (self.n, vectors.len());
+        let (n, count) = (self.n, self.n * to.columns);
         let (square, layout) = (MatrixLayout::column_major(n, n), MatrixLayout::column_major(n, to.columns));
         let mut turned = Buffer::<T>::uninitialised(device, count)?;
         events.push(Kernels::<T>::of(device)?.to_elements(count, (&vectors).into(), (&mut turned).into())?);
@@ -251,7 +253,7 @@ impl<T: Element> Reduced<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::kernels::Product;
+    use super::kernels::{Shape, Way};
     use super::*;
     use crate::host::tridiagonal;
     use lattice_compute::{CacheMode, DeviceOptions, discover};
@@ -264,15 +266,15 @@ mod tests {
         let options = DeviceOptions { cache: CacheMode::Off, ..DeviceOptions::default() };
         for found in discover().devices.into_iter().filter(|found| found.info.fp64) {
             let device = Device::open(&found, &options).unwrap();
-            let products = [Product::Tiles, Product::Strips(1), Product::Strips(3)];
-            for (n, product) in
-                [1, 2, 3, 33, 75].into_iter().flat_map(|n| products.map(|product| (n, product)))
-            {
+            let shape = Shape { lanes: 4, slots: 4, strip: 4, batch: 2, groups: 5 };
+            let alone = Shape { groups: 1, ..shape };
+            let ways = [Way::Rows(shape), Way::Rows(alone), Way::Strips(1), Way::Strips(3)];
+            for (n, way) in [1, 2, 3, 33, 75].into_iter().flat_map(|n| ways.map(|way| (n, way))) {
                 let number = |k: usize| (0.7 * k as f64 * k as f64).cos();
                 let a: Vec<C64> = (0..n * n).map(|k| C64::new(number(k), number(k + 5000))).collect();
                 let mut buffer = Buffer::from_slice(&device, &a).unwrap();
                 let block = Block::at((&mut buffer).into(), &MatrixLayout::column_major(n, n));
-                let kernels = Kernels::<C64>::with(&device, product).unwrap();
+                let kernels = Kernels::<C64>::with(&device, way).unwrap();
                 let reduced = Reduced::with(&kernels, &device, block, n, 1.0).unwrap();
                 let mut twin = a.clone();
                 let expected = tridiagonal::reduce(n, &mut twin);
