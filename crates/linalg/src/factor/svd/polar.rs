@@ -11,15 +11,21 @@ use crate::factor::scale::real_factor;
 use crate::factor::{ColumnSums, Lu, geqrf, potrf, ungqr};
 use crate::gemm::gemm;
 use crate::level1::{axpby, axpy, nrm2};
+use crate::level2::gemv;
 use crate::level3::{Diagonal, Side, Triangle, her2k, herk};
 use crate::matrix::{MatMut, MatRef, MatrixLayout};
 use crate::op::Op;
 use crate::triangular::{Kernels, trsm};
+use lattice_compute::philox::Philox;
 use lattice_compute::scalar::{Element, Real, Scalar};
 use lattice_compute::{Buffer, Device};
+use num_complex::Complex;
 
 /// Most steps. Six are usual, if the bound of the singular values holds.
 const STEPS: usize = 20;
+
+/// Products with A or Aᴴ that estimate its largest singular value.
+const POWERS: usize = 12;
 
 /// Above this weight a step by Cholesky's method would lose digits.
 const LARGEST_WEIGHT: f64 = 100.0;
@@ -93,18 +99,14 @@ fn polar_factor<T: Element>(
     epsilon: f64,
 ) -> BlasResult<Option<Buffer<T>>> {
     let layout = MatrixLayout::column_major(n, n);
-    let norms = [layout, layout.transposed()]
-        .map(|layout| ColumnSums::start(MatRef::new(square, layout)?, None)?.largest());
-    let [along, across] = norms;
-    let size = (along? * across?).sqrt();
-    let size = if size > 0.0 { size } else { 1.0 };
+    let size = upper_bound(square, layout)?;
     let mut x = Buffer::<T>::uninitialised(device, n * n)?;
     let from = Block::at(square.into(), &layout);
     let kernels = Kernels::<T>::of(device)?;
     kernels.copy_scaled(real_factor::<T>(1.0 / size), from, Block::at((&mut x).into(), &layout))?;
     let mut l = lower_bound(&x, layout, epsilon)?;
-    // Singular values below ε may stay below 1. They are nothing beside the others.
-    let singular = l <= epsilon;
+    // Singular values below n ε may stay below 1. They are nothing beside the others.
+    let singular = l <= n as f64 * epsilon;
     let most_change = (5.0 * epsilon).cbrt();
     for _ in 0..STEPS {
         let weights = Weights::of(l);
@@ -127,7 +129,45 @@ fn polar_factor<T: Element>(
     Ok(None)
 }
 
-/// Returns a number that no singular value is likely to be below, of a matrix of norm at most 1.
+/// Returns a number that no singular value is likely to be much above, and 1 for zero.
+///
+/// √(‖A‖₁ ‖A‖∞) is above all of them, for matrices without a pattern by √n. Powers of AᴴA come near to
+/// the largest from below. A singular value that stays above 1 costs a step, but no digits.
+fn upper_bound<T: Element>(square: &Buffer<T>, layout: MatrixLayout) -> BlasResult<f64> {
+    let norms = [layout, layout.transposed()]
+        .map(|layout| ColumnSums::start(MatRef::new(square, layout)?, None)?.largest());
+    let [along, across] = norms;
+    let bound = (along? * across?).sqrt();
+    let mut draw = Philox::new(1, 0, 0);
+    let start: Vec<T> =
+        (0..layout.rows).map(|_| T::from_complex(Complex::from(draw.uniform() - 0.5))).collect();
+    let mut x = Buffer::from_slice(square.device(), &start)?;
+    let mut y = Buffer::<T>::uninitialised(square.device(), layout.rows)?;
+    let (mut norm, mut most) = (nrm2::<T>(&x)?.wait()?, 0.0_f64);
+    let a = MatRef::new(square, layout)?;
+    for op in [Op::N, Op::C].into_iter().cycle().take(POWERS) {
+        if norm == 0.0 || !norm.is_finite() {
+            break;
+        }
+        gemv(op, real_factor::<T>(1.0 / norm), a, &x, 0, &mut y)?;
+        norm = nrm2::<T>(&y)?.wait()?;
+        most = most.max(norm);
+        std::mem::swap(&mut x, &mut y);
+    }
+    let near = 1.1 * most;
+    Ok(if near > 0.0 && near < bound {
+        near
+    } else if bound > 0.0 {
+        bound
+    } else {
+        1.0
+    })
+}
+
+/// Returns a number that no singular value is likely to be much below, of a matrix of norm near 1.
+///
+/// The estimate of ‖A⁻¹‖₁ is a few times ‖A⁻¹‖₂ for matrices without a pattern. A singular value below
+/// the bound costs steps, but no digits.
 fn lower_bound<T: Element>(x: &Buffer<T>, layout: MatrixLayout, epsilon: f64) -> BlasResult<f64> {
     let x = MatRef::new(x, layout)?;
     let norm = ColumnSums::start(x, None)?.largest()?;
@@ -136,8 +176,7 @@ fn lower_bound<T: Element>(x: &Buffer<T>, layout: MatrixLayout, epsilon: f64) ->
         Err(BlasError::Singular { .. }) => f64::INFINITY,
         Err(error) => return Err(error),
     };
-    // The estimate of ‖A⁻¹‖₁ is seldom below a third of it, and ‖A⁻¹‖₂ ≤ √n ‖A⁻¹‖₁.
-    let bound = norm / (3.0 * condition * (layout.rows as f64).sqrt());
+    let bound = norm / condition;
     Ok(if bound.is_finite() { bound.clamp(epsilon, 0.9) } else { epsilon })
 }
 
