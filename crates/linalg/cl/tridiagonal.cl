@@ -303,6 +303,11 @@ static inline Trailing trailing_of(uint n, uint base) {
     return x;
 }
 
+// The compiler is to have many loads under way: loops of loads are written out. `REPEAT` does so for 32 numbers, of which STRIP are used.
+#define REPEAT4(X, c) X(c + 0) X(c + 1) X(c + 2) X(c + 3)
+#define REPEAT8(X, c) REPEAT4(X, c + 0) REPEAT4(X, c + 4)
+#define REPEAT(X) REPEAT8(X, 0) REPEAT8(X, 8) REPEAT8(X, 16) REPEAT8(X, 24)
+
 // The units of strips 0 to t - 1.
 static inline uint units_before(uint t) {
     const uint whole = t / DEPTH;
@@ -359,19 +364,31 @@ static inline wide update_stage(uint n, uint k, uint j, element share, __local e
         const ulong i = begin + lane;
         element change = (element)0;
         if (i < n) {
-            for (uint l = slot; l < j; l += SLOTS) {
-                const ulong column = (ulong)l * n;
-                element here;
-                element there;
-                if (l + 1 == j) {
-                    here = fresh[i] + multiply(share, v[column + i]);
-                    there = fresh[k] + multiply(share, v[column + k]);
-                    w[column + i] = here;
-                } else {
-                    here = w[column + i];
-                    there = w[column + k];
-                }
-                change += multiply(v[column + i], conjugate_if(1, there)) + multiply(here, conjugate_if(1, v[column + k]));
+            for (uint l = slot; l < j; l += 4 * SLOTS) {
+                element of_v[4];
+                element of_w[4];
+                element v_here[4];
+                element w_here[4];
+#define LOAD_TERM(c)                                                                                                                              \
+    {                                                                                                                                             \
+        const uint other = min(l + (c) * SLOTS, j - 1);                                                                                           \
+        __global element *from = other + 1 == j ? fresh : w + (ulong)other * n;                                                                   \
+        of_v[c] = v[(ulong)other * n + i];                                                                                                        \
+        v_here[c] = v[(ulong)other * n + k];                                                                                                      \
+        of_w[c] = from[i];                                                                                                                        \
+        w_here[c] = from[k];                                                                                                                      \
+    }
+#define ADD_TERM(c)                                                                                                                               \
+    if (l + (c) * SLOTS < j) {                                                                                                                    \
+        if (l + (c) * SLOTS + 1 == j) {                                                                                                           \
+            of_w[c] += multiply(share, of_v[c]);                                                                                                  \
+            w_here[c] += multiply(share, v_here[c]);                                                                                              \
+            w[(ulong)(j - 1) * n + i] = of_w[c];                                                                                                  \
+        }                                                                                                                                         \
+        change += multiply(of_v[c], conjugate_if(1, w_here[c])) + multiply(of_w[c], conjugate_if(1, v_here[c]));                                  \
+    }
+                REPEAT4(LOAD_TERM, 0)
+                REPEAT4(ADD_TERM, 0)
             }
         }
         change = sum_of_slots(sums, change);
@@ -414,10 +431,9 @@ static inline void multiply_stage(Trailing x, wide scale, __local element *acros
             across[item] = first + item < n ? reflector_at(column, x.base, scale, first + item) : (element)0;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-        element sums[STRIP];
-        for (uint c = 0; c < STRIP; c++) {
-            sums[c] = (element)0;
-        }
+        element sums[32];
+#define CLEAR(c) sums[c] = (element)0;
+        REPEAT(CLEAR)
         for (; unit < last; unit++) {
             const ulong i = first + GROUP * (ulong)(unit - strip_begin) + item;
             if (i >= n) {
@@ -427,42 +443,44 @@ static inline void multiply_stage(Trailing x, wide scale, __local element *acros
             const element down = reflector_at(column, x.base, scale, i);
             element of_row = (element)0;
             if (i >= first + STRIP) {
-#pragma unroll
-                for (uint c = 0; c < STRIP; c++) {
-                    const element at = line[c * n];
-                    of_row += multiply(at, across[c]);
-                    sums[c] += multiply(conjugate_if(1, at), down);
-                }
+                element at[32];
+#define LOAD(c) at[c] = (c) < STRIP ? line[(c) < STRIP ? (c) * n : 0] : (element)0;
+#define ADD(c)                                                                                                                                    \
+    if ((c) < STRIP) {                                                                                                                            \
+        of_row += multiply(at[c], across[(c) < STRIP ? (c) : 0]);                                                                                 \
+        sums[c] += multiply(conjugate_if(1, at[c]), down);                                                                                        \
+    }
+                REPEAT8(LOAD, 0) REPEAT8(LOAD, 8)
+                REPEAT8(ADD, 0) REPEAT8(ADD, 8)
+                REPEAT8(LOAD, 16) REPEAT8(LOAD, 24)
+                REPEAT8(ADD, 16) REPEAT8(ADD, 24)
             } else {
-#pragma unroll
-                for (uint c = 0; c < STRIP; c++) {
-                    if (first + c < i) {
-                        const element at = line[c * n];
-                        of_row += multiply(at, across[c]);
-                        sums[c] += multiply(conjugate_if(1, at), down);
-                    } else if (first + c == i) {
-                        of_row += multiply(real_part(line[c * n]), across[c]);
-                    }
-                }
+#define ADD_BELOW(c)                                                                                                                              \
+    if ((c) < STRIP && first + (c) <= i) {                                                                                                        \
+        const element here = line[(c) * n];                                                                                                       \
+        const bool below = first + (c) < i;                                                                                                       \
+        of_row += multiply(below ? here : real_part(here), across[(c) < STRIP ? (c) : 0]);                                                        \
+        sums[c] += below ? multiply(conjugate_if(1, here), down) : (element)0;                                                                    \
+    }
+                REPEAT(ADD_BELOW)
             }
             parts[strip * n + i] = of_row;
         }
         // Sums of the columns over the work-items, BATCH columns at a time.
-#pragma unroll
-        for (uint from = 0; from < STRIP; from += BATCH) {
-#pragma unroll
-            for (uint c = 0; c < BATCH; c++) {
-                lanes[c * (GROUP + 1) + item] = sums[from + c];
-            }
-            barrier(CLK_LOCAL_MEM_FENCE);
-            const uint c = item % BATCH;
-            element sum = (element)0;
-            for (uint other = item / BATCH; other < GROUP; other += GROUP / BATCH) {
-                sum += lanes[c * (GROUP + 1) + other];
-            }
-            halves[(from + c) * (GROUP / BATCH) + item / BATCH] = sum;
-            barrier(CLK_LOCAL_MEM_FENCE);
-        }
+#define GATHER(c)                                                                                                                                 \
+    if ((c) < STRIP) {                                                                                                                            \
+        lanes[((c) % BATCH) * (GROUP + 1) + item] = sums[c];                                                                                      \
+    }                                                                                                                                             \
+    if ((c) < STRIP && (c) % BATCH == BATCH - 1) {                                                                                                \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                                                                             \
+        element sum = (element)0;                                                                                                                 \
+        for (uint other = item / BATCH; other < GROUP; other += GROUP / BATCH) {                                                                  \
+            sum += lanes[(item % BATCH) * (GROUP + 1) + other];                                                                                   \
+        }                                                                                                                                         \
+        halves[((c) - (BATCH - 1) + item % BATCH) * (GROUP / BATCH) + item / BATCH] = sum;                                                        \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                                                                             \
+    }
+        REPEAT(GATHER)
         {
             // DEPTH work-items for each column.
             element sum = (element)0;
@@ -497,8 +515,12 @@ static inline wide combine_stage(Trailing x, uint k, uint j, __local element *su
         element share = (element)0;
         if (i < n) {
             const uint strip = (uint)((i - x.base) / STRIP);
-            for (uint s = slot; s <= strip; s += SLOTS) {
-                share += parts[s * n + i];
+            for (uint s = slot; s <= strip; s += 8 * SLOTS) {
+                element part[8];
+#define LOAD_PART(c) part[c] = parts[min(s + (c) * SLOTS, strip) * n + i];
+#define ADD_PART(c) share += s + (c) * SLOTS <= strip ? part[c] : (element)0;
+                REPEAT8(LOAD_PART, 0)
+                REPEAT8(ADD_PART, 0)
             }
             const uint t = x.strips - 1 - strip;
             const uint unit = units_before(t);
@@ -506,8 +528,25 @@ static inline wide combine_stage(Trailing x, uint k, uint j, __local element *su
             for (uint s = slot; s < groups; s += SLOTS) {
                 share += column_parts[s * n + i];
             }
-            for (uint l = slot; l < j; l += SLOTS) {
-                share -= multiply(v[l * n + i], dots[l]) + multiply(w[l * n + i], dots[j + l]);
+            for (uint l = slot; l < j; l += 4 * SLOTS) {
+                element of_v[4];
+                element of_w[4];
+                element v_dot[4];
+                element w_dot[4];
+#define LOAD_CHANGE(c)                                                                                                                            \
+    {                                                                                                                                             \
+        const uint other = min(l + (c) * SLOTS, j - 1);                                                                                           \
+        of_v[c] = v[other * n + i];                                                                                                               \
+        of_w[c] = w[other * n + i];                                                                                                               \
+        w_dot[c] = dots[other];                                                                                                                   \
+        v_dot[c] = dots[j + other];                                                                                                               \
+    }
+#define ADD_CHANGE(c)                                                                                                                             \
+    if (l + (c) * SLOTS < j) {                                                                                                                    \
+        share -= multiply(of_v[c], w_dot[c]) + multiply(of_w[c], v_dot[c]);                                                                       \
+    }
+                REPEAT4(LOAD_CHANGE, 0)
+                REPEAT4(ADD_CHANGE, 0)
             }
         }
         const element sum = multiply(tau[k], sum_of_slots(sums, share));
@@ -571,8 +610,15 @@ reduce_panel(uint n, uint first, uint width, uint first_stage, uint last_stage, 
             for (uint dot = groups - 1 - group; dot < 2 * j; dot += groups) {
                 __global element *other = (dot < j ? w : v) + (ulong)(dot % j) * n;
                 wide own = wide_of(0.0, 0.0);
-                for (ulong i = k + 1 + (ulong)item; i < n; i += GROUP) {
-                    own += times(conjugated(widened(other[i])), widened(reflector_at(column, k + 1, made.scale, i)));
+                for (ulong i = k + 1 + (ulong)item; i < n; i += 8 * GROUP) {
+                    element left[8];
+                    element right[8];
+#define LOAD_PAIR(c)                                                                                                                              \
+    left[c] = other[min(i + (c) * GROUP, (ulong)n - 1)];                                                                                          \
+    right[c] = reflector_at(column, k + 1, made.scale, min(i + (c) * GROUP, (ulong)n - 1));
+#define ADD_PAIR(c) own += i + (c) * GROUP < n ? times(conjugated(widened(left[c])), widened(right[c])) : wide_of(0.0, 0.0);
+                    REPEAT8(LOAD_PAIR, 0)
+                    REPEAT8(ADD_PAIR, 0)
                 }
                 const wide sum = sum_of_group(sums, GROUP, own);
                 if (item == 0) {

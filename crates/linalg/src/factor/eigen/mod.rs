@@ -261,6 +261,11 @@ mod tests {
 
     type C64 = Complex<f64>;
 
+    /// True if the tests run under a simulator and must be tiny.
+    pub fn small() -> bool {
+        std::env::var_os("LATTICE_CL_TEST_SMALL").is_some_and(|v| !v.is_empty() && v != "0")
+    }
+
     #[test]
     fn a_reduction_has_the_reflectors_of_the_twin() {
         let options = DeviceOptions { cache: CacheMode::Off, ..DeviceOptions::default() };
@@ -269,7 +274,8 @@ mod tests {
             let shape = Shape { lanes: 4, slots: 4, strip: 4, batch: 2, groups: 5 };
             let alone = Shape { groups: 1, ..shape };
             let ways = [Way::Rows(shape), Way::Rows(alone), Way::Strips(1), Way::Strips(3)];
-            for (n, way) in [1, 2, 3, 33, 75].into_iter().flat_map(|n| ways.map(|way| (n, way))) {
+            let sizes: &[usize] = if small() { &[3, 35] } else { &[1, 2, 3, 33, 75] };
+            for (n, way) in sizes.iter().flat_map(|&n| ways.map(|way| (n, way))) {
                 let number = |k: usize| (0.7 * k as f64 * k as f64).cos();
                 let a: Vec<C64> = (0..n * n).map(|k| C64::new(number(k), number(k + 5000))).collect();
                 let mut buffer = Buffer::from_slice(&device, &a).unwrap();
