@@ -8,6 +8,8 @@ mod divide;
 mod kernels;
 mod level;
 mod merge;
+#[cfg(test)]
+mod samples;
 mod values;
 
 use super::check_rows;
@@ -254,17 +256,13 @@ impl<T: Element> Reduced<T> {
 #[cfg(test)]
 mod tests {
     use super::kernels::{Shape, Way};
+    use super::samples::small;
     use super::*;
     use crate::host::tridiagonal;
     use lattice_compute::{CacheMode, DeviceOptions, discover};
     use num_complex::Complex;
 
     type C64 = Complex<f64>;
-
-    /// True if the tests run under a simulator and must be tiny.
-    pub fn small() -> bool {
-        std::env::var_os("LATTICE_CL_TEST_SMALL").is_some_and(|v| !v.is_empty() && v != "0")
-    }
 
     #[test]
     fn a_reduction_has_the_reflectors_of_the_twin() {

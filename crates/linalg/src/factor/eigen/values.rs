@@ -91,9 +91,8 @@ fn by_counts(
 
 #[cfg(test)]
 mod tests {
+    use super::super::samples::{matrices, small};
     use super::*;
-    use crate::factor::eigen::divide::tests::matrices;
-    use crate::factor::eigen::tests::small;
     use lattice_compute::{CacheMode, DeviceOptions, discover};
 
     #[test]
