@@ -1,48 +1,14 @@
 //! A X = B by factors of a dense A, on one device or by blocks of columns on all.
 
+use super::factors::{Factors, Number};
 use super::kept::Kept;
-use lattice_cl::blas::factor::{Cholesky, Lu, Qr, Refined, Wide, gels, mixed_gesv, mixed_posv};
-use lattice_cl::blas::split::factor::{self as split, Divisible, FactorParams, Finished};
+use lattice_cl::blas::factor::{Cholesky, Lu, Qr, Refined, gels, mixed_gesv, mixed_posv};
+use lattice_cl::blas::split::factor::{self as split, FactorParams, Finished};
 use lattice_cl::blas::split::{HostMut, HostRef};
 use lattice_cl::blas::{BlasError, BlasResult, Diagonal, MatMut, MatRef, MatrixLayout, Op, Triangle};
 use lattice_cl::device::{Buffer, Device, Team};
 use lattice_cl::scalar::Element;
 use serde::Serialize;
-use std::str::FromStr;
-
-/// The factors that solve a system.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Factors {
-    Cholesky,
-    Lu,
-    Qr,
-}
-
-impl Factors {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Cholesky => "cholesky",
-            Self::Lu => "lu",
-            Self::Qr => "qr",
-        }
-    }
-}
-
-impl FromStr for Factors {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        [Self::Cholesky, Self::Lu, Self::Qr]
-            .into_iter()
-            .find(|factors| factors.name() == text)
-            .ok_or_else(|| format!("`{text}` names no factors; choose cholesky, lu or qr"))
-    }
-}
-
-/// Elements of double precision that all factorisations take.
-pub trait Number: Wide + Divisible {}
-
-impl<T: Wide + Divisible> Number for T {}
 
 /// A system with a dense matrix, row after row.
 #[derive(Clone, Copy)]

@@ -1,6 +1,6 @@
 //! The state of a factorisation by blocks of columns, as a checkpoint has it.
 
-use super::direct::{Factors, Number};
+use super::factors::{Factors, Number};
 use lattice_cl::blas::MatrixLayout;
 use lattice_cl::blas::split::factor::Finished;
 use lattice_solvers::SolverState;

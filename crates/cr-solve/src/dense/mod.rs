@@ -1,10 +1,11 @@
 //! `cr-solve solve` and `least-squares` with a dense matrix: by its factors.
 
 mod direct;
+mod factors;
 mod kept;
 mod residual;
 
-pub use direct::Factors;
+pub use factors::Factors;
 
 use crate::Common;
 use crate::arguments::Overwriting;
@@ -16,7 +17,8 @@ use crate::outputs::check_files;
 use crate::provenance::Provenance;
 use crate::report::{Report, Table, scientific};
 use crate::team::{device_names, select_team};
-use direct::{Number, Refinement, Refusal, Solution, System, expect};
+use direct::{Refinement, Refusal, Solution, System, expect};
+use factors::Number;
 use kept::{Failed, Kept};
 use lattice_cl::blas::BlasError;
 use lattice_cl::blas::split::SplitParams;

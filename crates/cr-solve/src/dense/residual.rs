@@ -1,6 +1,7 @@
 //! Facts of a dense system, from its definition in double.
 
-use super::direct::{Number, System};
+use super::direct::System;
+use super::factors::Number;
 use lattice_cl::io::DenseMatrix;
 use lattice_cl::scalar::Element;
 use num_complex::Complex64;
