@@ -16,6 +16,13 @@
 // Large transforms on GPUs have a program of their own (`FIXED`), in which lengths and the sequence of passes are constants.
 // crates/linalg/src/fft/fixed.rs makes its text.
 
+// Ahead of a pass. In place, items behind the last line read what another item writes in the end: reads of all come first.
+#if LOCAL_SIZE > 1
+#define PASS_BARRIER barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#else
+#define PASS_BARRIER
+#endif
+
 #define COMPLEX_LINES 0 // complex numbers
 #define REAL_LINES 1    // real numbers, lines in pairs
 #define HALF_LINES 2    // the first n/2 + 1 results of real lines, in pairs

@@ -91,7 +91,7 @@ static inline __local vreal *run_passes(ulong radices, const uint m, const uint 
 {
     for (uint l = 1; radices != 0; radices >>= 4) {
         const uint radix = (uint)(radices & 15) + 1;
-        GROUP_BARRIER;
+        PASS_BARRIER;
         pass(radix, l, m, vectors, plane, roots, from, to);
         l *= radix;
         __local vreal *const swapped = from;

@@ -109,7 +109,7 @@ impl Fixed {
             let [from, to] = names;
             writeln!(
                 text,
-                "    GROUP_BARRIER;\n    pass_{radix}({l}u, m, vectors, plane, roots, {from}, {to});"
+                "    PASS_BARRIER;\n    pass_{radix}({l}u, m, vectors, plane, roots, {from}, {to});"
             )
             .expect("text has room");
             l *= radix;
