@@ -27,7 +27,7 @@ test: setup
 check: test blas-testers
 	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet --test site_terms --test domains --test even_odd --test preconditioning --test fixed_point_clover --test multigrid --test memory_of_jobs --test quenched_plaquette --test edited_tuning_file --test fft
 	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet -p lattice-poisson -p lattice-xc -p lattice-md
-	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet -p lattice-linalg --features ndarray --test eigen --test svd --test half --test ndarray_views
+	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet -p lattice-linalg --features ndarray,faer --test eigen --test svd --test half --test ndarray_views --test faer_matrices
 	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet -p cr-solve --test mpi
 	CARGO="$(CARGO)" scripts/test-ranks.sh
 	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet --lib solve::tests

@@ -43,11 +43,14 @@
 //! threads that copy leave cores to the drivers (`copiers`).
 //!
 //! With the feature `ndarray`, views of its two-dimensional arrays become operands by `try_into`.
+//! With the feature `faer`, a `HostMatrix` is a copy of one of its matrices, and an operand.
 //!
 //! Devices without double precision are in no team, so in no product either.
 
 mod copiers;
 pub mod factor;
+#[cfg(feature = "faer")]
+mod faer_matrices;
 mod feeder;
 mod host_matrix;
 mod job;
@@ -63,6 +66,8 @@ mod supply;
 mod transfer;
 mod worker;
 
+#[cfg(feature = "faer")]
+pub use faer_matrices::HostMatrix;
 pub use host_matrix::{HostMut, HostRef};
 pub use rate::rate;
 pub use report::{Share, SplitReport};
