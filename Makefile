@@ -25,7 +25,7 @@ test: setup
 	CARGO="$(CARGO)" scripts/book.sh
 
 check: test blas-testers
-	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet --test site_terms --test domains --test even_odd --test preconditioning --test fixed_point_clover --test multigrid --test memory_of_jobs --test quenched_plaquette --test edited_tuning_file --test fft
+	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet --test site_terms --test domains --test even_odd --test preconditioning --test fixed_point_clover --test multigrid --test memory_of_jobs --test quenched_plaquette --test edited_tuning_file --test fft --test modes
 	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet -p lattice-poisson -p lattice-xc -p lattice-md
 	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet -p lattice-linalg --features ndarray,faer --test eigen --test svd --test half --test ndarray_views --test faer_matrices
 	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet -p cr-solve --test mpi

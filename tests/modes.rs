@@ -2,11 +2,12 @@
 
 mod common;
 
-use common::{all_combinations, team_of, teams};
+use common::{all_combinations, shared, team_of, teams};
 use lattice_cl::device::{DeviceError, Team};
 use lattice_cl::field::{SpinorField, StoredField};
 use lattice_cl::geometry::{Boundary, Lattice};
 use lattice_cl::host::{Spinor, random};
+use lattice_cl::io::read_gauge;
 use lattice_cl::job::{Action, Deflation, Job, Method, Problem, Task};
 use lattice_cl::modes::{DiracModes, ModesError, ModesFileError, ModesParams};
 use lattice_cl::operator::{Dirac, Kappa, SchurSymmetry, SiteTerm, System};
@@ -208,6 +209,12 @@ fn modes_on_4_to_the_4_are_those_of_a_dense_solve() {
     let cases =
         [SiteTerm::Scalar, CLOVER, TWISTED].map(|term| (term, System::Normal, Preconditioning::EvenOdd));
     check_against_dense(&team_of(1), "4^4", extents, &links, &cases);
+    let Some(shared) = shared() else { return };
+    for name in ["lat.sample.l4444.ildg", "chroma_disordered_4444.ildg"] {
+        let links = Arc::new(read_gauge(shared.join("data").join(name)).unwrap());
+        let [wilson, clover, _] = cases;
+        check_against_dense(&team_of(1), name, extents, &links, &[wilson, clover]);
+    }
 }
 
 #[test]
