@@ -89,6 +89,7 @@ if [ -n "$lapack" ]; then
     done
     # Factors in single precision, refined in double.
     tester xlintstds "$lapack/dstest.in" 4 "$lapack"
+    tester xlintstzc "$lapack/zctest.in" 4 "$lapack"
 else
     echo "SKIPPED: blas-testers: no xlintstd under /usr/lib/*/lapack; install LAPACK's test programs (liblapack-test)." >&2
 fi
