@@ -49,6 +49,20 @@ if [ -n "$python" ]; then
     with_lattice "$python" "$scripts/blas-programs.py" lattice.npz
     "$python" "$scripts/blas-programs.py" own.npz lattice.npz
     expect_calls NumPy sgemm dgemm cgemm zgemm dgesv zgesv dpotrf dgetrf dgeqrf dorgqr
+    LATTICE_CL_BLAS_DEVICE=0.0 with_lattice "$python" "$scripts/blas-programs.py" lattice.npz
+    expect_calls "NumPy on a named device" dgemm dgetrf
+    for setting in LATTICE_CL_BLAS_OFF=1 LATTICE_CL_BLAS_DEVICE=nowhere; do
+        (export "${setting?}" && with_lattice "$python" "$scripts/blas-programs.py" lattice.npz) 2>warnings
+        "$python" "$scripts/blas-programs.py" own.npz lattice.npz
+        [ ! -e calls ] || {
+            echo "blas-programs: error: $setting: calls were computed by lattice-cl" >&2
+            exit 1
+        }
+    done
+    grep -q nowhere warnings || {
+        echo "blas-programs: error: nothing warns of a device that is not there" >&2
+        exit 1
+    }
 else
     echo "SKIPPED: blas-programs: no Python with NumPy; name one by PYTHON." >&2
 fi

@@ -15,11 +15,16 @@
 //! * queries of LAPACK for the size of a workspace,
 //! * calls with fewer operations than `LATTICE_CL_BLAS_LEAST`, and levels 1 and 2 unless that is 0,
 //! * calls whose names have none of the words in `LATTICE_CL_BLAS_ONLY`, if that is set,
+//! * all calls, if `LATTICE_CL_BLAS_OFF` is 1,
 //! * calls that the device fails at, with a warning on stderr,
 //! * calls of a process that was forked after the device was opened.
 //!
 //! Wheels of Python load their libraries so that no other one sees them. They are found among all
 //! libraries that the process has loaded.
+//!
+//! # Device
+//! The first large call opens the device that `LATTICE_CL_BLAS_DEVICE` names: `0.0` or a part of its
+//! name. By default it is the fastest one.
 //!
 //! # Memory
 //! A call copies its operands to the device and its result back. Only results are written: nothing

@@ -1,7 +1,8 @@
 //! The caller's vectors and matrices, on the way to the device and back.
 
+use crate::settings;
 use lattice_cl::blas::{MatMut, MatRef, MatrixLayout, Order, Triangle, VecMut, VecRef, VectorLayout};
-use lattice_cl::device::{Buffer, Device, Selector, Team};
+use lattice_cl::device::{Buffer, Device, Team};
 use lattice_cl::scalar::Element;
 use std::fmt::Display;
 use std::ops::Range;
@@ -12,7 +13,7 @@ use std::sync::LazyLock;
 static DEVICE: LazyLock<(u32, Option<Device>)> = LazyLock::new(|| (std::process::id(), open()));
 
 fn open() -> Option<Device> {
-    let device = done(Team::select(Selector::Auto))?.devices().first().cloned();
+    let device = done(Team::select(settings::device()))?.devices().first().cloned();
     if device.is_none() {
         eprintln!(
             "lattice-cl-blas: warning: there is no OpenCL device; the next library answers all calls. Install one, for \

@@ -1,5 +1,7 @@
 //! Settings by environment variables, each of which is read once.
 
+use lattice_cl::device::Selector;
+use std::convert::Infallible;
 use std::sync::LazyLock;
 
 /// Operations below which a call is passed on, unless the user says otherwise.
@@ -24,6 +26,17 @@ static ONLY: LazyLock<Option<Vec<String>>> = LazyLock::new(|| {
     Some(text.split(',').map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect())
 });
 
+/// `true` if `LATTICE_CL_BLAS_OFF` is set, and neither empty nor 0.
+static OFF: LazyLock<bool> = LazyLock::new(|| {
+    std::env::var_os("LATTICE_CL_BLAS_OFF").is_some_and(|text| !text.is_empty() && text != "0")
+});
+
+/// Returns the device that the user names. By default it is the fastest one.
+pub fn device() -> Selector {
+    let Ok(text) = std::env::var("LATTICE_CL_BLAS_DEVICE") else { return Selector::Auto };
+    text.parse().unwrap_or_else(|error: Infallible| match error {})
+}
+
 /// Passes a call on if it has too few multiplications and additions for a device.
 pub fn worth<T: lattice_cl::scalar::Element>(products: f64) -> Option<()> {
     // A complex product has four real ones.
@@ -40,5 +53,5 @@ pub fn worth_moving() -> Option<()> {
 
 /// Tells whether the user wants calls of this name to be computed here.
 pub fn is_wanted(name: &str) -> bool {
-    ONLY.as_ref().is_none_or(|words| words.iter().any(|word| name.contains(word.as_str())))
+    !*OFF && ONLY.as_ref().is_none_or(|words| words.iter().any(|word| name.contains(word.as_str())))
 }
