@@ -9,6 +9,7 @@ mod factors;
 mod lock;
 mod search;
 mod session;
+mod single;
 
 pub use factors::Factoring;
 pub use lock::Lock;
