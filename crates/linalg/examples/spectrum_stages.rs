@@ -132,15 +132,15 @@ fn report(recorder: &Recorder) -> Outcome<()> {
     for record in recorder.take()? {
         let Some(first) = record.commands.first() else { continue };
         let begin = first.span.start;
-        let ends = |name: &str| {
-            let of_name = || record.commands.iter().filter(|command| command.span.name == name);
+        let ends = |names: &[&str]| {
+            let of_name = || record.commands.iter().filter(|command| names.contains(&&*command.span.name));
             let start = of_name().map(|command| command.span.start).min();
             let end = of_name().map(|command| command.span.start + command.span.duration).max();
             start.zip(end)
         };
         let last = record.commands.iter().map(|command| command.span.start + command.span.duration).max();
         if let (Some((reduced_from, reduced)), Some((solved, _)), Some(last)) =
-            (ends("update_column"), ends("to_elements"), last)
+            (ends(&["reduce_panel", "update_column"]), ends(&["to_elements"]), last)
         {
             let stages = [
                 ("before the reduction", begin, reduced_from),
