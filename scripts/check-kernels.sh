@@ -37,7 +37,7 @@ check() {
 }
 
 everything='--data-races --uninitialized --check-api'
-for test in device kernels_level1 kernels_bandwidth ladder matrix_operations cholesky lu qr eigen svd batch sparse_products gemm gauge_devices hadron_devices fft potentials pair_forces pair_motion grouped; do
+for test in device kernels_level1 kernels_bandwidth ladder matrix_operations cholesky lu qr constrained eigen svd batch sparse_products gemm gauge_devices hadron_devices fft potentials pair_forces pair_motion grouped; do
     check "$test" "$everything"
 done
 check lattice_linalg "$everything" factor::eigen::level factor::eigen::values factor::eigen::tests

@@ -61,6 +61,13 @@ impl<'a> Block<'a> {
         self.part(rows, 0..self.columns)
     }
 
+    /// Returns the elements on the diagonal of a square as one column.
+    pub fn diagonal(self) -> Self {
+        // From one element of the diagonal to the next it is a row and a column.
+        let lines = self.along_columns().transposed();
+        Self { columns: 1, leading_dimension: self.leading_dimension + 1, ..lines }
+    }
+
     /// Returns the elements from one row to the next, and from one column to the next.
     pub fn steps(&self) -> [usize; 2] {
         match self.order {

@@ -378,3 +378,46 @@ fn each_matrix_of_a_batch_has_its_own_info() {
         assert!(error.to_string().ends_with("(as it has rows at most; transpose it), 3 found"), "{error}");
     }
 }
+
+fn whole_bases<T: Element>(device: &Device, draw: &mut Draw, [rows, columns]: [usize; 2]) {
+    let fewer = rows.min(columns);
+    let layout = draw.layout(rows, columns);
+    let held = Held::new(layout, nan(), everywhere, |_, _| draw.number::<T>());
+    let a = held.wide();
+    let what = format!("{rows}×{columns} on {}", device.label());
+    let buffer = Buffer::from_slice(device, &held.elements).unwrap();
+    let extents = [rows, columns].map(|n| draw.layout(n, n));
+    let mut factors = extents.map(|layout| Held::new(layout, guard::<T>(), everywhere, |_, _| nan()));
+    let mut places = factors.each_ref().map(|held| Buffer::from_slice(device, &held.elements).unwrap());
+    let mut values = Buffer::<T::Real>::zeroed(device, fewer).unwrap();
+    let [u, vt] = &mut places;
+    let vectors =
+        SingularVectors { u: MatMut::new(u, extents[0]).unwrap(), vt: MatMut::new(vt, extents[1]).unwrap() };
+    let info = gesvd(MatRef::new(&buffer, layout).unwrap(), &mut values, Some(vectors)).unwrap();
+    assert_eq!(info.wait().unwrap(), 0, "{what}");
+    for (held, place) in factors.iter_mut().zip(&places) {
+        held.take(&what, place.to_vec().unwrap());
+    }
+    let (u, v) = (factors[0].wide(), entering(Op::C, columns, &factors[1].wide()));
+    for (name, basis, n) in [("U", &u, rows), ("V", &v, columns)] {
+        let rest = difference(&product(&entering(Op::C, n, basis), n, basis, n), &identity(n));
+        expect_ratio(&format!("whole {name} {what}"), norm1(&rest, n), n as f64 * epsilon::<T>());
+    }
+    let values: Vec<f64> = values.to_vec().unwrap().iter().map(|value| value.to_f64()).collect();
+    check_factors::<T>(&what, &a, [rows, columns], (&u[..rows * fewer], &values, &v[..columns * fewer]));
+}
+
+#[test]
+fn bases_are_completed_where_all_of_their_vectors_are_wanted() {
+    for device in devices() {
+        let draw = &mut Draw::new(11);
+        let shapes: &[[usize; 2]] = if small() {
+            &[[5, 2], [2, 5]]
+        } else {
+            &[[1, 4], [4, 0], [0, 3], [7, 3], [3, 7], [9, 9], [140, 70], [33, 131]]
+        };
+        for &shape in shapes {
+            for_all_elements!(whole_bases(&device, draw, shape));
+        }
+    }
+}

@@ -10,6 +10,7 @@
 //!
 //! [`heevd`] finds eigenvalues and eigenvectors of Hermitian matrices, [`heevd_range`] some of them.
 //! [`gesvd`] finds singular values and vectors of any matrix.
+//! [`gglse`] solves least squares under linear constraints.
 //!
 //! Functions with LAPACK's names work in place on views of matrices. They return when the work is
 //! enqueued. Factorisations return an [`Info`], which is read when it is waited for. The owners
@@ -47,7 +48,7 @@ pub use info::Info;
 pub use lu::{Determinant, Lu, gesv, getrf, getri, getrs};
 pub use mixed::{FallBack, Refined, mixed_gesv, mixed_posv};
 pub(crate) use qr::check_op;
-pub use qr::{Qr, gels, geqrf, ungqr, unmqr};
+pub use qr::{Qr, gels, geqrf, gglse, ungqr, unmqr};
 pub use svd::{SingularVectors, SvdMethod, gesvd, gesvd_with};
 
 use super::block::Block;
@@ -118,9 +119,7 @@ fn diagonal<T: Element>(device: &Device, a: Block<'_>) -> BlasResult<Vec<Complex
         return Ok(Vec::new());
     }
     let mut dense = Buffer::<T>::uninitialised(device, a.rows)?;
-    // From one element of the diagonal to the next it is a row and a column.
-    let line =
-        Block { columns: 1, leading_dimension: a.leading_dimension + 1, ..a.along_columns().transposed() };
+    let line = a.diagonal();
     let to = Block { leading_dimension: 1, elements: (&mut dense).into(), ..line };
     Kernels::<T>::of(device)?.copy_scaled(1.factor().keeping(), line, to)?;
     Ok(dense.to_vec()?.into_iter().map(Element::to_complex).collect())

@@ -69,7 +69,7 @@ mod worker;
 #[cfg(feature = "faer")]
 pub use faer_matrices::HostMatrix;
 pub use host_matrix::{HostMut, HostRef};
-pub use rate::rate;
+pub use rate::{rate, upload_rate};
 pub use report::{Share, SplitReport};
 pub use resident::{Copies, RowShards, gemm_resident};
 

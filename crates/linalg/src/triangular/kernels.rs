@@ -2,7 +2,7 @@
 
 use crate::block::Block;
 use crate::matrix::Order;
-use lattice_compute::scalar::{Element, Factor};
+use lattice_compute::scalar::{Element, Factor, Scalar};
 use lattice_compute::{
     Argument, Device, DeviceKind, Event, Kernel, KernelFamily, KernelKey, Parameter, Range, Result,
 };
@@ -158,6 +158,29 @@ impl<T: Element> Kernels<T> {
         let extents = [y.rows, y.columns].map(|extent| Argument::value(extent as u64));
         let alpha = [Argument::value(alpha.for_kernel())];
         let arguments = [&extents[..], &alpha, &x.arguments(), &y.arguments()].concat();
+        self.copy_scaled.launch(range, &arguments)
+    }
+
+    /// Starts Y = X for blocks of one shape, with rows or columns in reversed order.
+    pub fn copy_reversed(&self, reversed: [bool; 2], x: Block<'_>, y: Block<'_>) -> Result<Event> {
+        let along = y.order == Order::ColumnMajor;
+        let (x, y) = if along { (x, y) } else { (x.transposed(), y.transposed()) };
+        let [rows, columns] = if along { reversed } else { [reversed[1], reversed[0]] };
+        let [down, across] = x.steps();
+        // The kernel's arithmetic wraps around: a step back is a large step.
+        let step = |step: usize, back: bool| if back { (step as u64).wrapping_neg() } else { step as u64 };
+        let first =
+            if rows { (x.rows - 1) * down } else { 0 } + if columns { (x.columns - 1) * across } else { 0 };
+        let from = [
+            x.elements.skip(first),
+            Argument::value(step(down, rows)),
+            Argument::value(step(across, columns)),
+        ];
+        let range = Range::new([y.rows, y.columns].map(|extent| extent.next_multiple_of(TILE)), [TILE, TILE]);
+        let extents = [y.rows, y.columns].map(|extent| Argument::value(extent as u64));
+        let one: Factor<T> = 1.factor();
+        let alpha = [Argument::value(one.keeping().for_kernel())];
+        let arguments = [&extents[..], &alpha, &from, &y.arguments()].concat();
         self.copy_scaled.launch(range, &arguments)
     }
 

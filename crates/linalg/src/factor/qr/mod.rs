@@ -4,11 +4,13 @@
 //! meet: the sums that make a reflector are also those that apply it. Panels are put together to
 //! blocks of 128 columns, and blocks are applied by products. No number is ever read by the host.
 
+mod constrained;
 mod kernels;
 mod least_squares;
 mod owned;
 mod reflectors;
 
+pub use constrained::gglse;
 pub use least_squares::gels;
 pub use owned::Qr;
 

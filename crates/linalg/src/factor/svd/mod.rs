@@ -3,13 +3,14 @@
 //! Matrices with more rows than columns are factorised by QR first. What is left is square. A polar
 //! decomposition and the eigenvalues of its Hermitian factor follow, or one-sided Jacobi rotations.
 
+mod basis;
 mod jacobi;
 mod kernels;
 mod polar;
 
 use super::check_rows;
 use super::info::{Info, Word};
-use super::qr::{Kernels as QrKernels, geqrf, ungqr, unmqr};
+use super::qr::{geqrf, unmqr};
 use super::scale::{fill_with_nan, real_factor, scale_of};
 use crate::block::Block;
 use crate::completion::Completion;
@@ -43,9 +44,11 @@ pub enum SvdMethod {
 /// The places of singular vectors.
 #[derive(Debug)]
 pub struct SingularVectors<'a, T> {
-    /// U, as many rows as A, and a column for each singular value.
+    /// U, as many rows as A, and a column for each singular value or for each row.
+    ///
+    /// The columns beyond the singular values complete an orthonormal basis.
     pub u: MatMut<'a, T>,
-    /// Vᴴ, a row for each singular value, and as many columns as A.
+    /// Vᴴ, a row for each singular value or for each column, and as many columns as A.
     pub vt: MatMut<'a, T>,
 }
 
@@ -98,7 +101,10 @@ pub fn gesvd_with<'p, T: Element>(
     check_extent("gesvd", "values", "elements", fewer, values.len(), "as A has rows or columns")?;
     check_device("gesvd", "values", &device, values.device())?;
     if let Some(SingularVectors { u, vt }) = &vectors {
-        for (name, matrix, extents) in [("U", u, [rows, fewer]), ("Vᴴ", vt, [fewer, columns])] {
+        // A basis has a vector for each singular value, or all.
+        let count = |found: usize, all: usize| if found == all { all } else { fewer };
+        let [of_u, of_vt] = [count(u.columns(), rows), count(vt.rows(), columns)];
+        for (name, matrix, extents) in [("U", u, [rows, of_u]), ("Vᴴ", vt, [of_vt, columns])] {
             check_single("gesvd", matrix.count())?;
             check_extent("gesvd", name, "rows", extents[0], matrix.rows(), "as A asks for")?;
             check_extent("gesvd", name, "columns", extents[1], matrix.columns(), "as A asks for")?;
@@ -106,7 +112,13 @@ pub fn gesvd_with<'p, T: Element>(
         }
     }
     if fewer == 0 {
-        return Ok(Word::new(&device)?.with(Completion::nothing()));
+        // Nothing is known of a whole basis, and every one will do.
+        let places = vectors.map(|SingularVectors { u, vt }| [Block::of_mut(u), Block::of_mut(vt)]);
+        let mut events = Vec::new();
+        for place in places.into_iter().flatten().filter(|place| place.rows > 0 && place.columns > 0) {
+            events.push(TriangleKernels::<T>::of(&device)?.set_identity(place)?);
+        }
+        return Ok(Word::new(&device)?.with(Completion::of(events)));
     }
     // Aᵀ = V* Σ Uᵀ: it has the other factors, transposed.
     let wide = rows < columns;
@@ -128,12 +140,15 @@ pub fn gesvd_with<'p, T: Element>(
         return Ok(Word::found(&device, info)?.with(Completion::of(events)));
     };
     values.write(&found.into_iter().map(T::Real::from_f64).collect::<Vec<_>>())?;
-    if let (Some(places), Some(found)) = (to, found_vectors) {
+    if let (Some(places), Some(mut found)) = (to, found_vectors) {
         let kernels = TriangleKernels::<T>::of(&device)?;
-        for (place, from) in places.into_iter().zip(&found) {
-            let from = Block::at(from.into(), &MatrixLayout::column_major(place.rows, place.columns));
+        let extents = [[rows.max(columns), fewer], [fewer, fewer]];
+        for ((place, from), [rows, columns]) in places.into_iter().zip(&found).zip(extents) {
+            let from = Block::at(from.into(), &MatrixLayout::column_major(rows, columns));
+            let place = place.part(0..rows, 0..columns);
             events.push(kernels.copy_scaled(1.factor().keeping(), from, place)?);
         }
+        basis::rest(&device, &mut found[0], fewer, places[0], &mut events)?;
     }
     Ok(Word::new(&device)?.with(Completion::of(events)))
 }
@@ -192,7 +207,7 @@ fn decompose_square<T: Element>(
     };
     let Some(mut parts) = parts else { return Ok(None) };
     if let (false, Some([u, _])) = (parts.complete, &mut parts.vectors) {
-        complete(device, u, n)?;
+        basis::complete(device, u, n)?;
         parts.complete = true;
     }
     Ok(Some(parts))
@@ -222,20 +237,4 @@ impl<T: Element> Parts<T> {
         self.values.iter_mut().for_each(|value| *value /= scale);
         self
     }
-}
-
-/// Makes an orthonormal basis of square U, whose first columns are orthonormal already.
-///
-/// Q of U = Q R has them up to the sign of R's diagonal, and completes them.
-fn complete<T: Element>(device: &Device, u: &mut Buffer<T>, n: usize) -> BlasResult<()> {
-    let layout = MatrixLayout::column_major(n, n);
-    let mut tau = Buffer::<T>::uninitialised(device, n)?;
-    geqrf(MatMut::new(&mut *u, layout)?, &mut tau)?;
-    let diagonal = super::diagonal::<T>(device, Block::at((&*u).into(), &layout))?;
-    let signs: Vec<f64> = diagonal.iter().map(|r| if r.re < 0.0 { -1.0 } else { 1.0 }).collect();
-    ungqr(MatMut::new(&mut *u, layout)?, &tau)?;
-    let signs = Buffer::from_slice(device, &signs)?;
-    let columns = Block::at(u.into(), &layout);
-    QrKernels::<T>::of(device)?.scale_columns(columns, false, (&signs).into())?;
-    Ok(())
 }

@@ -1,0 +1,230 @@
+//! Least squares under linear constraints, by an RQ and a QR factorisation.
+
+use super::factorise;
+use super::kernels::Kernels;
+use super::reflectors::{Form, Reflectors};
+use crate::block::Block;
+use crate::completion::Completion;
+use crate::error::{BlasError, BlasResult};
+use crate::factor::check_rows;
+use crate::factor::info::{Info, Word};
+use crate::gemm::multiply_blocks;
+use crate::level2::{check_device, check_extent, check_single};
+use crate::level3::Diagonal;
+use crate::matrix::{MatMut, MatRef, MatrixLayout};
+use crate::triangular::{Kernels as TriangleKernels, Triangular, solve};
+use lattice_compute::scalar::{Element, Scalar};
+use lattice_compute::{Argument, Device, Event};
+
+/// Starts the solution of min ‖c − A x‖₂ under the constraint B x = d, for each column of C and D.
+///
+/// A is m×n and B is p×n, with p ≤ n ≤ m + p. B and A stacked have full column rank, and B has full
+/// row rank. X has n rows.
+///
+/// With B = (0 R) Q and A = Z T Q, R takes the place of the last p columns of B, and T that of A. Both
+/// are upper triangles, and what is beside them holds reflectors. D is overwritten. The rows of C from
+/// n − p on get the residual: their squares have its sum of squares.
+///
+/// The [`Info`] is 0, or the number of the first zero on the diagonals of R and then of the first n − p
+/// columns of T, counted from 1. Up to p, B has not full rank. Beyond p, B and A stacked have not. X is
+/// left as it was then.
+///
+/// # Errors
+/// [`BlasError::Shape`], [`BlasError::SingleMatrix`], [`BlasError::OtherDevice`]: nothing is started
+/// then. [`BlasError::Device`] if a driver does not take the kernels, memory is short or the device
+/// fails.
+pub fn gglse<T: Element>(
+    a: MatMut<'_, T>,
+    b: MatMut<'_, T>,
+    c: MatMut<'_, T>,
+    d: MatMut<'_, T>,
+    x: MatMut<'_, T>,
+) -> BlasResult<Info> {
+    check(a.as_ref(), b.as_ref(), [("C", c.as_ref()), ("D", d.as_ref()), ("X", x.as_ref())])?;
+    let device = a.device().clone();
+    let mut word = Word::new(&device)?;
+    let mut events = Vec::new();
+    if a.columns() > 0 {
+        let [a, b, c, d, x] = [a, b, c, d, x].map(Block::of_mut);
+        Constrained { device: &device, a, b, c, d }.solve::<T>(word.argument(), x, &mut events)?;
+    }
+    Ok(word.with(Completion::of(events)))
+}
+
+/// Checks that the operands fit each other.
+fn check<T: Element>(
+    a: MatRef<'_, T>,
+    b: MatRef<'_, T>,
+    others: [(&'static str, MatRef<'_, T>); 3],
+) -> BlasResult<()> {
+    let (m, n, p) = (a.rows(), a.columns(), b.rows());
+    check_rows("gglse", m.max(n))?;
+    check_extent("gglse", "B", "columns", n, b.columns(), "as A has columns")?;
+    let limit = |operand: &str, extent, wanted, found, reason| {
+        Err(BlasError::Shape {
+            operation: "gglse",
+            operand: operand.to_owned(),
+            extent,
+            wanted,
+            found,
+            reason,
+        })
+    };
+    if p > n {
+        return limit("B", "rows", n, p, "the most constraints that n unknowns satisfy");
+    }
+    if n > m + p {
+        return limit("A", "columns", m + p, n, "the most unknowns that the rows of A and B determine");
+    }
+    let rows = [m, p, n];
+    let reasons = ["as A has rows", "as B has rows", "as A has columns"];
+    for (((name, matrix), rows), reason) in others.into_iter().zip(rows).zip(reasons) {
+        check_extent("gglse", name, "rows", rows, matrix.rows(), reason)?;
+        check_extent("gglse", name, "columns", others[0].1.columns(), matrix.columns(), "as C has columns")?;
+    }
+    for (name, matrix) in [("A", a), ("B", b)].into_iter().chain(others) {
+        check_single("gglse", matrix.count())?;
+        check_device("gglse", name, a.device(), matrix.device())?;
+    }
+    Ok(())
+}
+
+/// A problem under way.
+struct Constrained<'a> {
+    device: &'a Device,
+    a: Block<'a>,
+    b: Block<'a>,
+    c: Block<'a>,
+    d: Block<'a>,
+}
+
+impl Constrained<'_> {
+    /// Starts the factorisations and the solution.
+    ///
+    /// Reflectors work from the first row on, and RQ needs them from the last one on. So B and the
+    /// unknowns are factorised in reversed order: the transpose of the reversed B is Q̂ R̂.
+    fn solve<T: Element>(&self, word: Argument<'_>, x: Block<'_>, events: &mut Vec<Event>) -> BlasResult<()> {
+        let Self { device, a, b, c, d } = *self;
+        let (m, n, p) = (a.rows, a.columns, b.rows);
+        let (free, kept) = (n - p, m.min(n));
+        let one = || 1.factor().keeping();
+
+        let mut room = device.scratch::<T>(n * p)?;
+        let tall = Block::at(room.output(), &MatrixLayout::column_major(n, p));
+        let mut tau = device.scratch::<T>(p)?;
+        reverse::<T>(device, [true, true], b.transposed(), tall, events)?;
+        factorise::<T>(device, tall, tau.output(), events)?;
+        reverse::<T>(device, [true, true], tall, b.transposed(), events)?;
+        let reflectors = Reflectors { matrix: tall, tau: tau.input(), count: p };
+
+        // A Qᴴ, the transpose of which is Q̂ᴴ times the transpose of the reversed A.
+        let mut turned = device.scratch::<T>(m * n)?;
+        let turned = Block::at(turned.output(), &MatrixLayout::column_major(m, n));
+        reverse::<T>(device, [false, true], a, turned, events)?;
+        let adjoint = Form { adjoint: true, conjugate: false };
+        reflectors.apply::<T>(device, adjoint, turned.transposed(), false, events)?;
+        reverse::<T>(device, [false, true], turned, a, events)?;
+
+        let mut tau = device.scratch::<T>(kept)?;
+        factorise::<T>(device, a, tau.output(), events)?;
+        let of_a = Reflectors { matrix: a, tau: tau.input(), count: kept };
+        of_a.apply::<T>(device, adjoint, c, false, events)?;
+
+        let r = b.part(0..p, free..n);
+        let t = a.part(0..free, 0..free);
+        first_zero::<T>(device, [r, t], word, events)?;
+        let upper = |matrix| Triangular { matrix, lower: false, conjugate: false };
+        solve::<T>(device, upper(r), Diagonal::Stored, one(), d, events)?;
+        self.subtract::<T>(a.part(0..free, free..n), d, c.rows_of(0..free), events)?;
+        solve::<T>(device, upper(t), Diagonal::Stored, one(), c.rows_of(0..free), events)?;
+        self.residual::<T>(free, kept, events)?;
+
+        let mut y = device.scratch::<T>(n * x.columns)?;
+        let y = Block::at(y.output(), &MatrixLayout::column_major(n, x.columns));
+        reverse::<T>(device, [true, false], d, y.rows_of(0..p), events)?;
+        reverse::<T>(device, [true, false], c.rows_of(0..free), y.rows_of(p..n), events)?;
+        let conjugate = T::IS_COMPLEX;
+        reflectors.apply::<T>(device, Form { adjoint: false, conjugate }, y, false, events)?;
+        if x.columns > 0 {
+            let kernels = TriangleKernels::<T>::of(device)?;
+            let mut old = device.scratch::<T>(n * x.columns)?;
+            let old = Block::at(old.output(), &x.dense_layout());
+            events.push(kernels.copy_scaled(one(), x, old)?);
+            reverse::<T>(device, [true, false], y, x, events)?;
+            events.push(kernels.restore(word, old, x)?);
+        }
+        Ok(())
+    }
+
+    /// Starts to subtract what the constraints add to the rows of C beyond the free unknowns.
+    fn residual<T: Element>(&self, free: usize, kept: usize, events: &mut Vec<Event>) -> BlasResult<()> {
+        let Self { device, a, c, d, .. } = *self;
+        let (n, rows) = (a.columns, kept - free);
+        if rows == 0 {
+            return Ok(());
+        }
+        let to = c.rows_of(free..kept);
+        // What is below the diagonal belongs to reflectors.
+        let mut full = device.scratch::<T>(rows * rows)?;
+        let square = a.part(free..kept, free..kept);
+        let kernels = TriangleKernels::<T>::of(device)?;
+        events.push(kernels.spread_diagonal(rows, square, false, false, full.output())?);
+        let full = Block::at(full.input(), &MatrixLayout::column_major(rows, rows));
+        self.subtract::<T>(full, d.rows_of(0..rows), to, events)?;
+        self.subtract::<T>(a.part(free..kept, kept..n), d.rows_of(rows..d.rows), to, events)
+    }
+
+    /// Starts C = C − A B, unless one of them has no elements.
+    fn subtract<T: Element>(
+        &self,
+        a: Block<'_>,
+        b: Block<'_>,
+        c: Block<'_>,
+        events: &mut Vec<Event>,
+    ) -> BlasResult<()> {
+        if a.columns > 0 && c.rows > 0 && c.columns > 0 {
+            let product = multiply_blocks::<T>(self.device, -1, [(a, false), (b, false)], 1, c)?;
+            events.extend(product.into_events());
+        }
+        Ok(())
+    }
+}
+
+/// Starts to copy a block with its rows, or its columns, in reversed order.
+fn reverse<T: Element>(
+    device: &Device,
+    reversed: [bool; 2],
+    from: Block<'_>,
+    to: Block<'_>,
+    events: &mut Vec<Event>,
+) -> BlasResult<()> {
+    if to.rows > 0 && to.columns > 0 {
+        events.push(TriangleKernels::<T>::of(device)?.copy_reversed(reversed, from, to)?);
+    }
+    Ok(())
+}
+
+/// Starts the search of the first zero on the diagonals of two squares, one after the other.
+fn first_zero<T: Element>(
+    device: &Device,
+    squares: [Block<'_>; 2],
+    word: Argument<'_>,
+    events: &mut Vec<Event>,
+) -> BlasResult<()> {
+    let count = squares[0].rows + squares[1].rows;
+    let mut line = device.scratch::<T>(count)?;
+    let mut first = 0;
+    for square in squares {
+        let part = Block::at(line.output().skip(first), &MatrixLayout::column_major(square.rows, 1));
+        if square.rows > 0 {
+            let from = square.diagonal();
+            events.push(TriangleKernels::<T>::of(device)?.copy_scaled(1.factor().keeping(), from, part)?);
+        }
+        first += square.rows;
+    }
+    // A square whose columns lie on each other has the line as its diagonal.
+    let square = MatrixLayout { leading_dimension: 0, ..MatrixLayout::column_major(count, count) };
+    let line = Block::at(line.input(), &square);
+    events.push(Kernels::<T>::of(device)?.first_zero(line, word)?);
+    Ok(())
+}
