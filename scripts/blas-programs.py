@@ -1,6 +1,7 @@
 """A program for NumPy and SciPy that knows nothing of lattice-cl.
 
-blas-programs.py FILE computes products, solutions and factors, also in threads and in a forked process, and keeps them.
+blas-programs.py FILE computes products, solutions, factors, eigenvalues and singular values, also in threads and in a
+forked process, and keeps them.
 blas-programs.py FILE OTHER compares what two runs have kept.
 """
 
@@ -40,6 +41,16 @@ def results(dtype):
         "determinant": np.linalg.slogdet(a)[1],
         "r": np.abs(np.linalg.qr(a)[1]),
     }
+    # Vectors have free phases, so they are multiplied together again.
+    values, vectors = np.linalg.eigh(positive)
+    found |= {"eigenvalues": values, "of eigenvectors": (vectors * values) @ vectors.conj().T}
+    found["eigenvalues alone"] = np.linalg.eigvalsh(positive)
+    for name, part in {"square": a, "tall": a[:, :60], "wide": a[:60]}.items():
+        u, values, vt = np.linalg.svd(part)
+        kept = len(values)
+        found |= {f"singular values, {name}": values, f"of {name}": (u[:, :kept] * values) @ vt[:kept]}
+        found |= {f"U of {name}": u.conj().T @ u, f"V of {name}": vt @ vt.conj().T}
+        found[f"values alone, {name}"] = np.linalg.svd(part, compute_uv=False)
     if scipy is not None:
         factors, pivots = scipy.linalg.lu_factor(a)
         solution = scipy.linalg.lu_solve((factors, pivots), b[:, 0])
@@ -47,6 +58,12 @@ def results(dtype):
         lower = scipy.linalg.cho_factor(positive, lower=True)
         found |= {"factors": factors, "pivots": pivots, "of factors": solution, "q r": q @ r}
         found |= {"of cholesky": scipy.linalg.cho_solve(lower, b)}
+        found["eigenvalues by evd"] = scipy.linalg.eigh(positive, driver="evd")[0]
+        gesdd, gesvd, gglse = scipy.linalg.get_lapack_funcs(("gesdd", "gesvd", "gglse"), (a,))
+        for routine, name in ((gesdd, "gesdd"), (gesvd, "gesvd")):
+            u, values, vt, _ = routine(a[:, :80], full_matrices=0)
+            found |= {f"{name}": values, f"of {name}": (u * values) @ vt}
+        found["constrained"] = gglse(a[:, :70], b[:40, :70], b[:, 1], b[:40, 2])[3]
     return {f"{dtype.__name__} {name}": value for name, value in found.items()}
 
 
@@ -55,8 +72,17 @@ def product_of(seed):
     return np.linalg.solve(a, a @ a)
 
 
+def large_products():
+    """Products that are large enough to be computed piece by piece, with gaps between lines."""
+    rng = np.random.default_rng(5)
+    a, b = rng.standard_normal((1300, 1000)), rng.standard_normal((1801, 1000))[::2]
+    out = np.zeros((1300, 1000))
+    np.matmul(a, b.T, out=out[:, :901])
+    return {"float64 large": out, "float64 large, transposed": (b @ a.T)[::7]}
+
+
 def run(path):
-    found = {}
+    found = large_products()
     for dtype in TYPES:
         found |= results(dtype)
     with ThreadPoolExecutor(4) as threads:

@@ -40,6 +40,20 @@ expect_calls() {
     echo "blas-programs: $program: $(awk '{ sum += $2 } END { print sum }' calls) calls computed by lattice-cl"
 }
 
+# report WHAT PATTERN...: the file `report` must have these lines, and no warnings.
+report() {
+    what=$1
+    shift
+    for pattern in "$@"; do
+        grep -qE "lattice-cl-blas: .*$pattern" report && ! grep -q "lattice-cl-blas: warning" report || {
+            cat report >&2
+            echo "blas-programs: error: $what: no line of the report has $pattern, or there is a warning" >&2
+            exit 1
+        }
+    done
+    echo "blas-programs: $what: reported"
+}
+
 for python in ${PYTHON:-"$target"/python-*/bin/python python3}; do
     "$python" -c 'import numpy' 2>/dev/null && break
     python=
@@ -48,9 +62,18 @@ if [ -n "$python" ]; then
     "$python" "$scripts/blas-programs.py" own.npz
     with_lattice "$python" "$scripts/blas-programs.py" lattice.npz
     "$python" "$scripts/blas-programs.py" own.npz lattice.npz
-    expect_calls NumPy sgemm dgemm cgemm zgemm dgesv zgesv dpotrf dgetrf dgeqrf dorgqr
+    expect_calls NumPy sgemm dgemm cgemm zgemm dgesv zgesv dpotrf dgeqrf dorgqr dsyevd zheevd dgesdd zgesdd
+    if "$python" -c 'import scipy' 2>/dev/null; then
+        expect_calls SciPy ssyevd cheevd sgesdd cgesdd dgesvd sgglse dgglse cgglse zgglse dgetrf
+    fi
     LATTICE_CL_BLAS_DEVICE=0.0 with_lattice "$python" "$scripts/blas-programs.py" lattice.npz
-    expect_calls "NumPy on a named device" dgemm dgetrf
+    expect_calls "NumPy on a named device" dgemm dgesv
+    (export LATTICE_CL_BLAS_CHECK=1 && with_lattice "$python" "$scripts/blas-programs.py" lattice.npz) 2>report
+    "$python" "$scripts/blas-programs.py" own.npz lattice.npz
+    report "calls compared with the next library" 'dgemm64_ .* [1-9][0-9]* +[0-9.]+$' 'dsyevd' 'dgesdd'
+    env LATTICE_CL_BLAS_REPORT=1 LD_PRELOAD="$shim" "$python" "$scripts/blas-programs.py" lattice.npz 2>report
+    "$python" "$scripts/blas-programs.py" own.npz lattice.npz
+    report "break-even by measured rates" 'dgemm [0-9.]+ GFLOP/s on the device, [0-9.]+ GFLOP/s in the next library'
     for setting in LATTICE_CL_BLAS_OFF=1 LATTICE_CL_BLAS_DEVICE=nowhere; do
         (export "${setting?}" && with_lattice "$python" "$scripts/blas-programs.py" lattice.npz) 2>warnings
         "$python" "$scripts/blas-programs.py" own.npz lattice.npz

@@ -1,6 +1,8 @@
-//! The letters and numbers of the two interfaces; `None` for illegal ones.
+//! The letters, numbers and workspaces of the two interfaces; `None` for illegal ones.
 
-use lattice_cl::blas::{Diagonal, Op, Order, Side, Triangle};
+use lattice_compute::scalar::Element;
+use lattice_linalg::{Diagonal, Op, Order, Side, Triangle};
+use num_complex::Complex;
 use std::ffi::{c_char, c_int};
 
 /// The address of an integer, as Fortran passes it.
@@ -103,13 +105,22 @@ impl Choice for Diagonal {
     }
 }
 
+/// Returns the letter of a Fortran caller as a capital.
+///
+/// # Safety
+/// `letter` refers to a letter.
+pub unsafe fn capital(letter: Letter) -> char {
+    // SAFETY: the caller guarantees that `letter` refers to a letter.
+    char::from(unsafe { *letter } as u8).to_ascii_uppercase()
+}
+
 /// Reads the choice of a Fortran caller, in capitals or not.
 ///
 /// # Safety
 /// `letter` refers to a letter.
 pub unsafe fn letter<T: Choice>(letter: Letter) -> Option<T> {
     // SAFETY: the caller guarantees that `letter` refers to a letter.
-    T::of_letter(char::from(unsafe { *letter } as u8).to_ascii_uppercase())
+    T::of_letter(unsafe { capital(letter) })
 }
 
 /// Returns the storage order that a C caller chose.
@@ -119,4 +130,18 @@ pub fn order(number: c_int) -> Option<Order> {
         102 => Some(Order::ColumnMajor),
         _ => None,
     }
+}
+
+/// Checks that a workspace has so many elements, and says in it that they are enough.
+///
+/// A query for the best size is passed on. It has no operations, so this comes before they are noted.
+///
+/// # Safety
+/// `work` has `length` elements.
+pub unsafe fn check_work<T: Element>(work: *mut T, length: i64, wanted: usize) -> Option<()> {
+    let wanted = wanted.max(1);
+    extent(length).filter(|&length| length >= wanted)?;
+    // SAFETY: the caller guarantees an element.
+    unsafe { *work = T::from_complex(Complex::from(wanted as f64)) };
+    Some(())
 }

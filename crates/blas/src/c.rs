@@ -6,7 +6,7 @@ use crate::arguments::{Choice, order};
 use crate::level3::{gemm, rank_2k, rank_k, symm, triangular};
 use crate::operations::{asum, axpy, copy, dot, gemv, ger, iamax, nrm2, scal, swap};
 use crate::symbols;
-use lattice_cl::blas;
+use lattice_linalg as blas;
 use num_complex::Complex;
 use std::ffi::c_int;
 
@@ -157,7 +157,8 @@ macro_rules! of_real_type {
 }
 
 macro_rules! of_complex_type {
-    ($i:tt; $r:ty; $real_scal:ident $dotu:ident $dotc:ident $geru:ident $gerc:ident $hemm:ident $herk:ident $her2k:ident) => {
+    ($i:tt; $r:ty; $real_scal:ident $dotu:ident $dotc:ident $geru:ident $gerc:ident $hemm:ident $herk:ident $her2k:ident
+     $gemm3m:ident $gemm:ident) => {
         symbols! { $i;
             fn $real_scal(n: Integer, alpha: $r, x: *mut Complex<$r>, incx: Integer) { scal(wide(n), alpha, x, wide(incx)) }
             fn $dotu(
@@ -194,6 +195,18 @@ macro_rules! of_complex_type {
                 )
             }
         }
+        symbols! { $i;
+            fn $gemm3m or $gemm(
+                layout: c_int, op_a: c_int, op_b: c_int, m: Integer, n: Integer, k: Integer, alpha: *const Complex<$r>,
+                a: *const Complex<$r>, lda: Integer, b: *const Complex<$r>, ldb: Integer, beta: *const Complex<$r>,
+                c: *mut Complex<$r>, ldc: Integer,
+            ) {
+                gemm(
+                    order(layout), [number(op_a), number(op_b)], [wide(m), wide(n), wide(k)],
+                    *alpha, a, wide(lda), b, wide(ldb), *beta, c, wide(ldc),
+                )
+            }
+        }
         rank_one!($i; Complex<$r>, *const Complex<$r>, $geru, false);
         rank_one!($i; Complex<$r>, *const Complex<$r>, $gerc, true);
         symmetric!($i; Complex<$r>, *const Complex<$r>, $hemm, true);
@@ -224,8 +237,8 @@ macro_rules! interface {
                 cblas_ztrmm cblas_ztrsm);
             of_real_type!($names; f32; cblas_sdot cblas_sger);
             of_real_type!($names; f64; cblas_ddot cblas_dger);
-            of_complex_type!($names; f32; cblas_csscal cblas_cdotu_sub cblas_cdotc_sub cblas_cgeru cblas_cgerc cblas_chemm cblas_cherk cblas_cher2k);
-            of_complex_type!($names; f64; cblas_zdscal cblas_zdotu_sub cblas_zdotc_sub cblas_zgeru cblas_zgerc cblas_zhemm cblas_zherk cblas_zher2k);
+            of_complex_type!($names; f32; cblas_csscal cblas_cdotu_sub cblas_cdotc_sub cblas_cgeru cblas_cgerc cblas_chemm cblas_cherk cblas_cher2k cblas_cgemm3m cblas_cgemm);
+            of_complex_type!($names; f64; cblas_zdscal cblas_zdotu_sub cblas_zdotc_sub cblas_zgeru cblas_zgerc cblas_zhemm cblas_zherk cblas_zher2k cblas_zgemm3m cblas_zgemm);
 
             // Sums of products in single precision, added up in double. The library always sums so.
             symbols! { $names;

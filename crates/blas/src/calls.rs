@@ -1,146 +1,179 @@
-//! The number of calls computed here, and the way to the next BLAS.
+//! A call of a symbol: computed here, or passed on to the next library, and how long it took.
 
-use crate::operands::has_device;
+use crate::check::{self, Checked, Kept, Outcome};
+use crate::devices;
+use crate::loaded;
+use crate::report::{self, Record, Tally};
 use crate::settings;
-use std::collections::BTreeMap;
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
-use std::io::Write;
+use crate::work::{Experience, Work};
+use std::cell::Cell;
+use std::ffi::{CStr, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Mutex, Once, OnceLock};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
-unsafe extern "C" {
-    fn atexit(function: extern "C" fn()) -> c_int;
-    fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
-    fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void;
-    fn dl_iterate_phdr(
-        visit: unsafe extern "C" fn(*const Loaded, usize, *mut c_void) -> c_int,
-        data: *mut c_void,
-    ) -> c_int;
+thread_local! {
+    /// The call whose arguments are being looked at.
+    static CURRENT: Cell<Option<Current>> = const { Cell::new(None) };
 }
 
-/// `RTLD_NEXT`: the libraries behind this one.
-const NEXT: *mut c_void = usize::MAX as *mut c_void;
-
-/// `RTLD_LAZY | RTLD_NOLOAD` of Linux: the handle of a library that is loaded already.
-const LOADED_ALREADY: c_int = 0x1 | 0x4;
-
-static CALLS: Mutex<BTreeMap<&'static str, u64>> = Mutex::new(BTreeMap::new());
-static REPORT: Once = Once::new();
-
-/// The head of `struct dl_phdr_info`.
-#[repr(C)]
-struct Loaded {
-    address: usize,
-    name: *const c_char,
+/// A call under way in this thread.
+#[derive(Clone, Copy)]
+struct Current {
+    symbol: &'static Symbol,
+    work: Work,
+    /// The beginning of the work on the device, and the time that compilers had taken until then.
+    began: Option<(Instant, Duration)>,
 }
 
 /// A symbol of this library.
 pub struct Symbol {
     /// The name, with a zero byte at its end.
     name: &'static str,
+    /// Other names that do the same, for libraries without the first one.
+    instead: &'static [&'static str],
     /// The symbol of this name in the next library, once it is known.
     next: AtomicPtr<c_void>,
     /// Whether calls are computed here, once it is known.
     wanted: OnceLock<bool>,
+    record: Record,
+    pub experience: Experience,
+}
+
+/// A call that the next library answers.
+pub struct Call {
+    symbol: &'static Symbol,
+    work: Work,
+    began: Option<Instant>,
+    /// Results of this library that wait for a comparison.
+    kept: Option<Box<Kept>>,
 }
 
 impl Symbol {
     /// Makes the symbol of a name that ends in a zero byte.
-    pub const fn new(name: &'static str) -> Self {
-        Self { name, next: AtomicPtr::new(ptr::null_mut()), wanted: OnceLock::new() }
+    pub const fn new(name: &'static str, instead: &'static [&'static str]) -> Self {
+        let (bare, _) = name.split_at(name.len() - 1);
+        Self {
+            name,
+            instead,
+            next: AtomicPtr::new(ptr::null_mut()),
+            wanted: OnceLock::new(),
+            record: Record {
+                name: bare,
+                calls: AtomicU64::new(0),
+                computed: Tally::new(),
+                passed_on: Tally::new(),
+                checked: Checked::new(),
+            },
+            experience: Experience::new(),
+        }
     }
 
-    fn name(&self) -> &'static str {
-        self.name.trim_end_matches('\0')
+    pub fn name(&self) -> &'static str {
+        self.record.name
     }
 
     /// Tells whether the user wants calls to be computed here.
-    pub fn is_wanted(&self) -> bool {
-        *self.wanted.get_or_init(|| settings::is_wanted(self.name()))
+    fn is_wanted(&'static self) -> bool {
+        *self.wanted.get_or_init(|| {
+            report::register(&self.record);
+            settings::is_wanted(self.name())
+        })
     }
 
-    /// Counts a call that the library has computed.
-    pub fn computed(&self) {
-        // SAFETY: `report` is a function without arguments that returns, as `atexit` asks for.
-        REPORT.call_once(|| unsafe {
-            atexit(report);
-        });
-        *CALLS.lock().expect("nothing panics while it counts").entry(self.name()).or_default() += 1;
+    /// Computes a call, unless it is better passed on, or passed on as well for a comparison.
+    ///
+    /// Nothing unwinds to the caller: the next library answers if the body panics.
+    pub fn attempt<R: Outcome>(&'static self, body: impl FnOnce() -> Option<R>) -> Result<R, Call> {
+        self.record.calls.fetch_add(1, Ordering::Relaxed);
+        let passed_on = |work| Call { symbol: self, work, began: None, kept: None };
+        if !self.is_wanted() {
+            return Err(passed_on(Work::default()));
+        }
+        CURRENT.set(Some(Current { symbol: self, work: Work::default(), began: None }));
+        let result = catch_unwind(AssertUnwindSafe(body)).unwrap_or(None);
+        let Some(Current { work, began, .. }) = CURRENT.take() else {
+            return Err(passed_on(Work::default()));
+        };
+        let Some(result) = result else {
+            check::forget();
+            return Err(passed_on(work));
+        };
+        if let Some((began, compiled)) = began {
+            // Compilers run once, and have a line of their own in the report.
+            let compiling = devices::compile_time().saturating_sub(compiled);
+            let time = began.elapsed().saturating_sub(compiling);
+            self.record.computed.add(work.operations, time);
+            self.experience.of_device(&work, time);
+        }
+        if work.checked {
+            return Err(Call { kept: Some(Box::new(Kept::take(&result))), ..passed_on(work) });
+        }
+        Ok(result)
     }
 
     /// Returns the address of the symbol in the next library that has it.
-    ///
-    /// `own` is the address of the symbol in this library.
-    pub fn next(&self, own: usize) -> *mut c_void {
+    pub fn next(&self) -> *mut c_void {
         let known = self.next.load(Ordering::Relaxed);
         if !known.is_null() {
             return known;
         }
-        let name = CStr::from_bytes_with_nul(self.name.as_bytes()).expect("names end in a zero byte");
-        // SAFETY: `name` ends in a zero byte; the handle is one that `dlsym` knows.
-        let mut address = unsafe { dlsym(NEXT, name.as_ptr()) };
-        if address.is_null() {
-            address = among_loaded(name, own);
-        }
+        let of = |name: &'static str| {
+            loaded::find(CStr::from_bytes_with_nul(name.as_bytes()).expect("names end in a zero byte"))
+        };
+        let names = [self.name].into_iter().chain(self.instead.iter().copied());
+        let address = names.map(of).find(|address| !address.is_null()).unwrap_or(ptr::null_mut());
         assert!(
             !address.is_null(),
-            "lattice-cl-blas: no other library here has {name:?}; load a BLAS with it"
+            "lattice-cl-blas: no other library here has {:?}; load a BLAS with it",
+            self.name()
         );
         self.next.store(address, Ordering::Relaxed);
         address
     }
 }
 
-/// Looks for a symbol in all libraries of the process; returns null if no other one has it.
-fn among_loaded(name: &CStr, own: usize) -> *mut c_void {
-    let mut paths: Vec<CString> = Vec::new();
-    // SAFETY: `collect` takes the pointer to a list of paths that it is called with.
-    unsafe { dl_iterate_phdr(collect, (&raw mut paths).cast()) };
-    for path in paths {
-        // SAFETY: the path ends in a zero byte. The library is loaded, so no code of it runs now.
-        let handle = unsafe { dlopen(path.as_ptr(), LOADED_ALREADY) };
-        if handle.is_null() {
-            continue;
-        }
-        // SAFETY: the handle is one of `dlopen`, and is never closed.
-        let address = unsafe { dlsym(handle, name.as_ptr()) };
-        if !address.is_null() && address as usize != own {
-            return address;
-        }
+/// Notes what the current call has to do, and tells whether it is to be computed here.
+pub fn decide(work: Work, worth: impl FnOnce(&'static Symbol, &mut Work) -> bool) -> Option<()> {
+    let mut current = CURRENT.get()?;
+    current.work = work;
+    let worth = worth(current.symbol, &mut current.work);
+    if worth {
+        current.work.checked = current.symbol.record.checked.is_next();
+        // The device is opened before the clock starts.
+        devices::device()?;
+        current.began = Some((Instant::now(), devices::compile_time()));
     }
-    ptr::null_mut()
+    CURRENT.set(Some(current));
+    worth.then_some(())
 }
 
-/// Adds the path of a library to the list that `data` refers to.
-///
-/// # Safety
-/// `loaded` and its name are those of `dl_iterate_phdr`. `data` refers to a `Vec<CString>`.
-unsafe extern "C" fn collect(loaded: *const Loaded, _: usize, data: *mut c_void) -> c_int {
-    // SAFETY: the caller guarantees this. The program itself has an empty name.
-    unsafe {
-        let name = (*loaded).name;
-        if !name.is_null() && *name != 0 {
-            (*data.cast::<Vec<CString>>()).push(CStr::from_ptr(name).to_owned());
-        }
-    }
-    0
+/// Returns the work of the current call, if its results are compared with those of the next library.
+pub fn compared() -> Option<Work> {
+    CURRENT.get().map(|current| current.work).filter(|work| work.checked)
 }
 
-extern "C" fn report() {
-    // A process that was forked leaves the report to the one that has computed.
-    if !has_device() {
-        return;
+impl Call {
+    /// Starts the clock, where the time is of interest.
+    pub fn start(&mut self) {
+        if self.work.is_large() || settings::reports() {
+            self.began = Some(Instant::now());
+        }
     }
-    let calls = CALLS.lock().expect("nothing panics while it counts");
-    let total: u64 = calls.values().sum();
-    let Some(path) = std::env::var_os("LATTICE_CL_BLAS_CALLS") else {
-        eprintln!("lattice-cl-blas: {total} calls were computed by lattice-cl");
-        return;
-    };
-    let lines: String = calls.iter().map(|(name, count)| format!("{name} {count}\n")).collect();
-    let file = std::fs::OpenOptions::new().create(true).append(true).open(&path);
-    if let Err(error) = file.and_then(|mut file| file.write_all(lines.as_bytes())) {
-        eprintln!("lattice-cl-blas: error: cannot write {}: {error}", path.display());
+
+    /// Notes the time, and compares results if there are two of them.
+    pub fn finish<R: Outcome>(self, result: &R) {
+        if let Some(began) = self.began {
+            let time = began.elapsed();
+            if self.kept.is_none() {
+                self.symbol.record.passed_on.add(self.work.operations, time);
+            }
+            self.symbol.experience.of_next(&self.work, time);
+        }
+        if let Some(kept) = self.kept {
+            self.symbol.record.checked.found(self.symbol.name(), kept.compare(result));
+        }
     }
 }

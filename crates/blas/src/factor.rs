@@ -1,4 +1,4 @@
-//! Factorisations of the caller's matrices; `None` passes a call on.
+//! Systems with square matrices of the caller; `None` passes a call on.
 //!
 //! Functions that factorise return LAPACK's `info`. Calls without elements are passed on.
 //!
@@ -6,18 +6,20 @@
 //! All functions ask for the same as LAPACK. Pointers refer to matrices and vectors of these extents
 //! and leading dimensions. Results may be written.
 
-use crate::arguments::extent;
-use crate::operands::{Matrix, done, elements_of};
+use crate::arguments::{check_work, extent};
+use crate::balance::worth;
+use crate::check::Outcome;
+use crate::devices::done;
+use crate::level3::area;
+use crate::operands::{Matrix, store_numbers};
 use crate::operations::{layout, some};
-use crate::settings::worth;
-use lattice_cl::blas::factor;
-use lattice_cl::blas::{MatrixLayout, Op, Order, Side, Triangle};
-use lattice_cl::device::Buffer;
-use lattice_cl::scalar::Element;
-use num_complex::Complex;
+use lattice_compute::Buffer;
+use lattice_compute::scalar::Element;
+use lattice_linalg::factor;
+use lattice_linalg::{MatrixLayout, Op, Order, Triangle};
 
 /// An integer of the caller.
-pub trait Integer: Copy + Into<i64> {
+pub trait Integer: Copy + Into<i64> + Outcome + 'static {
     /// Makes a number that is known to fit: one of rows or columns.
     fn of(number: usize) -> Self;
 }
@@ -34,20 +36,29 @@ impl Integer for i64 {
     }
 }
 
-/// Returns the layout of a matrix, which has elements.
-fn columns(rows: usize, columns: usize, ld: i64) -> Option<MatrixLayout> {
+/// Tells the caller LAPACK's `info`.
+///
+/// # Safety
+/// `info` refers to an integer that may be written.
+pub unsafe fn tell<I: Integer>(info: *mut I, found: usize) {
+    // SAFETY: the caller guarantees an integer.
+    unsafe { store_numbers(vec![I::of(found)], info) }
+}
+
+/// Returns the layout of a matrix in Fortran's order.
+pub fn columns(rows: usize, columns: usize, ld: i64) -> Option<MatrixLayout> {
     layout(Order::ColumnMajor, (rows, columns), ld)
 }
 
 /// Returns the product of three extents.
-fn volume(m: usize, n: usize, k: usize) -> f64 {
+pub fn volume(m: usize, n: usize, k: usize) -> f64 {
     m as f64 * n as f64 * k as f64
 }
 
 pub unsafe fn potrf<T: Element>(triangle: Option<Triangle>, n: i64, a: *mut T, lda: i64) -> Option<usize> {
     let (triangle, n) = (triangle?, some(n)?);
     let a_layout = columns(n, n, lda)?;
-    worth::<T>(volume(n, n, n) / 6.0)?;
+    worth::<T>(volume(n, n, n) / 6.0, 2.0 * area(n, n))?;
     // SAFETY: see above.
     unsafe {
         let mut a = Matrix::new(a_layout, a)?;
@@ -67,7 +78,7 @@ pub unsafe fn potrs<T: Element>(
 ) -> Option<usize> {
     let (triangle, n, sides) = (triangle?, some(n)?, some(sides)?);
     let (a_layout, b_layout) = (columns(n, n, lda)?, columns(n, sides, ldb)?);
-    worth::<T>(volume(n, n, sides))?;
+    worth::<T>(volume(n, n, sides), area(n, n) + 2.0 * area(n, sides))?;
     // SAFETY: see above.
     unsafe {
         let (a, mut b) = (Matrix::new(a_layout, a)?, Matrix::new(b_layout, b)?);
@@ -87,7 +98,7 @@ pub unsafe fn posv<T: Element>(
 ) -> Option<usize> {
     let (triangle, n, sides) = (triangle?, some(n)?, some(sides)?);
     let (a_layout, b_layout) = (columns(n, n, lda)?, columns(n, sides, ldb)?);
-    worth::<T>(volume(n, n, n) / 6.0 + volume(n, n, sides))?;
+    worth::<T>(volume(n, n, n) / 6.0 + volume(n, n, sides), 2.0 * area(n, n) + 2.0 * area(n, sides))?;
     // SAFETY: see above.
     unsafe {
         let (mut a, mut b) = (Matrix::new(a_layout, a)?, Matrix::new(b_layout, b)?);
@@ -105,11 +116,23 @@ pub unsafe fn posv<T: Element>(
 /// # Safety
 /// `to` has room for all.
 unsafe fn store_pivots<I: Integer>(pivots: &Buffer<u32>, to: *mut I) -> Option<()> {
-    for (i, row) in done(pivots.to_vec())?.into_iter().enumerate() {
-        // SAFETY: the caller guarantees the room.
-        unsafe { *to.add(i) = I::of(row as usize + 1) };
-    }
+    let numbers = done(pivots.to_vec())?.into_iter().map(|row| I::of(row as usize + 1)).collect();
+    // SAFETY: the caller guarantees the room.
+    unsafe { store_numbers(numbers, to) };
     Some(())
+}
+
+/// Reads pivots of the caller; `None` if no factorisation makes them.
+///
+/// # Safety
+/// There are n pivots.
+unsafe fn read_pivots<I: Integer>(pivots: *const I, n: usize) -> Option<Vec<u32>> {
+    let rows = (0..n).map(|i| {
+        // SAFETY: the caller guarantees so many pivots.
+        let row: i64 = unsafe { *pivots.add(i) }.into();
+        extent(row - 1).filter(|row| (i..n).contains(row)).map(|row| row as u32)
+    });
+    rows.collect()
 }
 
 pub unsafe fn getrf<T: Element, I: Integer>(
@@ -120,7 +143,7 @@ pub unsafe fn getrf<T: Element, I: Integer>(
 ) -> Option<usize> {
     let (m, n) = (some(m)?, some(n)?);
     let a_layout = columns(m, n, lda)?;
-    worth::<T>(volume(m, n, m.min(n)) / 3.0)?;
+    worth::<T>(volume(m, n, m.min(n)) / 3.0, 2.0 * area(m, n))?;
     // SAFETY: see above.
     unsafe {
         let mut a = Matrix::new(a_layout, a)?;
@@ -143,14 +166,10 @@ pub unsafe fn getrs<T: Element, I: Integer>(
 ) -> Option<usize> {
     let (op, n, sides) = (op?, some(n)?, some(sides)?);
     let (a_layout, b_layout) = (columns(n, n, lda)?, columns(n, sides, ldb)?);
-    worth::<T>(volume(n, n, sides))?;
-    // SAFETY: see above. Pivots that no factorisation makes are passed on.
+    worth::<T>(volume(n, n, sides), area(n, n) + 2.0 * area(n, sides))?;
+    // SAFETY: see above.
     unsafe {
-        let rows = (0..n).map(|i| {
-            let row: i64 = (*pivots.add(i)).into();
-            extent(row - 1).filter(|row| (i..n).contains(row)).map(|row| row as u32)
-        });
-        let rows = rows.collect::<Option<Vec<u32>>>()?;
+        let rows = read_pivots(pivots, n)?;
         let (a, mut b) = (Matrix::new(a_layout, a)?, Matrix::new(b_layout, b)?);
         let rows = done(Buffer::from_slice(a.device(), &rows))?;
         done(factor::getrs(op, a.read()?, &rows, b.write()?))?;
@@ -169,7 +188,7 @@ pub unsafe fn gesv<T: Element, I: Integer>(
 ) -> Option<usize> {
     let (n, sides) = (some(n)?, some(sides)?);
     let (a_layout, b_layout) = (columns(n, n, lda)?, columns(n, sides, ldb)?);
-    worth::<T>(volume(n, n, n) / 3.0 + volume(n, n, sides))?;
+    worth::<T>(volume(n, n, n) / 3.0 + volume(n, n, sides), 2.0 * area(n, n) + 2.0 * area(n, sides))?;
     // SAFETY: see above.
     unsafe {
         let (mut a, mut b) = (Matrix::new(a_layout, a)?, Matrix::new(b_layout, b)?);
@@ -184,138 +203,49 @@ pub unsafe fn gesv<T: Element, I: Integer>(
     }
 }
 
-/// Checks that a workspace has so many elements, and says in it that they are enough.
-///
-/// A query for the best size is passed on.
-///
-/// # Safety
-/// `work` has `length` elements.
-unsafe fn check_work<T: Element>(work: *mut T, length: i64, wanted: usize) -> Option<()> {
-    let wanted = wanted.max(1);
-    extent(length).filter(|&length| length >= wanted)?;
-    // SAFETY: the caller guarantees an element.
-    unsafe { *work = T::from_complex(Complex::from(wanted as f64)) };
-    Some(())
-}
-
-pub unsafe fn geqrf<T: Element>(
-    [m, n]: [i64; 2],
+/// Computes the inverse from the factors of [`getrf`].
+pub unsafe fn getri<T: Element, I: Integer>(
+    n: i64,
     a: *mut T,
     lda: i64,
-    tau: *mut T,
+    pivots: *const I,
     work: *mut T,
     length: i64,
 ) -> Option<usize> {
-    let (m, n) = (some(m)?, some(n)?);
-    let (a_layout, tau_layout) = (columns(m, n, lda)?, MatrixLayout::column_major(m.min(n), 1));
-    worth::<T>(volume(m, n, m.min(n)))?;
+    let n = some(n)?;
+    let a_layout = columns(n, n, lda)?;
+    // SAFETY: see above.
+    unsafe { check_work(work, length, n)? };
+    worth::<T>(2.0 * volume(n, n, n) / 3.0, 2.0 * area(n, n))?;
     // SAFETY: see above.
     unsafe {
-        check_work(work, length, n)?;
-        let mut a = Matrix::new(a_layout, a)?;
-        let mut factors = Matrix::new(tau_layout, tau)?;
-        done(factor::geqrf(a.write()?, factors.buffer_mut()))?;
-        a.store()?;
-        factors.store()?;
-    }
-    Some(0)
-}
-
-/// Computes `ormqr` or `unmqr`.
-pub unsafe fn unmqr<T: Element>(
-    side: Option<Side>,
-    op: Option<Op>,
-    [m, n, k]: [i64; 3],
-    a: *const T,
-    lda: i64,
-    tau: *const T,
-    c: *mut T,
-    ldc: i64,
-    work: *mut T,
-    length: i64,
-) -> Option<usize> {
-    let (side, op, m, n, k) = (side?, legal_op::<T>(op?)?, some(m)?, some(n)?, some(k)?);
-    let (rows, others) = if side == Side::Left { (m, n) } else { (n, m) };
-    if k > rows {
-        return None;
-    }
-    let (a_layout, c_layout) = (columns(rows, k, lda)?, columns(m, n, ldc)?);
-    worth::<T>(2.0 * volume(m, n, k))?;
-    // SAFETY: see above.
-    unsafe {
-        check_work(work, length, others)?;
-        let (a, tau) = (Matrix::new(a_layout, a)?, Matrix::new(MatrixLayout::column_major(k, 1), tau)?);
-        let mut c = Matrix::new(c_layout, c)?;
-        done(factor::unmqr(side, op, a.read()?, tau.buffer(), c.write()?))?;
-        c.store()?;
-    }
-    Some(0)
-}
-
-/// Returns a letter that real and complex routines know: T for the ones, C for the others.
-fn legal_op<T: Element>(op: Op) -> Option<Op> {
-    let other = if T::IS_COMPLEX { Op::C } else { Op::T };
-    (op == Op::N || op == other).then_some(op)
-}
-
-/// Computes `orgqr` or `ungqr`.
-pub unsafe fn ungqr<T: Element>(
-    [m, n, k]: [i64; 3],
-    a: *mut T,
-    lda: i64,
-    tau: *const T,
-    work: *mut T,
-    length: i64,
-) -> Option<usize> {
-    let (m, n, k) = (some(m)?, some(n)?, some(k)?);
-    if n > m || k > n {
-        return None;
-    }
-    let a_layout = columns(m, n, lda)?;
-    worth::<T>(volume(m, n, k))?;
-    // SAFETY: see above.
-    unsafe {
-        check_work(work, length, n)?;
-        let (mut a, tau) = (Matrix::new(a_layout, a)?, Matrix::new(MatrixLayout::column_major(k, 1), tau)?);
-        done(factor::ungqr(a.write()?, tau.buffer()))?;
-        a.store()?;
-    }
-    Some(0)
-}
-
-/// Solves by least squares.
-///
-/// LAPACK solves a system of zeros by zeros. The library calls it rank-deficient, so the next library
-/// answers such a call.
-pub unsafe fn gels<T: Element>(
-    op: Option<Op>,
-    [m, n, sides]: [i64; 3],
-    a: *mut T,
-    lda: i64,
-    b: *mut T,
-    ldb: i64,
-    work: *mut T,
-    length: i64,
-) -> Option<usize> {
-    let (op, m, n, sides) = (legal_op::<T>(op?)?, some(m)?, some(n)?, some(sides)?);
-    let (a_layout, b_layout) = (columns(m, n, lda)?, columns(m.max(n), sides, ldb)?);
-    let fewer = m.min(n);
-    worth::<T>(volume(m, n, fewer) + 2.0 * volume(m, n, sides))?;
-    // SAFETY: see above.
-    unsafe {
-        let zero = |j: usize| {
-            elements_of(a.add(j * a_layout.leading_dimension), m).iter().all(|x| *x == T::default())
-        };
-        if (0..n).all(zero) {
+        let rows = read_pivots(pivots, n)?;
+        // The next library finds the zero, and leaves the factors as they are.
+        if (0..n).any(|i| *a.add(i + i * a_layout.leading_dimension) == T::default()) {
             return None;
         }
-        check_work(work, length, fewer + fewer.max(sides))?;
-        let (mut a, mut b) = (Matrix::new(a_layout, a)?, Matrix::new(b_layout, b)?);
-        let info = done(done(factor::gels(op, a.write()?, b.write()?))?.wait())?;
-        if info == 0 {
-            b.store()?;
-        }
+        let mut a = Matrix::new(a_layout, a)?;
+        let rows = done(Buffer::from_slice(a.device(), &rows))?;
+        done(factor::getri(a.write()?, &rows))?;
         a.store()?;
-        Some(info)
     }
+    Some(0)
+}
+
+/// Computes the inverse from the factor of [`potrf`].
+pub unsafe fn potri<T: Element>(triangle: Option<Triangle>, n: i64, a: *mut T, lda: i64) -> Option<usize> {
+    let (triangle, n) = (triangle?, some(n)?);
+    let a_layout = columns(n, n, lda)?;
+    worth::<T>(volume(n, n, n) / 3.0, 2.0 * area(n, n))?;
+    // SAFETY: see above.
+    unsafe {
+        // The next library finds the zero, and leaves the factor as it is.
+        if (0..n).any(|i| *a.add(i + i * a_layout.leading_dimension) == T::default()) {
+            return None;
+        }
+        let mut a = Matrix::new(a_layout, a)?;
+        done(factor::potri(triangle, a.write()?))?;
+        a.store_triangle(triangle)?;
+    }
+    Some(0)
 }

@@ -6,7 +6,7 @@ use crate::arguments::{Int as Address, Letter, at, letter};
 use crate::level3::{gemm, rank_2k, rank_k, symm, triangular};
 use crate::operations::{asum, axpy, copy, dot, gemv, ger, iamax, nrm2, scal, swap};
 use crate::symbols;
-use lattice_cl::blas::{self, Order::ColumnMajor};
+use lattice_linalg::{self as blas, Order::ColumnMajor};
 use num_complex::Complex;
 use std::ffi::c_int;
 
@@ -124,7 +124,8 @@ macro_rules! of_real_type {
 }
 
 macro_rules! of_complex_type {
-    ($i:tt; $r:ty; $real_scal:ident $dotu:ident $dotc:ident $geru:ident $gerc:ident $hemm:ident $herk:ident $her2k:ident) => {
+    ($i:tt; $r:ty; $real_scal:ident $dotu:ident $dotc:ident $geru:ident $gerc:ident $hemm:ident $herk:ident $her2k:ident
+     $gemm3m:ident $gemm:ident) => {
         symbols! { $i;
             fn $real_scal(n: Int, alpha: *const $r, x: *mut Complex<$r>, incx: Int) { scal(at(n), *alpha, x, at(incx)) }
             fn $dotu(n: Int, x: *const Complex<$r>, incx: Int, y: *const Complex<$r>, incy: Int) -> Complex<$r> {
@@ -151,6 +152,18 @@ macro_rules! of_complex_type {
                     true, Some(ColumnMajor), letter(triangle), letter(op), [at(n), at(k)],
                     a, at(lda), b, at(ldb), c, at(ldc),
                     |triangle, op, a, b, c| blas::her2k(triangle, op, *alpha, a, b, *beta, c),
+                )
+            }
+        }
+        symbols! { $i;
+            fn $gemm3m or $gemm(
+                op_a: Letter, op_b: Letter, m: Int, n: Int, k: Int, alpha: *const Complex<$r>, a: *const Complex<$r>,
+                lda: Int, b: *const Complex<$r>, ldb: Int, beta: *const Complex<$r>, c: *mut Complex<$r>, ldc: Int,
+                length_a: usize, length_b: usize,
+            ) {
+                gemm(
+                    Some(ColumnMajor), [letter(op_a), letter(op_b)], [at(m), at(n), at(k)],
+                    *alpha, a, at(lda), b, at(ldb), *beta, c, at(ldc),
                 )
             }
         }
@@ -181,8 +194,8 @@ macro_rules! interface {
                 zsyr2k ztrmm ztrsm);
             of_real_type!($names; f32; sdot sger);
             of_real_type!($names; f64; ddot dger);
-            of_complex_type!($names; f32; csscal cdotu cdotc cgeru cgerc chemm cherk cher2k);
-            of_complex_type!($names; f64; zdscal zdotu zdotc zgeru zgerc zhemm zherk zher2k);
+            of_complex_type!($names; f32; csscal cdotu cdotc cgeru cgerc chemm cherk cher2k cgemm3m cgemm);
+            of_complex_type!($names; f64; zdscal zdotu zdotc zgeru zgerc zhemm zherk zher2k zgemm3m zgemm);
 
             // Sums of products in single precision, added up in double. The library always sums so.
             symbols! { $names;

@@ -5,13 +5,23 @@
 //! leading dimensions. Results may be written.
 
 use crate::arguments::extent;
-use crate::operands::{Matrix, done};
+use crate::balance::worth;
+use crate::devices::done;
+use crate::operands::Matrix;
 use crate::operations::layout;
-use crate::settings::worth;
-use lattice_cl::blas::{self, BlasResult, Completion, Diagonal, MatMut, MatRef, Op, Order, Side, Triangle};
-use lattice_cl::scalar::Element;
+use crate::product;
+use lattice_compute::scalar::Element;
+use lattice_linalg::host::level1::Arithmetic;
+use lattice_linalg::{
+    self as blas, BlasResult, Completion, Diagonal, MatMut, MatRef, Op, Order, Side, Triangle,
+};
 
-pub unsafe fn gemm<T: Element>(
+/// Returns the number of elements of a matrix.
+pub fn area(rows: usize, columns: usize) -> f64 {
+    rows as f64 * columns as f64
+}
+
+pub unsafe fn gemm<T: Arithmetic>(
     order: Option<Order>,
     [op_a, op_b]: [Option<Op>; 2],
     [m, n, k]: [i64; 3],
@@ -29,9 +39,14 @@ pub unsafe fn gemm<T: Element>(
     let a_layout = layout(order, op_a.shape(m, k), lda)?;
     let b_layout = layout(order, op_b.shape(k, n), ldb)?;
     let c_layout = layout(order, (m, n), ldc)?;
-    worth::<T>(m as f64 * n as f64 * k as f64)?;
-    // SAFETY: see above.
+    worth::<T>(area(m, n) * k as f64, area(m, k) + area(k, n) + 2.0 * area(m, n))?;
+    // SAFETY: see above. Memory that is written here is C alone, and nobody else writes A or B.
     unsafe {
+        if let Some(result) =
+            product::gemm([op_a, op_b], alpha, (a_layout, a), (b_layout, b), beta, (c_layout, c))
+        {
+            return result;
+        }
         let (a, b, mut c) = (Matrix::new(a_layout, a)?, Matrix::new(b_layout, b)?, Matrix::new(c_layout, c)?);
         done(blas::gemm(op_a, op_b, alpha, a.read()?, b.read()?, beta, c.write()?))?;
         c.store()
@@ -58,7 +73,7 @@ pub unsafe fn symm<T: Element>(
     let edge = if side == Side::Left { m } else { n };
     let a_layout = layout(order, (edge, edge), lda)?;
     let (b_layout, c_layout) = (layout(order, (m, n), ldb)?, layout(order, (m, n), ldc)?);
-    worth::<T>(m as f64 * n as f64 * edge as f64)?;
+    worth::<T>(area(m, n) * edge as f64, area(edge, edge) + 3.0 * area(m, n))?;
     let multiply = if hermitian { blas::hemm::<T> } else { blas::symm::<T> };
     // SAFETY: see above.
     unsafe {
@@ -84,7 +99,7 @@ pub unsafe fn rank_k<T: Element>(
     let (order, triangle, op, n, k) = (order?, triangle?, op?, extent(n)?, extent(k)?);
     entering::<T>(hermitian, op)?;
     let (a_layout, c_layout) = (layout(order, op.shape(n, k), lda)?, layout(order, (n, n), ldc)?);
-    worth::<T>(n as f64 * n as f64 * k as f64 / 2.0)?;
+    worth::<T>(area(n, n) * k as f64 / 2.0, area(n, k) + 2.0 * area(n, n))?;
     // SAFETY: see above.
     unsafe {
         let (a, mut c) = (Matrix::new(a_layout, a)?, Matrix::new(c_layout, c)?);
@@ -112,7 +127,7 @@ pub unsafe fn rank_2k<T: Element>(
     entering::<T>(hermitian, op)?;
     let (a_layout, b_layout) = (layout(order, op.shape(n, k), lda)?, layout(order, op.shape(n, k), ldb)?);
     let c_layout = layout(order, (n, n), ldc)?;
-    worth::<T>(n as f64 * n as f64 * k as f64)?;
+    worth::<T>(area(n, n) * k as f64, 2.0 * area(n, k) + 2.0 * area(n, n))?;
     // SAFETY: see above.
     unsafe {
         let (a, b, mut c) = (Matrix::new(a_layout, a)?, Matrix::new(b_layout, b)?, Matrix::new(c_layout, c)?);
@@ -148,7 +163,7 @@ pub unsafe fn triangular<T: Element>(
     let (m, n) = (extent(m)?, extent(n)?);
     let edge = if side == Side::Left { m } else { n };
     let (a_layout, b_layout) = (layout(order, (edge, edge), lda)?, layout(order, (m, n), ldb)?);
-    worth::<T>(m as f64 * n as f64 * edge as f64 / 2.0)?;
+    worth::<T>(area(m, n) * edge as f64 / 2.0, area(edge, edge) + 2.0 * area(m, n))?;
     let operation = if solves { blas::trsm::<T> } else { blas::trmm::<T> };
     // SAFETY: see above.
     unsafe {

@@ -1,4 +1,4 @@
-//! The BLAS and a part of LAPACK, computed by `lattice_cl::blas` on a device.
+//! The BLAS and a part of LAPACK, computed by `lattice_linalg` on a device.
 //!
 //! The library is loaded in front of another BLAS (`LD_PRELOAD`), so that programs written for the
 //! BLAS run on it. `scripts/blas-testers.sh` runs the test programs of the reference BLAS and of
@@ -13,7 +13,8 @@
 //! The next library that has the name answers
 //! * calls with illegal arguments, which it reports through its `xerbla`,
 //! * queries of LAPACK for the size of a workspace,
-//! * calls with fewer operations than `LATTICE_CL_BLAS_LEAST`, and levels 1 and 2 unless that is 0,
+//! * calls that take it less time (`balance.rs`), or with fewer operations than
+//!   `LATTICE_CL_BLAS_LEAST` if that is set; levels 1 and 2 unless it is 0,
 //! * calls whose names have none of the words in `LATTICE_CL_BLAS_ONLY`, if that is set,
 //! * all calls, if `LATTICE_CL_BLAS_OFF` is 1,
 //! * calls that the device fails at, with a warning on stderr,
@@ -30,48 +31,68 @@
 //! A call copies its operands to the device and its result back. Only results are written: nothing
 //! between the lines of a matrix, and nothing in the other triangle.
 //!
-//! At exit the number of calls that were computed here goes to stderr. With
-//! `LATTICE_CL_BLAS_CALLS=FILE`, names and numbers are appended to that file instead.
+//! # Comparison and report
+//! With `LATTICE_CL_BLAS_CHECK=SHARE` the next library computes a share of the calls too, and results
+//! are compared (`check.rs`). With `LATTICE_CL_BLAS_REPORT=1` a table of calls, times and rates goes
+//! to stderr at exit (`report.rs`). With `LATTICE_CL_BLAS_CALLS=FILE`, names and numbers of the calls
+//! that were computed here are appended to that file.
 
 mod arguments;
+mod balance;
 mod c;
 mod calls;
+mod check;
+mod devices;
 mod factor;
 mod fortran;
 mod lapack;
+mod lapack_spectra;
 mod level3;
+mod loaded;
+mod next_gemm;
 mod operands;
 mod operations;
+mod orthogonal;
+mod product;
+mod rates;
+mod report;
 mod settings;
+mod spectra;
+mod work;
 
 /// Defines symbols of the BLAS.
 ///
 /// The list in front has what stands before and after each name. Each symbol has a signature and a
 /// body. The body returns `Some` of the result, or `None`. With `None` the call goes on to the
-/// symbol of this name in the next library.
+/// symbol of this name in the next library. `or` names another one, for libraries without the first.
 macro_rules! symbols {
     ([$before:literal $after:literal];
-     $(fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? { $body:expr })*) => {$(
+     $(fn $name:ident $(or $instead:ident)? ($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? { $body:expr })*
+    ) => {$(
         #[unsafe(export_name = concat!($before, stringify!($name), $after))]
         unsafe extern "C" fn $name($($argument: $type),*) $(-> $result)? {
             type Function = unsafe extern "C" fn($($type),*) $(-> $result)?;
-            static SYMBOL: crate::calls::Symbol =
-                crate::calls::Symbol::new(concat!($before, stringify!($name), $after, "\0"));
+            static SYMBOL: crate::calls::Symbol = crate::calls::Symbol::new(
+                concat!($before, stringify!($name), $after, "\0"),
+                [$(concat!($before, stringify!($instead), $after, "\0"))?].as_slice(),
+            );
             // SAFETY: the caller passes pointers that the BLAS asks for. Every pointer refers to as
             // many elements as the extents, increments and leading dimensions say. Nobody else
             // writes the elements meanwhile.
-            if SYMBOL.is_wanted() && let Some(result) = unsafe { $body } {
-                SYMBOL.computed();
-                return result;
-            }
-            let own: Function = $name;
-            let address = SYMBOL.next(own as usize);
+            let mut call = match SYMBOL.attempt(|| unsafe { $body }) {
+                Ok(result) => return result,
+                Err(call) => call,
+            };
+            let address = SYMBOL.next();
+            call.start();
             // SAFETY: the symbol of this name has this signature in every BLAS; the arguments are
             // the caller's own.
-            unsafe {
+            let result = unsafe {
                 let next: Function = std::mem::transmute(address);
                 next($($argument),*)
-            }
+            };
+            call.finish(&result);
+            result
         }
     )*};
 }

@@ -1,47 +1,13 @@
 //! The caller's vectors and matrices, on the way to the device and back.
 
-use crate::settings;
-use lattice_cl::blas::{MatMut, MatRef, MatrixLayout, Order, Triangle, VecMut, VecRef, VectorLayout};
-use lattice_cl::device::{Buffer, Device, Team};
-use lattice_cl::scalar::Element;
-use std::fmt::Display;
+use crate::calls::compared;
+use crate::check::{self, Compared, Outcome, epsilon};
+use crate::devices::{device, done};
+use lattice_compute::scalar::Element;
+use lattice_compute::{Buffer, Device};
+use lattice_linalg::{MatMut, MatRef, MatrixLayout, Order, Triangle, VecMut, VecRef, VectorLayout};
 use std::ops::Range;
 use std::slice;
-use std::sync::LazyLock;
-
-/// The device, and the process that has opened it.
-static DEVICE: LazyLock<(u32, Option<Device>)> = LazyLock::new(|| (std::process::id(), open()));
-
-fn open() -> Option<Device> {
-    let device = done(Team::select(settings::device()))?.devices().first().cloned();
-    if device.is_none() {
-        eprintln!(
-            "lattice-cl-blas: warning: there is no OpenCL device; the next library answers all calls. Install one, for \
-             example PoCL"
-        );
-    }
-    device
-}
-
-/// Returns the device, if there is one in this process.
-///
-/// A process that was forked cannot use the device of its parent.
-fn device() -> Option<&'static Device> {
-    let (process, device) = &*DEVICE;
-    if *process == std::process::id() { device.as_ref() } else { None }
-}
-
-/// Tells whether this process has a device.
-pub fn has_device() -> bool {
-    device().is_some()
-}
-
-/// Returns the value, or warns that the next library answers this call.
-pub fn done<T, E: Display>(result: Result<T, E>) -> Option<T> {
-    result
-        .map_err(|error| eprintln!("lattice-cl-blas: warning: the next library answers a call: {error}"))
-        .ok()
-}
 
 /// A vector of the caller.
 pub struct Vector<T> {
@@ -107,10 +73,21 @@ impl<T: Element> Vector<T> {
     /// # Safety
     /// The caller's vector still exists, see [`Vector::new`], and may be written.
     pub unsafe fn store(&self) -> Option<()> {
-        let values = done(self.buffer.to_vec())?;
-        for (i, value) in values.into_iter().step_by(self.layout.stride).enumerate() {
+        let values = done(self.buffer.to_vec())?.into_iter().step_by(self.layout.stride);
+        let (elements, len, increment) = (self.elements, self.len, self.increment);
+        let at = move |i| elements.wrapping_offset(place(len, increment, i));
+        if let Some(work) = compared() {
+            check::keep(move || {
+                // SAFETY: this is an element of the caller's vector, which the next library has written.
+                let pairs =
+                    values.enumerate().map(|(i, value)| [value, unsafe { *at(i) }].map(T::to_complex));
+                check::ratio(pairs, Compared::Values, work.length, epsilon::<T>())
+            });
+            return Some(());
+        }
+        for (i, value) in values.enumerate() {
             // SAFETY: this is an element of the caller's vector.
-            unsafe { *self.elements.offset(place(self.len, self.increment, i)) = value }
+            unsafe { *at(i) = value }
         }
         Some(())
     }
@@ -167,6 +144,17 @@ impl<T: Element> Matrix<T> {
         Some(Self { elements: elements.cast_mut(), leading, buffer: done(buffer)?, layout })
     }
 
+    /// Makes a matrix on the device whose elements are to be computed.
+    ///
+    /// # Safety
+    /// `elements` refers to a matrix of this layout.
+    pub unsafe fn output(layout: MatrixLayout, elements: *mut T) -> Option<Self> {
+        let (lines, length) = lines(&layout);
+        let buffer = done(Buffer::uninitialised(device()?, lines * length))?;
+        let leading = layout.leading_dimension;
+        Some(Self { elements, leading, buffer, layout: layout.leading_dimension(length.max(1)) })
+    }
+
     pub fn read(&self) -> Option<MatRef<'_, T>> {
         done(MatRef::new(&self.buffer, self.layout))
     }
@@ -193,7 +181,20 @@ impl<T: Element> Matrix<T> {
     /// The caller's matrix still exists, see [`Matrix::new`], and may be written.
     pub unsafe fn store(&self) -> Option<()> {
         // SAFETY: the caller guarantees the same.
-        unsafe { self.store_lines(|_, length| 0..length) }
+        unsafe { self.store_lines(|_, length| 0..length, Compared::Values, |_, length| 0..length) }
+    }
+
+    /// Copies the matrix back, of which only a part has to agree with that of another library.
+    ///
+    /// # Safety
+    /// See [`store`](Self::store). A range lies within its line.
+    pub unsafe fn store_unlike(
+        &self,
+        how: Compared,
+        part: impl Fn(usize, usize) -> Range<usize> + 'static,
+    ) -> Option<()> {
+        // SAFETY: the caller guarantees the same.
+        unsafe { self.store_lines(|_, length| 0..length, how, part) }
     }
 
     /// Copies a triangle of the matrix back.
@@ -202,26 +203,69 @@ impl<T: Element> Matrix<T> {
     /// See [`store`](Self::store).
     pub unsafe fn store_triangle(&self, triangle: Triangle) -> Option<()> {
         let first_in_line = (triangle == Triangle::Upper) == (self.layout.order == Order::ColumnMajor);
+        let range = move |line, length| if first_in_line { 0..line + 1 } else { line..length };
         // SAFETY: the caller guarantees the same.
-        unsafe { self.store_lines(|line, length| if first_in_line { 0..line + 1 } else { line..length }) }
+        unsafe { self.store_lines(range, Compared::Values, range) }
     }
 
     /// Copies a range of each line back.
     ///
+    /// If the next library computes the call too, ranges of its lines are compared later instead.
+    ///
     /// # Safety
     /// See [`store`](Self::store). A range lies within its line.
-    unsafe fn store_lines(&self, range: impl Fn(usize, usize) -> Range<usize>) -> Option<()> {
-        let values = done(self.buffer.to_vec())?;
+    unsafe fn store_lines(
+        &self,
+        range: impl Fn(usize, usize) -> Range<usize>,
+        how: Compared,
+        part: impl Fn(usize, usize) -> Range<usize> + 'static,
+    ) -> Option<()> {
         let (lines, length) = lines(&self.layout);
+        let (elements, leading) = (self.elements, self.leading);
+        if compared().is_some() && how == Compared::Nothing {
+            return Some(());
+        }
+        let values = done(self.buffer.to_vec())?;
+        if let Some(work) = compared() {
+            check::keep(move || {
+                let pairs = (0..lines).flat_map(|line| part(line, length).map(move |i| (line, i)));
+                let pairs = pairs.map(|(line, i)| {
+                    // SAFETY: this is an element of the caller's matrix, which the next library has written.
+                    let expected = unsafe { *elements.add(line * leading + i) };
+                    [values[line * length + i], expected].map(T::to_complex)
+                });
+                check::ratio(pairs, how, work.length, epsilon::<T>())
+            });
+            return Some(());
+        }
         for line in 0..lines {
             let range = range(line, length);
             let from = &values[line * length..][range.clone()];
             // SAFETY: this is a part of a line of the caller's matrix, which nobody reads meanwhile.
-            let to = unsafe { self.elements.add(line * self.leading + range.start) };
+            let to = unsafe { elements.add(line * leading + range.start) };
             // SAFETY: as above; `values` is memory of its own.
             unsafe { to.copy_from_nonoverlapping(from.as_ptr(), from.len()) };
         }
         Some(())
+    }
+}
+
+/// Writes numbers to the caller, or compares them with those of the next library.
+///
+/// # Safety
+/// `to` has room for all.
+pub unsafe fn store_numbers<V: Outcome + Copy + 'static>(numbers: Vec<V>, to: *mut V) {
+    if let Some(work) = compared() {
+        check::keep(move || {
+            // SAFETY: the next library has written these numbers.
+            let pairs = numbers.iter().enumerate().map(|(i, number)| [*number, unsafe { *to.add(i) }]);
+            check::ratio(pairs.map(|pair| pair.map(|n| n.wide())), Compared::Values, work.length, V::EPSILON)
+        });
+        return;
+    }
+    for (i, number) in numbers.into_iter().enumerate() {
+        // SAFETY: the caller guarantees the room.
+        unsafe { *to.add(i) = number };
     }
 }
 

@@ -5,10 +5,11 @@
 //! extents, increments and leading dimensions. Results may be written.
 
 use crate::arguments::{extent, increment, leading};
-use crate::operands::{Matrix, Vector, done, lines};
-use crate::settings::worth_moving;
-use lattice_cl::blas::{self, MatrixLayout, Op, Order};
-use lattice_cl::scalar::{Element, Scalar};
+use crate::balance::worth_moving;
+use crate::devices::done;
+use crate::operands::{Matrix, Vector, lines};
+use lattice_compute::scalar::{Element, Scalar};
+use lattice_linalg::{self as blas, MatrixLayout, Op, Order};
 use num_complex::Complex;
 
 /// Returns the layout of a caller's matrix.
@@ -23,7 +24,7 @@ pub fn some(n: i64) -> Option<usize> {
 }
 
 pub unsafe fn axpy<T: Element>(n: i64, alpha: T, x: *const T, incx: i64, y: *mut T, incy: i64) -> Option<()> {
-    worth_moving()?;
+    worth_moving(n as f64)?;
     let (n, incy) = (some(n)?, increment(incy)?);
     // SAFETY: see above.
     unsafe {
@@ -35,7 +36,7 @@ pub unsafe fn axpy<T: Element>(n: i64, alpha: T, x: *const T, incx: i64, y: *mut
 }
 
 pub unsafe fn copy<T: Element>(n: i64, x: *const T, incx: i64, y: *mut T, incy: i64) -> Option<()> {
-    worth_moving()?;
+    worth_moving(n as f64)?;
     let (n, incy) = (some(n)?, increment(incy)?);
     // SAFETY: see above.
     unsafe {
@@ -47,7 +48,7 @@ pub unsafe fn copy<T: Element>(n: i64, x: *const T, incx: i64, y: *mut T, incy: 
 }
 
 pub unsafe fn swap<T: Element>(n: i64, x: *mut T, incx: i64, y: *mut T, incy: i64) -> Option<()> {
-    worth_moving()?;
+    worth_moving(n as f64)?;
     let (n, incx, incy) = (some(n)?, increment(incx)?, increment(incy)?);
     // SAFETY: see above.
     unsafe {
@@ -60,7 +61,7 @@ pub unsafe fn swap<T: Element>(n: i64, x: *mut T, incx: i64, y: *mut T, incy: i6
 }
 
 pub unsafe fn scal<T: Element>(n: i64, alpha: impl Scalar<T>, x: *mut T, incx: i64) -> Option<()> {
-    worth_moving()?;
+    worth_moving(n as f64)?;
     let (n, incx) = (some(n)?, some(incx)?);
     // SAFETY: see above.
     unsafe {
@@ -80,7 +81,7 @@ pub unsafe fn dot<T: Element>(
     y: *const T,
     incy: i64,
 ) -> Option<Complex<f64>> {
-    worth_moving()?;
+    worth_moving(n as f64)?;
     let n = some(n)?;
     // SAFETY: see above.
     let (x, y) = unsafe { (Vector::dense(n, x, incx as isize)?, Vector::dense(n, y, incy as isize)?) };
@@ -89,14 +90,14 @@ pub unsafe fn dot<T: Element>(
 }
 
 pub unsafe fn nrm2<T: Element>(n: i64, x: *const T, incx: i64) -> Option<f64> {
-    worth_moving()?;
+    worth_moving(n as f64)?;
     // SAFETY: see above.
     let x = unsafe { Vector::dense(some(n)?, x, incx as isize)? };
     done(done(blas::nrm2(x.buffer()))?.wait())
 }
 
 pub unsafe fn asum<T: Element>(n: i64, x: *const T, incx: i64) -> Option<f64> {
-    worth_moving()?;
+    worth_moving(n as f64)?;
     // SAFETY: see above.
     let x = unsafe { Vector::dense(some(n)?, x, some(incx)? as isize)? };
     done(done(blas::asum(x.buffer()))?.wait())
@@ -106,7 +107,7 @@ pub unsafe fn asum<T: Element>(n: i64, x: *const T, incx: i64) -> Option<f64> {
 ///
 /// The library passes over NaNs. If the first element is NaN, the next BLAS answers.
 pub unsafe fn iamax<T: Element>(n: i64, x: *const T, incx: i64) -> Option<usize> {
-    worth_moving()?;
+    worth_moving(n as f64)?;
     let (n, incx) = (some(n)?, some(incx)?);
     // SAFETY: see above; there is a first element.
     let (first, x) = unsafe { ((*x).to_complex(), Vector::dense(n, x, incx as isize)?) };
@@ -133,7 +134,7 @@ pub unsafe fn gemv<T: Element>(
     y: *mut T,
     incy: i64,
 ) -> Option<()> {
-    worth_moving()?;
+    worth_moving(m as f64 * n as f64)?;
     let (order, op, m, n) = (order?, op?, some(m)?, some(n)?);
     let (incx, incy) = (increment(incx)?, increment(incy)?);
     let a_layout = layout(order, (m, n), lda)?;
@@ -160,7 +161,7 @@ pub unsafe fn ger<T: Element>(
     a: *mut T,
     lda: i64,
 ) -> Option<()> {
-    worth_moving()?;
+    worth_moving(m as f64 * n as f64)?;
     let (order, m, n) = (order?, extent(m)?, extent(n)?);
     let (incx, incy) = (increment(incx)?, increment(incy)?);
     let a_layout = layout(order, (m, n), lda)?;

@@ -1,24 +1,29 @@
 //! Settings by environment variables, each of which is read once.
 
-use lattice_cl::device::Selector;
+use lattice_compute::Selector;
 use std::convert::Infallible;
 use std::sync::LazyLock;
 
-/// Operations below which a call is passed on, unless the user says otherwise.
-///
-/// A product of 1000 rows and columns has as many. Copies to a device and back take as long as the
-/// processor takes for it, more or less.
-const LEAST: f64 = 2e9;
+/// Reads a number, or warns that it is not understood and what happens instead.
+fn number(name: &str, instead: &str, legal: impl Fn(f64) -> bool) -> Option<f64> {
+    let text = std::env::var_os(name)?;
+    let number =
+        text.to_str().and_then(|text| text.trim().parse::<f64>().ok()).filter(|number| legal(*number));
+    if number.is_none() {
+        eprintln!("lattice-cl-blas: warning: {name}={text:?} is no {instead}");
+    }
+    number
+}
 
-static LEAST_CHOSEN: LazyLock<f64> = LazyLock::new(|| {
-    let Some(text) = std::env::var_os("LATTICE_CL_BLAS_LEAST") else { return LEAST };
-    let number = text.to_str().and_then(|text| text.trim().parse::<f64>().ok());
-    number.filter(|least| *least >= 0.0).unwrap_or_else(|| {
-        eprintln!(
-            "lattice-cl-blas: warning: LATTICE_CL_BLAS_LEAST={text:?} is no number of operations; {LEAST:e} is used"
-        );
-        LEAST
-    })
+static LEAST: LazyLock<Option<f64>> = LazyLock::new(|| {
+    let instead = "number of operations; measured rates decide which calls are computed";
+    number("LATTICE_CL_BLAS_LEAST", instead, |least| least >= 0.0)
+});
+
+static CHECK: LazyLock<Option<f64>> = LazyLock::new(|| {
+    let instead = "share of calls between 0 and 1; no calls are compared";
+    number("LATTICE_CL_BLAS_CHECK", instead, |share| (0.0..=1.0).contains(&share))
+        .filter(|share| *share > 0.0)
 });
 
 static ONLY: LazyLock<Option<Vec<String>>> = LazyLock::new(|| {
@@ -26,10 +31,14 @@ static ONLY: LazyLock<Option<Vec<String>>> = LazyLock::new(|| {
     Some(text.split(',').map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect())
 });
 
-/// `true` if `LATTICE_CL_BLAS_OFF` is set, and neither empty nor 0.
-static OFF: LazyLock<bool> = LazyLock::new(|| {
-    std::env::var_os("LATTICE_CL_BLAS_OFF").is_some_and(|text| !text.is_empty() && text != "0")
-});
+/// `true` if the variable is set, and neither empty nor 0.
+fn is_set(name: &str) -> bool {
+    std::env::var_os(name).is_some_and(|text| !text.is_empty() && text != "0")
+}
+
+static OFF: LazyLock<bool> = LazyLock::new(|| is_set("LATTICE_CL_BLAS_OFF"));
+
+static REPORT: LazyLock<bool> = LazyLock::new(|| is_set("LATTICE_CL_BLAS_REPORT"));
 
 /// Returns the device that the user names. By default it is the fastest one.
 pub fn device() -> Selector {
@@ -37,18 +46,19 @@ pub fn device() -> Selector {
     text.parse().unwrap_or_else(|error: Infallible| match error {})
 }
 
-/// Passes a call on if it has too few multiplications and additions for a device.
-pub fn worth<T: lattice_cl::scalar::Element>(products: f64) -> Option<()> {
-    // A complex product has four real ones.
-    let operations = products * if T::IS_COMPLEX { 8.0 } else { 2.0 };
-    (operations >= *LEAST_CHOSEN).then_some(())
+/// Returns the operations from which on calls are computed, if the user says so.
+pub fn least() -> Option<f64> {
+    *LEAST
 }
 
-/// Passes a call of level 1 or 2 on, unless all calls are to be computed.
-///
-/// Such a call takes less time than its operands take to the device.
-pub fn worth_moving() -> Option<()> {
-    (*LEAST_CHOSEN == 0.0).then_some(())
+/// Returns the share of calls whose results are compared, if there is one.
+pub fn share_of_checks() -> Option<f64> {
+    *CHECK
+}
+
+/// Tells whether the user wants a report at exit.
+pub fn reports() -> bool {
+    *REPORT
 }
 
 /// Tells whether the user wants calls of this name to be computed here.

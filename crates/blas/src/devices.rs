@@ -1,0 +1,70 @@
+//! The device, and the process that has opened it.
+
+use crate::settings;
+use lattice_compute::{CompileClock, Device, DeviceOptions, Team};
+use std::fmt::Display;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{LazyLock, OnceLock};
+use std::time::Duration;
+
+/// The team of one device, and the process that has opened it.
+static TEAM: OnceLock<(u32, Option<Team>)> = OnceLock::new();
+
+/// The time that compilers of kernels have taken.
+static COMPILING: LazyLock<CompileClock> = LazyLock::new(CompileClock::default);
+
+/// The process that has called first, or 0.
+static FIRST: AtomicU32 = AtomicU32::new(0);
+
+fn open() -> Option<Team> {
+    let options = DeviceOptions { compiling: COMPILING.clone(), ..DeviceOptions::default() };
+    let team = done(Team::select_with([settings::device()], &options))?;
+    if team.devices().is_empty() {
+        eprintln!(
+            "lattice-cl-blas: warning: there is no OpenCL device; the next library answers all calls. Install one, for \
+             example PoCL"
+        );
+        return None;
+    }
+    Some(team)
+}
+
+/// Returns the device as a team, if there is one in this process. The first call opens it.
+///
+/// A process that was forked cannot use the device of its parent.
+pub fn team() -> Option<&'static Team> {
+    let (process, team) = TEAM.get_or_init(|| (std::process::id(), open()));
+    if *process == std::process::id() { team.as_ref() } else { None }
+}
+
+/// Returns the device, if there is one in this process. The first call opens it.
+pub fn device() -> Option<&'static Device> {
+    team()?.devices().first()
+}
+
+/// Returns the device if it has been opened.
+pub fn open_device() -> Option<&'static Device> {
+    TEAM.get()?.1.as_ref()?.devices().first()
+}
+
+/// Returns the time on the wall in which kernels were compiled so far.
+pub fn compile_time() -> Duration {
+    COMPILING.time()
+}
+
+/// Remembers that this process has called first.
+pub fn remember_process() {
+    FIRST.store(std::process::id(), Ordering::Relaxed);
+}
+
+/// Tells whether this process has called first, and is not one that was forked later.
+pub fn is_first_process() -> bool {
+    FIRST.load(Ordering::Relaxed) == std::process::id()
+}
+
+/// Returns the value, or warns that the next library answers this call.
+pub fn done<T, E: Display>(result: Result<T, E>) -> Option<T> {
+    result
+        .map_err(|error| eprintln!("lattice-cl-blas: warning: the next library answers a call: {error}"))
+        .ok()
+}
