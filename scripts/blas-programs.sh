@@ -23,7 +23,7 @@ export OPENBLAS_NUM_THREADS=1
 # with_lattice COMMAND...: the command with lattice-cl's BLAS, which computes everything from small matrices on.
 with_lattice() {
     rm -f calls
-    LATTICE_CL_BLAS_LEAST=1e5 LATTICE_CL_BLAS_CALLS=$folder/calls LD_PRELOAD=$shim "$@"
+    LATTICE_CL_BLAS_LEAST=${LATTICE_CL_BLAS_LEAST:-1e5} LATTICE_CL_BLAS_CALLS=$folder/calls LD_PRELOAD=$shim "$@"
 }
 
 # expect_calls PROGRAM NAME...: all these routines must have been computed by lattice-cl.
@@ -74,6 +74,9 @@ if [ -n "$python" ]; then
     env LATTICE_CL_BLAS_REPORT=1 LD_PRELOAD="$shim" "$python" "$scripts/blas-programs.py" lattice.npz 2>report
     "$python" "$scripts/blas-programs.py" own.npz lattice.npz
     report "break-even by measured rates" 'dgemm [0-9.]+ GFLOP/s on the device, [0-9.]+ GFLOP/s in the next library'
+    LATTICE_CL_BLAS_LEAST=0 with_lattice "$python" "$scripts/blas-gemm3m.py" "$shim"
+    expect_calls gemm3m cblas_cgemm3m64_ cblas_zgemm3m64_ scipy_cgemm3m_64_ scipy_zgemm3m_64_
+    LATTICE_CL_BLAS_OFF=1 with_lattice "$python" "$scripts/blas-gemm3m.py" "$shim"
     for setting in LATTICE_CL_BLAS_OFF=1 LATTICE_CL_BLAS_DEVICE=nowhere; do
         (export "${setting?}" && with_lattice "$python" "$scripts/blas-programs.py" lattice.npz) 2>warnings
         "$python" "$scripts/blas-programs.py" own.npz lattice.npz

@@ -6,6 +6,7 @@
 //! call corrects this: its time is kept for its routine and size.
 
 use crate::calls::{Symbol, decide};
+use crate::devices;
 use crate::rates::rates;
 use crate::settings;
 use crate::work::Work;
@@ -23,7 +24,7 @@ fn is_worth<T: Element>(symbol: &Symbol, work: &mut Work) -> bool {
     if let Some(least) = settings::least() {
         return work.operations >= least;
     }
-    if !work.is_large() {
+    if !work.is_large() || !devices::is_possible() {
         return false;
     }
     if BEFORE.load(Ordering::Relaxed) < OPENING as u64 {

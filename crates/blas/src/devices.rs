@@ -7,8 +7,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LazyLock, OnceLock};
 use std::time::Duration;
 
-/// The team of one device, and the process that has opened it.
-static TEAM: OnceLock<(u32, Option<Team>)> = OnceLock::new();
+/// The team of one device.
+static TEAM: OnceLock<Option<Team>> = OnceLock::new();
+
+/// The process that has begun to open the device, or 0.
+static OPENER: AtomicU32 = AtomicU32::new(0);
 
 /// The time that compilers of kernels have taken.
 static COMPILING: LazyLock<CompileClock> = LazyLock::new(CompileClock::default);
@@ -29,12 +32,20 @@ fn open() -> Option<Team> {
     Some(team)
 }
 
-/// Returns the device as a team, if there is one in this process. The first call opens it.
+/// Tells whether this process may have a device.
 ///
-/// A process that was forked cannot use the device of its parent.
+/// A process that was forked cannot use the device of its parent. It must not even wait for threads
+/// that its parent had.
+pub fn is_possible() -> bool {
+    let opener = OPENER.load(Ordering::Acquire);
+    opener == 0 || opener == std::process::id()
+}
+
+/// Returns the device as a team, if there is one in this process. The first call opens it.
 pub fn team() -> Option<&'static Team> {
-    let (process, team) = TEAM.get_or_init(|| (std::process::id(), open()));
-    if *process == std::process::id() { team.as_ref() } else { None }
+    // Another process stays the opener.
+    let _ = OPENER.compare_exchange(0, std::process::id(), Ordering::AcqRel, Ordering::Acquire);
+    if is_possible() { TEAM.get_or_init(open).as_ref() } else { None }
 }
 
 /// Returns the device, if there is one in this process. The first call opens it.
@@ -44,7 +55,7 @@ pub fn device() -> Option<&'static Device> {
 
 /// Returns the device if it has been opened.
 pub fn open_device() -> Option<&'static Device> {
-    TEAM.get()?.1.as_ref()?.devices().first()
+    TEAM.get()?.as_ref()?.devices().first()
 }
 
 /// Returns the time on the wall in which kernels were compiled so far.
