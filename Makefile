@@ -1,6 +1,7 @@
 # make demo     generate a configuration, solve on it, print the pion correlator
-# make test     format, lints, unit, integration and documentation tests; installs an OpenCL device and MPI if there is none
-# make check    make test, tests with every combination of kernels, the kernels under Oclgrind, tests under MPI, the Python package, and the test programs of the reference BLAS and of LAPACK
+# make test     format, lints, unit, integration and documentation tests, test programs of the reference BLAS and of LAPACK with cut inputs;
+#               installs an OpenCL device and MPI if there is none
+# make check    make test, tests with every combination of kernels, the kernels under Oclgrind, tests under MPI, the Python package, those test programs with whole inputs, and programs of others on the BLAS
 # make blas-testers    those programs alone, and programs for NumPy, Octave and R on the BLAS that is loaded in front of theirs
 # make dist     wheel, tarball, .deb and source tarball in target/dist; programs need glibc 2.17 or newer
 # make book     the book of docs/, as web pages in target/book
@@ -21,10 +22,13 @@ test: setup
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
 	CARGO="$(CARGO)" scripts/run-tests.sh
+	scripts/blas-testers.sh
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 	CARGO="$(CARGO)" scripts/book.sh
 
-check: test blas-testers
+check: test
+	LATTICE_CL_TEST_ALL=1 scripts/blas-testers.sh
+	CARGO="$(CARGO)" scripts/blas-programs.sh
 	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet --test site_terms --test domains --test even_odd --test preconditioning --test fixed_point_clover --test multigrid --test memory_of_jobs --test quenched_plaquette --test edited_tuning_file --test fft --test modes
 	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet -p lattice-poisson -p lattice-xc -p lattice-md
 	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet -p lattice-linalg --features ndarray,faer --test eigen --test svd --test half --test ndarray_views --test faer_matrices

@@ -7,9 +7,9 @@
 
 use crate::calls::{Symbol, decide};
 use crate::devices;
-use crate::rates::rates;
+use crate::rates::{Rates, rates};
 use crate::settings;
-use crate::work::Work;
+use crate::work::{Experience, Work};
 use lattice_compute::scalar::Element;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -35,11 +35,15 @@ fn is_worth<T: Element>(symbol: &Symbol, work: &mut Work) -> bool {
     }
     let Some(rates) = rates::<T>(symbol.name()) else { return false };
     work.seconds = work.bytes / rates.upload + work.operations / rates.device;
-    let experience = &symbol.experience;
+    is_quicker(work, rates, &symbol.experience)
+}
+
+/// Tells whether the device is quicker, by what was seen of calls of this size, or else by the rates.
+fn is_quicker(work: &Work, rates: Rates, experience: &Experience) -> bool {
     let on_device = work.seconds * experience.slowdown_of_device(work).unwrap_or(1.0);
-    match (experience.rate_of_next(work), rates.next) {
-        (Some(rate), _) | (None, Some(rate)) => on_device < work.operations / rate,
-        (None, None) => work.operations >= OPENING,
+    match experience.rate_of_next(work).or(rates.next) {
+        Some(rate) => on_device < work.operations / rate,
+        None => work.operations >= OPENING,
     }
 }
 
@@ -60,4 +64,47 @@ pub fn worth<T: Element>(products: f64, elements: f64) -> Option<()> {
 pub fn worth_moving(products: f64) -> Option<()> {
     let work = Work { operations: 2.0 * products, length: products.max(1.0), ..Work::default() };
     decide(work, |_, _| settings::least() == Some(0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn rates_decide_until_calls_of_this_size_were_seen() {
+        let rates = Rates { upload: 1e10, device: 1e13, next: Some(1e11) };
+        let work = |operations: f64, bytes: f64| {
+            let seconds = bytes / rates.upload + operations / rates.device;
+            Work { operations, bytes, seconds, ..Work::default() }
+        };
+        let experience = Experience::new();
+        let (much, little) = (work(1e9, 1e7), work(1e9, 2e8));
+        assert!(is_quicker(&much, rates, &experience));
+        assert!(!is_quicker(&little, rates, &experience), "copies alone take longer");
+
+        // The device took a hundred times as long as it should have, and the next library what it should.
+        experience.of_device(&much, Duration::from_secs_f64(100.0 * much.seconds));
+        assert!(!is_quicker(&much, rates, &experience));
+        assert!(is_quicker(&work(4e9, 4e7), rates, &experience), "another size is not known yet");
+        // But the next library turns out to be slower still.
+        experience.of_next(&much, Duration::from_secs(1));
+        assert!(is_quicker(&much, rates, &experience));
+        // The best time counts.
+        experience.of_next(&much, Duration::from_millis(10));
+        experience.of_next(&much, Duration::from_secs(2));
+        assert!(!is_quicker(&much, rates, &experience));
+        experience.of_device(&much, Duration::from_secs_f64(2.0 * much.seconds));
+        assert!(is_quicker(&much, rates, &experience));
+    }
+
+    #[test]
+    fn without_a_product_in_the_next_library_operations_decide() {
+        let rates = Rates { upload: 1e10, device: 1e13, next: None };
+        let experience = Experience::new();
+        for (operations, expected) in [(OPENING / 2.0, false), (OPENING, true)] {
+            let work = Work { operations, seconds: 1.0, ..Work::default() };
+            assert_eq!(is_quicker(&work, rates, &experience), expected);
+        }
+    }
 }

@@ -87,7 +87,9 @@ impl Symbol {
     ///
     /// Nothing unwinds to the caller: the next library answers if the body panics.
     pub fn attempt<R: Outcome>(&'static self, body: impl FnOnce() -> Option<R>) -> Result<R, Call> {
-        self.record.calls.fetch_add(1, Ordering::Relaxed);
+        if settings::reports() {
+            self.record.calls.fetch_add(1, Ordering::Relaxed);
+        }
         let passed_on = |work| Call { symbol: self, work, began: None, kept: None };
         if !self.is_wanted() {
             return Err(passed_on(Work::default()));

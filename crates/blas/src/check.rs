@@ -141,8 +141,7 @@ impl Checked {
     /// Tells whether the next call is one of the share that is compared.
     pub fn is_next(&self) -> bool {
         let Some(share) = settings::share_of_checks() else { return false };
-        let number = self.asked.fetch_add(1, Ordering::Relaxed) as f64;
-        (number * share).floor() > ((number - 1.0) * share).floor()
+        is_due(self.asked.fetch_add(1, Ordering::Relaxed), share)
     }
 
     /// Notes a difference, and warns if it is large.
@@ -161,5 +160,48 @@ impl Checked {
     pub fn outcome(&self) -> (u64, f64) {
         let largest = f64::from_bits(self.largest.load(Ordering::Relaxed));
         (self.compared.load(Ordering::Relaxed), largest)
+    }
+}
+
+/// Tells whether the call of this number, counted from 0, is one of a share of all.
+fn is_due(number: u64, share: f64) -> bool {
+    let number = number as f64;
+    (number * share).floor() > ((number - 1.0) * share).floor()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(found: &[f64], expected: &[f64], how: Compared) -> f64 {
+        let pairs = found.iter().zip(expected).map(|(f, e)| [Complex::from(*f), Complex::from(*e)]);
+        ratio(pairs, how, 2.0, 0.125)
+    }
+
+    #[test]
+    fn a_difference_counts_beside_the_largest_number() {
+        assert_eq!(of(&[1.0, 4.0], &[1.0, 4.0], Compared::Values), 0.0);
+        assert_eq!(of(&[1.5, 4.0], &[1.0, 4.0], Compared::Values), 0.5);
+        assert_eq!(of(&[-1.5, 4.0], &[1.0, -4.0], Compared::Sizes), 0.5);
+        assert_eq!(of(&[-1.5, 4.0], &[1.0, -4.0], Compared::Nothing), 0.0);
+    }
+
+    #[test]
+    fn what_is_not_finite_agrees_only_with_the_same() {
+        let (nan, infinity) = (f64::NAN, f64::INFINITY);
+        assert_eq!(of(&[nan, infinity], &[nan, infinity], Compared::Values), 0.0);
+        assert_eq!(of(&[nan, 1.0], &[1.0, 1.0], Compared::Values), infinity);
+        assert_eq!(of(&[1.0, 1.0], &[nan, 1.0], Compared::Values), infinity);
+        assert_eq!(of(&[infinity, 1.0], &[1.0, 1.0], Compared::Values), infinity);
+    }
+
+    #[test]
+    fn a_share_begins_with_the_first_call_and_is_spread_evenly() {
+        for (share, expected) in [(1.0, 100), (0.25, 25), (0.3, 30), (0.01, 1), (0.001, 1)] {
+            let due: Vec<u64> = (0..100).filter(|&number| is_due(number, share)).collect();
+            assert_eq!((due.len(), due[0]), (expected, 0), "{share}");
+            let longest = due.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
+            assert!(longest as f64 <= (1.0 / share).ceil(), "{share}: {longest}");
+        }
     }
 }

@@ -43,7 +43,7 @@ impl Tally {
 /// What the report tells of a record.
 pub struct Record {
     pub name: &'static str,
-    /// All calls.
+    /// All calls, counted for a report alone.
     pub calls: AtomicU64,
     pub computed: Tally,
     pub passed_on: Tally,
@@ -85,7 +85,7 @@ extern "C" fn report() {
             eprintln!("lattice-cl-blas: error: cannot write {}: {error}", path.display());
         }
     }
-    if settings::reports() || settings::share_of_checks().is_some() {
+    if settings::reports() {
         // One write, so that other processes do not cut the table.
         eprint!("{}", table(&records));
     }

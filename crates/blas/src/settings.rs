@@ -56,9 +56,9 @@ pub fn share_of_checks() -> Option<f64> {
     *CHECK
 }
 
-/// Tells whether the user wants a report at exit.
+/// Tells whether a report is due at exit.
 pub fn reports() -> bool {
-    *REPORT
+    *REPORT || CHECK.is_some()
 }
 
 /// Tells whether the user wants calls of this name to be computed here.
