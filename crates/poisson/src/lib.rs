@@ -12,6 +12,7 @@ mod coulomb;
 mod device;
 mod error;
 mod host;
+mod numbers;
 mod order;
 mod plan;
 mod share;

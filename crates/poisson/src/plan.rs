@@ -5,18 +5,16 @@ use super::coulomb::{Coulomb, Cutoff};
 use super::device::{OnDevice, Results};
 use super::error::{PoissonError, PoissonResult};
 use super::host::{self, FreeSpace};
+use super::numbers;
 use super::order::{MeshOrder, reorder};
 use super::share::shared_out;
 use super::slabs::Slabs;
 use super::sums::Stress;
 use super::transfer::{FromHost, Times, planes_of_slab};
 use lattice_compute::scalar::{Precision, Real};
-use lattice_compute::{Team, reserve};
+use lattice_compute::{Team, expect_room, reserve};
 use rayon::prelude::*;
 use std::time::Instant;
-
-/// Largest value of a density in single precision.
-const LARGEST_SINGLE: f64 = 1e30;
 
 /// What is around the cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -197,10 +195,9 @@ struct Raw {
 
 /// Returns zeros, if the host has room for them.
 fn room(points: usize) -> PoissonResult<Vec<f64>> {
-    let mut values = Vec::new();
-    reserve(&mut values, points)?;
-    values.resize(points, 0.0);
-    Ok(values)
+    // The system's zero pages: the threads that write a part get its memory.
+    expect_room((points * size_of::<f64>()) as u64)?;
+    Ok(vec![0.0; points])
 }
 
 /// Solves with a function that takes the sequential order.
@@ -415,14 +412,10 @@ impl Plan {
         if density.len() != wanted {
             return Err(PoissonError::Length { shape: self.shape, wanted, found: density.len() });
         }
-        if let Some(index) = density.par_iter().position_first(|value| !value.is_finite()) {
-            return Err(PoissonError::NotFinite { index, value: density[index] });
+        match &self.way {
+            // Devices look at the values on their way.
+            Way::Single(_) | Way::Double(_) => Ok(()),
+            _ => numbers::check(density, self.options.precision),
         }
-        if self.options.precision == Precision::Single
-            && let Some(index) = density.par_iter().position_first(|value| value.abs() > LARGEST_SINGLE)
-        {
-            return Err(PoissonError::TooLarge { index, value: density[index] });
-        }
-        Ok(())
     }
 }

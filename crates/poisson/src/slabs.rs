@@ -10,6 +10,7 @@
 use super::coulomb::Coulomb;
 use super::device::{Kernels, MOST_SUMS, cell_numbers, extents};
 use super::error::{PoissonError, PoissonResult};
+use super::numbers;
 use super::share::shared_out;
 use super::sums::{SpectralSums, added};
 use lattice_compute::scalar::Real;
@@ -214,7 +215,7 @@ impl<T: Real> SlabDevice<T> {
         self.half.slice_mut(..spectrum.len())?.write(&spectrum)?;
         self.of_planes.inverse_overwriting(&mut self.half, &mut self.real)?;
         let found = self.real.slice(..potential.len())?.to_vec()?;
-        potential.par_iter_mut().zip(found).for_each(|(to, value)| *to = value.to_f64());
+        numbers::widen(&found, potential);
         Ok(())
     }
 }

@@ -5,10 +5,10 @@
 
 use super::device::{OnDevice, Results};
 use super::error::PoissonResult;
+use super::numbers;
 use super::order::MeshOrder;
 use lattice_compute::scalar::Real;
 use lattice_compute::{Buffer, BufferView, BufferViewMut, Device, DeviceKind, Event, Pending, PinnedBuffer};
-use rayon::prelude::*;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -69,14 +69,19 @@ impl<T: Real> Stage<T> {
         Self { device: device.clone(), len, under_way: VecDeque::new() }
     }
 
-    /// Rounds numbers and starts to send them. Later kernels wait for them.
-    fn send(&mut self, values: &[f64], to: BufferViewMut<'_, T>) -> PoissonResult<()> {
+    /// Rounds the numbers of a slab and starts to send them. Later kernels wait for them.
+    fn send(
+        &mut self,
+        density: &[f64],
+        slab: Range<usize>,
+        to: BufferViewMut<'_, T>,
+    ) -> PoissonResult<()> {
         let mut pinned = match self.under_way.len() {
             STAGES => self.first()?.0,
             _ => PinnedBuffer::kept(&self.device, self.len)?,
         };
-        let rounded = pinned.as_mut_slice()[..values.len()].par_iter_mut();
-        rounded.zip(values).for_each(|(rounded, &value)| *rounded = T::from_f64(value));
+        let first = slab.start;
+        numbers::round(&density[slab.clone()], first, &mut pinned.as_mut_slice()[..slab.len()])?;
         let pending = pinned.write_start_to(to, &[])?;
         self.device.compute_after(&[pending.event()])?;
         self.under_way.push_back((pending, 0..0));
@@ -108,8 +113,7 @@ impl<T: Real> Stage<T> {
     /// Waits for the first slab under way, and converts it.
     fn take_into(&mut self, values: &mut [f64]) -> PoissonResult<PinnedBuffer<T>> {
         let (pinned, place) = self.first()?;
-        let found = &pinned.as_slice()[..place.len()];
-        values[place].par_iter_mut().zip(found).for_each(|(to, &value)| *to = value.to_f64());
+        numbers::widen(&pinned.as_slice()[..place.len()], &mut values[place]);
         Ok(pinned)
     }
 }
@@ -133,7 +137,7 @@ impl<T: Real> FromHost<T> {
         self.solver.bytes_moved()
     }
 
-    /// Solves for one density. `potential` gets as many values.
+    /// Checks a density and solves for it. `potential` gets as many values.
     pub fn solve(&mut self, values: &[f64], potential: &mut [f64]) -> PoissonResult<(Results, Times)> {
         let began = Instant::now();
         let Self { solver, slabs, density, potential: found, clustered } = self;
@@ -142,12 +146,11 @@ impl<T: Real> FromHost<T> {
         let mut done = Vec::new();
         let mut stage = Stage::new(&device, longest);
         for (number, slab) in slabs.iter().enumerate() {
-            let values = &values[slab.clone()];
             if let Some((clustered, n)) = clustered {
-                stage.send(values, clustered.slice_mut(slab.clone())?)?;
+                stage.send(values, slab.clone(), clustered.slice_mut(slab.clone())?)?;
                 solver.reorder(clustered, density, *n, slab.clone(), false)?;
             } else {
-                stage.send(values, density.slice_mut(slab.clone())?)?;
+                stage.send(values, slab.clone(), density.slice_mut(slab.clone())?)?;
                 done.push(solver.planes_there(number, density)?);
             }
         }

@@ -423,5 +423,6 @@ fn what_cannot_be_solved_is_refused() {
             let error = plan.solve(&density).unwrap_err().to_string();
             assert!(error.contains(wanted), "{error}");
         }
+        assert!(plan.solve(&[0.0; 8]).unwrap().potential.iter().all(|&value| value == 0.0), "{place}");
     }
 }
