@@ -77,7 +77,7 @@ const LINALG_FLOORS: [&[&str]; 13] = [
 const POISSON_FLOORS: [&[&str]; 6] = [
     &["cell", "order", "sums"],
     &["coulomb", "error"],
-    &["device", "host", "share"],
+    &["device", "host", "numbers", "share"],
     &["slabs", "transfer"],
     &["plan"],
     &["lib"],

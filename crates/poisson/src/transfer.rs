@@ -70,12 +70,7 @@ impl<T: Real> Stage<T> {
     }
 
     /// Rounds the numbers of a slab and starts to send them. Later kernels wait for them.
-    fn send(
-        &mut self,
-        density: &[f64],
-        slab: Range<usize>,
-        to: BufferViewMut<'_, T>,
-    ) -> PoissonResult<()> {
+    fn send(&mut self, density: &[f64], slab: Range<usize>, to: BufferViewMut<'_, T>) -> PoissonResult<()> {
         let mut pinned = match self.under_way.len() {
             STAGES => self.first()?.0,
             _ => PinnedBuffer::kept(&self.device, self.len)?,
