@@ -71,6 +71,10 @@ if [ -n "$python" ]; then
     (export LATTICE_CL_BLAS_CHECK=1 && with_lattice "$python" "$scripts/blas-programs.py" lattice.npz) 2>report
     "$python" "$scripts/blas-programs.py" own.npz lattice.npz
     report "calls compared with the next library" 'dgemm64_ .* [1-9][0-9]* +[0-9.]+$' 'dsyevd' 'dgesdd'
+    (export LATTICE_CL_BLAS_REPORT=1 LATTICE_CL_BLAS_DEVICE=0.0,0.1 POCL_DEVICES="pthread pthread" &&
+        with_lattice "$python" "$scripts/blas-programs.py" lattice.npz) 2>report
+    "$python" "$scripts/blas-programs.py" own.npz lattice.npz
+    report "products on two devices" 'computed on 0\.0 .* and 0\.1 ' 'dgemm64_ +[1-9]'
     env LATTICE_CL_BLAS_REPORT=1 LD_PRELOAD="$shim" "$python" "$scripts/blas-programs.py" lattice.npz 2>report
     "$python" "$scripts/blas-programs.py" own.npz lattice.npz
     report "break-even by measured rates" 'dgemm [0-9.]+ GFLOP/s on the device, [0-9.]+ GFLOP/s in the next library'
@@ -97,12 +101,12 @@ fi
 cat >job.m <<'OCTAVE'
 n = 150; [i, j] = ndgrid(1:n, 1:n);
 a = sin(0.7 * i .* j) / sqrt(n) + 3 * eye(n); b = cos(0.3 * i + j);
-printf("%.17g\n", a * b, a \ b, chol(a * a'), inv(a));
+printf("%.17g\n", a * b, a \ b, chol(a * a'), inv(a), svd(a));
 OCTAVE
 cat >job.R <<'R'
 n <- 150; a <- outer(1:n, 1:n, function(i, j) sin(0.7 * i * j)) / sqrt(n) + 3 * diag(n)
 b <- outer(1:n, 1:n, function(i, j) cos(0.3 * i + j))
-cat(sprintf("%.17g\n", c(a %*% b, solve(a, b), chol(a %*% t(a)), solve(a))), sep = "")
+cat(sprintf("%.17g\n", c(a %*% b, solve(a, b), chol(a %*% t(a)), solve(a), svd(a)$d)), sep = "")
 R
 # close_numbers: two files of numbers must be close.
 close_numbers() {
@@ -120,5 +124,5 @@ for job in "octave-cli --no-init-file job.m" "Rscript --vanilla job.R"; do
     $job >own.txt
     with_lattice $job >lattice.txt
     close_numbers
-    expect_calls "$program" dgemm 'dgetrf|dgesv' dpotrf
+    expect_calls "$program" dgemm 'dgetrf|dgesv_' dpotrf 'dgesvd|dgesdd'
 done

@@ -1,4 +1,4 @@
-//! The device, and the process that has opened it.
+//! The devices, and the process that has opened them.
 
 use crate::settings;
 use lattice_compute::{CompileClock, Device, DeviceOptions, Team};
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LazyLock, OnceLock};
 use std::time::Duration;
 
-/// The team of one device.
+/// The devices. Only products are computed on more than the first.
 static TEAM: OnceLock<Option<Team>> = OnceLock::new();
 
 /// The process that has begun to open the device, or 0.
@@ -21,7 +21,7 @@ static FIRST: AtomicU32 = AtomicU32::new(0);
 
 fn open() -> Option<Team> {
     let options = DeviceOptions { compiling: COMPILING.clone(), ..DeviceOptions::default() };
-    let team = done(Team::select_with([settings::device()], &options))?;
+    let team = done(Team::select_with(settings::devices(), &options))?;
     if team.devices().is_empty() {
         eprintln!(
             "lattice-cl-blas: warning: there is no OpenCL device; the next library answers all calls. Install one, for \
@@ -41,21 +41,21 @@ pub fn is_possible() -> bool {
     opener == 0 || opener == std::process::id()
 }
 
-/// Returns the device as a team, if there is one in this process. The first call opens it.
+/// Returns the devices, if there are some in this process. The first call opens them.
 pub fn team() -> Option<&'static Team> {
     // Another process stays the opener.
     let _ = OPENER.compare_exchange(0, std::process::id(), Ordering::AcqRel, Ordering::Acquire);
     if is_possible() { TEAM.get_or_init(open).as_ref() } else { None }
 }
 
-/// Returns the device, if there is one in this process. The first call opens it.
+/// Returns the first device, if there is one in this process. The first call opens it.
 pub fn device() -> Option<&'static Device> {
     team()?.devices().first()
 }
 
-/// Returns the device if it has been opened.
-pub fn open_device() -> Option<&'static Device> {
-    TEAM.get()?.as_ref()?.devices().first()
+/// Returns the names of the devices if they have been opened.
+pub fn labels() -> Option<String> {
+    Some(TEAM.get()?.as_ref()?.labels().join(" and "))
 }
 
 /// Returns the time on the wall in which kernels were compiled so far.

@@ -25,7 +25,7 @@
 //!
 //! # Device
 //! The first large call opens the device that `LATTICE_CL_BLAS_DEVICE` names: `0.0` or a part of its
-//! name. By default it is the fastest one.
+//! name. By default it is the fastest one. Several, with commas between them, share large products.
 //!
 //! # Memory
 //! A call copies its operands to the device and its result back. Only results are written: nothing

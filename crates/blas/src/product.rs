@@ -1,5 +1,5 @@
-//! Products of the caller's matrices where they lie, with operands on their way while the device
-//! multiplies.
+//! Products of the caller's matrices where they lie, with operands on their way while the devices
+//! multiply.
 
 use crate::calls::compared;
 use crate::devices::{done, team};

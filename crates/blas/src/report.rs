@@ -93,7 +93,7 @@ extern "C" fn report() {
 
 /// Returns the report as lines of text.
 fn table(records: &[&Record]) -> String {
-    let device = devices::open_device().map_or("no device", |device| device.label());
+    let device = devices::labels().unwrap_or_else(|| "no device".to_owned());
     let mut text =
         format!("lattice-cl-blas: report of process {}; computed on {device}\n", std::process::id());
     for (letter, rates) in rates::measured() {

@@ -40,10 +40,11 @@ static OFF: LazyLock<bool> = LazyLock::new(|| is_set("LATTICE_CL_BLAS_OFF"));
 
 static REPORT: LazyLock<bool> = LazyLock::new(|| is_set("LATTICE_CL_BLAS_REPORT"));
 
-/// Returns the device that the user names. By default it is the fastest one.
-pub fn device() -> Selector {
-    let Ok(text) = std::env::var("LATTICE_CL_BLAS_DEVICE") else { return Selector::Auto };
-    text.parse().unwrap_or_else(|error: Infallible| match error {})
+/// Returns the devices that the user names. By default it is the fastest one.
+pub fn devices() -> Vec<Selector> {
+    let Ok(text) = std::env::var("LATTICE_CL_BLAS_DEVICE") else { return vec![Selector::Auto] };
+    let parse = |name: &str| name.trim().parse().unwrap_or_else(|error: Infallible| match error {});
+    text.split(',').map(parse).collect()
 }
 
 /// Returns the operations from which on calls are computed, if the user says so.
