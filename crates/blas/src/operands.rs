@@ -110,6 +110,9 @@ pub unsafe fn elements_of<'a, T: Element>(elements: *const T, len: usize) -> &'a
     if len == 0 { &[] } else { unsafe { slice::from_raw_parts(elements, len) } }
 }
 
+/// Bytes of the lines that come back at once, if only parts of them are wanted.
+const PIECE: usize = 16 << 20;
+
 /// A matrix of the caller, which lies on the device without gaps.
 pub struct Matrix<T> {
     elements: *mut T,
@@ -225,8 +228,8 @@ impl<T: Element> Matrix<T> {
         if compared().is_some() && how == Compared::Nothing {
             return Some(());
         }
-        let values = done(self.buffer.to_vec())?;
         if let Some(work) = compared() {
+            let values = done(self.buffer.to_vec())?;
             check::keep(move || {
                 let pairs = (0..lines).flat_map(|line| part(line, length).map(move |i| (line, i)));
                 let pairs = pairs.map(|(line, i)| {
@@ -238,13 +241,29 @@ impl<T: Element> Matrix<T> {
             });
             return Some(());
         }
-        for line in 0..lines {
-            let range = range(line, length);
-            let from = &values[line * length..][range.clone()];
-            // SAFETY: this is a part of a line of the caller's matrix, which nobody reads meanwhile.
-            let to = unsafe { elements.add(line * leading + range.start) };
-            // SAFETY: as above; `values` is memory of its own.
-            unsafe { to.copy_from_nonoverlapping(from.as_ptr(), from.len()) };
+        if lines == 0 || length == 0 {
+            return Some(());
+        }
+        let whole = (0..lines).all(|line| range(line, length) == (0..length));
+        if whole && (length == leading || lines == 1) {
+            // SAFETY: these are all elements of the caller's matrix, which nobody reads meanwhile.
+            let to = unsafe { slice::from_raw_parts_mut(elements, lines * length) };
+            return done(self.buffer.read(to));
+        }
+        let at_once = (PIECE / (length * size_of::<T>())).clamp(1, lines);
+        let mut values = vec![T::default(); at_once * length];
+        for first in (0..lines).step_by(at_once) {
+            let count = at_once.min(lines - first);
+            let piece = done(self.buffer.slice(first * length..(first + count) * length))?;
+            done(piece.read(&mut values[..count * length]))?;
+            for (line, from) in (first..).zip(values[..count * length].chunks_exact(length)) {
+                let range = range(line, length);
+                let from = &from[range.clone()];
+                // SAFETY: this is a part of a line of the caller's matrix, which nobody reads meanwhile.
+                let to = unsafe { elements.add(line * leading + range.start) };
+                // SAFETY: as above; `values` is memory of its own.
+                unsafe { to.copy_from_nonoverlapping(from.as_ptr(), from.len()) };
+            }
         }
         Some(())
     }
