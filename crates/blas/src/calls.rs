@@ -2,6 +2,7 @@
 
 use crate::check::{self, Checked, Kept, Outcome};
 use crate::devices;
+use crate::exceptions::Flags;
 use crate::loaded;
 use crate::report::{self, Record, Tally};
 use crate::settings;
@@ -17,6 +18,8 @@ use std::time::{Duration, Instant};
 thread_local! {
     /// The call whose arguments are being looked at.
     static CURRENT: Cell<Option<Current>> = const { Cell::new(None) };
+    /// The caller's flags of exceptions, while a call is computed.
+    static FLAGS: Cell<Option<Flags>> = const { Cell::new(None) };
 }
 
 /// A call under way in this thread.
@@ -141,12 +144,15 @@ impl Symbol {
 pub fn decide(work: Work, worth: impl FnOnce(&'static Symbol, &mut Work) -> bool) -> Option<()> {
     let mut current = CURRENT.get()?;
     current.work = work;
+    // A device may be opened from here on.
+    let flags = (work.is_large() || settings::least().is_some()).then(Flags::keep);
     let worth = worth(current.symbol, &mut current.work);
     if worth {
         current.work.checked = current.symbol.record.checked.is_next();
         // The device is opened before the clock starts.
         devices::device()?;
         current.began = Some((Instant::now(), devices::compile_time()));
+        FLAGS.set(flags);
     }
     CURRENT.set(Some(current));
     worth.then_some(())

@@ -43,6 +43,7 @@ mod c;
 mod calls;
 mod check;
 mod devices;
+mod exceptions;
 mod factor;
 mod fortran;
 mod lapack;
