@@ -6,7 +6,7 @@ use super::gathered;
 use super::host_order;
 use super::site_field::{SiteField, Sites};
 use super::spin_basis;
-use crate::device::{Buffer, DeviceError, check_length};
+use crate::device::{Buffer, DeviceError, check_length, vec_in_huge_pages};
 use crate::geometry::{Lattice, LatticeError, NDIM, Shape};
 use crate::host::{Spinor, expect_room};
 use crate::scalar::Storage;
@@ -233,7 +233,7 @@ impl<T: Storage> Spinors<T> {
     /// Every rank gets the sites of all ranks.
     pub fn to_host(&self) -> Result<Vec<Spinor<T::Real>>, DeviceError> {
         let count = self.columns * self.sites.of(self.lattice.dims().volume());
-        let mut spinors = Vec::new();
+        let mut spinors = vec_in_huge_pages(count)?;
         // All threads take part: the first touch of fresh memory takes longer than the transfer.
         rayon::iter::repeat_n(Spinor::default(), count).collect_into_vec(&mut spinors);
         self.copy_to_host(&mut spinors)?;

@@ -1,8 +1,9 @@
 //! A whole quark propagator in memory.
 
 use super::propagator::Column;
+use crate::device::vec_in_huge_pages;
 use crate::geometry::Dims;
-use crate::host::{NoRoom, Spinor, reserve};
+use crate::host::{NoRoom, Spinor};
 use num_complex::Complex64;
 use rayon::prelude::*;
 
@@ -24,9 +25,10 @@ impl QuarkPropagator {
     /// # Errors
     /// If memory is too small: 2304 bytes for each site.
     pub fn new(dims: Dims) -> Result<Self, NoRoom> {
-        let mut sites = Vec::new();
-        reserve(&mut sites, dims.volume())?;
-        sites.resize(dims.volume(), [[Complex64::default(); 12]; 12]);
+        let volume = dims.volume();
+        let mut sites = vec_in_huge_pages(volume)?;
+        // All threads take part: the first touch of fresh memory is slow.
+        rayon::iter::repeat_n([[Complex64::default(); 12]; 12], volume).collect_into_vec(&mut sites);
         Ok(Self { dims, sites })
     }
 

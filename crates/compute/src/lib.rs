@@ -61,7 +61,7 @@ pub use measure::{
 };
 pub use memory::{
     Buffer, BufferView, BufferViewMut, Counters, Image2d, Pending, PinnedBuffer, Scratch, check_device,
-    check_length,
+    check_length, vec_in_huge_pages,
 };
 pub use open::{
     Device, DeviceOptions, ForeignHandle, PEER_VARIABLE, PeerWay, PeerWays, SearchObserver, SearchProgress,

@@ -306,16 +306,6 @@ impl<'a, T: Pod> BufferView<'a, T> {
         }
         Ok(())
     }
-
-    /// Returns the elements.
-    ///
-    /// # Errors
-    /// [`DeviceError::OpenCl`].
-    pub fn to_vec(&self) -> Result<Vec<T>> {
-        let mut data = vec![T::zeroed(); self.len];
-        self.read(&mut data)?;
-        Ok(data)
-    }
 }
 
 impl<'a, T: Pod> BufferViewMut<'a, T> {

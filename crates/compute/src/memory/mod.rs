@@ -4,6 +4,7 @@ mod buffer;
 mod counters;
 mod first_touch;
 mod foreign;
+mod fresh;
 mod huge_pages;
 mod image;
 mod mapped;
@@ -17,6 +18,7 @@ mod scratch;
 
 pub use buffer::{Buffer, BufferView, BufferViewMut, check_device, check_length};
 pub use counters::Counters;
+pub use huge_pages::vec_in_huge_pages;
 pub use image::Image2d;
 pub use pending::Pending;
 pub use pinned::PinnedBuffer;
