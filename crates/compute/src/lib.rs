@@ -64,8 +64,8 @@ pub use memory::{
     check_length, vec_in_huge_pages,
 };
 pub use open::{
-    Device, DeviceOptions, ForeignHandle, PEER_VARIABLE, PeerWay, PeerWays, SearchObserver, SearchProgress,
-    Team, TuningMode, WeakDevice, build_programs,
+    Device, DeviceOptions, ForeignHandle, OpenDevices, PEER_VARIABLE, PeerWay, PeerWays, SearchObserver,
+    SearchProgress, Team, TuningMode, WeakDevice, build_programs,
 };
 #[doc(hidden)]
 pub use peer::Fault;

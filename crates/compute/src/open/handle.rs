@@ -106,6 +106,17 @@ impl Device {
         WeakDevice(Arc::downgrade(&self.0))
     }
 
+    /// Returns what is alive as long as the device is open.
+    pub(super) fn alive(&self) -> Weak<dyn Any + Send + Sync> {
+        let alive: Weak<Inner> = Arc::downgrade(&self.0);
+        alive
+    }
+
+    /// Returns the device that [`alive`](Self::alive) told of, if it is still open.
+    pub(super) fn of_alive(alive: &Weak<dyn Any + Send + Sync>) -> Option<Self> {
+        alive.upgrade()?.downcast().ok().map(Self)
+    }
+
     pub(crate) fn core(&self) -> &Arc<Core> {
         &self.0.core
     }

@@ -3,6 +3,7 @@
 mod build;
 mod foreign;
 mod handle;
+mod known;
 mod options;
 mod peer_ways;
 mod ranks;
@@ -12,6 +13,7 @@ mod tuning_options;
 pub use build::build_programs;
 pub use foreign::ForeignHandle;
 pub use handle::{Device, WeakDevice};
+pub use known::OpenDevices;
 pub use options::DeviceOptions;
 pub use peer_ways::{PEER_VARIABLE, PeerWay, PeerWays};
 pub(crate) use ranks::Ranks;

@@ -1,5 +1,6 @@
 //! The options of opening a device.
 
+use super::known::OpenDevices;
 use super::peer_ways::PeerWays;
 use super::tuning_options::{SearchObserver, TuningMode};
 use crate::kernel::CacheMode;
@@ -38,4 +39,8 @@ pub struct DeviceOptions {
     ///
     /// Kernels that compute in double do not compile on them. The sums of this crate are such.
     pub without_double: bool,
+    /// The devices that a team takes if they are open already.
+    ///
+    /// `None` opens devices of its own for each team.
+    pub open: Option<OpenDevices>,
 }

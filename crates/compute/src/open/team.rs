@@ -1,6 +1,7 @@
 //! The devices that work together.
 
 use super::handle::Device;
+use super::known::Known;
 use super::options::DeviceOptions;
 use super::ranks::Ranks;
 use crate::absence::Absence;
@@ -175,7 +176,10 @@ impl Team {
     }
 
     fn open<'a>(found: impl IntoIterator<Item = &'a FoundDevice>, options: &DeviceOptions) -> Result<Self> {
-        let devices = found.into_iter().map(|d| Device::open(d, options)).collect::<Result<Vec<_>>>()?;
+        let devices = match &options.open {
+            Some(open) => take_or_open(found, &mut open.known(), options)?,
+            None => found.into_iter().map(|d| Device::open(d, options)).collect::<Result<_>>()?,
+        };
         Ok(Self::of(devices))
     }
 
@@ -244,6 +248,32 @@ impl Team {
     pub fn finish(&self) -> Result<()> {
         self.devices.iter().try_for_each(Device::finish)
     }
+}
+
+/// Returns these devices, and opens those that are not open.
+///
+/// A device that is wanted twice is two open devices, and the same two the next time. A device that
+/// is open keeps the options that it was opened with.
+fn take_or_open<'a>(
+    wanted: impl IntoIterator<Item = &'a FoundDevice>,
+    known: &mut Vec<Known>,
+    options: &DeviceOptions,
+) -> Result<Vec<Device>> {
+    let mut open: Vec<Device> = Vec::new();
+    for found in wanted {
+        let of_place = known.iter().filter(|(place, _)| *place == found.index);
+        let mut of_place = of_place.filter_map(|(_, alive)| Device::of_alive(alive));
+        let device = match of_place.find(|device| !open.contains(device)) {
+            Some(device) => device,
+            None => {
+                let device = Device::open(found, options)?;
+                known.push((found.index, device.alive()));
+                device
+            }
+        };
+        open.push(device);
+    }
+    Ok(open)
 }
 
 /// Tells whether a device may be opened.
