@@ -68,6 +68,17 @@ pub trait Callbacks {
         Ok(())
     }
 
+    /// Called with the solution after [`solved`](Self::solved), once the job does not need it any more.
+    ///
+    /// A callback that keeps the solution takes its memory, or exchanges it for other memory of this
+    /// size. Otherwise the next solution gets it.
+    ///
+    /// # Errors
+    /// An error of the callback's own ends the job.
+    fn spent(&mut self, _solve: &SolveOutcome, _x: &mut Vec<Spinor<f64>>) -> Result<(), CallbackError> {
+        Ok(())
+    }
+
     /// Returns the state that this solve continues from, with the earlier attempts.
     ///
     /// Called once for each solve.

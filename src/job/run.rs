@@ -279,10 +279,15 @@ impl Run<'_, '_> {
             found.params = self.solving.params();
             found.choice = self.solving.choice();
             found.deflation = self.solving.deflation().cloned();
+            if failure.is_none() {
+                self.contract(label, x, &mut contractions)?;
+            }
+            if let Some(solve) = found.solves.last().filter(|_| failure != Some(Failure::Interrupted)) {
+                self.callbacks.spent(solve, x).map_err(JobError::Callback)?;
+            }
             if failure.is_some() {
                 return Ok(found);
             }
-            self.contract(label, x, &mut contractions)?;
         }
         found.correlators = contractions.into_iter().map(Contraction::finish).collect();
         Ok(found)
@@ -444,8 +449,9 @@ impl Run<'_, '_> {
             copy_to_host(&column, x)?;
             let solve = solve(label.clone(), SolverInfo { residual, ..info.clone() }, None);
             self.callbacks.solved(&solve, x).map_err(JobError::Callback)?;
-            found.solves.push(solve);
             self.contract(label, x, &mut contractions)?;
+            self.callbacks.spent(&solve, x).map_err(JobError::Callback)?;
+            found.solves.push(solve);
         }
         found.correlators = contractions.into_iter().map(Contraction::finish).collect();
         Ok(found)
