@@ -1,5 +1,6 @@
 //! A job that is run for Python, with its solutions in memory.
 
+use super::building::Building;
 use super::numbers::of_spinors;
 use super::report::report;
 use super::work::{Exchange, News};
@@ -13,6 +14,8 @@ use lattice_solvers::Wish;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::mem::take;
+use std::time::Instant;
 
 /// The outcome of a job, with its solutions.
 pub struct Collected {
@@ -20,20 +23,22 @@ pub struct Collected {
     pub outcome: Outcome,
     /// The extents of the lattice.
     pub dims: Dims,
-    /// The propagators of `spectrum`, whole if all solves converged.
+    /// The propagators of `spectrum`; none if a solve gave up.
     pub propagators: Vec<QuarkPropagator>,
     /// The solutions of `invert`.
     pub solutions: Vec<Vec<Spinor<f64>>>,
     /// The best iterate of the solve that gave up.
     best: Option<Vec<Spinor<f64>>>,
+    /// The begin of the call.
+    begun: Instant,
 }
 
-/// Runs a job.
+/// Runs a job, for a call that began at `begun`.
 ///
 /// # Errors
 /// The errors of [`Problem::run`]. A solve that gave up is no error here: see
 /// [`Collected::expect_converged`].
-pub fn run(problem: &Problem, exchange: &Exchange) -> Result<Collected, JobError> {
+pub fn run(problem: &Problem, exchange: &Exchange, begun: Instant) -> Result<Collected, JobError> {
     let job = problem.job();
     let solves = if job.solves_at_once() { problem.propagators_wanted() } else { problem.labels().len() };
     let mut collector = Collector {
@@ -47,7 +52,12 @@ pub fn run(problem: &Problem, exchange: &Exchange) -> Result<Collected, JobError
     };
     let outcome = problem.run(&mut collector)?;
     let Collector { propagators, solutions, best, .. } = collector;
-    Ok(Collected { outcome, dims: problem.dims(), propagators, solutions, best })
+    let propagators = match outcome.converged() {
+        true => propagators.into_iter().map(Building::finish).collect::<Result<_, _>>(),
+        false => Ok(Vec::new()),
+    };
+    let propagators = propagators.map_err(JobError::Callback)?;
+    Ok(Collected { outcome, dims: problem.dims(), propagators, solutions, best, begun })
 }
 
 impl Collected {
@@ -55,7 +65,8 @@ impl Collected {
     ///
     /// # Errors
     /// `NotConverged` with the best iterate of the one that did not.
-    pub fn expect_converged(&self, py: Python<'_>, devices: Vec<String>) -> PyResult<()> {
+    pub fn expect_converged(&mut self, py: Python<'_>, devices: Vec<String>) -> PyResult<()> {
+        let best = self.best.take().map(|best| of_spinors(py, best, self.dims)).transpose()?;
         let Some(failed) = self.outcome.failed() else { return Ok(()) };
         let SolveOutcome { label, info, failure, attempts, .. } = failed;
         let reason = match &attempts[..] {
@@ -68,11 +79,15 @@ impl Collected {
         fields.set_item("iterations", info.iterations)?;
         fields.set_item("residual", info.residual.true_residual)?;
         fields.set_item("history", PyArray1::from_slice(py, &info.history))?;
-        let best = self.best.as_ref().map(|best| of_spinors(py, best, self.dims)).transpose()?;
         fields.set_item("best", best)?;
-        fields.set_item("report", report(py, &self.outcome, devices)?)?;
+        fields.set_item("report", self.report(py, devices)?)?;
         let class = py.import("lattice_cl.errors")?.getattr("NotConverged")?;
         Err(PyErr::from_value(class.call((), Some(&fields))?))
+    }
+
+    /// Makes the report of all solves.
+    pub fn report(&self, py: Python<'_>, devices: Vec<String>) -> PyResult<Py<PyAny>> {
+        report(py, &self.outcome, self.begun.elapsed(), devices)
     }
 }
 
@@ -82,7 +97,7 @@ struct Collector<'a> {
     exchange: &'a Exchange,
     solves: usize,
     done: usize,
-    propagators: Vec<QuarkPropagator>,
+    propagators: Vec<Building>,
     solutions: Vec<Vec<Spinor<f64>>>,
     best: Option<Vec<Spinor<f64>>>,
 }
@@ -99,24 +114,24 @@ impl Callbacks for Collector<'_> {
         });
     }
 
+    fn begins(&mut self, label: &Label) {
+        if self.problem.job().command == Task::Spectrum && self.propagators.len() <= label.propagator() {
+            self.propagators.push(Building::new(self.problem.dims()));
+        }
+    }
+
     fn ended(&mut self, _: &Label) {
         self.done += 1;
     }
 
-    fn solved(&mut self, solve: &SolveOutcome, x: &[Spinor<f64>]) -> Result<(), CallbackError> {
-        if solve.failure.is_some() {
-            self.best = Some(x.to_vec());
-            return Ok(());
+    fn spent(&mut self, solve: &SolveOutcome, x: &mut Vec<Spinor<f64>>) -> Result<(), CallbackError> {
+        match (solve.failure, self.problem.job().command) {
+            (Some(_), _) => self.best = Some(take(x)),
+            (None, Task::Invert) => self.solutions.push(take(x)),
+            (None, _) => {
+                self.propagators[solve.label.propagator()].take(solve.label.column(), x)?;
+            }
         }
-        if self.problem.job().command == Task::Invert {
-            self.solutions.push(x.to_vec());
-            return Ok(());
-        }
-        let number = solve.label.propagator();
-        if self.propagators.len() <= number {
-            self.propagators.push(QuarkPropagator::new(self.problem.dims())?);
-        }
-        self.propagators[number].set_column(solve.label.column(), x);
         Ok(())
     }
 

@@ -3,11 +3,12 @@
 use super::array::Array;
 use super::failure::{Raised, raised};
 use super::work;
-use lattice_cl::device::{self, DeviceInfo, DeviceOptions, Selector};
+use lattice_cl::device::{self, DeviceInfo, DeviceOptions, OpenDevices, Selector};
 use lattice_cl::tuning::TIME_ON_FIRST_USE;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyIterator;
+use std::sync::LazyLock;
 
 /// A device: one that was found, or one of a team, which is open.
 #[pyclass(frozen, module = "lattice_cl")]
@@ -228,11 +229,17 @@ impl Wanted {
     }
 }
 
+/// The options of all devices, with the list of those that are open and the clock of compilers.
+static OPENED_WITH: LazyLock<DeviceOptions> = LazyLock::new(|| DeviceOptions {
+    tuning: device::TuningMode::SearchOnGpus,
+    search_time: Some(TIME_ON_FIRST_USE),
+    open: Some(OpenDevices::default()),
+    ..DeviceOptions::default()
+});
+
 /// Returns the options that devices are opened with, which are those of the program.
+///
+/// Teams share devices that are open, so that arrays of both can be combined.
 pub fn opened_with() -> DeviceOptions {
-    DeviceOptions {
-        tuning: device::TuningMode::SearchOnGpus,
-        search_time: Some(TIME_ON_FIRST_USE),
-        ..DeviceOptions::default()
-    }
+    OPENED_WITH.clone()
 }

@@ -6,7 +6,6 @@ use super::failure::{Raised, invalid, parsed};
 use super::gauge::Gauge;
 use super::numbers::{of_spinors, spinors};
 use super::propagator::{Origin, Propagator};
-use super::report::report;
 use super::work;
 use lattice_cl::device::Team;
 use lattice_cl::field::GaugeField;
@@ -17,6 +16,7 @@ use lattice_cl::sync::lock;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 /// A Dirac operator on the devices of a team.
 #[pyclass(frozen, subclass, module = "lattice_cl")]
@@ -133,7 +133,7 @@ impl Dirac {
             }
             Ok::<_, lattice_cl::geometry::LatticeError>(image.to_host()?)
         })?;
-        of_spinors(py, &image.map_err(|error| error.raised(py))?, dims)
+        of_spinors(py, image.map_err(|error| error.raised(py))?, dims)
     }
 
     /// Solves for the twelve columns of a source.
@@ -153,7 +153,7 @@ impl Dirac {
             solver: method(py, options)?,
             ..Job::default()
         };
-        let collected = self.solved(py, &job, smearing_links, progress)?;
+        let mut collected = self.solved(py, &job, smearing_links, progress)?;
         collected.expect_converged(py, labels(&self.held.team))?;
         self.whole(py, &job, collected)
     }
@@ -177,13 +177,10 @@ impl Dirac {
             solver: method(py, options)?,
             ..Job::default()
         };
-        let Collected { outcome, dims, solutions, .. } = {
-            let collected = self.solved(py, &job, smearing_links, progress)?;
-            collected.expect_converged(py, labels(&self.held.team))?;
-            collected
-        };
-        let x = solutions.first().map_or(&[][..], Vec::as_slice);
-        Ok((of_spinors(py, x, dims)?, report(py, &outcome, labels(&self.held.team))?))
+        let mut collected = self.solved(py, &job, smearing_links, progress)?;
+        collected.expect_converged(py, labels(&self.held.team))?;
+        let x = of_spinors(py, collected.solutions.swap_remove(0), collected.dims)?;
+        Ok((x, collected.report(py, labels(&self.held.team))?))
     }
 
     fn __repr__(&self) -> String {
@@ -211,18 +208,19 @@ impl Dirac {
         smearing_links: Option<Arc<GaugeConfiguration>>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Collected> {
+        let begun = Instant::now();
         let (held, job) = (Arc::clone(&self.held), job.clone());
         let links = smearing_links.unwrap_or_else(|| Arc::clone(&held.configuration));
         let collected = work::run(py, progress, move |exchange| {
             let problem = Problem::of_links(&job, &held.links)?.with_configuration(&links)?;
-            collector::run(&problem, exchange)
+            collector::run(&problem, exchange, begun)
         })?;
         collected.map_err(|error| error.raised(py))
     }
 
     fn whole(&self, py: Python<'_>, job: &Job, collected: Collected) -> PyResult<Propagator> {
+        let report = collected.report(py, labels(&self.held.team))?;
         let Collected { outcome, mut propagators, .. } = collected;
-        let report = report(py, &outcome, labels(&self.held.team))?;
         let propagator = propagators.swap_remove(0);
         let origin = Origin::of_job(job, self.held.coupling, &outcome.propagators[0], &self.links_words);
         Ok(Propagator::new(propagator, origin, self.held.team.clone(), report))

@@ -5,7 +5,6 @@ use super::devices::{Wanted, labels};
 use super::failure::{Raised, invalid, raised};
 use super::numbers::of_spinors;
 use super::propagator::{Origin, Propagator};
-use super::report::report;
 use super::work;
 use cr_solve::failure::Status;
 use cr_solve::job_file;
@@ -15,6 +14,7 @@ use lattice_cl::job::{Job, JobError, OneOrMore, Outputs, Problem};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
+use std::time::Instant;
 
 /// The results of a job.
 #[pyclass(frozen, module = "lattice_cl")]
@@ -73,21 +73,22 @@ pub fn run_job(
             Wanted::Named(if selectors.is_empty() { vec![Selector::Auto] } else { selectors })
         }
     };
+    let begun = Instant::now();
     let done = work::run(py, progress, move |exchange| {
         let team = wanted.open().map_err(LatticeError::from)?;
         let problem = Problem::open(&job, &team)?;
-        Ok::<_, JobError>((collector::run(&problem, exchange)?, job, team))
+        Ok::<_, JobError>((collector::run(&problem, exchange, begun)?, job, team))
     })?;
-    let (collected, job, team): (Collected, Job, Team) = done.map_err(|error| error.raised(py))?;
+    let (mut collected, job, team): (Collected, Job, Team) = done.map_err(|error| error.raised(py))?;
     collected.expect_converged(py, labels(&team))?;
+    let report = collected.report(py, labels(&team))?;
     let Collected { outcome, dims, propagators, solutions, .. } = collected;
-    let report = report(py, &outcome, labels(&team))?;
     let mut whole = Vec::new();
     for (quark, of_job) in propagators.into_iter().zip(&outcome.propagators) {
         let origin = Origin::of_job(&job, of_job.coupling, of_job, "");
         whole.push(Py::new(py, Propagator::new(quark, origin, team.clone(), report.clone_ref(py)))?);
     }
-    let solutions = solutions.iter().map(|x| of_spinors(py, x, dims)).collect::<PyResult<_>>()?;
+    let solutions = solutions.into_iter().map(|x| of_spinors(py, x, dims)).collect::<PyResult<_>>()?;
     let job = serde_json::to_string(&job.resolved()).map_err(|error| invalid(py, error))?;
     Ok(Outcome { job, propagators: whole, solutions, report })
 }

@@ -13,6 +13,7 @@
 //! | `poisson` | potentials of densities |
 //! | `gauge` | gauge configurations |
 //! | `dirac` | Dirac operators, propagators of them |
+//! | `building` | a propagator that is put together beside the solves |
 //! | `collector` | the callbacks of a job that is run for Python |
 //! | `propagator` | quark propagators |
 //! | `report` | how solves went |
@@ -28,6 +29,7 @@
 #![allow(clippy::result_large_err)]
 
 mod array;
+mod building;
 mod collector;
 mod devices;
 mod dirac;

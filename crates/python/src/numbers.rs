@@ -2,9 +2,10 @@
 //!
 //! Axes are (t, z, y, x), then spin and colour of a spinor, direction, row and column of a link.
 
-use super::failure::invalid;
+use super::failure::{Raised, invalid};
+use lattice_cl::device::vec_in_huge_pages;
 use lattice_cl::geometry::{Dims, NDIM};
-use lattice_cl::hadron::{Column, QuarkPropagator};
+use lattice_cl::hadron::{Column, QuarkPropagator, SitePropagator};
 use lattice_cl::host::{GaugeConfiguration, Links, Matrix3, Spinor};
 use num_complex::Complex64;
 use numpy::{
@@ -85,16 +86,18 @@ pub fn spinors(object: &Bound<'_, PyAny>, dims: Dims) -> PyResult<Vec<Spinor<f64
     }))
 }
 
-/// Makes an array of the spinors of a lattice.
-pub fn of_spinors(py: Python<'_>, spinors: &[Spinor<f64>], dims: Dims) -> PyResult<Py<PyAny>> {
-    let numbers = py.detach(|| {
-        let mut numbers = vec![Complex64::default(); 12 * spinors.len()];
-        numbers.par_chunks_exact_mut(12).zip(spinors).for_each(|(to, spinor)| {
-            to.copy_from_slice(spinor.0.as_flattened());
-        });
-        numbers
-    });
-    array(py, numbers, shape(dims, &[4, 3]))
+/// Makes an array of the spinors of a lattice, in their memory.
+pub fn of_spinors(py: Python<'_>, spinors: Vec<Spinor<f64>>, dims: Dims) -> PyResult<Py<PyAny>> {
+    // The compiler knows that these are the same bytes: nothing is copied.
+    let numbers: Vec<[[Complex64; 3]; 4]> = spinors.into_iter().map(|Spinor(numbers)| numbers).collect();
+    array(py, numbers.into_flattened().into_flattened(), shape(dims, &[4, 3]))
+}
+
+/// Collects numbers in fresh memory, which all threads write.
+fn collected<T: Send>(py: Python<'_>, numbers: impl IndexedParallelIterator<Item = T>) -> PyResult<Vec<T>> {
+    let mut collected = vec_in_huge_pages(numbers.len()).map_err(|error| error.raised(py))?;
+    py.detach(|| numbers.collect_into_vec(&mut collected));
+    Ok(collected)
 }
 
 /// Reads a propagator: axes of the sink, then spin and colour of the source.
@@ -115,20 +118,29 @@ pub fn propagator(object: &Bound<'_, PyAny>) -> PyResult<QuarkPropagator> {
         }
         Ok::<_, lattice_cl::host::NoRoom>(propagator)
     })
-    .map_err(|error| super::failure::Raised::raised(error, py))
+    .map_err(|error| error.raised(py))
 }
 
 /// Makes an array of a propagator.
 pub fn of_propagator(py: Python<'_>, propagator: &QuarkPropagator) -> PyResult<Py<PyAny>> {
-    let numbers = propagator.sites().as_flattened().as_flattened();
-    let array = PyArray1::from_slice(py, numbers);
-    Ok(array.reshape(shape(propagator.dims(), &[4, 3, 4, 3]))?.into_any().unbind())
+    let numbers = collected(py, propagator.sites().par_iter().copied())?;
+    array(py, numbers.into_flattened().into_flattened(), shape(propagator.dims(), &[4, 3, 4, 3]))
+}
+
+/// Makes an array of a column of a propagator.
+pub fn of_column(py: Python<'_>, propagator: &QuarkPropagator, column: Column) -> PyResult<Py<PyAny>> {
+    let spinors = collected(py, propagator.sites().par_iter().map(in_column(column)))?;
+    of_spinors(py, spinors, propagator.dims())
 }
 
 /// Returns a column of a propagator.
 pub fn column(propagator: &QuarkPropagator, column: Column) -> Vec<Spinor<f64>> {
+    propagator.sites().par_iter().map(in_column(column)).collect()
+}
+
+fn in_column(column: Column) -> impl Fn(&SitePropagator) -> Spinor<f64> + Send + Sync {
     let number = 3 * column.spin + column.colour;
-    propagator.sites().par_iter().map(|site| Spinor::from_fn(|s, c| site[3 * s + c][number])).collect()
+    move |site| Spinor::from_fn(|s, c| site[3 * s + c][number])
 }
 
 /// Reads links, in double.
@@ -147,12 +159,7 @@ pub fn links(object: &Bound<'_, PyAny>) -> PyResult<GaugeConfiguration> {
 /// Makes an array of the links of a configuration, in double.
 pub fn of_links(py: Python<'_>, configuration: &GaugeConfiguration) -> PyResult<Py<PyAny>> {
     let dims = configuration.dims();
-    let numbers = py.detach(|| {
-        let mut numbers = vec![Complex64::default(); 36 * dims.volume()];
-        numbers.par_chunks_exact_mut(9).enumerate().for_each(|(link, to)| {
-            to.copy_from_slice(configuration.link(link / NDIM, link % NDIM).0.as_flattened());
-        });
-        numbers
-    });
-    array(py, numbers, shape(dims, &[NDIM, 3, 3]))
+    let link = |link: usize| configuration.link(link / NDIM, link % NDIM).0;
+    let numbers = collected(py, (0..NDIM * dims.volume()).into_par_iter().map(link))?;
+    array(py, numbers.into_flattened().into_flattened(), shape(dims, &[NDIM, 3, 3]))
 }

@@ -5,7 +5,7 @@ use super::devices::Wanted;
 use super::failure::{Raised, invalid, parsed};
 use super::gauge::Gauge;
 use super::interop;
-use super::numbers::{self, of_propagator, of_spinors};
+use super::numbers::{self, of_column, of_propagator};
 use super::report::without_solves;
 use super::work;
 use lattice_cl::device::Team;
@@ -163,8 +163,7 @@ impl Propagator {
             let message = format!("there is no spin {spin}, colour {colour}: they are 0 to 3 and 0 to 2");
             return Err(invalid(py, message));
         }
-        let field = py.detach(|| numbers::column(&self.quark, Column { spin, colour }));
-        of_spinors(py, &field, self.quark.dims())
+        of_column(py, &self.quark, Column { spin, colour })
     }
 
     /// Sums an observable over slices along a direction: C(0), C(1), … from the source.

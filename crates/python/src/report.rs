@@ -4,9 +4,17 @@ use lattice_cl::job::{Outcome, SolveOutcome};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use std::time::Duration;
 
 /// Makes the report of all solves of a job.
-pub fn report(py: Python<'_>, outcome: &Outcome, devices: Vec<String>) -> PyResult<Py<PyAny>> {
+///
+/// `total` is the time of the call.
+pub fn report(
+    py: Python<'_>,
+    outcome: &Outcome,
+    total: Duration,
+    devices: Vec<String>,
+) -> PyResult<Py<PyAny>> {
     let module = py.import("lattice_cl.report")?;
     let of_solve = module.getattr("SolveReport")?;
     let mut solves = Vec::new();
@@ -31,11 +39,12 @@ pub fn report(py: Python<'_>, outcome: &Outcome, devices: Vec<String>) -> PyResu
         outcome.time.as_secs_f64(),
         outcome.work.flops,
         PyTuple::new(py, devices)?,
+        total.as_secs_f64(),
     ))?;
     Ok(made.unbind())
 }
 
 /// Makes the report of a propagator that no solve of this process made.
 pub fn without_solves(py: Python<'_>) -> PyResult<Py<PyAny>> {
-    report(py, &Outcome::default(), Vec::new())
+    report(py, &Outcome::default(), Duration::ZERO, Vec::new())
 }

@@ -129,6 +129,7 @@ def test_the_report(weak: lc.Gauge) -> None:
     assert report.solves[5].label == "point 0.0.0.0, spin 1, colour 2"
     assert report.iterations == sum(solve.iterations for solve in report.solves)
     assert "iterations" in str(report) and report.devices == ("host",)
+    assert 0 < report.seconds < report.total_seconds and "time of the call" in str(report)
     assert "<table>" in report._repr_html_() and "<table>" in propagator._repr_html_()
     assert "clover operator" in repr(d) and "clover operator" in propagator.equation
     job = propagator.job

@@ -55,6 +55,8 @@ class Report:
     flops: int
     """Floating-point operations of the methods."""
     devices: tuple[str, ...]
+    total_seconds: float
+    """Time of the whole call, with sources, compilers and the way of the solutions to the host."""
 
     @property
     def iterations(self) -> int:
@@ -77,6 +79,7 @@ class Report:
             ("iterations", str(self.iterations)),
             ("largest true residual", f"{self.residual:.3e}"),
             ("time in the method", f"{self.seconds:.3f} s, {rate:.1f} GFlop/s"),
+            ("time of the call", f"{self.total_seconds:.3f} s"),
             ("devices", ", ".join(self.devices)),
         ]
 
