@@ -6,6 +6,8 @@ blas-programs.py FILE OTHER compares what two runs have kept.
 """
 
 import multiprocessing
+import os
+import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -72,6 +74,22 @@ def product_of(seed):
     return np.linalg.solve(a, a @ a)
 
 
+def well_children():
+    """The number of processes, forked while threads multiply, that end with the right product."""
+    a = np.random.default_rng(6).standard_normal((400, 400))
+    expected, well = a @ a, 0
+    with ThreadPoolExecutor(3) as threads:
+        products = [threads.submit(np.matmul, a, a) for _ in range(30)]
+        for _ in range(6):
+            child = os.fork()
+            if child == 0:
+                signal.alarm(60)
+                os._exit(0 if np.allclose(a @ a, expected) else 1)
+            well += os.waitpid(child, 0)[1] == 0
+        assert all(np.allclose(product.result(), expected) for product in products)
+    return well
+
+
 def large_products():
     """Products that are large enough to be computed piece by piece, with gaps between lines."""
     rng = np.random.default_rng(5)
@@ -82,7 +100,9 @@ def large_products():
 
 
 def run(path):
-    found = large_products()
+    # First of all: a thread may be opening the device.
+    found = {"float64 children": np.array([well_children()])}
+    found |= large_products()
     for dtype in TYPES:
         found |= results(dtype)
     with ThreadPoolExecutor(4) as threads:

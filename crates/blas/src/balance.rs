@@ -33,6 +33,9 @@ fn is_worth<T: Element>(symbol: &Symbol, work: &mut Work) -> bool {
             return false;
         }
     }
+    if !devices::is_ours() {
+        return false;
+    }
     let Some(rates) = rates::<T>(symbol.name()) else { return false };
     work.seconds = work.bytes / rates.upload + work.operations / rates.device;
     is_quicker(work, rates, &symbol.experience)

@@ -41,11 +41,18 @@ pub fn is_possible() -> bool {
     opener == 0 || opener == std::process::id()
 }
 
-/// Returns the devices, if there are some in this process. The first call opens them.
-pub fn team() -> Option<&'static Team> {
+/// Makes this process the one that may open the device, unless another one is.
+///
+/// This comes before anything that other threads may have to wait for.
+pub fn is_ours() -> bool {
     // Another process stays the opener.
     let _ = OPENER.compare_exchange(0, std::process::id(), Ordering::AcqRel, Ordering::Acquire);
-    if is_possible() { TEAM.get_or_init(open).as_ref() } else { None }
+    is_possible()
+}
+
+/// Returns the devices, if there are some in this process. The first call opens them.
+pub fn team() -> Option<&'static Team> {
+    if is_ours() { TEAM.get_or_init(open).as_ref() } else { None }
 }
 
 /// Returns the first device, if there is one in this process. The first call opens it.

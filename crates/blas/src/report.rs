@@ -94,8 +94,10 @@ extern "C" fn report() {
 /// Returns the report as lines of text.
 fn table(records: &[&Record]) -> String {
     let device = devices::labels().unwrap_or_else(|| "no device".to_owned());
-    let mut text =
-        format!("lattice-cl-blas: report of process {}; computed on {device}\n", std::process::id());
+    let (process, compiling) = (std::process::id(), devices::compile_time().as_secs_f64());
+    let mut text = format!(
+        "lattice-cl-blas: process {process}: computed on {device}; kernels compiled in {compiling:.1} s\n"
+    );
     for (letter, rates) in rates::measured() {
         let next = rates.next.map_or("unknown".to_owned(), |rate| format!("{:.1} GFLOP/s", rate * 1e-9));
         text += &format!(
