@@ -40,7 +40,7 @@ everything='--data-races --uninitialized --check-api'
 for test in device kernels_level1 kernels_bandwidth ladder matrix_operations cholesky lu qr constrained eigen svd batch sparse_products gemm gauge_devices hadron_devices fft potentials pair_forces pair_motion grouped; do
     check "$test" "$everything"
 done
-check lattice_linalg "$everything" factor::eigen::level factor::eigen::values factor::eigen::tests
+check lattice_linalg "$everything" factor::eigen::level factor::eigen::values factor::eigen::tests fft::tiles
 check mixed "$everything"
 check xc_properties "$everything" the_order_of_points
 check sparse_solves "$everything" preconditioners_are_what_they_claim a_cycle_is_symmetric devices_make_the_levels

@@ -336,9 +336,23 @@ fn shapes() -> Vec<(Vec<usize>, usize)> {
     ]
 }
 
-fn complex_arrays<T: Real>(device: &Device) {
+/// Shapes that have programs of their own: on GPUs planes, rows and neighbouring lines in tiles, with and without gaps.
+fn large_shapes() -> Vec<(Vec<usize>, usize)> {
+    if small() {
+        return Vec::new();
+    }
+    vec![
+        (vec![3, 75, 98], 3),
+        (vec![63, 45, 25], 1),
+        (vec![9, 64, 128], 1),
+        (vec![300], 220),
+        (vec![96, 700], 1),
+    ]
+}
+
+fn complex_arrays<T: Real>(device: &Device, shapes: Vec<(Vec<usize>, usize)>) {
     let nan = Complex::new(T::nan(), T::nan());
-    for (number, (extents, batch)) in shapes().into_iter().enumerate() {
+    for (number, (extents, batch)) in shapes.into_iter().enumerate() {
         let count = batch * extents.iter().product::<usize>();
         let x = numbers::<T>(number as u64, count);
         let wanted = twin_of(&double(&x), &extents);
@@ -375,9 +389,9 @@ fn complex_arrays<T: Real>(device: &Device) {
     }
 }
 
-fn real_arrays<T: Real>(device: &Device) {
+fn real_arrays<T: Real>(device: &Device, shapes: Vec<(Vec<usize>, usize)>) {
     let nan = T::nan();
-    for (number, (extents, batch)) in shapes().into_iter().enumerate() {
+    for (number, (extents, batch)) in shapes.into_iter().enumerate() {
         let half = half_extents(&extents);
         let count = batch * extents.iter().product::<usize>();
         let half_count = batch * half.iter().product::<usize>();
@@ -443,16 +457,35 @@ fn real_arrays<T: Real>(device: &Device) {
 #[test]
 fn arrays_with_any_strides_are_the_twin() {
     for device in all_devices() {
-        complex_arrays::<f64>(&device);
-        complex_arrays::<f32>(&device);
+        complex_arrays::<f64>(&device, shapes());
+        complex_arrays::<f32>(&device, shapes());
     }
 }
 
 #[test]
 fn real_arrays_with_any_strides_are_the_twin() {
     for device in all_devices() {
-        real_arrays::<f64>(&device);
-        real_arrays::<f32>(&device);
+        real_arrays::<f64>(&device, shapes());
+        real_arrays::<f32>(&device, shapes());
+    }
+}
+
+#[test]
+fn large_arrays_with_any_strides_are_the_twin() {
+    for device in all_devices() {
+        complex_arrays::<f32>(&device, large_shapes());
+        real_arrays::<f64>(&device, large_shapes());
+    }
+}
+
+#[test]
+fn large_arrays_in_the_other_precision_are_the_twin() {
+    if !all_combinations() {
+        return;
+    }
+    for device in all_devices() {
+        complex_arrays::<f64>(&device, large_shapes());
+        real_arrays::<f32>(&device, large_shapes());
     }
 }
 

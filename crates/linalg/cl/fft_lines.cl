@@ -1,31 +1,9 @@
-// The kernels of transforms: lines in local memory, and the steps of lines that are too long for it. Stands behind the passes.
-
-// Where line number `line` begins on the side that is read, and on the one that is written. Geometry is the number of dimensions, then of each,
-// fastest first, its extent and its distances on both sides. A program of its own has at most 2^31 lines.
-#ifdef FIXED
-#define line_number uint
-#else
-#define line_number ulong
-#endif
-static inline ulong2 places_of(__global const ulong *geometry, line_number line)
-{
-    ulong2 place = (ulong2)(0, 0);
-    const uint dimensions = FIXED_OR(FIXED_DIMENSIONS, (uint)geometry[0]);
-    for (uint d = 0; d < dimensions; ++d) {
-        const line_number extent = (line_number)geometry[1 + 3 * d];
-        const line_number digit = d + 1 == dimensions ? line : line % extent;
-        place += digit * (ulong2)(geometry[2 + 3 * d], geometry[3 + 3 * d]);
-        line /= extent;
-    }
-    return place;
-}
+// The kernels of transforms: lines in local memory, and the steps of lines that are too long for it. Stands behind the passes and fft_places.cl.
 
 static inline real2_ multiply_parts(const real2_ a, const real2_ b)
 {
     return (real2_)(sum_of_two_products(a.x, b.x, a.y, -b.y), sum_of_two_products(a.x, b.y, a.y, b.x));
 }
-
-static inline void store_pair(__global real *to, const ulong at, const real2_ z) { ((__global real2_ *)to)[at] = z; }
 
 // Element k of the complex line that begins at `a`, or of the pair of real lines that begin at `a` and `b`.
 static inline real2_ load_element(__global const real *from, const uint mode, const ulong a, const ulong b, const uint n, const uint k,
@@ -74,8 +52,110 @@ typedef union {
     vreal v;
     real s[LANES];
 } lanes_of;
-#define vreals JOIN(REAL, 16) // the numbers of LANES complex lines side by side: LANES is 8
+// The numbers of eight complex lines side by side: LANES is 8 or 16.
+#define vreals JOIN(REAL, 16)
+
+static inline void load_side_by_side(__global const real *from, vreal *first, vreal *second)
+{
+#if LANES == 16
+    const vreals low = vload16(0, from), high = vload16(1, from);
+    *first = (vreal)(low.even, high.even);
+    *second = (vreal)(low.odd, high.odd);
+#else
+    const vreals both = vload16(0, from);
+    *first = both.even;
+    *second = both.odd;
+#endif
+}
+
+static inline void store_side_by_side(__global real *to, const vreal first, const vreal second)
+{
+    vreals both;
+#if LANES == 16
+    both.even = first.lo;
+    both.odd = second.lo;
+    vstore16(both, 0, to);
+    both.even = first.hi;
+    both.odd = second.hi;
+    vstore16(both, 1, to);
+#else
+    both.even = first;
+    both.odd = second;
+    vstore16(both, 0, to);
+#endif
+}
 #define SPLIT(i, count, stride) const uint k = i, v = 0
+
+#ifdef FIXED
+// Takes LANES rows of 16 numbers to 16 columns of LANES, one after another. Each round interleaves the first half of all numbers with the second.
+static inline void rows_to_columns(vreals *x)
+{
+#pragma unroll
+    for (uint done = 1; done < LANES; done *= 2) {
+        vreals y[LANES];
+#pragma unroll
+        for (uint t = 0; t < LANES / 2; ++t) {
+            y[2 * t].even = x[t].lo;
+            y[2 * t].odd = x[t + LANES / 2].lo;
+            y[2 * t + 1].even = x[t].hi;
+            y[2 * t + 1].odd = x[t + LANES / 2].hi;
+        }
+#pragma unroll
+        for (uint t = 0; t < LANES; ++t)
+            x[t] = y[t];
+    }
+}
+
+// The inverse of rows_to_columns.
+static inline void columns_to_rows(vreals *x)
+{
+#pragma unroll
+    for (uint done = 1; done < LANES; done *= 2) {
+        vreals y[LANES];
+#pragma unroll
+        for (uint t = 0; t < LANES / 2; ++t) {
+            y[t] = (vreals)(x[2 * t].even, x[2 * t + 1].even);
+            y[t + LANES / 2] = (vreals)(x[2 * t].odd, x[2 * t + 1].odd);
+        }
+#pragma unroll
+        for (uint t = 0; t < LANES; ++t)
+            x[t] = y[t];
+    }
+}
+
+// Column c of what rows_to_columns has made.
+#if LANES == 16
+#define GET_COLUMN(x, c) x[c]
+#define PUT_COLUMN(x, c, value) x[c] = value;
+#else
+#define GET_COLUMN(x, c) ((c) & 1 ? x[(c) / 2].hi : x[(c) / 2].lo)
+#define PUT_COLUMN(x, c, value)   \
+    {                             \
+        if ((c) & 1)              \
+            x[(c) / 2].hi = value; \
+        else                      \
+            x[(c) / 2].lo = value; \
+    }
+#endif
+
+static inline void load_columns(__global const real *from, __local const ulong *places, const uint reals, const uint k, vreals *x)
+{
+#pragma unroll
+    for (uint t = 0; t < LANES; ++t)
+        x[t] = vload16(0, from + reals * (places[t] + k));
+    rows_to_columns(x);
+}
+
+static inline void store_columns(__global real *to, __local const ulong *places, const uint reals, const uint k, vreals *x)
+{
+    columns_to_rows(x);
+#pragma unroll
+    for (uint t = 0; t < LANES; ++t) {
+        if (places[t] != NOWHERE)
+            vstore16(x[t], 0, to + reals * (places[t] + k));
+    }
+}
+#endif
 #elif defined(FIXED)
 #define SPLIT(i, count, stride) OF_PASS(i, count, k)
 #else
@@ -161,6 +241,23 @@ static inline __local vreal *run_passes(ulong radices, const uint m, const uint 
 #define MULTIPLIED 0
 #endif
 
+// Result k of vector v, and for the results of real lines also result n - k.
+#define RESULTS(k)                                                                          \
+    vreal re[2], im[2];                                                                     \
+    for (uint which = 0; which < (written_mode == HALF_LINES ? 2u : 1u); ++which) {         \
+        const uint number = which == 0 || (k) == 0 ? (k) : n - (k);                         \
+        TAKE_RESULT(number, re[which], im[which])                                           \
+        if (MULTIPLIED) {                                                                   \
+            const vreal imaginary = re[which];                                              \
+            re[which] = im[which];                                                          \
+            im[which] = imaginary;                                                          \
+        }                                                                                   \
+    }                                                                                       \
+    if (written_mode != HALF_LINES) {                                                       \
+        re[1] = re[0];                                                                      \
+        im[1] = im[0];                                                                      \
+    }
+
 // Transforms lines. Of `lines` lines or pairs a work-group takes VECTORS * LANES; `singles` is the number of lines that pairs are made of.
 //
 // sizes: n, m, the kind, the number of vectors. modes: how lines are read and written, the flags, and reals per element of the two buffers'
@@ -213,7 +310,7 @@ __kernel void fft_lines(__global const real *from, const ulong from_offset, __gl
         written_side_by_side = written_side_by_side && places[2 * LANES + t] == places[2 * LANES] + t;
     }
 #endif
-#ifdef FIXED
+#if defined(FIXED) && LANES == 1
     // Several reads of an item are under way before the first of them is waited for.
     const uint elements = given * VECTORS, rounds = (elements + LOCAL_SIZE - 1) / LOCAL_SIZE;
     for (uint begin = 0; begin < rounds; begin += READS) {
@@ -237,15 +334,62 @@ __kernel void fft_lines(__global const real *from, const ulong from_offset, __gl
         }
     }
 #else
-    for (uint i = item; i < given * VECTORS; i += LOCAL_SIZE) {
+    uint begin = 0, end = given * VECTORS;
+#if defined(FIXED) && !defined(LOADED)
+    // Neighbours on a line are loaded as vectors.
+    if (read_step == 1 && read_mode == COMPLEX_LINES) {
+        for (; begin + 8 <= given; begin += 8) {
+            vreals x[LANES];
+            load_columns(source, places, 2, begin, x);
+#pragma unroll
+            for (uint j = 0; j < 8; ++j) {
+                const vreal re = GET_COLUMN(x, 2 * j), im = GET_COLUMN(x, 2 * j + 1);
+                TAKE_ELEMENT(a, begin + j, flags & LOAD_SWAPPED ? im : re, flags & LOAD_SWAPPED ? re : im)
+            }
+        }
+    } else if (read_step == 1 && read_mode == REAL_LINES) {
+        for (; begin + 16 <= given; begin += 16) {
+            vreals x[LANES], y[LANES];
+            load_columns(source, places, 1, begin, x);
+            load_columns(source, places + LANES, 1, begin, y);
+#pragma unroll
+            for (uint j = 0; j < 16; ++j) {
+                const vreal re = GET_COLUMN(x, j), im = GET_COLUMN(y, j);
+                TAKE_ELEMENT(a, begin + j, flags & LOAD_SWAPPED ? im : re, flags & LOAD_SWAPPED ? re : im)
+            }
+        }
+    } else if (read_step == 1) {
+        for (; begin + 8 <= n / 2 + 1; begin += 8) {
+            vreals x[LANES], y[LANES];
+            load_columns(source, places, 2, begin, x);
+            load_columns(source, places + LANES, 2, begin, y);
+#pragma unroll
+            for (uint j = 0; j < 8; ++j) {
+                const uint near = begin + j;
+                const int is_own = near == 0 || 2 * near == n;
+                const vreal x_re = GET_COLUMN(x, 2 * j), y_re = GET_COLUMN(y, 2 * j);
+                const vreal x_im = is_own ? (vreal)0 : GET_COLUMN(x, 2 * j + 1), y_im = is_own ? (vreal)0 : GET_COLUMN(y, 2 * j + 1);
+                const vreal re = x_re - y_im, im = x_im + y_re;
+                TAKE_ELEMENT(a, near, flags & LOAD_SWAPPED ? im : re, flags & LOAD_SWAPPED ? re : im)
+                if (!is_own) {
+                    const vreal far_re = x_re + y_im, far_im = y_re - x_im;
+                    TAKE_ELEMENT(a, n - near, flags & LOAD_SWAPPED ? far_im : far_re, flags & LOAD_SWAPPED ? far_re : far_im)
+                }
+            }
+        }
+        end = begin == 0 ? end : n - begin + 1;
+    }
+#endif
+    for (uint i = begin + item; i < end; i += LOCAL_SIZE) {
         SPLIT(i, given, read_step);
         vreal re, im;
 #if LANES > 1
         if (side_by_side) {
             __global const real *const here = source + 2 * (places[0] + k * read_step);
-            const vreals both = vload16(0, here);
-            re = flags & LOAD_SWAPPED ? both.odd : both.even;
-            im = flags & LOAD_SWAPPED ? both.even : both.odd;
+            if (flags & LOAD_SWAPPED)
+                load_side_by_side(here, &im, &re);
+            else
+                load_side_by_side(here, &re, &im);
         } else {
             lanes_of x, y;
             for (uint t = 0; t < LANES; ++t) {
@@ -337,28 +481,50 @@ __kernel void fft_lines(__global const real *from, const ulong from_offset, __gl
     }
 
     const uint results = written_mode == HALF_LINES ? n / 2 + 1 : kept;
-    for (uint i = item; i < results * VECTORS; i += LOCAL_SIZE) {
-        SPLIT(i, results, written_step);
-        vreal re[2], im[2];
-        for (uint which = 0; which < (written_mode == HALF_LINES ? 2u : 1u); ++which) {
-            const uint number = which == 0 || k == 0 ? k : n - k;
-            TAKE_RESULT(number, re[which], im[which])
-#if MULTIPLIED
-            const vreal imaginary = re[which];
-            re[which] = im[which];
-            im[which] = imaginary;
+    uint stored = 0;
+#if defined(FIXED) && LANES > 1
+    if (written_step == 1 && turned_columns == 0 && written_mode == REAL_LINES) {
+        for (; stored + 16 <= results; stored += 16) {
+            vreals x[LANES], y[LANES];
+#pragma unroll
+            for (uint j = 0; j < 16; ++j) {
+                RESULTS(stored + j)
+                PUT_COLUMN(x, j, (flags & STORE_SWAPPED ? im[0] : re[0]) * scale)
+                PUT_COLUMN(y, j, (flags & STORE_SWAPPED ? re[0] : im[0]) * scale)
+            }
+            store_columns(target, places + 2 * LANES, 1, stored, x);
+            store_columns(target, places + 3 * LANES, 1, stored, y);
+        }
+    } else if (written_step == 1 && turned_columns == 0) {
+        for (; stored + 8 <= results; stored += 8) {
+            vreals x[LANES], y[LANES];
+#pragma unroll
+            for (uint j = 0; j < 8; ++j) {
+                RESULTS(stored + j)
+                if (written_mode == HALF_LINES) {
+                    const real half_scale = (real)0.5 * scale;
+                    PUT_COLUMN(x, 2 * j, (re[0] + re[1]) * half_scale)
+                    PUT_COLUMN(x, 2 * j + 1, (im[0] - im[1]) * half_scale)
+                    PUT_COLUMN(y, 2 * j, (im[0] + im[1]) * half_scale)
+                    PUT_COLUMN(y, 2 * j + 1, (re[1] - re[0]) * half_scale)
+                } else {
+                    PUT_COLUMN(x, 2 * j, (flags & STORE_SWAPPED ? im[0] : re[0]) * scale)
+                    PUT_COLUMN(x, 2 * j + 1, (flags & STORE_SWAPPED ? re[0] : im[0]) * scale)
+                }
+            }
+            store_columns(target, places + 2 * LANES, 2, stored, x);
+            if (written_mode == HALF_LINES)
+                store_columns(target, places + 3 * LANES, 2, stored, y);
+        }
+    }
 #endif
-        }
-        if (written_mode != HALF_LINES) {
-            re[1] = re[0];
-            im[1] = im[0];
-        }
+    for (uint i = stored + item; i < results * VECTORS; i += LOCAL_SIZE) {
+        SPLIT(i, results, written_step);
+        RESULTS(k)
 #if LANES > 1
         if (written_side_by_side && turned_columns == 0) {
-            vreals both;
-            both.even = (flags & STORE_SWAPPED ? im[0] : re[0]) * scale;
-            both.odd = (flags & STORE_SWAPPED ? re[0] : im[0]) * scale;
-            vstore16(both, 0, target + 2 * (places[2 * LANES] + k * written_step));
+            const vreal first = flags & STORE_SWAPPED ? im[0] : re[0], second = flags & STORE_SWAPPED ? re[0] : im[0];
+            store_side_by_side(target + 2 * (places[2 * LANES] + k * written_step), first * scale, second * scale);
             continue;
         }
         lanes_of x[2], y[2];
@@ -378,7 +544,7 @@ __kernel void fft_lines(__global const real *from, const ulong from_offset, __gl
                 continue;
             real2_ z = (real2_)(OF_LANE(x, 0), OF_LANE(y, 0));
             if (turned_columns != 0)
-                z = multiply_parts(z, load_pair(turns, k * ((first + line) % turned_columns)));
+                z = multiply_parts(z, load_pair(turns, k * ((first + line) % max(turned_columns, 1u))));
             store_element(target, written_mode, place, places[3 * together + line], z, (real2_)(OF_LANE(x, 1), OF_LANE(y, 1)), k, written_step,
                           scale, flags);
         }

@@ -4,10 +4,14 @@ use super::callback::Callback;
 use super::cut::Cut;
 use super::error::{FftError, FftResult};
 use super::factors::{factors, fast_length, two_factors};
-use super::fixed::Fixed;
+use super::fixed::{Fixed, LEAST_ELEMENTS};
 use super::kernels::{Kernels, LineKernels, fixed, with_callback};
-use super::lines::{Lines, Mode, Side};
+use super::lines::{Lines, Mode, Side, lines};
+use super::operand::{IN_PLACE, LOAD_SWAPPED, Operand, STORE_SWAPPED};
+use super::shape::{Layout, Shape};
 use super::tables;
+use super::tile::Tile;
+use super::tiles::{Places, Tiles};
 use super::variant::{FftTuning, FftWay};
 use lattice_compute::scalar::Real;
 use lattice_compute::{Argument, Buffer, Device, Event, Range, Scratch};
@@ -18,23 +22,6 @@ use num_complex::Complex;
 pub(super) enum Direction {
     Forward,
     Inverse,
-}
-
-const LOAD_SWAPPED: u32 = 1;
-const STORE_SWAPPED: u32 = 2;
-const IN_PLACE: u32 = 4;
-
-/// A buffer of the caller, or scratch memory, with the type of its elements.
-#[derive(Clone, Copy)]
-pub(super) struct Operand<'a> {
-    pub argument: Argument<'a>,
-    pub is_complex: bool,
-}
-
-impl<'a> Operand<'a> {
-    pub fn new(argument: impl Into<Argument<'a>>, is_complex: bool) -> Self {
-        Self { argument: argument.into(), is_complex }
-    }
 }
 
 /// Kernels for lines in local memory, with their constant factors.
@@ -58,8 +45,9 @@ pub(super) struct Local<T> {
 
 /// Kernels of some lines, and how lines are cut for them.
 struct Own {
-    /// Lines of a group, and its work-items.
-    together: usize,
+    /// Lines of a vector.
+    lanes: usize,
+    /// Work-items of a group.
     local: usize,
     /// Vectors of a group.
     vectors: usize,
@@ -86,6 +74,8 @@ struct Long<T> {
 enum Way<T> {
     /// Lines of one element: a copy with a factor is a pass without radices.
     Local(Box<Local<T>>),
+    /// Lines or planes in registers.
+    Tiles(Box<Tiles<T>>),
     /// Complex lines in two steps, from the caller's buffer and to it.
     TwoSteps(Box<[Local<T>; 2]>),
     Long(Box<Long<T>>),
@@ -140,14 +130,14 @@ impl<T: Real> Local<T> {
         let own = match (Fixed::of(cut, real, &lines, tuning, columns), callback) {
             (Some(own), _) => {
                 let kernels = fixed::<T>(device, &own, callback)?;
-                let Fixed { vectors, local, plane, .. } = own;
-                Some(Own { together: vectors, local, vectors, plane, doubles, kernels })
+                let Fixed { lanes, vectors, local, plane, .. } = own;
+                Some(Own { lanes, local, vectors, plane, doubles, kernels })
             }
             (None, Some(callback)) => {
                 let kernels = with_callback::<T>(device, cut, radices, callback)?;
                 let vectors = cut.vectors(elements, real);
-                let (together, local, plane) = (vectors * cut.lanes, cut.local, elements * vectors);
-                Some(Own { together, local, vectors, plane, doubles, kernels })
+                let (lanes, local, plane) = (cut.lanes, cut.local, elements * vectors);
+                Some(Own { lanes, local, vectors, plane, doubles, kernels })
             }
             (None, None) => None,
         };
@@ -176,7 +166,7 @@ impl<T: Real> Local<T> {
 
     /// Returns the number of work-groups of lines that have their own kernels; else 0.
     pub fn groups(&self) -> usize {
-        self.own.as_ref().map_or(0, |own| self.count().div_ceil(own.together))
+        self.own.as_ref().map_or(0, |own| self.count().div_ceil(own.lanes * own.vectors))
     }
 
     /// Launches the kernel. Without `from` the lines are transformed in place.
@@ -205,17 +195,17 @@ impl<T: Real> Local<T> {
         let (n, real) = (self.lines.length, size_of::<T>());
         let elements = n.max(self.m);
         let cut = kernels.cut;
-        let (vectors, local, plane, doubles, choice) = match &self.own {
-            Some(own) => (own.vectors, own.local, own.plane, own.doubles, &own.kernels),
+        let (lanes, vectors, local, plane, doubles, choice) = match &self.own {
+            Some(own) => (own.lanes, own.vectors, own.local, own.plane, own.doubles, &own.kernels),
             None => {
                 let vectors = cut.vectors(elements, real);
-                (vectors, cut.local, elements * vectors, 0, &kernels.lines)
+                (cut.lanes, vectors, cut.local, elements * vectors, 0, &kernels.lines)
             }
         };
         // One more lets a callback align its doubles.
         let at_end = if doubles > 0 { ((local * doubles + 1) * size_of::<f64>()).div_ceil(real) } else { 0 };
-        let work = (4 * plane * cut.lanes).max(at_end);
-        let together = vectors * cut.lanes;
+        let work = (4 * plane * lanes).max(at_end);
+        let together = vectors * lanes;
         let roots = Argument::from(&self.roots);
         let reals = |is_complex: bool| 1 + u32::from(is_complex);
         let from_operand = from.unwrap_or(Operand { argument: roots, is_complex: true });
@@ -361,13 +351,56 @@ impl<T: Real> Long<T> {
 }
 
 impl<T: Real> Axis<T> {
+    /// Prepares lines that fit local memory, in sorted order.
+    pub fn in_one(device: &Device, cut: Cut, lines: Lines, tuning: &FftTuning) -> FftResult<Self> {
+        let way = match Tile::of_lines(cut, size_of::<T>(), &lines, tuning) {
+            Some(tile) => Way::Tiles(Box::new(Tiles::new(device, tile, Places::of_lines(&lines))?)),
+            None => Way::Local(Box::new(Local::new(device, lines, tuning, 0, None)?)),
+        };
+        Ok(Self { way, scratch: 0 })
+    }
+
+    /// Returns the tile for planes of the last two axes; `None` if they are small or do not fit.
+    fn tile_of_planes(kernels: &Kernels<T>, shape: &Shape, modes: [Mode; 2]) -> Option<Tile> {
+        let [.., n2, n3] = shape.extents[..] else { return None };
+        let points = shape.points() * shape.batch;
+        let is_worth = points >= LEAST_ELEMENTS && points / (n2 * n3) < 1 << 31;
+        Tile::of_planes(kernels.cut, size_of::<T>(), [n2, n3], modes).filter(|_| is_worth)
+    }
+
+    /// Returns `true` if the last two axes take one launch, with rows of these modes.
+    pub fn are_planes(kernels: &Kernels<T>, shape: &Shape, modes: [Mode; 2]) -> bool {
+        Self::tile_of_planes(kernels, shape, modes).is_some()
+    }
+
+    /// Prepares planes of the last two axes, which [`are_planes`](Self::are_planes).
+    pub fn planes(
+        device: &Device,
+        kernels: &Kernels<T>,
+        shape: &Shape,
+        from: (&Layout, Mode),
+        to: (&Layout, Mode),
+    ) -> FftResult<Self> {
+        let tile = Self::tile_of_planes(kernels, shape, [from.1, to.1]).expect("the axes are planes");
+        let rest = &shape.extents[..shape.extents.len() - 2];
+        let count = rest.iter().product::<usize>() * shape.batch;
+        // The others are dimensions of lines that have the second axis.
+        let mut others = lines(&shape.extents, shape.batch, rest.len(), from, to);
+        others.extents.remove(rest.len());
+        others.from.distances.remove(rest.len());
+        others.to.distances.remove(rest.len());
+        let steps =
+            [from, to].map(|(layout, _)| [rest.len(), rest.len() + 1].map(|axis| layout.strides[axis]));
+        let places = Places { geometry: others.sorted().geometry(), count, steps };
+        Ok(Self { way: Way::Tiles(Box::new(Tiles::new(device, tile, places)?)), scratch: 0 })
+    }
+
     /// Prepares the transform of these lines.
     pub fn new(device: &Device, kernels: &Kernels<T>, lines: Lines) -> FftResult<Self> {
         let longest = kernels.cut.longest(size_of::<T>());
         let (n, lines) = (lines.length, lines.sorted());
         if let Some(tuning) = FftTuning::chosen::<T>(device, kernels.cut, &lines) {
-            let local = Local::new(device, lines, &tuning, 0, None)?;
-            return Ok(Self { way: Way::Local(Box::new(local)), scratch: 0 });
+            return Self::in_one(device, kernels.cut, lines, &tuning);
         }
         let (is_smooth, m) = (factors(n).is_some(), fast_length(2 * n - 1));
         let singles = lines.count();
@@ -431,6 +464,7 @@ impl<T: Real> Axis<T> {
         };
         match &self.way {
             Way::Local(local) => Ok(vec![local.run(kernels, from, to, swapped, scale)?]),
+            Way::Tiles(tiles) => Ok(vec![tiles.run(from, to, swapped, scale)?]),
             Way::TwoSteps(steps) => {
                 let [first, second] = &**steps;
                 let mut between = device.scratch::<Complex<T>>(self.scratch)?;

@@ -186,30 +186,57 @@ impl Codelet {
     }
 }
 
-/// Returns the text of the pass of one radix.
-fn pass(radix: usize) -> String {
+/// Returns the text of the transform of values with this text, and the numbers of the results.
+fn transform(radix: usize, value: impl Fn(usize) -> [String; 2]) -> (String, Vec<usize>) {
     let mut codelet = Codelet::default();
     let inputs: Vec<usize> = (0..radix)
         .map(|j| {
-            codelet.value(&format!("from[AT(b + {j} * step)]"), &format!("from[plane + AT(b + {j} * step)]"))
+            let [re, im] = value(j);
+            codelet.value(&re, &im)
         })
         .collect();
     let outputs = codelet.transform(&inputs);
-    let outputs: Vec<usize> = outputs.into_iter().map(|y| codelet.made(y)).collect();
+    let outputs = outputs.into_iter().map(|y| codelet.made(y)).collect();
+    (codelet.text, outputs)
+}
+
+/// Returns the text of the pass of one radix.
+fn pass(radix: usize) -> String {
+    let (body, outputs) = transform(radix, |j| {
+        [format!("from[AT(b + {j} * step)]"), format!("from[plane + AT(b + {j} * step)]")]
+    });
     let mut text = format!("static inline void pass_{radix}(PASS_PARAMETERS)\n{{\n    PASS_BEGIN({radix})\n");
-    text += &codelet.text;
+    text += &body;
     for (j, y) in outputs.iter().enumerate() {
         writeln!(text, "        PASS_PUT({j}, r{y}, i{y})").expect("text has room");
     }
     text + "    PASS_END\n}\n"
 }
 
-/// Returns the text of the passes of these radices.
-pub(super) fn passes_of(radices: &[usize]) -> String {
+/// Returns the text of functions that transform so many values in place.
+pub(super) fn butterflies(radices: &[usize]) -> String {
+    let butterfly = |radix: usize| {
+        let (body, outputs) = transform(radix, |j| [format!("re[{j}]"), format!("im[{j}]")]);
+        let mut text =
+            format!("static inline void butterfly_{radix}(real *const re, real *const im)\n{{\n{body}");
+        for (j, y) in outputs.iter().enumerate() {
+            writeln!(text, "        re[{j}] = r{y};\n        im[{j}] = i{y};").expect("text has room");
+        }
+        text + "}\n"
+    };
+    distinct(radices).into_iter().map(butterfly).collect()
+}
+
+fn distinct(radices: &[usize]) -> Vec<usize> {
     let mut radices = radices.to_vec();
     radices.sort_unstable();
     radices.dedup();
-    radices.into_iter().map(pass).collect()
+    radices
+}
+
+/// Returns the text of the passes of these radices.
+pub(super) fn passes_of(radices: &[usize]) -> String {
+    distinct(radices).into_iter().map(pass).collect()
 }
 
 /// Returns the text of all passes, and of the function `pass` that chooses among them.
@@ -219,9 +246,7 @@ pub(super) fn passes() -> String {
 
 /// Returns the text of the passes of these radices, and of the function `pass` that chooses among them.
 pub(super) fn passes_among(radices: &[usize]) -> String {
-    let mut radices = radices.to_vec();
-    radices.sort_unstable();
-    radices.dedup();
+    let radices = distinct(radices);
     let mut text = passes_of(&radices);
     text += "static inline void pass(const uint radix, PASS_PARAMETERS)\n{\n    switch (radix) {\n";
     for radix in radices {

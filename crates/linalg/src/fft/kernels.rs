@@ -4,6 +4,7 @@ use super::callback::Callback;
 use super::codelets;
 use super::cut::Cut;
 use super::fixed::Fixed;
+use super::tile::Tile;
 use lattice_compute::scalar::Real;
 use lattice_compute::{Device, Kernel, KernelFamily, KernelKey, Parameter, Program, Result};
 use num_complex::Complex;
@@ -11,7 +12,9 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 const FFT: KernelFamily = KernelFamily::new("fft", &[include_str!("../../cl/fft.cl")]);
+const PLACES: &str = include_str!("../../cl/fft_places.cl");
 const LINES: &str = include_str!("../../cl/fft_lines.cl");
+const TILES: &str = include_str!("../../cl/fft_tiles.cl");
 
 /// A kernel by the types that it reads and writes: reals, then complex numbers.
 pub(super) type LineKernels = [[Kernel; 2]; 2];
@@ -80,7 +83,7 @@ fn with_lines(key: KernelKey, callback: Option<&Callback>) -> KernelKey {
         Some(callback) => key.part("callback", callback.text.clone()),
         None => key,
     };
-    key.part("lines", LINES)
+    key.part("places", PLACES).part("lines", LINES)
 }
 
 /// Returns the kernels of lines in a program of their own.
@@ -90,6 +93,7 @@ pub(super) fn fixed<T: Real>(
     callback: Option<&Callback>,
 ) -> Result<LineKernels> {
     let key = KernelKey::of_real::<T>(FFT)
+        .lanes(fixed.lanes)
         .define("LOCAL_SIZE", fixed.local)
         .define("FIXED", 1)
         .part("constants", fixed.constants())
@@ -97,6 +101,39 @@ pub(super) fn fixed<T: Real>(
         .part("sequence", fixed.sequence());
     let program = device.program(&with_lines(key, callback))?;
     line_kernels::<T>(&program, callback)
+}
+
+/// Returns the kernels of a tile, by the dimensions of its geometry and the steps of rows and columns.
+pub(super) fn tiles<T: Real>(
+    device: &Device,
+    tile: &Tile,
+    dimensions: u64,
+    steps: [[usize; 2]; 2],
+) -> Result<LineKernels> {
+    let key = KernelKey::of_real::<T>(FFT)
+        .define("LOCAL_SIZE", tile.items)
+        .define("FIXED", 1)
+        .define("FIXED_DIMENSIONS", format!("{dimensions}u"))
+        .part("places", PLACES)
+        .part("tiles", TILES)
+        .part("butterflies", codelets::butterflies(&tile.radices()))
+        .part("tile", tile.kernel(steps));
+    let program = device.program(&key)?;
+    let Parameters { from, to, geometry, scale, .. } = Parameters::of::<T>();
+    let long = Parameter::value::<u64>;
+    let kernel = |from: Parameter, to: Parameter| {
+        let steps = ["from_row", "from_column", "to_row", "to_column"].map(long);
+        let parameters = [
+            vec![from, to, geometry, table::<T>("row_roots"), table::<T>("column_roots"), long("tiles")],
+            steps.to_vec(),
+            vec![Parameter::value::<[u32; 2]>("modes"), scale, Parameter::local::<T>("work")],
+        ];
+        program.kernel("fft_tiles", &parameters.concat())
+    };
+    Ok([
+        [kernel(from[0], to[0])?, kernel(from[0], to[1])?],
+        [kernel(from[1], to[0])?, kernel(from[1], to[1])?],
+    ])
 }
 
 /// Returns the kernels of lines with a callback, for any length that has these radices alone.

@@ -1,5 +1,6 @@
 //! Which lines are transformed, and where they lie.
 
+use super::shape::Layout;
 use lattice_compute::Argument;
 
 /// How the numbers of lines are kept; the modes of `cl/fft.cl`.
@@ -37,6 +38,29 @@ pub(super) struct Lines {
     pub extents: Vec<usize>,
     pub from: Side,
     pub to: Side,
+}
+
+/// Returns the lines of an array along one axis.
+pub(super) fn lines(
+    extents: &[usize],
+    batch: usize,
+    axis: usize,
+    from: (&Layout, Mode),
+    to: (&Layout, Mode),
+) -> Lines {
+    let others: Vec<usize> = (0..extents.len()).filter(|&other| other != axis).collect();
+    let side = |(layout, mode): (&Layout, Mode)| Side {
+        mode,
+        stride: layout.strides[axis],
+        present: extents[axis],
+        distances: others.iter().map(|&other| layout.strides[other]).chain([layout.distance]).collect(),
+    };
+    Lines {
+        length: extents[axis],
+        extents: others.iter().map(|&other| extents[other]).chain([batch]).collect(),
+        from: side(from),
+        to: side(to),
+    }
 }
 
 impl Lines {

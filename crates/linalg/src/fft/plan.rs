@@ -1,9 +1,10 @@
 //! Transforms of complex arrays.
 
-use super::axis::{Axis, Direction, Operand};
+use super::axis::{Axis, Direction};
 use super::error::{FftError, FftResult};
 use super::kernels::Kernels;
-use super::lines::{Lines, Mode, Side};
+use super::lines::{Mode, lines};
+use super::operand::Operand;
 use super::shape::{Layout, Scale, Shape};
 use crate::completion::Completion;
 use lattice_compute::scalar::Real;
@@ -43,29 +44,6 @@ pub struct Plan<T: Real> {
     scale: Scale,
 }
 
-/// Returns the lines of an array along one axis.
-pub(super) fn lines(
-    extents: &[usize],
-    batch: usize,
-    axis: usize,
-    from: (&Layout, Mode),
-    to: (&Layout, Mode),
-) -> Lines {
-    let others: Vec<usize> = (0..extents.len()).filter(|&other| other != axis).collect();
-    let side = |(layout, mode): (&Layout, Mode)| Side {
-        mode,
-        stride: layout.strides[axis],
-        present: extents[axis],
-        distances: others.iter().map(|&other| layout.strides[other]).chain([layout.distance]).collect(),
-    };
-    Lines {
-        length: extents[axis],
-        extents: others.iter().map(|&other| extents[other]).chain([batch]).collect(),
-        from: side(from),
-        to: side(to),
-    }
-}
-
 /// Prepares the complex axes, last axis first: the first one from one layout to another.
 fn axes<T: Real>(
     device: &Device,
@@ -76,7 +54,12 @@ fn axes<T: Real>(
 ) -> FftResult<Vec<Axis<T>>> {
     let mut source = from;
     let mut axes = Vec::new();
-    for axis in (0..shape.extents.len()).rev() {
+    let mut left = shape.extents.len();
+    if Axis::<T>::are_planes(kernels, shape, [Mode::Complex; 2]) {
+        axes.push(Axis::planes(device, kernels, shape, (from, Mode::Complex), (to, Mode::Complex))?);
+        (left, source) = (left - 2, to);
+    }
+    for axis in (0..left).rev() {
         // An axis of one element is a copy, which the first transform makes anyway.
         if shape.extents[axis] == 1 && axis + 1 < shape.extents.len() {
             continue;

@@ -1,10 +1,11 @@
 //! Transforms of real arrays, whose results are half a spectrum.
 
-use super::axis::{Axis, Direction, Operand};
+use super::axis::{Axis, Direction};
 use super::error::{FftError, FftResult};
 use super::kernels::Kernels;
-use super::lines::Mode;
-use super::plan::{expect_memory, expect_operand, lines, run};
+use super::lines::{Mode, lines};
+use super::operand::Operand;
+use super::plan::{expect_memory, expect_operand, run};
 use super::shape::{Layout, Scale, Shape};
 use crate::completion::Completion;
 use lattice_compute::scalar::Real;
@@ -71,11 +72,17 @@ impl<T: Real> RealPlan<T> {
         let [input, output] = shape.layouts(&shape.extents, &half)?;
         let kernels = Kernels::<T>::of(device)?;
         let last = half.len() - 1;
-        let row = |from, to| Axis::new(device, &kernels, lines(&shape.extents, shape.batch, last, from, to));
         let real = (&input, Mode::Real);
+        // A plane in one launch has the second axis of rows, too.
+        let are_planes = Axis::<T>::are_planes(&kernels, shape, [Mode::Real, Mode::Half]);
+        let inner_end = if are_planes { last - 1 } else { last };
+        let row = |from, to| match are_planes {
+            true => Axis::planes(device, &kernels, shape, from, to),
+            false => Axis::new(device, &kernels, lines(&shape.extents, shape.batch, last, from, to)),
+        };
         let rows = row(real, (&output, Mode::Half))?;
         let back = row((&output, Mode::Half), real)?;
-        let inner: Vec<usize> = (0..last).rev().filter(|&axis| half[axis] > 1).collect();
+        let inner: Vec<usize> = (0..inner_end).rev().filter(|&axis| half[axis] > 1).collect();
         let others = |first: &Layout, rest: &Layout| {
             let axes = inner.iter().enumerate().map(|(number, &axis)| {
                 let from = (if number == 0 { first } else { rest }, Mode::Complex);

@@ -1,12 +1,13 @@
 //! Products of spectra with functions, between a transform of real arrays and its inverse.
 
-use super::axis::{Axis, Direction, Local, Operand};
+use super::axis::{Axis, Direction, Local};
 use super::callback::Callback;
 use super::error::FftResult;
 use super::fixed::LEAST_ELEMENTS;
 use super::kernels::Kernels;
-use super::lines::{Lines, Mode};
-use super::plan::{expect_memory, expect_operand, lines, run};
+use super::lines::{Lines, Mode, lines};
+use super::operand::Operand;
+use super::plan::{expect_memory, expect_operand, run};
 use super::shape::{Layout, Shape};
 use super::variant::FftTuning;
 use crate::completion::Completion;

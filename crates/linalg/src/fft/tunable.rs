@@ -1,11 +1,11 @@
 //! Transforms of lines as something to be tuned.
 
-use super::axis::{Local, Operand};
+use super::axis::{Axis, Direction};
 use super::cut::Cut;
 use super::error::{FftError, FftResult};
 use super::kernels::Kernels;
-use super::lines::{Lines, Mode, Side};
-use super::plan::lines;
+use super::lines::{Lines, Mode, Side, lines};
+use super::operand::Operand;
 use super::real::half_extents;
 use super::shape::{Layout, Shape};
 use super::variant::{FftTuning, key};
@@ -163,8 +163,10 @@ impl<T: Real> Tunable for LinesToTune<'_, T> {
 
     fn time(&self, variant: &FftTuning, [from, to]: &mut [Numbers<T>; 2]) -> FftResult<Duration> {
         let kernels = Kernels::<T>::of(self.device)?;
-        let local = Local::<T>::new(self.device, self.lines.clone(), variant, 0, None)?;
-        let launch = || local.run(&kernels, Some(from.operand()), to.operand(), 0, 1.0).map(drop);
+        let axis = Axis::<T>::in_one(self.device, self.cut, self.lines.clone(), variant)?;
+        let (device, direction) = (self.device, Direction::Forward);
+        let launch =
+            || axis.run(device, &kernels, direction, Some(from.operand()), to.operand(), 1.0).map(drop);
         time_of_launch(launch, || Ok(self.device.finish()?))
     }
 }
