@@ -13,7 +13,7 @@ use super::variant::{FftTuning, FftWay};
 const WIDTH: usize = 128;
 
 /// Most numbers that a work-item holds in a pass.
-const MOST_HELD: usize = 40;
+const MOST_HELD: usize = 72;
 
 /// What a tile is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
