@@ -113,12 +113,13 @@ __kernel void columns_subtract(const uint parities, const uint blocks, __global 
         }                                                                                                       \
     }
 
-// x = x + o D + p E; o = q T + p F; q = q T if it is to be overwritten. `o` may be the same as `p`: then there is no D. T is upper triangular and F lower
+// x = x + o D + p E; o = q T + p F; q = q T if the number behind the matrices says so. `o` may be the same as `p`: then there is no D. T is upper triangular and F lower
 // triangular.
-__kernel void columns_advance(const uint parities, const uint blocks, const uint with_earlier, const uint with_step, const uint overwrite,
+__kernel void columns_advance(const uint parities, const uint blocks, const uint with_earlier, const uint with_step,
                             __global const double2 *restrict matrices, __global stored *restrict x, __global stored *restrict q,
                             __global stored *p, __global stored *o)
 {
+    const uint overwrite = matrices[4 * COLUMNS * COLUMNS].x != 0.0;
     __local double2 fragments[4 * FRAGMENTS];
     SHOWN_LOCAL;
     for (uint at = ITEM; at < 4 * FRAGMENTS; at += ITEMS) {

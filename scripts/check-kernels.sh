@@ -57,6 +57,7 @@ check domains "$everything" the_operator
 check domains "$everything" every_storage_on_cuts
 check domains '--data-races --check-api'
 check site_terms '--data-races --check-api' every_storage_on_every_team_is_the_twin
+check lattice_cl "$everything" devices_make_the_matrices_of_the_twin
 # So it is with pairs of numbers that are put together.
 check lattice_cl '--data-races --check-api' clover_blocks
 check lattice_cl '--data-races --check-api' matrix_units_do_what_the_twin_does

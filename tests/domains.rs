@@ -459,7 +459,7 @@ fn every_way_of_sums_gives_the_same_solution() {
     check_solves(dims, [1, 1, 1, 2], SiteTerm::Scalar, "bicgstab, mixed-half", |dirac, b| {
         bicgstab(dirac, b, &BicgstabParams { tol, precision: half, ..Default::default() }).unwrap()
     });
-    // Gram matrices, which the host adds in every way.
+    // Gram matrices, and matrices that devices or the host make of them.
     check_solves(dims, [1, 1, 2, 1], SiteTerm::Scalar, "block-cg", |dirac, b| {
         let BlockSolution { x, info, .. } =
             block_cg(dirac, b, &BlockCgParams { tol, ..Default::default() }).unwrap();

@@ -1,7 +1,8 @@
 //! Blocks of vectors: spaces whose vectors are several columns side by side.
 
+use crate::advance::Advance;
+use crate::block_recurrence::BlockRecurrence;
 use crate::operator::LinearOperator;
-use crate::outcome::Failure;
 use crate::space::VectorSpace;
 use crate::square_matrix::SquareMatrix;
 use crate::work::Work;
@@ -10,12 +11,44 @@ use crate::{ErrorOf, VectorOf};
 /// A space whose vectors are blocks: N columns side by side, each of them a vector.
 ///
 /// For the plain operations of [`VectorSpace`] a block is one long vector. The products of columns
-/// are an N × N matrix, which is small and on the host. Each such matrix is one transfer, about 20
-/// µs from a GPU. An iteration on 12 fields of a 32⁴ lattice takes 3 to 9 ms.
+/// are an N × N matrix.
 ///
 /// For a block X with columns xⱼ and a matrix D, X D has the columns Σᵢ xᵢ Dᵢⱼ, and X†X the
 /// elements (xᵢ, xⱼ).
+///
+/// **The matrices of an iteration are opaque.** A [`Recurrence`](Self::Recurrence) holds them
+/// *somewhere*, like scalars. Only [`see`](Self::see) has to wait for them. So an implementation
+/// may keep them on the device between two looks. Spaces on the host take a [`BlockRecurrence`].
 pub trait BlockSpace: VectorSpace {
+    /// The small matrices by which an iteration goes on, wherever they are kept.
+    type Recurrence;
+
+    /// Brings the matrices to where this space keeps them.
+    fn recurrence(&self, from: BlockRecurrence) -> Result<Self::Recurrence, Self::Error>;
+
+    /// Replaces the matrices like [`recurrence`](Self::recurrence), in the same memory.
+    fn renew(&self, there: &mut Self::Recurrence, from: BlockRecurrence) -> Result<(), Self::Error> {
+        *there = self.recurrence(from)?;
+        Ok(())
+    }
+
+    /// Waits for all iterations so far, and returns the matrices.
+    fn see(&self, there: &Self::Recurrence) -> Result<BlockRecurrence, Self::Error>;
+
+    /// Goes on like [`advance_block`](Self::advance_block), with the matrices that are there.
+    ///
+    /// The flags tell whether there is a D and whether there is an E, as in
+    /// [`BlockRecurrence::advance`].
+    fn advance_by(
+        &self,
+        there: &Self::Recurrence,
+        flags: [bool; 2],
+        x: &mut Self::Vector,
+        q: &mut Self::Vector,
+        p: &mut Self::Vector,
+        o: Option<&mut Self::Vector>,
+    ) -> Result<(), Self::Error>;
+
     /// Returns N, the number of columns.
     fn columns(&self) -> usize;
 
@@ -57,34 +90,22 @@ pub trait BlockSpace: VectorSpace {
     ) -> Result<(), Self::Error>;
 }
 
-/// The matrices of [`BlockSpace::advance_block`].
-#[derive(Clone, Copy, Debug)]
-pub struct Advance<'a> {
-    /// D, if it is not zero.
-    pub earlier: Option<&'a SquareMatrix>,
-    /// E, if it is not zero.
-    pub step: Option<&'a SquareMatrix>,
-    /// T, upper triangular.
-    pub turn: &'a SquareMatrix,
-    /// F, lower triangular.
-    pub keep: &'a SquareMatrix,
-    /// `true` if Q T takes the place of Q.
-    pub overwrite: bool,
-}
+/// The matrices of an iteration in the space of an operator.
+pub type RecurrenceOf<A> = <<A as LinearOperator>::Space as BlockSpace>::Recurrence;
 
 /// A linear operator on blocks, applied to each column.
 pub trait BlockOperator: LinearOperator<Space: BlockSpace> {
-    /// Computes Q = Q − A X D and returns Q†Q, fused.
+    /// Computes Q = Q − A X D, fused.
     ///
-    /// `factor` makes D from X†A X. If `factor` fails, Q stays unchanged, and the failure is the
-    /// result. `image` is there to be overwritten.
+    /// D is made from X†A X by [`BlockRecurrence::follow_curvature`] or its twin, and
+    /// [`BlockRecurrence::follow_residual`] follows with Q†Q. `image` is there to be overwritten.
     fn descend_block(
         &self,
         x: &VectorOf<Self>,
         image: &mut VectorOf<Self>,
         q: &mut VectorOf<Self>,
-        factor: impl FnOnce(&SquareMatrix) -> Result<SquareMatrix, Failure>,
-    ) -> Result<Result<SquareMatrix, Failure>, ErrorOf<Self>>;
+        recurrence: &mut RecurrenceOf<Self>,
+    ) -> Result<(), ErrorOf<Self>>;
 
     /// Returns the operations and least memory traffic of `descend_block`.
     fn work_of_block_descent(&self) -> Work {

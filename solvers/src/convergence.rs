@@ -5,6 +5,7 @@ use crate::callbacks::Callbacks;
 use crate::clock::Clock;
 use crate::keeper::{Look, StateKeeper, Wish};
 use crate::outcome::{Failure, Residual, Solution, SolverError, SolverInfo};
+use crate::pace::Pace;
 use crate::shadow::HOPELESS_GROWTH;
 use crate::source;
 use crate::state::{ForeignState, Missing, NANOSECONDS, Names, Resumed, SolverState, named_values};
@@ -47,28 +48,6 @@ const SMALLEST_MEANINGFUL: f64 = f64::EPSILON * f64::EPSILON;
 ///
 /// Beyond it, the iterated residual has lost touch with its system by rounding.
 const DRIFT: f64 = 2.0;
-
-/// The part of the time that may be spent on looks.
-///
-/// The time is measured in bytes that a device could move meanwhile.
-const SHARE_OF_LOOKS: f64 = 0.01;
-
-/// Most iterations from one look to the next: what went wrong is noticed that late.
-const LONGEST_BLIND: u64 = 32;
-
-/// Most iterations from one look to the next if the residual is to be replaced.
-///
-/// Below the residual at which it should have been replaced, low precision gains nothing.
-const LONGEST_BLIND_REPLACED: u64 = 8;
-
-/// Iterations from which the rate of convergence is told.
-const RATE_WINDOW: usize = 16;
-
-/// Number of iterations for which the rate is trusted.
-///
-/// A longer way is trusted for half of its length: residuals that fell slowly may begin to fall
-/// fast.
-const SHORT_WAY: usize = 4;
 
 /// The number of replaced residuals that may fail to be smaller than the last.
 const FUTILE_REPLACEMENTS: usize = 3;
@@ -539,46 +518,24 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
     }
 
     /// Decides when the next look is.
-    ///
-    /// The next look comes after as many iterations as make looks cheap. It comes sooner on the way
-    /// to where the residual will probably have fallen enough.
-    ///
-    /// The decision depends on counts and residuals only, never on the clock. So a solve does the
-    /// same every time.
     fn schedule(&mut self, iterated: f64) {
         let step = self.stopping.look_every.unwrap_or_else(|| {
-            let bytes = self.work.bytes / self.iterations.max(1) as u64;
-            let look = self.operator.space().bytes_during_a_read() + self.bytes_of_look;
-            let cheap = look as f64 / (SHARE_OF_LOOKS * bytes.max(1) as f64);
-            let left = self.iterations_left(iterated);
-            let (longest, trusted) = match self.true_residual {
-                // Replacements are near, and looks on the way to them cost more than they save.
-                Some(TrueResidual::Replaced { .. }) => (LONGEST_BLIND_REPLACED, left),
-                _ if left > SHORT_WAY => (LONGEST_BLIND, left / 2),
-                _ => (LONGEST_BLIND, left),
+            let (due, replaces) = match self.true_residual {
+                Some(TrueResidual::Replaced { at, .. }) => (self.target.max(at * self.replaced), true),
+                _ => (self.target, false),
             };
-            (cheap as u64).min(longest).min(trusted as u64).min(self.iterations as u64) as usize
+            let pace = Pace {
+                bytes_of_look: self.operator.space().bytes_during_a_read() + self.bytes_of_look,
+                bytes_of_iteration: self.work.bytes / self.iterations.max(1) as u64,
+                replaces,
+                due,
+                iterated,
+                history: &self.history,
+                undisturbed: self.iterations,
+            };
+            pace.step()
         });
         self.next_look = self.iterations + step.max(1);
-    }
-
-    /// Iterations until the next true residual is due, by the rate of the last ones.
-    fn iterations_left(&self, iterated: f64) -> usize {
-        let due = match self.true_residual {
-            Some(TrueResidual::Replaced { at, .. }) => self.target.max(at * self.replaced),
-            _ => self.target,
-        };
-        let window = RATE_WINDOW.min(self.history.len() - 1);
-        let rate = (iterated / self.history[self.history.len() - 1 - window]).ln() / window as f64;
-        // A residual that does not fall makes this infinite, negative or not a number.
-        let left = ((due / iterated).ln() / rate).floor();
-        if left >= 1.0 {
-            left.min(1e6) as usize
-        } else if rate < 0.0 {
-            1
-        } else {
-            usize::MAX
-        }
     }
 
     /// Called once for each look.

@@ -55,10 +55,12 @@
 //! ([`SourceError`]), with the power of two to multiply them by.
 #![forbid(unsafe_code)]
 
+mod advance;
 mod best;
 mod bicgstab;
 mod bicgstab_l;
 mod block_conjugate_gradient;
+mod block_recurrence;
 mod block_space;
 mod breakdown;
 mod callbacks;
@@ -77,6 +79,7 @@ mod minres;
 mod multi_shift;
 mod operator;
 mod outcome;
+mod pace;
 mod polynomial;
 mod preconditioned_cg;
 mod preconditioned_minres;
@@ -91,12 +94,14 @@ pub mod update;
 pub mod vec;
 mod work;
 
+pub use advance::Advance;
 pub use bicgstab::{BicgstabOptions, bicgstab};
 pub use bicgstab_l::{BicgstabLOptions, bicgstab_l};
 pub use block_conjugate_gradient::{
     Block, BlockCallbacks, BlockCgOptions, BlockResiduals, block_conjugate_gradient,
 };
-pub use block_space::{Advance, BlockOperator, BlockSpace, gram_work, subtraction_work};
+pub use block_recurrence::{BlockEvent, BlockRecurrence, Due, Limits};
+pub use block_space::{BlockOperator, BlockSpace, RecurrenceOf, gram_work, subtraction_work};
 pub use callbacks::Callbacks;
 pub use cgne::cgne;
 pub use conjugate_gradient::{CgOptions, conjugate_gradient};

@@ -4,6 +4,9 @@ use num_complex::Complex64;
 use std::ops::{Index, IndexMut, Mul};
 
 /// An N × N matrix of complex numbers on the host.
+///
+/// Products, factors and inverses are written with `fma`, so that no compiler has a choice. Devices
+/// compute the same bits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SquareMatrix {
     size: usize,
@@ -28,6 +31,8 @@ pub struct Cholesky {
     ///
     /// The share is |S_jj|² / G_jj, and 0 if it cannot be told from rounding.
     pub independent: Vec<f64>,
+    /// The part of each diagonal element that the columns before leave: |S_jj|², or rounding.
+    pub rests: Vec<f64>,
 }
 
 impl SquareMatrix {
@@ -69,8 +74,13 @@ impl SquareMatrix {
 
     /// Returns the Euclidean norm of each column.
     pub fn column_norms(&self) -> Vec<f64> {
-        let norm2 = |j| (0..self.size).map(|i| self[(i, j)].norm_sqr()).sum::<f64>();
-        (0..self.size).map(|j| norm2(j).sqrt()).collect()
+        let norm2 = |j| {
+            (0..self.size).fold(0.0, |sum, i| {
+                let Complex64 { re, im } = self[(i, j)];
+                re.mul_add(re, im.mul_add(im, sum))
+            })
+        };
+        (0..self.size).map(|j| f64::sqrt(norm2(j))).collect()
     }
 
     /// Returns the norms of the columns of X, if this matrix is X†X.
@@ -85,22 +95,31 @@ impl SquareMatrix {
     pub fn cholesky(&self, tolerance: f64) -> Cholesky {
         let size = self.size;
         let mut factor = Self::zero(size);
-        let mut independent = vec![0.0; size];
+        let (mut independent, mut rests) = (vec![0.0; size], vec![0.0; size]);
         for j in 0..size {
-            for i in (0..j).filter(|&i| independent[i] > 0.0) {
-                let known: Complex64 = (0..i).map(|k| factor[(k, i)].conj() * factor[(k, j)]).sum();
-                factor[(i, j)] = (self[(i, j)] - known) / factor[(i, i)];
-            }
-            let known: f64 = (0..j).map(|k| factor[(k, j)].norm_sqr()).sum();
-            let (diagonal, rest) = (self[(j, j)].re, self[(j, j)].re - known);
-            // Written so that a NaN counts as dependent.
-            if diagonal > 0.0 && rest > tolerance * diagonal {
-                independent[j] = rest / diagonal;
-                factor[(j, j)] = rest.sqrt().into();
+            for i in 0..=j {
+                if i < j && independent[i] == 0.0 {
+                    continue;
+                }
+                let before = (0..i).filter(|&k| independent[k] > 0.0);
+                let rest = before.fold(self[(i, j)], |rest, k| {
+                    subtract_product(rest, factor[(k, i)].conj(), factor[(k, j)])
+                });
+                if i < j {
+                    factor[(i, j)] = rest / factor[(i, i)].re;
+                    continue;
+                }
+                rests[j] = rest.re;
+                // Written so that a NaN counts as dependent.
+                let diagonal = self[(j, j)].re;
+                if diagonal > 0.0 && rest.re > tolerance * diagonal {
+                    independent[j] = rest.re / diagonal;
+                    factor[(j, j)] = rest.re.sqrt().into();
+                }
             }
         }
         let inverse = factor.triangular_inverse();
-        Cholesky { factor, inverse, independent }
+        Cholesky { factor, inverse, independent, rests }
     }
 
     /// Returns the inverse of this upper triangular matrix.
@@ -108,17 +127,36 @@ impl SquareMatrix {
     /// The inverse is on the rows and columns whose diagonal element is not zero. Other elements
     /// are zero.
     pub fn triangular_inverse(&self) -> Self {
-        let there = |i: usize| self[(i, i)] != Complex64::default();
+        let there = |i: &usize| self[(*i, *i)] != Complex64::default();
         let mut inverse = Self::zero(self.size);
-        for j in (0..self.size).filter(|&j| there(j)) {
-            inverse[(j, j)] = self[(j, j)].inv();
-            for i in (0..j).rev().filter(|&i| there(i)) {
-                let known: Complex64 = (i + 1..=j).map(|k| self[(i, k)] * inverse[(k, j)]).sum();
-                inverse[(i, j)] = -known / self[(i, i)];
+        for i in (0..self.size).filter(there) {
+            inverse[(i, i)] = quotient(1.0.into(), self[(i, i)]);
+            for j in (i + 1..self.size).filter(there) {
+                let before = (i..j).filter(there);
+                let sum = before.fold(Complex64::default(), |sum, k| {
+                    subtract_product(sum, inverse[(i, k)], self[(k, j)])
+                });
+                inverse[(i, j)] = quotient(sum, self[(j, j)]);
             }
         }
         inverse
     }
+}
+
+/// Returns sum + a b.
+fn add_product(sum: Complex64, a: Complex64, b: Complex64) -> Complex64 {
+    let re = a.re.mul_add(b.re, (-a.im).mul_add(b.im, sum.re));
+    Complex64::new(re, a.re.mul_add(b.im, a.im.mul_add(b.re, sum.im)))
+}
+
+/// Returns sum − a b.
+fn subtract_product(sum: Complex64, a: Complex64, b: Complex64) -> Complex64 {
+    add_product(sum, -a, b)
+}
+
+/// Returns n / d. Devices divide by real numbers only.
+fn quotient(n: Complex64, d: Complex64) -> Complex64 {
+    if d.im == 0.0 { n / d.re } else { n / d }
 }
 
 impl Cholesky {
@@ -133,7 +171,9 @@ impl Mul for &SquareMatrix {
 
     fn mul(self, other: Self) -> SquareMatrix {
         assert_eq!(self.size, other.size, "sizes of matrices");
-        SquareMatrix::from_fn(self.size, |i, j| (0..self.size).map(|k| self[(i, k)] * other[(k, j)]).sum())
+        SquareMatrix::from_fn(self.size, |i, j| {
+            (0..self.size).fold(Complex64::default(), |sum, k| add_product(sum, self[(i, k)], other[(k, j)]))
+        })
     }
 }
 
@@ -173,7 +213,7 @@ mod tests {
             let a = sample(size);
             let gram = &a.adjoint() * &a;
             let cholesky = gram.cholesky(1e-14);
-            let Cholesky { factor, inverse, independent } = &cholesky;
+            let Cholesky { factor, inverse, independent, .. } = &cholesky;
             assert!(independent.iter().all(|&share| share > 0.0 && share <= 1.0), "{independent:?}");
             assert!((0..size).all(|i| (0..i).all(|j| factor[(i, j)] == Complex64::default())));
             assert!(distance(&(&factor.adjoint() * factor), &gram) < 1e-12);
@@ -192,7 +232,7 @@ mod tests {
             a[(i, 4)] = a[(i, 1)] - a[(i, 2)] * 2.0;
         }
         let gram = &a.adjoint() * &a;
-        let Cholesky { factor, inverse, independent } = gram.cholesky(1e-13);
+        let Cholesky { factor, inverse, independent, .. } = gram.cholesky(1e-13);
         let kept: Vec<bool> = independent.iter().map(|&share| share > 0.0).collect();
         assert_eq!(kept, [false, true, true, false, false, true]);
         assert!(distance(&(&factor.adjoint() * &factor), &gram) < 1e-12);

@@ -4,7 +4,7 @@ use super::communicator::Communicator;
 use super::faces::Exchange;
 use super::local::Local;
 use super::ranks::Ranks;
-use crate::device::{DeviceError, Number, Reduction};
+use crate::device::{DeviceError, Number, Reduction, TeamSums};
 use crate::geometry::{Lattice, Shard};
 use bytemuck::Pod;
 
@@ -71,6 +71,13 @@ impl Communicator for Carrier {
         match self {
             Self::Local(local) => local.keeps_numbers(),
             Self::Ranks(ranks) => ranks.keeps_numbers(),
+        }
+    }
+
+    fn team_sums(&self) -> Option<&TeamSums> {
+        match self {
+            Self::Local(local) => local.team_sums(),
+            Self::Ranks(ranks) => ranks.team_sums(),
         }
     }
 

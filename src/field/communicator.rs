@@ -1,7 +1,7 @@
 //! The interface by which faces and sums travel between the domains of a lattice.
 
 use super::faces::Exchange;
-use crate::device::{DeviceError, Number, Reduction};
+use crate::device::{DeviceError, Number, Reduction, TeamSums};
 use crate::geometry::{Lattice, Shard};
 use bytemuck::Pod;
 use num_complex::Complex64;
@@ -80,6 +80,11 @@ pub(crate) trait Communicator {
     ///
     /// The host then waits for nothing.
     fn keeps_numbers(&self) -> bool;
+
+    /// Returns the memory in which devices of several domains add sums.
+    ///
+    /// `None` if [`numbers`](Self::numbers) do not stay on the devices, or if there is one domain.
+    fn team_sums(&self) -> Option<&TeamSums>;
 
     /// Sets `total` to the sum over all domains of equally long arrays.
     ///

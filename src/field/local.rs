@@ -7,7 +7,7 @@ use super::communicator::Communicator;
 use super::faces::Exchange;
 use super::reach::Reach;
 use crate::device::{
-    BufferView, BufferViewMut, Device, DeviceError, Event, Number, PeerCopies, Peers, Reduction,
+    BufferView, BufferViewMut, Device, DeviceError, Event, Number, PeerCopies, Peers, Reduction, TeamSums,
 };
 use crate::geometry::{Lattice, Neighbours, Shard};
 use bytemuck::Pod;
@@ -96,6 +96,10 @@ impl Communicator for Local {
 
     fn keeps_numbers(&self) -> bool {
         self.neighbours.len() == 1 || self.reach.as_ref().is_some_and(Reach::keeps_numbers)
+    }
+
+    fn team_sums(&self) -> Option<&TeamSums> {
+        self.reach.as_ref().and_then(Reach::team_sums)
     }
 
     fn sum(&self, parts: &[&[f64]], total: &mut [f64]) -> Result<(), DeviceError> {

@@ -29,8 +29,9 @@ mod transfer;
 pub(crate) use carrier::Carrier;
 pub(crate) use clover::BlockField;
 pub(crate) use clover_blocks::clover_blocks_key;
+pub use columns::ColumnRecurrence;
 pub(crate) use columns::{
-    GramSums, MATRIX_TILE, Matrices, PendingGram, can_end_blocks, ends_on_matrix_units,
+    ColumnMatrix, GramSums, MATRIX_TILE, Matrices, PendingGram, can_end_blocks, ends_on_matrix_units,
 };
 pub(crate) use communicator::Communicator;
 pub(crate) use faces::Received;
@@ -44,8 +45,8 @@ pub(crate) use plain::{
     Numbers, NumbersView, buffer_of, buffer_of_mut, numbers_of, plain_spinors, set_numbers,
 };
 pub(crate) use site_field::Sites;
+pub(crate) use space::{ColumnSpace, matrix, space_key};
 pub use space::{ParitySpace, SpinorSpace};
-pub(crate) use space::{matrix, space_key};
 pub use spinor::SpinorField;
 pub(crate) use spinors::Spinors;
 pub use spinors::{RESTORING_A_FIELD, StoredField};

@@ -9,7 +9,7 @@ use super::faces::{Exchange, Faces, Message, Side, compute_after_arrivals};
 use super::local::staged;
 use super::reach::Reach;
 use crate::device::mpi::{Incoming, Outgoing, World};
-use crate::device::{DeviceError, Number, PinnedBuffer, Reduction};
+use crate::device::{DeviceError, Number, PinnedBuffer, Reduction, TeamSums};
 use crate::geometry::{Lattice, Neighbours, Placement, Shard};
 use bytemuck::Pod;
 use std::sync::Arc;
@@ -172,6 +172,10 @@ impl Communicator for Ranks {
 
     fn keeps_numbers(&self) -> bool {
         self.reach.as_ref().is_some_and(Reach::keeps_numbers)
+    }
+
+    fn team_sums(&self) -> Option<&TeamSums> {
+        self.reach.as_ref().and_then(Reach::team_sums)
     }
 
     fn sum(&self, parts: &[&[f64]], total: &mut [f64]) -> Result<(), DeviceError> {

@@ -49,6 +49,11 @@ impl Reach {
         self.sums.is_some()
     }
 
+    /// Returns the memory in which the devices add sums, if they stay there.
+    pub fn team_sums(&self) -> Option<&TeamSums> {
+        self.sums.as_deref()
+    }
+
     /// Adds the sums of a launch on each device of this process over all domains.
     ///
     /// The sums are added in the order of the domains. If the host has to add the sums, the

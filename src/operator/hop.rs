@@ -2,7 +2,7 @@
 
 use super::stencil::{Ending, EndingFields, Fields, Region, Stencil, Task, Tuning};
 use crate::device::{DeviceError, Event, Number};
-use crate::field::{GaugeField, ParityField, PendingGram, can_end_blocks};
+use crate::field::{ColumnMatrix, GaugeField, ParityField, PendingGram, can_end_blocks};
 use crate::host::StencilFactors;
 use crate::scalar::Storage;
 use lattice_solvers::{SquareMatrix, Work};
@@ -192,9 +192,20 @@ impl<T: Storage> HopEvenOdd<T> {
         shifted: Option<&ParityField<T>>,
         out: &mut ParityField<T>,
     ) -> Result<SquareMatrix, DeviceError> {
+        self.start_subtraction(ColumnMatrix::Known(matrix), psi, shifted, out)?.wait()
+    }
+
+    /// Starts [`subtract_block`](Self::subtract_block), and waits for nothing.
+    pub(crate) fn start_subtraction(
+        &self,
+        matrix: ColumnMatrix<'_>,
+        psi: &ParityField<T>,
+        shifted: Option<&ParityField<T>>,
+        out: &mut ParityField<T>,
+    ) -> Result<PendingGram<'_>, DeviceError> {
         let ending = EndingFields { matrix: Some(matrix), ..Default::default() };
         let fields = Fields { ending, ..Self::fields(psi, shifted, out) };
-        self.stencil.apply(fields, None)?.gram().wait()
+        Ok(self.stencil.apply(fields, None)?.gram())
     }
 
     fn fields<'a>(

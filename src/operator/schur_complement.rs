@@ -7,16 +7,15 @@ use super::stencil::{ByEnding, Ending, SiteProduct};
 use super::systems::{BlockDiracOperator, DiracOperator, InPrecision, Normal, apply_and_subtract, work_with};
 use crate::device::{DeviceError, Number};
 use crate::field::{
-    BlockField, GaugeField, ParityField, ParitySpace, PendingGram, SpinorField, ends_on_matrix_units,
+    BlockField, ColumnMatrix, GaugeField, ParityField, ParitySpace, PendingGram, SpinorField,
+    ends_on_matrix_units,
 };
 use crate::geometry::{Lattice, LatticeError, Shard};
 use crate::host::StencilFactors;
 use crate::scalar::Storage;
 use crate::sync::lock;
 use lattice_solvers::update::{NORM2, RESIDUAL};
-use lattice_solvers::{
-    BlockSpace, Failure, LinearOperator, SquareMatrix, VectorSpace, Work, gram_work, subtraction_work,
-};
+use lattice_solvers::{BlockSpace, LinearOperator, VectorSpace, Work, gram_work, subtraction_work};
 use std::sync::{Arc, Mutex};
 
 /// The parity that the Schur complement acts on.
@@ -394,24 +393,19 @@ impl<T: Storage> BlockDiracOperator for SchurComplement<T> {
         if self.ends_blocks { self.work_with(Ending::Gram) } else { work_with(self, gram_work) }
     }
 
-    fn subtract_block_image(
+    fn subtract_block_image<'d>(
         &self,
         psi: &ParityField<T>,
         image: &mut ParityField<T>,
         q: &mut ParityField<T>,
-        factor: impl FnOnce() -> Result<Result<SquareMatrix, Failure>, DeviceError>,
-    ) -> Result<Result<SquareMatrix, Failure>, DeviceError> {
+        factor: impl FnOnce() -> Result<ColumnMatrix<'d>, DeviceError>,
+    ) -> Result<PendingGram<'_>, DeviceError> {
         if !self.ends_blocks {
             return apply_and_subtract(self, psi, image, q, factor);
         }
         let mut between = lock(&self.between);
         self.hop_to_odd(psi, &mut between)?;
-        match factor()? {
-            Ok(d) => {
-                self.to_even_with(Ending::SubtractColumns)?.subtract_block(&d, &between, Some(psi), q).map(Ok)
-            }
-            Err(failure) => Ok(Err(failure)),
-        }
+        self.to_even_with(Ending::SubtractColumns)?.start_subtraction(factor()?, &between, Some(psi), q)
     }
 
     fn work_of_block_subtraction(&self) -> Work {

@@ -1,12 +1,12 @@
 //! The three linear systems that have the solution of M x = b.
 
 use crate::device::{DeviceError, Number};
-use crate::field::{PendingGram, StoredField};
+use crate::field::{ColumnMatrix, ColumnRecurrence, ColumnSpace, PendingGram, StoredField};
 use crate::geometry::LatticeError;
 use crate::scalar::Storage;
 use lattice_solvers::{
-    BlockOperator, BlockSpace, ErrorOf, Failure, LinearOperator, ScalarOf, SquareMatrix, VectorOf,
-    VectorSpace, Work, gram_work, subtraction_work,
+    BlockOperator, ErrorOf, LinearOperator, ScalarOf, VectorOf, VectorSpace, Work, gram_work,
+    subtraction_work,
 };
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
@@ -166,7 +166,7 @@ impl<A: LinearOperator> LinearOperator for Normal<A> {
 }
 
 /// The steps of a descent of columns, by the factors of M†M.
-pub(crate) trait BlockDiracOperator: DiracOperator<Space: BlockSpace> {
+pub(crate) trait BlockDiracOperator: DiracOperator<Space: ColumnSpace> {
     /// Computes out = M Ψ, and starts (M Ψ)†M Ψ, in one pass.
     fn start_gram_of_image(
         &self,
@@ -179,17 +179,17 @@ pub(crate) trait BlockDiracOperator: DiracOperator<Space: BlockSpace> {
         work_with(self, gram_work)
     }
 
-    /// Computes Q = Q − M Ψ D, and returns Q†Q, in one pass.
+    /// Computes Q = Q − M Ψ D, and starts Q†Q, in one pass.
     ///
-    /// `factor` returns D, or the reason why there is none. `factor` is called once the devices
-    /// have been given all work that does not need D. `image` is overwritten.
-    fn subtract_block_image(
+    /// `factor` returns D. `factor` is called once the devices have been given all work that does
+    /// not need D. `image` is overwritten.
+    fn subtract_block_image<'d>(
         &self,
         psi: &VectorOf<Self>,
         image: &mut VectorOf<Self>,
         q: &mut VectorOf<Self>,
-        factor: impl FnOnce() -> Result<Result<SquareMatrix, Failure>, DeviceError>,
-    ) -> Result<Result<SquareMatrix, Failure>, DeviceError> {
+        factor: impl FnOnce() -> Result<ColumnMatrix<'d>, DeviceError>,
+    ) -> Result<PendingGram<'_>, DeviceError> {
         apply_and_subtract(self, psi, image, q, factor)
     }
 
@@ -207,18 +207,15 @@ pub(crate) fn work_with<A: LinearOperator>(operator: &A, more: impl Fn(&A::Space
 }
 
 /// Does [`BlockDiracOperator::subtract_block_image`] in two steps.
-pub(crate) fn apply_and_subtract<A: LinearOperator<Space: BlockSpace>>(
-    operator: &A,
+pub(crate) fn apply_and_subtract<'a, 'd, A: LinearOperator<Space: ColumnSpace>>(
+    operator: &'a A,
     psi: &VectorOf<A>,
     image: &mut VectorOf<A>,
     q: &mut VectorOf<A>,
-    factor: impl FnOnce() -> Result<Result<SquareMatrix, Failure>, ErrorOf<A>>,
-) -> Result<Result<SquareMatrix, Failure>, ErrorOf<A>> {
+    factor: impl FnOnce() -> Result<ColumnMatrix<'d>, DeviceError>,
+) -> Result<PendingGram<'a>, DeviceError> {
     operator.apply(psi, image)?;
-    match factor()? {
-        Ok(d) => operator.space().subtract_block(image, &d, q).map(Ok),
-        Err(failure) => Ok(Err(failure)),
-    }
+    operator.space().start_subtraction(image, factor()?, q)
 }
 
 impl<A: BlockDiracOperator> BlockOperator for Normal<A> {
@@ -228,11 +225,15 @@ impl<A: BlockDiracOperator> BlockOperator for Normal<A> {
         psi: &VectorOf<A>,
         image: &mut VectorOf<A>,
         q: &mut VectorOf<A>,
-        factor: impl FnOnce(&SquareMatrix) -> Result<SquareMatrix, Failure>,
-    ) -> Result<Result<SquareMatrix, Failure>, ErrorOf<A>> {
+        recurrence: &mut ColumnRecurrence,
+    ) -> Result<(), DeviceError> {
         let mut between = self.between.borrow_mut();
         let curvature = self.operator.start_gram_of_image(psi, &mut between)?;
-        self.adjoint.subtract_block_image(&between, image, q, || Ok(factor(&curvature.wait()?)))
+        recurrence.expect(&curvature)?;
+        let following = &mut *recurrence;
+        let factor = move || following.follow_curvature(curvature);
+        let gram = self.adjoint.subtract_block_image(&between, image, q, factor)?;
+        recurrence.follow_residual(gram)
     }
 
     fn work_of_block_descent(&self) -> Work {

@@ -60,6 +60,55 @@ __kernel void peer_add(SEND_PARAMETERS, const uint slot, __global const double *
     }
 }
 
+// Sends an array of sums, up to ARRAY_DOUBLES of them, like send_sums, by all work-items of a group. The item that raises the flags is behind all of them.
+static inline void send_array(__global const double *sums, const uint count, __global double *boxes_one, __global double *boxes_other,
+                              __global uint *flags_one, __global uint *flags_other, const uint self, const uint devices,
+                              const uint epoch, const uint told)
+{
+    const uint box = ARRAY_DOUBLES * ((epoch & 1) * devices + self);
+    for (uint k = get_local_id(0); k < count; k += get_local_size(0)) {
+        boxes_one[box + k] = sums[k];
+        if (flags_other != flags_one)
+            boxes_other[box + k] = sums[k];
+    }
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    if (get_local_id(0) == 0) {
+        fence_system();
+        flag_raise_both(flags_one, flags_other, self, told);
+    }
+}
+
+#define SEND_ARRAY_PARAMETERS                                                                                             \
+    __global const double *sums, const uint count, __global double *boxes_one, __global double *boxes_other,              \
+        __global uint *flags_one, __global uint *flags_other, const uint self, const uint devices, const uint epoch,      \
+        const uint told
+
+__kernel void peer_send_array(SEND_ARRAY_PARAMETERS)
+{
+    send_array(sums, count, boxes_one, boxes_other, flags_one, flags_other, self, devices, epoch, told);
+}
+
+// Sends them too, and then adds the arrays of all devices in their order, like peer_add, into `totals`. One work-item waits, and the others for it.
+__kernel void peer_add_array(SEND_ARRAY_PARAMETERS, __global double *totals, __global const double *boxes, __global uint *flags,
+                             const uint patience, __global uint *mark)
+{
+    send_array(sums, count, boxes_one, boxes_other, flags_one, flags_other, self, devices, epoch, told);
+    if (get_local_id(0) == 0) {
+        for (uint from = 0; from < devices; ++from)
+            if (from != self)
+                flag_wait(flags + from * FLAG_STRIDE, epoch, patience, mark, from + 1);
+    }
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    volatile __global const double *box = boxes + ARRAY_DOUBLES * (epoch & 1) * devices;
+    const int is_whole = *(volatile __global uint *)mark == 0;
+    for (uint k = get_local_id(0); k < count; k += get_local_size(0)) {
+        double sum = 0.0;
+        for (uint from = 0; from < devices; ++from)
+            sum += from == self ? sums[k] : box[ARRAY_DOUBLES * from + k];
+        totals[k] = is_whole ? sum : (double)NAN;
+    }
+}
+
 // A number for each place that no other seed has there.
 #define WORD(seed, i) (((uint)(i) * 2654435761u) ^ (seed))
 

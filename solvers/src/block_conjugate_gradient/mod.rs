@@ -4,17 +4,19 @@
 
 mod state;
 
+use crate::advance::Advance;
 use crate::best::Best;
-use crate::block_space::{Advance, BlockOperator, BlockSpace, gram_work};
+use crate::block_recurrence::{BlockEvent, BlockRecurrence, Due, Limits};
+use crate::block_space::{BlockOperator, BlockSpace, RecurrenceOf, gram_work};
 use crate::clock::Clock;
 use crate::convergence::Stopping;
 use crate::keeper::{Look, StateKeeper};
 use crate::outcome::{Failure, Residual, Solution, SolverError, SolverInfo};
+use crate::pace::Pace;
 use crate::source;
 use crate::square_matrix::{Cholesky, SquareMatrix};
 use crate::work::Work;
 use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
-use num_complex::Complex64;
 use std::time::Duration;
 
 /// Options of [`block_conjugate_gradient`].
@@ -22,8 +24,10 @@ use std::time::Duration;
 pub struct BlockCgOptions {
     /// Conditions for stopping.
     ///
-    /// The tolerance is the one of every column. All residuals are known in every iteration, so the
-    /// solve looks at them in every one.
+    /// The tolerance is the one of every column. At most 32 iterations pass between two looks.
+    ///
+    /// The steps of the solve do not depend on when it looks, except for when it gives up: iterations
+    /// after the one that is due change nothing.
     pub stopping: Stopping,
     /// Bound of a breakdown. Default 1e-14.
     ///
@@ -36,6 +40,20 @@ pub struct BlockCgOptions {
 impl Default for BlockCgOptions {
     fn default() -> Self {
         Self { stopping: Stopping::default(), breakdown: 1e-14 }
+    }
+}
+
+impl BlockCgOptions {
+    /// Returns the limits of shares in a space.
+    fn limits<S: BlockSpace>(&self, space: &S) -> Limits {
+        let dependent = 16.0 * space.columns() as f64 * space.roundoff();
+        let alike = space.roundoff().sqrt();
+        Limits {
+            breakdown: self.breakdown.max(dependent),
+            dependent,
+            alike,
+            overwritten: INDEPENDENT_ENOUGH.max(alike),
+        }
     }
 }
 
@@ -95,6 +113,9 @@ type ErrorIn<A> = SolverError<Block<VectorOf<A>>, ErrorOf<A>>;
 /// operator's. There are ten of these passes otherwise.
 const INDEPENDENT_ENOUGH: f64 = 0.01;
 
+/// Name of the curvature of the directions in failures.
+const CURVATURE: &str = "P†AP";
+
 /// Number of replacements that may fail to make the residual smaller.
 const FUTILE_REPLACEMENTS: usize = 3;
 
@@ -123,6 +144,9 @@ const FUTILE_REPLACEMENTS: usize = 3;
 ///
 /// If the space prefers it ([`BlockSpace::steps_in_pairs`]), X is brought up to date in every
 /// second iteration, for two directions at once. The keeper is not asked in between.
+///
+/// The small matrices stay where the space keeps them. The host reads them when it looks at the
+/// residuals.
 ///
 /// Columns may depend on each other: equal ones, a column that is zero, residuals that vanish
 /// together. Dependent columns are left out. Their columns of Q and P are zero, and the columns
@@ -188,6 +212,8 @@ struct BlockSolve<'a, 'f, A: BlockOperator> {
     o: Option<VectorOf<A>>,
     /// δ C of the direction before P, if X lacks its step.
     pending: Option<SquareMatrix>,
+    /// The matrices of the iteration, where the space keeps them.
+    there: RecurrenceOf<A>,
     z: VectorOf<A>,
     /// The C of R = Q C.
     c: SquareMatrix,
@@ -202,6 +228,8 @@ struct BlockSolve<'a, 'f, A: BlockOperator> {
     replaced: f64,
     /// Iterations done when the residuals were replaced last.
     replaced_after: Option<usize>,
+    /// Iterations done when columns were last found too much alike.
+    disturbed_after: usize,
     futile: usize,
     /// The iterated residuals of X, older than C while a step is pending.
     residuals_of_x: Vec<f64>,
@@ -236,6 +264,10 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         let columns = space.columns();
         let mut q = space.scratch_vector()?;
         space.copy(b, &mut q)?;
+        let (c, t) = (SquareMatrix::zero(columns), SquareMatrix::identity(columns));
+        let due =
+            Due { scales: vec![1.0; columns], targets: vec![0.0; columns], bound: 0.0, replaces: false };
+        let begun = BlockRecurrence::new(params.limits(space), due, c.clone(), t.clone());
         Ok(Self {
             a,
             b,
@@ -247,13 +279,15 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
             o: space.steps_in_pairs().then(|| space.scratch_vector()).transpose()?,
             pending: None,
             z: space.scratch_vector()?,
-            c: SquareMatrix::zero(columns),
-            t: SquareMatrix::identity(columns),
+            there: space.recurrence(begun)?,
+            c,
+            t,
             scales: vec![1.0; columns],
             targets: vec![params.stopping.tolerance; columns],
             true_residuals: vec![f64::NAN; columns],
             replaced: f64::NAN,
             replaced_after: None,
+            disturbed_after: 0,
             futile: 0,
             residuals_of_x: vec![f64::NAN; columns],
             best: Best::none(space)?,
@@ -286,11 +320,11 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         self.scales = gram.norms_of_gram().into_iter().map(scale).collect();
         let cholesky = gram.cholesky(self.dependent());
         let s = cholesky.factor.clone();
-        self.c = self.orthogonalise(cholesky, s, None, |_| zero.clone())?;
+        self.c = self.orthogonalise(cholesky, s, |_| zero.clone())?;
         self.residuals_of_x = self.iterated(&self.c);
         self.replaced = largest(&self.residuals_of_x);
-        self.history.push(self.replaced);
-        if self.is_due(&self.residuals_of_x) { Ok(self.replace(&zero)?) } else { Ok(None) }
+        self.record(self.replaced);
+        if self.due().is_due(&self.residuals_of_x) { Ok(self.replace(&zero)?) } else { Ok(None) }
     }
 
     /// Refuses columns that cannot be solved for.
@@ -306,73 +340,149 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
     }
 
     fn iterate(&mut self) -> Result<Verdict, ErrorOf<A>> {
-        let zero = SquareMatrix::zero(self.a.space().columns());
         loop {
             if let Some(failure) = self.gives_up()? {
                 return Ok(Err(failure));
             }
             self.tell();
-            let bound = self.params.breakdown.max(self.dependent());
-            // The inverse is computed while devices are busy with the last iteration.
-            let t_inverse = self.t.triangular_inverse();
-            let Self { a, p, z, q, c, t, .. } = &mut *self;
-            let mut step = zero.clone();
-            let gram = a.descend_block(p, z, q, |curvature| {
-                let delta = inverse_of_curvature(curvature, c, bound)?;
-                step = &delta * c;
-                Ok(&delta * t)
-            })?;
-            self.applications += 1;
-            let gram = match gram {
-                Ok(gram) => {
-                    self.work += self.a.work_of_block_descent();
-                    gram
-                }
-                Err(failure) => {
-                    self.work += self.a.work();
-                    // Directions that have come to depend on each other begin anew, once.
-                    let again = self.replaced_after == Some(self.iterations);
-                    if again || matches!(failure, Failure::NotFinite { .. }) {
-                        return Ok(Err(failure));
-                    }
-                    self.settle()?;
-                    if let Some(verdict) = self.replace(&zero)? {
-                        return Ok(verdict);
-                    }
-                    continue;
-                }
-            };
-            if !gram.is_finite() {
-                return Ok(Err(Failure::NotFinite { quantity: "Q†Q" }));
-            }
-            self.iterations += 1;
-            // `next` is the next C, except for a second orthogonalisation, which changes no norm of
-            // a column.
-            let cholesky = gram.cholesky(self.dependent());
-            let s = &cholesky.factor * &t_inverse;
-            let next = &s * &self.c;
-            let residuals = self.iterated(&next);
-            self.history.push(largest(&residuals));
-            let due = self.is_due(&residuals);
-            if due && !self.looks_first() {
-                // Q is replaced and takes no part in P before.
-                self.step(Some(&step))?;
-                let inverse = self.c.triangular_inverse();
-                self.c = next;
-                if let Some(verdict) = self.replace(&inverse)? {
-                    return Ok(verdict);
-                }
-            } else {
-                let s = self.orthogonalise(cholesky, s, Some(step), SquareMatrix::adjoint)?;
-                self.c = &s * &self.c;
-                if self.pending.is_none() {
-                    self.residuals_of_x = self.iterated(&self.c);
-                }
-                if due && let Some(verdict) = self.look()? {
-                    return Ok(verdict);
-                }
+            let seen = self.run(self.iterations_until_look())?;
+            if let Some(verdict) = self.decide(seen)? {
+                return Ok(verdict);
             }
         }
+    }
+
+    /// Returns the number of iterations until the next look.
+    fn iterations_until_look(&self) -> usize {
+        let Stopping { look_every, max_iterations, .. } = self.params.stopping;
+        let (due, residuals) = (self.due(), self.iterated(&self.c));
+        let iterated = largest(&residuals);
+        let excess = residuals.iter().zip(&due.targets).map(|(residual, target)| residual / target);
+        let pace = Pace {
+            bytes_of_look: self.a.space().bytes_during_a_read(),
+            bytes_of_iteration: self.work.bytes / self.iterations.max(1) as u64,
+            replaces: self.callbacks.replaced_at > 0.0,
+            due: due.bound.max(iterated / largest(&excess.collect::<Vec<_>>())),
+            iterated,
+            history: &self.history,
+            undisturbed: self.iterations - self.disturbed_after,
+        };
+        let step = look_every.unwrap_or_else(|| pace.step()).clamp(1, BlockRecurrence::MOST_ITERATIONS);
+        // The keeper is asked when no step is pending.
+        let odd = self.o.is_some() && (step + usize::from(self.pending.is_some())) % 2 == 1;
+        let step = if odd && step > 1 { step - 1 } else { step };
+        step.min(max_iterations - self.iterations)
+    }
+
+    /// Does so many iterations, and waits for their matrices.
+    fn run(&mut self, count: usize) -> Result<BlockRecurrence, ErrorOf<A>> {
+        let space = self.a.space();
+        let limits = self.params.limits(space);
+        let mut begun = BlockRecurrence::new(limits, self.due(), self.c.clone(), self.t.clone());
+        let mut pending = self.pending.take();
+        let mut is_pending = pending.is_some();
+        begun.step = pending.take().unwrap_or(begun.step);
+        space.renew(&mut self.there, begun)?;
+        let mut last_of_x = None;
+        for k in 0..count {
+            self.a.descend_block(&self.p, &mut self.z, &mut self.q, &mut self.there)?;
+            self.applications += 1;
+            self.work += self.a.work_of_block_descent();
+            if k + 1 < count {
+                is_pending = self.go_on(is_pending)?;
+                last_of_x = if is_pending { last_of_x } else { Some(k) };
+            }
+        }
+        let seen = space.see(&self.there)?;
+        let known = |k: usize| seen.residuals.get(k).or(seen.residuals.last());
+        if let Some(residuals) = last_of_x.and_then(known) {
+            self.residuals_of_x.clone_from(residuals);
+        }
+        seen.residuals.iter().for_each(|residuals| self.record(largest(residuals)));
+        self.iterations += seen.residuals.len();
+        self.work += Work::pass(space, 0, seen.overwrites);
+        let changes_x = is_pending || self.o.is_none();
+        if changes_x && seen.residuals.len() == count {
+            self.offer_best()?;
+        }
+        is_pending = self.go_on(is_pending)?;
+        if is_pending {
+            self.pending = Some(seen.step.clone());
+        } else if let Some(residuals) = seen.residuals.last() {
+            self.residuals_of_x.clone_from(residuals);
+        }
+        self.c.clone_from(&seen.c);
+        self.t.clone_from(&seen.t);
+        Ok(seen)
+    }
+
+    /// Brings X and the directions up to date with the matrices that are there.
+    ///
+    /// `pending` tells whether X lacks the step of an earlier direction. Returns whether it does now.
+    fn go_on(&mut self, pending: bool) -> Result<bool, ErrorOf<A>> {
+        let steps = pending || self.o.is_none();
+        self.work += self.advance_work(pending, steps);
+        let Self { x, q, p, o, there, .. } = self;
+        self.a.space().advance_by(there, [pending, steps], x, q, p, o.as_mut())?;
+        if let Some(o) = o {
+            std::mem::swap(p, o);
+        }
+        Ok(!steps)
+    }
+
+    /// Deals with the event that ended an iteration, if there was one.
+    ///
+    /// Returns a verdict if nothing more is to do.
+    fn decide(&mut self, seen: BlockRecurrence) -> Result<Option<Verdict>, ErrorOf<A>> {
+        match seen.event {
+            None => Ok(None),
+            Some(BlockEvent::InfiniteCurvature) => Ok(Some(Err(Failure::NotFinite { quantity: CURVATURE }))),
+            Some(BlockEvent::InfiniteResidual) => Ok(Some(Err(Failure::NotFinite { quantity: "Q†Q" }))),
+            Some(BlockEvent::Breakdown(relative)) => {
+                // Directions that have come to depend on each other begin anew, once.
+                if self.replaced_after == Some(self.iterations) {
+                    let bound = seen.limits.breakdown;
+                    return Ok(Some(Err(Failure::Breakdown { quantity: CURVATURE, relative, bound })));
+                }
+                self.disturbed_after = self.iterations;
+                self.settle()?;
+                self.replace(&SquareMatrix::zero(self.c.size()))
+            }
+            Some(BlockEvent::Due) if seen.due.replaces => {
+                // Q is replaced and took no part in P.
+                self.settle()?;
+                self.replace(&seen.last_c.triangular_inverse())
+            }
+            Some(BlockEvent::Due) => self.look(),
+            Some(BlockEvent::Alike) => {
+                self.disturbed_after = self.iterations;
+                // P is the direction of the iteration that ended.
+                let cholesky = self.gram_of_q()?.cholesky(self.dependent());
+                let s = &cholesky.factor * &seen.t_inverse;
+                let s = self.orthogonalise(cholesky, s, SquareMatrix::adjoint)?;
+                self.c = &s * &seen.last_c;
+                self.residuals_of_x = self.iterated(&self.c);
+                if self.due().is_due(&self.residuals_of_x) { self.look() } else { Ok(None) }
+            }
+        }
+    }
+
+    /// Returns the residuals at which the host decides.
+    fn due(&self) -> Due {
+        Due {
+            scales: self.scales.clone(),
+            targets: self.targets.clone(),
+            bound: self.callbacks.replaced_at * self.replaced,
+            replaces: !self.looks_first(),
+        }
+    }
+
+    /// Takes note of the largest residual after an iteration.
+    fn record(&mut self, residual: f64) {
+        if residual <= 0.99 * self.smallest.0 {
+            self.smallest = (residual, self.history.len());
+        }
+        self.history.push(residual);
     }
 
     /// Tells whether the residuals that count are only looked at.
@@ -400,68 +510,62 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         Ok(None)
     }
 
-    /// Makes Q orthonormal, and brings P and X up to date.
+    /// Makes Q orthonormal, and brings P up to date, and X if a step is pending.
     ///
-    /// `cholesky` has the factors of (Q T)†Q T. `s` is the first factor times T⁻¹. X = X + P·step
-    /// at once or later, then P = Q + P·`keep`(S). Returns S, by which the new Q is multiplied to
-    /// give the old one.
+    /// `cholesky` has the factors of (Q T)†Q T. `s` is the first factor times T⁻¹.
+    /// P = Q + P·`keep`(S). Returns S, by which the new Q is multiplied to give the old one.
     fn orthogonalise(
         &mut self,
         cholesky: Cholesky,
         mut s: SquareMatrix,
-        step: Option<SquareMatrix>,
         keep: impl FnOnce(&SquareMatrix) -> SquareMatrix,
     ) -> Result<SquareMatrix, ErrorOf<A>> {
         let space = self.a.space();
-        let Cholesky { factor, inverse: mut turn, independent } = cholesky;
-        let badly_conditioned = space.roundoff().sqrt();
-        let overwrite = independent.iter().any(|&share| share < INDEPENDENT_ENOUGH.max(badly_conditioned));
-        if independent.iter().any(|&share| share > 0.0 && share < badly_conditioned) {
+        let Limits { alike, overwritten, .. } = self.params.limits(space);
+        let Cholesky { factor, inverse: mut turn, independent, .. } = cholesky;
+        let overwrite = independent.iter().any(|&share| share < overwritten);
+        if independent.iter().any(|&share| share > 0.0 && share < alike) {
             // Z is of no use any more, and takes the place of P.
             let zero = SquareMatrix::zero(space.columns());
             let matrices = Advance { earlier: None, step: None, turn: &turn, keep: &zero, overwrite };
             space.advance_block(matrices, &mut self.x, &mut self.q, &mut self.z, None)?;
-            self.work += self.advance_work(matrices);
+            self.work += self.advance_work(false, false);
+            self.work += Work::pass(space, 0, u64::from(overwrite));
             let second = self.gram_of_q()?.cholesky(self.dependent());
             s = &second.factor * &s;
             turn = second.inverse;
         }
         let keep = keep(&s);
-        let matrices = Advance { earlier: None, step: None, turn: &turn, keep: &keep, overwrite };
-        if self.o.is_some() && self.pending.is_none() {
-            self.advance(matrices)?;
-            self.pending = step;
-        } else {
-            let earlier = self.pending.take();
-            self.advance(Advance { earlier: earlier.as_ref(), step: step.as_ref(), ..matrices })?;
-        }
+        self.advance(&turn, &keep, overwrite)?;
         self.t = if overwrite { SquareMatrix::identity(space.columns()) } else { factor };
         Ok(s)
-    }
-
-    /// Computes X = X + P·`step`, with the pending step before.
-    fn step(&mut self, step: Option<&SquareMatrix>) -> Result<(), ErrorOf<A>> {
-        let columns = self.c.size();
-        let (zero, one) = (SquareMatrix::zero(columns), SquareMatrix::identity(columns));
-        let earlier = self.pending.take();
-        self.advance(Advance { earlier: earlier.as_ref(), step, turn: &zero, keep: &one, overwrite: false })
     }
 
     /// Brings X up to date.
     fn settle(&mut self) -> Result<(), ErrorOf<A>> {
         if self.pending.is_some() {
-            self.step(None)?;
+            let columns = self.c.size();
+            self.advance(&SquareMatrix::zero(columns), &SquareMatrix::identity(columns), false)?;
             self.residuals_of_x = self.iterated(&self.c);
         }
         Ok(())
     }
 
-    fn advance(&mut self, matrices: Advance<'_>) -> Result<(), ErrorOf<A>> {
-        if matrices.earlier.is_some() || matrices.step.is_some() {
+    /// Takes the pending step of X, and makes the next direction Q·`turn` + P·`keep`.
+    fn advance(
+        &mut self,
+        turn: &SquareMatrix,
+        keep: &SquareMatrix,
+        overwrite: bool,
+    ) -> Result<(), ErrorOf<A>> {
+        let pending = self.pending.take();
+        if pending.is_some() {
             self.offer_best()?;
         }
-        self.work += self.advance_work(matrices);
+        self.work += self.advance_work(pending.is_some(), false);
+        self.work += Work::pass(self.a.space(), 0, u64::from(overwrite));
         let Self { x, q, p, o, .. } = self;
+        let matrices = Advance { earlier: pending.as_ref(), step: None, turn, keep, overwrite };
         self.a.space().advance_block(matrices, x, q, p, o.as_mut())?;
         if let Some(o) = o {
             std::mem::swap(p, o);
@@ -485,17 +589,17 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         Ok(())
     }
 
-    fn advance_work(&self, matrices: Advance<'_>) -> Work {
-        let Advance { earlier, step, overwrite, .. } = matrices;
+    /// Returns the work of an advance that leaves Q as it is.
+    fn advance_work(&self, earlier: bool, step: bool) -> Work {
         let space = self.a.space();
         // Two triangular products make one.
-        let products = 1 + u64::from(earlier.is_some()) + u64::from(step.is_some());
+        let products = 1 + u64::from(earlier) + u64::from(step);
         let passes = match (earlier, step) {
-            (None, None) => 3,
-            (None, Some(_)) => 5,
-            (Some(_), _) => 6,
+            (false, false) => 3,
+            (false, true) => 5,
+            (true, _) => 6,
         };
-        Work::pass(space, 8 * space.columns() as u64 * products + 8, passes + u64::from(overwrite))
+        Work::pass(space, 8 * space.columns() as u64 * products + 8, passes)
     }
 
     fn gram_of_q(&mut self) -> Result<SquareMatrix, ErrorOf<A>> {
@@ -506,19 +610,12 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
 
     /// Returns the independent share of a column below which it is rounding.
     fn dependent(&self) -> f64 {
-        let space = self.a.space();
-        16.0 * space.columns() as f64 * space.roundoff()
+        self.params.limits(self.a.space()).dependent
     }
 
     /// Returns the relative residuals of R = Q C.
     fn iterated(&self, c: &SquareMatrix) -> Vec<f64> {
         c.column_norms().iter().zip(&self.scales).map(|(norm, scale)| norm / scale).collect()
-    }
-
-    /// Tells whether the residuals that count are to be computed.
-    fn is_due(&self, iterated: &[f64]) -> bool {
-        largest(iterated) <= self.callbacks.replaced_at * self.replaced
-            || iterated.iter().zip(&self.targets).all(|(residual, target)| residual <= target)
     }
 
     /// Replaces the residuals by the ones that count, and goes on from there.
@@ -547,7 +644,7 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
             if is_near(c, &expected) { (c * inverse).adjoint() } else { zero.clone() }
         };
         let s = cholesky.factor.clone();
-        self.c = self.orthogonalise(cholesky, s, None, keep)?;
+        self.c = self.orthogonalise(cholesky, s, keep)?;
         self.residuals_of_x = self.iterated(&self.c);
         self.replaced = largest(&self.residuals_of_x);
         self.replaced_after = Some(self.iterations);
@@ -609,9 +706,6 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
             return Ok(Some(Failure::Interrupted));
         }
         let residual = self.history[self.iterations];
-        if residual <= 0.99 * self.smallest.0 {
-            self.smallest = (residual, self.iterations);
-        }
         let stagnates = self.iterations - self.smallest.1 >= window.max(1);
         Ok(stagnates.then_some(Failure::Stagnation { residual, window }))
     }
@@ -663,26 +757,6 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
             Err(failure) => Err(SolverError::NotConverged { failure, best: block, info: Box::new(info) }),
         }
     }
-}
-
-/// Returns δ of the curvature P†AP, with R = Q C.
-fn inverse_of_curvature(
-    curvature: &SquareMatrix,
-    c: &SquareMatrix,
-    bound: f64,
-) -> Result<SquareMatrix, Failure> {
-    let quantity = "P†AP";
-    if !curvature.is_finite() {
-        return Err(Failure::NotFinite { quantity });
-    }
-    let cholesky = curvature.cholesky(bound);
-    // The directions of columns that were left out are zero.
-    let lost = |j: &usize| c[(*j, *j)] != Complex64::default() && cholesky.independent[*j] == 0.0;
-    let Some(j) = (0..curvature.size()).find(lost) else { return Ok(cholesky.inverse_of_product()) };
-    let known: f64 = (0..j).map(|i| cholesky.factor[(i, j)].norm_sqr()).sum();
-    let diagonal = curvature[(j, j)].re;
-    let relative = if diagonal == 0.0 { 0.0 } else { (diagonal - known) / diagonal.abs() };
-    Err(Failure::Breakdown { quantity, relative, bound })
 }
 
 /// Tells whether two factors of a residual are equal within bearable errors.

@@ -44,6 +44,7 @@ impl<A: BlockOperator> BlockSolve<'_, '_, A> {
         self.best_residuals = state.numbers("best residual", columns)?;
         self.replaced = state.number("replaced residual")?;
         self.replaced_after = state.count(REPLACED_AFTER).ok().map(|count| count as usize);
+        self.disturbed_after = state.count("iterations before the last disturbance")? as usize;
         self.futile = state.count("futile replacements")? as usize;
         self.smallest =
             (state.number("smallest residual")?, state.count("iterations before the smallest")? as usize);
@@ -86,6 +87,7 @@ impl<A: BlockOperator> BlockSolve<'_, '_, A> {
             let counts = [
                 ("futile replacements", self.futile as u64),
                 ("iterations before the smallest", self.smallest.1 as u64),
+                ("iterations before the last disturbance", self.disturbed_after as u64),
                 ("iterations", self.iterations as u64),
                 ("applications", self.applications as u64),
                 ("flops", self.work.flops),

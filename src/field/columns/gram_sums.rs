@@ -22,7 +22,7 @@ const MANY: usize = 4096;
 /// Most sums that the first of the two steps makes.
 const MOST_AT_FIRST: usize = 16;
 
-/// Adds up the parts of a Gram matrix on one device and brings it to the host.
+/// Adds up the parts of a Gram matrix on one device, and brings it to the host if that is wanted.
 pub(crate) struct GramSums {
     device: Device,
     columns: usize,
@@ -40,6 +40,8 @@ pub(crate) struct GramSums {
 struct Memory {
     /// The parts, sums of parts, and at last the numbers of the tiles.
     sums: Vec<Buffer<f64>>,
+    /// The sums over all devices, if they were added on the devices.
+    totals: Option<Buffer<f64>>,
     /// Memory on the host for the numbers, while no transfer uses it.
     on_host: Option<PinnedBuffer<f64>>,
     /// The transfer of the numbers, until somebody reads them.
@@ -80,6 +82,7 @@ impl GramSums {
             steps: counts.windows(2).map(step).collect(),
             memory: Mutex::new(Memory {
                 sums: buffers.collect::<Result<_, _>>()?,
+                totals: None,
                 on_host: None,
                 read: None,
             }),
@@ -93,13 +96,23 @@ impl GramSums {
         &self,
         launch: impl FnOnce(Argument<'_>) -> Result<(), DeviceError>,
     ) -> Result<(), DeviceError> {
-        let Memory { sums, on_host, read } = &mut *lock(&self.memory);
+        let Memory { sums, read, .. } = &mut *lock(&self.memory);
+        *read = None;
         launch(Argument::from(&mut sums[0]))?;
         for (step, (range, count)) in self.steps.iter().enumerate() {
             let (parts, results) = sums.split_at_mut(step + 1);
             let arguments =
                 [Argument::value(*count), Argument::from(&parts[step]), Argument::from(&mut results[0])];
             self.sum.start(*range, &arguments)?;
+        }
+        Ok(())
+    }
+
+    /// Starts to bring the matrix that was started last to the host, unless that has begun.
+    fn bring(&self) -> Result<(), DeviceError> {
+        let Memory { sums, on_host, read, .. } = &mut *lock(&self.memory);
+        if read.is_some() {
+            return Ok(());
         }
         let sums = &sums[self.steps.len()];
         let on_host = match on_host.take() {
@@ -114,8 +127,9 @@ impl GramSums {
     ///
     /// The caller calls this once for each matrix.
     pub fn read(&self) -> Result<SquareMatrix, DeviceError> {
+        self.bring()?;
         let mut memory = lock(&self.memory);
-        let on_host = memory.read.take().expect("a matrix has been started").wait()?;
+        let on_host = memory.read.take().expect("the transfer has begun").wait()?;
         let sums = on_host.as_slice();
         let size = self.tile;
         let across = self.columns.div_ceil(size);
@@ -148,6 +162,46 @@ pub(crate) enum PendingGram<'a> {
 }
 
 impl PendingGram<'_> {
+    /// Starts to bring the matrix to the host.
+    pub fn bring(&self) -> Result<(), DeviceError> {
+        match self {
+            Self::Known(_) => Ok(()),
+            Self::OfShards(_, _, shards) => shards.iter().try_for_each(|sums| sums.bring()),
+        }
+    }
+
+    /// Adds the matrix on the devices, and has a kernel of each device take it.
+    ///
+    /// `launch` is given the number of the device, the kernel's argument, and the rows of a tile.
+    ///
+    /// # Panics
+    /// If the matrix was made on the host.
+    pub fn on_devices(
+        self,
+        mut launch: impl FnMut(usize, Argument<'_>, u32) -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError> {
+        let Self::OfShards(communicator, _, shards) = self else { panic!("a matrix on the host") };
+        let mut memory: Vec<_> = shards.iter().map(|sums| lock(&sums.memory)).collect();
+        let Some(team) = communicator.team_sums() else {
+            let sums = memory[0].sums.last().expect("sums");
+            return launch(0, Argument::from(sums), shards[0].tile as u32);
+        };
+        let mut totals = Vec::new();
+        for (shard, memory) in shards.iter().zip(&mut memory) {
+            totals.push(match memory.totals.take() {
+                Some(totals) => totals,
+                None => Buffer::uninitialised(&shard.device, memory.sums[shard.steps.len()].len())?,
+            });
+        }
+        let parts: Vec<_> = memory.iter().map(|memory| memory.sums.last().expect("sums")).collect();
+        team.add_arrays(&parts, &mut totals)?;
+        for (k, totals) in totals.into_iter().enumerate() {
+            launch(k, Argument::from(&totals), shards[k].tile as u32)?;
+            memory[k].totals = Some(totals);
+        }
+        Ok(())
+    }
+
     /// Waits for the matrix.
     pub fn wait(self) -> Result<SquareMatrix, DeviceError> {
         let (communicator, columns, shards) = match self {

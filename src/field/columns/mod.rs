@@ -3,6 +3,9 @@
 mod division;
 mod gram_sums;
 mod matrices;
+mod recurrence;
+#[cfg(test)]
+mod recurrence_tests;
 #[cfg(test)]
 mod tests;
 
@@ -15,12 +18,14 @@ use crate::geometry::Shape;
 use crate::scalar::{Storage, StoragePrecision};
 use crate::sync::lock;
 use division::{Division, Method, piece};
-use lattice_solvers::{Advance, SquareMatrix};
+use lattice_solvers::Advance;
 use std::sync::Mutex;
 
 pub(crate) use division::{MATRIX_TILE, can_end_blocks, ends_on_matrix_units};
 pub(crate) use gram_sums::{GramSums, PendingGram};
 pub(crate) use matrices::Matrices;
+pub use recurrence::ColumnRecurrence;
+pub(crate) use recurrence::{ColumnMatrix, OnDevices, Place};
 
 const ITEMS: KernelFamily = KernelFamily::new(
     "columns",
@@ -194,7 +199,6 @@ impl ColumnKernels {
                     count("blocks"),
                     count("with_earlier"),
                     count("with_step"),
-                    count("overwrite"),
                     numbers("matrices"),
                     output("x"),
                     output("q"),
@@ -219,10 +223,20 @@ impl ColumnKernels {
         self.sums.start(|partials| self.gram.start(self.range, &[parities, blocks, x, partials]))
     }
 
-    /// Starts Q = Q − Z D and Q†Q.
-    pub fn subtract(&self, d: &SquareMatrix, z: Argument<'_>, q: Argument<'_>) -> Result<(), DeviceError> {
+    /// Starts Q = Q − Z D and Q†Q, on the device with this number.
+    pub fn subtract(
+        &self,
+        k: usize,
+        d: ColumnMatrix<'_>,
+        z: Argument<'_>,
+        q: Argument<'_>,
+    ) -> Result<(), DeviceError> {
         let mut subtrahend = lock(&self.subtrahend);
-        let (matrix, [parities, blocks]) = (subtrahend.send([d])?, self.extent());
+        let matrix = match d {
+            ColumnMatrix::Known(d) => subtrahend.send([d], false)?,
+            ColumnMatrix::OnDevices(matrices) => matrices.arguments(k)[0],
+        };
+        let [parities, blocks] = self.extent();
         self.sums
             .start(|partials| self.subtract.start(self.range, &[parities, blocks, matrix, z, q, partials]))
     }
@@ -234,17 +248,31 @@ impl ColumnKernels {
     pub fn advance(
         &self,
         matrices: Advance<'_>,
-        [x, q, p]: [Argument<'_>; 3],
+        fields: [Argument<'_>; 3],
         o: Option<Argument<'_>>,
     ) -> Result<(), DeviceError> {
         let Advance { earlier, step, turn, keep, overwrite } = matrices;
         let mut there = lock(&self.matrices);
         // The kernel does not read matrices that are missing.
-        let matrices = there.send([earlier.unwrap_or(turn), step.unwrap_or(turn), turn, keep])?;
+        let all = [earlier.unwrap_or(turn), step.unwrap_or(turn), turn, keep];
+        let matrices = there.send(all, overwrite)?;
+        self.advance_by(matrices, [earlier.is_some(), step.is_some()], fields, o)
+    }
+
+    /// Starts like [`advance`](Self::advance), with matrices that are on the device.
+    ///
+    /// The flags tell whether there is a D and whether there is an E.
+    pub fn advance_by(
+        &self,
+        matrices: Argument<'_>,
+        [earlier, step]: [bool; 2],
+        [x, q, p]: [Argument<'_>; 3],
+        o: Option<Argument<'_>>,
+    ) -> Result<(), DeviceError> {
         let [parities, blocks] = self.extent();
-        let flags = [earlier.is_some() && o.is_some(), step.is_some(), overwrite];
-        let [earlier, step, overwrite] = flags.map(|flag| Argument::value(u32::from(flag)));
-        let arguments = [parities, blocks, earlier, step, overwrite, matrices, x, q, p, o.unwrap_or(p)];
+        let flags = [earlier && o.is_some(), step];
+        let [earlier, step] = flags.map(|flag| Argument::value(u32::from(flag)));
+        let arguments = [parities, blocks, earlier, step, matrices, x, q, p, o.unwrap_or(p)];
         self.advance.start(self.range, &arguments)
     }
 

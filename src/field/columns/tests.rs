@@ -9,6 +9,7 @@ use crate::field::{Sites, Spinors};
 use crate::geometry::{Dims, Lattice};
 use crate::host::{Spinor, columns};
 use crate::scalar::Half;
+use lattice_solvers::SquareMatrix;
 use num_complex::Complex64;
 
 /// Numbers without a pattern.
@@ -104,7 +105,7 @@ fn check<T: Storage>(device: &Device, extents: [usize; 4], sites: Sites, columns
     assert_gram(&kernels.sums().read().unwrap(), &columns::gram(columns, &host[0]), of_gram, &what);
 
     let [_, q, p, _] = &mut there;
-    kernels.subtract(&step, argument(p), argument(q)).unwrap();
+    kernels.subtract(0, ColumnMatrix::Known(&step), argument(p), argument(q)).unwrap();
     let gram = kernels.sums().read().unwrap();
     let [_, q, p, _] = &mut host;
     assert_gram(&gram, &columns::subtract(columns, p, step.elements(), q), of_gram, &what);

@@ -2,11 +2,12 @@
 
 use super::SpinorSpace;
 use crate::device::{DeviceError, DeviceKind};
-use crate::field::columns::{ColumnKernels, PendingGram};
+use crate::field::columns::{ColumnKernels, ColumnMatrix, ColumnRecurrence, OnDevices, PendingGram, Place};
+use crate::field::communicator::Communicator;
 use crate::field::spinors::Field;
 use crate::host;
 use crate::scalar::{Real, Storage};
-use lattice_solvers::{Advance, BlockSpace, SquareMatrix};
+use lattice_solvers::{Advance, BlockEvent, BlockRecurrence, BlockSpace, SquareMatrix};
 use num_complex::Complex64;
 use num_traits::Float;
 
@@ -55,7 +56,85 @@ pub(crate) fn matrix(size: usize, elements: &[Complex64]) -> SquareMatrix {
     SquareMatrix::from_fn(size, |i, j| elements[i * size + j])
 }
 
+/// A space of columns whose descents may wait for nobody.
+pub(crate) trait ColumnSpace: BlockSpace<Recurrence = ColumnRecurrence, Error = DeviceError> {
+    /// Computes Q = Q − Z D, and starts Q†Q.
+    fn start_subtraction(
+        &self,
+        z: &Self::Vector,
+        d: ColumnMatrix<'_>,
+        q: &mut Self::Vector,
+    ) -> Result<PendingGram<'_>, DeviceError>;
+}
+
+impl<T: Storage, F: Field<T>> ColumnSpace for SpinorSpace<T, F> {
+    fn start_subtraction(
+        &self,
+        z: &F,
+        d: ColumnMatrix<'_>,
+        q: &mut F,
+    ) -> Result<PendingGram<'_>, DeviceError> {
+        if let (true, ColumnMatrix::Known(d)) = (self.is_on_host(), d) {
+            let (z, q) = (self.on_host(z), self.on_host_mut(q));
+            let gram = host::columns::subtract(self.columns, z, d.elements(), q);
+            return Ok(PendingGram::Known(matrix(self.columns, &gram)));
+        }
+        let (z, q) = (self.input(z), self.output(q));
+        self.start_grams(|kernels, k| kernels.subtract(k, d, z[k], q[k]))
+    }
+}
+
 impl<T: Storage, F: Field<T>> BlockSpace for SpinorSpace<T, F> {
+    type Recurrence = ColumnRecurrence;
+
+    fn recurrence(&self, from: BlockRecurrence) -> Result<ColumnRecurrence, DeviceError> {
+        if self.is_on_host() || !self.communicator.keeps_numbers() {
+            return Ok(ColumnRecurrence(Place::OnHost(Box::new(from))));
+        }
+        let devices: Vec<_> = self.kernels.shards.iter().map(|shard| &shard.device).collect();
+        Ok(ColumnRecurrence(Place::OnDevices(Box::new(OnDevices::new(&devices, from)?))))
+    }
+
+    fn renew(&self, there: &mut ColumnRecurrence, from: BlockRecurrence) -> Result<(), DeviceError> {
+        match &mut there.0 {
+            Place::OnHost(recurrence) => **recurrence = from,
+            Place::OnDevices(devices) => devices.renew(from)?,
+        }
+        Ok(())
+    }
+
+    fn see(&self, there: &ColumnRecurrence) -> Result<BlockRecurrence, DeviceError> {
+        let seen = there.see()?;
+        // A device that waited for another device in vain has no sums.
+        if let Some(BlockEvent::InfiniteCurvature | BlockEvent::InfiniteResidual) = seen.event {
+            self.lattice.check_peers()?;
+        }
+        Ok(seen)
+    }
+
+    fn advance_by(
+        &self,
+        there: &ColumnRecurrence,
+        [pending, steps]: [bool; 2],
+        x: &mut F,
+        q: &mut F,
+        p: &mut F,
+        o: Option<&mut F>,
+    ) -> Result<(), DeviceError> {
+        let matrices = match &there.0 {
+            Place::OnHost(recurrence) => {
+                return self.advance_block(recurrence.advance(pending, steps), x, q, p, o);
+            }
+            Place::OnDevices(matrices) => matrices,
+        };
+        let (x, q, p, o) = (self.output(x), self.output(q), self.output(p), o.map(|o| self.output(o)));
+        let mut kernels = self.column_kernels()?.iter().enumerate();
+        kernels.try_for_each(|(k, kernels)| {
+            let [_, moves] = matrices.arguments(k);
+            kernels.advance_by(moves, [pending, steps], [x[k], q[k], p[k]], o.as_ref().map(|o| o[k]))
+        })
+    }
+
     fn columns(&self) -> usize {
         self.columns
     }
@@ -69,13 +148,7 @@ impl<T: Storage, F: Field<T>> BlockSpace for SpinorSpace<T, F> {
     }
 
     fn subtract_block(&self, z: &F, d: &SquareMatrix, q: &mut F) -> Result<SquareMatrix, DeviceError> {
-        if self.is_on_host() {
-            let (z, q) = (self.on_host(z), self.on_host_mut(q));
-            let gram = host::columns::subtract(self.columns, z, d.elements(), q);
-            return Ok(matrix(self.columns, &gram));
-        }
-        let (z, q) = (self.input(z), self.output(q));
-        self.start_grams(|kernels, k| kernels.subtract(d, z[k], q[k]))?.wait()
+        self.start_subtraction(z, ColumnMatrix::Known(d), q)?.wait()
     }
 
     /// Returns `true` unless the fields are on processors.

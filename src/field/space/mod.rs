@@ -5,7 +5,7 @@ mod kernel_text;
 mod kernels;
 mod updates;
 
-pub(crate) use columns::matrix;
+pub(crate) use columns::{ColumnSpace, matrix};
 pub(crate) use kernels::space_key;
 
 use super::carrier::Carrier;

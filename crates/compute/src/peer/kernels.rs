@@ -14,6 +14,9 @@ const PEER: KernelFamily = KernelFamily::new("peer", &[FLAG_SOURCE, include_str!
 /// Flags of a device: one for each other device, as many as a word has bits.
 pub const FLAGS: usize = 32;
 
+/// Most numbers of an array that devices add.
+pub const MOST_IN_ARRAY: usize = 1024;
+
 /// Words from one flag to the next, `FLAG_STRIDE` of `cl/peer.cl`.
 pub(super) const STRIDE: usize = 32;
 
@@ -23,18 +26,20 @@ pub(crate) struct PeerKernels {
     pub wait: Kernel,
     pub send: Kernel,
     pub add: Kernel,
+    pub send_array: Kernel,
+    pub add_array: Kernel,
     pub write: Kernel,
     pub read: Kernel,
     pub ping: Kernel,
 }
 
-/// Returns `SEND_PARAMETERS` of `cl/peer.cl`.
-fn send_parameters() -> [Parameter; 10] {
+/// Returns `SEND_PARAMETERS` of `cl/peer.cl`, or with an array `SEND_ARRAY_PARAMETERS`.
+fn send_parameters(array: bool) -> [Parameter; 10] {
     let number = Parameter::value::<u32>;
     let (sums, words) = (Parameter::output::<f64>, Parameter::output::<u32>);
     [
-        sums("sums"),
-        number("own"),
+        if array { Parameter::input::<f64>("sums") } else { sums("sums") },
+        number(if array { "count" } else { "own" }),
         sums("boxes_one"),
         sums("boxes_other"),
         words("flags_one"),
@@ -53,19 +58,35 @@ impl PeerKernels {
     }
 
     fn new(device: &Device) -> Result<Self> {
-        let program = device.program(&KernelKey::of_real::<f64>(PEER))?;
+        let key = KernelKey::of_real::<f64>(PEER).define("ARRAY_DOUBLES", MOST_IN_ARRAY);
+        let program = device.program(&key)?;
         let number = Parameter::value::<u32>;
         let (words, mark) = (Parameter::output::<u32>, Parameter::output::<u32>("mark"));
         let (flags, epoch, patience) = (words("flags"), number("epoch"), number("patience"));
         Ok(Self {
             raise: program.kernel("peer_raise", &[flags, number("which"), epoch])?,
             wait: program.kernel("peer_wait", &[flags, number("which"), epoch, patience, mark])?,
-            send: program.kernel("peer_send", &send_parameters())?,
+            send: program.kernel("peer_send", &send_parameters(false))?,
             add: program.kernel(
                 "peer_add",
                 &[
-                    &send_parameters()[..],
+                    &send_parameters(false)[..],
                     &[number("slot"), Parameter::input::<f64>("boxes"), flags, patience, mark],
+                ]
+                .concat(),
+            )?,
+            send_array: program.kernel("peer_send_array", &send_parameters(true))?,
+            add_array: program.kernel(
+                "peer_add_array",
+                &[
+                    &send_parameters(true)[..],
+                    &[
+                        Parameter::output::<f64>("totals"),
+                        Parameter::input::<f64>("boxes"),
+                        flags,
+                        patience,
+                        mark,
+                    ],
                 ]
                 .concat(),
             )?,

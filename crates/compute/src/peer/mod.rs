@@ -11,7 +11,8 @@
 //!    that kernel. All devices have them in one order. Two kinds of kernels wait:
 //!    * A *follower* waits for kernels that were enqueued and flushed before it. For example, a
 //!      stencil waits for the packing kernels of its neighbours.
-//!    * Kernels that *meet* wait for each other. They add the sums of a launch, one on each device.
+//!    * Kernels that *meet* wait for each other. They add the sums of a launch or arrays of sums, one
+//!      on each device.
 //!
 //!    One thread enqueues packing kernels and kernels that meet on all devices, under
 //!    [`Peers::in_order`]. So these groups of kernels have one order, the same in every queue.
@@ -85,7 +86,7 @@ mod rates;
 pub use copies::PeerCopies;
 pub use faults::Fault;
 pub use flags::PeerFlags;
-pub use kernels::{FLAG_SOURCE, FLAGS};
+pub use kernels::{FLAG_SOURCE, FLAGS, MOST_IN_ARRAY};
 pub use peers::Peers;
 pub use rates::{PeerLink, PeerRates};
 

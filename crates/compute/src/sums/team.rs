@@ -5,7 +5,9 @@ use super::reduction::Reduction;
 use crate::error::Result;
 use crate::kernel::{Argument, ArgumentList, Range};
 use crate::memory::Buffer;
-use crate::peer::{PeerFlags, PeerKernels, Peers, written};
+use crate::open::Device;
+use crate::peer::{MOST_IN_ARRAY, PeerFlags, PeerKernels, Peers, written};
+use crate::select::DeviceKind;
 use crate::sync::lock;
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -36,6 +38,21 @@ struct State {
     flags: PeerFlags,
     /// The mailbox of each device, as the devices of this process see it.
     boxes: Vec<Vec<Buffer<f64>>>,
+    /// Mailboxes for arrays, which share the epochs and the flags.
+    array_boxes: Vec<Vec<Buffer<f64>>>,
+}
+
+/// Makes arguments for sending those of a team of one device, which is the first.
+fn alone(mut send: [Argument<'_>; 10]) -> [Argument<'_>; 10] {
+    (send[6], send[7]) = (Argument::value(0_u32), Argument::value(1_u32));
+    send
+}
+
+/// Work-items of the kernels that add arrays.
+///
+/// On a processor they take turns, and one is enough.
+fn array_range(device: &Device) -> Range {
+    Range::groups(1, if device.info().kind == DeviceKind::Cpu { 1 } else { 256 })
 }
 
 impl TeamSums {
@@ -47,8 +64,11 @@ impl TeamSums {
     /// [`DeviceError::PeerMemory`](crate::DeviceError::PeerMemory), and the errors of compilation.
     pub fn new(peers: &Arc<Peers>) -> Result<Self> {
         let count = peers.count();
-        let boxes = (0..count).map(|owner| peers.memory_of(owner, 2 * count * SLOT_DOUBLES));
-        let state = State { epoch: 0, flags: PeerFlags::new(peers)?, boxes: boxes.collect::<Result<_>>()? };
+        let boxes = |doubles: usize| -> Result<Vec<Vec<Buffer<f64>>>> {
+            (0..count).map(|owner| peers.memory_of(owner, 2 * count * doubles)).collect()
+        };
+        let (boxes, array_boxes) = (boxes(SLOT_DOUBLES)?, boxes(MOST_IN_ARRAY)?);
+        let state = State { epoch: 0, flags: PeerFlags::new(peers)?, boxes, array_boxes };
         let kernels = peers.devices().iter().map(PeerKernels::of).collect::<Result<_>>()?;
         let sums = Self { peers: Arc::clone(peers), kernels, state: Mutex::new(state) };
         // The host waits for a first launch, which then must not wait for other devices.
@@ -63,18 +83,77 @@ impl TeamSums {
         let state = lock(&self.state);
         for (place, (&by, device)) in self.peers.numbers().iter().zip(self.peers.devices()).enumerate() {
             let own = device.slot()?;
-            let mut send = state.send_arguments(&own, [by, place], [by, by], 0);
-            // A team of one device, which is the first.
-            (send[6], send[7]) = (Argument::value(0_u32), Argument::value(1_u32));
-            self.kernels[place].send.start(Range::groups(1, 1), &send)?;
-            let [_, slot] = own.arguments();
-            let [boxes, flags] = [written(&state.boxes[by][place]), state.flags.argument(by, by)];
-            let patience = Argument::value(self.peers.patience());
-            let add = [slot, boxes, flags, patience, written(self.peers.mark(place))];
-            self.kernels[place]
-                .add
-                .start(Range::groups(1, 1), ArgumentList::new(send).and(add).as_slice())?;
+            let [sums, slot] = own.arguments();
+            let kernels = &self.kernels[place];
+            let send = || alone(state.send_arguments(&state.boxes, [sums, slot], [by, place], [by, by], 0));
+            kernels.send.start(Range::groups(1, 1), &send())?;
+            let add = self.add_arguments(&state, &state.boxes, slot, place);
+            kernels.add.start(Range::groups(1, 1), ArgumentList::new(send()).and(add).as_slice())?;
+            let (part, mut total) = (Buffer::<f64>::zeroed(device, 1)?, Buffer::<f64>::zeroed(device, 1)?);
+            let part = [Argument::from(&part), Argument::value(1_u32)];
+            let send = || alone(state.send_arguments(&state.array_boxes, part, [by, place], [by, by], 0));
+            kernels.send_array.start(array_range(device), &send())?;
+            let add = self.add_arguments(&state, &state.array_boxes, Argument::from(&mut total), place);
+            kernels.add_array.start(array_range(device), ArgumentList::new(send()).and(add).as_slice())?;
             device.finish()?;
+        }
+        Ok(())
+    }
+
+    /// Returns the arguments of a kernel that adds, behind those for sending.
+    fn add_arguments<'a>(
+        &'a self,
+        state: &'a State,
+        boxes: &'a [Vec<Buffer<f64>>],
+        to: Argument<'a>,
+        place: usize,
+    ) -> [Argument<'a>; 5] {
+        let by = self.peers.numbers()[place];
+        [
+            to,
+            Argument::from(&boxes[by][place]),
+            state.flags.argument(by, by),
+            Argument::value(self.peers.patience()),
+            written(self.peers.mark(place)),
+        ]
+    }
+
+    /// Has all devices meet: they send their sums, wait for those of the others, and add.
+    ///
+    /// `own` gives the sums of a device of this process and their number, and `to` the place of the
+    /// totals.
+    fn meet<'a>(
+        &self,
+        state: &'a mut State,
+        arrays: bool,
+        own: impl Fn(usize) -> [Argument<'a>; 2],
+        mut to: impl FnMut(usize) -> Argument<'a>,
+    ) -> Result<()> {
+        let _order = self.peers.in_order();
+        state.epoch = state.epoch.wrapping_add(1);
+        let state = &*state;
+        let boxes = if arrays { &state.array_boxes } else { &state.boxes };
+        for (place, device) in self.peers.devices().iter().enumerate() {
+            let kernels = &self.kernels[place];
+            let (send, add, range) = match arrays {
+                true => (&kernels.send_array, &kernels.add_array, array_range(device)),
+                false => (&kernels.send, &kernels.add, Range::groups(1, 1)),
+            };
+            let by = self.peers.numbers()[place];
+            let others: Vec<usize> = (0..self.peers.count()).filter(|&other| other != by).collect();
+            let told = state.flags.told(by, state.epoch)?;
+            let mut targets = others.chunks(2).peekable();
+            while let Some(at) = targets.next() {
+                let at = [at[0], at[at.len() - 1]];
+                let arguments = state.send_arguments(boxes, own(place), [by, place], at, told);
+                if targets.peek().is_some() {
+                    send.start(range, &arguments)?;
+                    continue;
+                }
+                let rest = self.add_arguments(state, boxes, to(place), place);
+                add.start(range, ArgumentList::new(arguments).and(rest).as_slice())?;
+            }
+            device.flush_launches()?;
         }
         Ok(())
     }
@@ -99,55 +178,55 @@ impl TeamSums {
         let total = Slot::on_all(devices)?;
         // The next sums of these devices, by whatever thread, come behind these on every device.
         let state = &mut *lock(&self.state);
-        let _order = self.peers.in_order();
-        state.epoch = state.epoch.wrapping_add(1);
-        for (place, (reduction, device)) in running.iter().zip(devices).enumerate() {
-            let by = self.peers.numbers()[place];
-            let others: Vec<usize> = (0..self.peers.count()).filter(|&other| other != by).collect();
-            let told = state.flags.told(by, state.epoch)?;
-            let mut targets = others.chunks(2).peekable();
-            while let Some(at) = targets.next() {
-                let at = [at[0], at[at.len() - 1]];
-                let send = state.send_arguments(reduction.slot(), [by, place], at, told);
-                if targets.peek().is_some() {
-                    self.kernels[place].send.start(Range::groups(1, 1), &send)?;
-                    continue;
-                }
-                let [_, slot] = total.arguments_on(place);
-                let add = [
-                    slot,
-                    Argument::from(&state.boxes[by][place]),
-                    state.flags.argument(by, by),
-                    Argument::value(self.peers.patience()),
-                    written(self.peers.mark(place)),
-                ];
-                let arguments = ArgumentList::new(send).and(add);
-                self.kernels[place].add.start(Range::groups(1, 1), arguments.as_slice())?;
-            }
-            device.flush_launches()?;
-        }
+        let own = |place: usize| running[place].slot().arguments();
+        let to = |place: usize| total.arguments_on(place)[1];
+        self.meet(state, false, own, to)?;
         Ok(Number::of_slot(total))
+    }
+
+    /// Adds equally long arrays, one on each device, like [`add`](Self::add).
+    ///
+    /// All devices get the same totals.
+    ///
+    /// # Errors
+    /// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl).
+    ///
+    /// # Panics
+    /// Unless there are two arrays on each device of this process, in their order, of the same
+    /// length up to [`MOST_IN_ARRAY`].
+    pub fn add_arrays(&self, parts: &[&Buffer<f64>], totals: &mut [Buffer<f64>]) -> Result<()> {
+        let devices = self.peers.devices();
+        assert!(parts.iter().map(|part| part.device()).eq(devices), "an array on each device");
+        assert!(totals.iter().map(Buffer::device).eq(devices), "an array for the totals on each device");
+        let count = parts.first().map_or(0, |part| part.len());
+        let lengths = parts.iter().map(|part| part.len()).chain(totals.iter().map(Buffer::len));
+        assert!(lengths.clone().all(|length| length == count) && count <= MOST_IN_ARRAY, "lengths of arrays");
+        let state = &mut *lock(&self.state);
+        let own = |place: usize| [Argument::from(parts[place]), Argument::value(count as u32)];
+        let mut totals = totals.iter_mut();
+        let to = |_| Argument::from(totals.next().expect("an array on each device"));
+        self.meet(state, true, own, to)
     }
 }
 
 impl State {
     /// Returns the arguments of a kernel that sends sums to two devices.
     ///
-    /// The kernel runs on the device with number `by` at `place`. It sends the sums of a slot to
-    /// the devices `at`, and tells them this epoch.
+    /// The kernel runs on the device with number `by` at `place`. It sends its own sums to the
+    /// devices `at`, and tells them this epoch.
     fn send_arguments<'a>(
         &'a self,
-        own: &'a Slot,
+        boxes: &'a [Vec<Buffer<f64>>],
+        [sums, own]: [Argument<'a>; 2],
         [by, place]: [usize; 2],
         at: [usize; 2],
         told: u32,
     ) -> [Argument<'a>; 10] {
-        let [sums, slot] = own.arguments();
-        let [boxes, other_boxes] = at.map(|at| written(&self.boxes[at][place]));
+        let [to, other] = at.map(|at| written(&boxes[at][place]));
         let [flags, other_flags] = at.map(|at| self.flags.argument(at, by));
-        let [by, devices] = [by, self.boxes.len()].map(|number| Argument::value(number as u32));
+        let [by, devices] = [by, boxes.len()].map(|number| Argument::value(number as u32));
         let [epoch, told] = [self.epoch, told].map(Argument::value);
-        [sums, slot, boxes, other_boxes, flags, other_flags, by, devices, epoch, told]
+        [sums, own, to, other, flags, other_flags, by, devices, epoch, told]
     }
 }
 

@@ -2,11 +2,10 @@
 
 use super::ending::{Ending, Makes, Row, Takes};
 use crate::device::{Argument, ArgumentList, Buffer, Device, DeviceError, Number, NumberMemory, Reduction};
-use crate::field::{GramSums, MATRIX_TILE, Matrices, PendingGram, matrix};
+use crate::field::{ColumnMatrix, GramSums, MATRIX_TILE, Matrices, PendingGram, matrix};
 use crate::host::{self, Spinor};
 use crate::scalar::{Real, Storage};
 use crate::sync::lock;
-use lattice_solvers::SquareMatrix;
 use num_complex::Complex64;
 use std::sync::Mutex;
 
@@ -17,7 +16,7 @@ pub(crate) struct EndingFields<'a, F: ?Sized> {
     /// The factor of the result that is subtracted, for [`Ending::Subtract`].
     pub multiple: Option<&'a Number>,
     /// The matrix that multiplies the result, for [`Ending::SubtractColumns`].
-    pub matrix: Option<&'a SquareMatrix>,
+    pub matrix: Option<ColumnMatrix<'a>>,
 }
 
 impl<F: ?Sized> Default for EndingFields<'_, F> {
@@ -41,7 +40,7 @@ impl<'a, F: ?Sized> EndingFields<'a, F> {
             "whether there is a field to multiply with"
         );
         assert_eq!(self.multiple.is_some(), takes == Takes::Multiple, "whether there is a multiple");
-        let size = self.matrix.map(SquareMatrix::size);
+        let size = self.matrix.as_ref().map(ColumnMatrix::size);
         let wanted = (takes == Takes::Matrix).then_some(columns);
         assert_eq!(size, wanted, "size of the matrix, if there is one");
     }
@@ -129,8 +128,14 @@ impl EndingMemory {
         if let Some(gram) = &self.gram {
             let mut there = self.matrix.as_ref().map(lock);
             let mut arguments = arguments;
-            if let (Some(there), Some(matrix)) = (&mut there, fields.matrix) {
-                arguments.extend([there.send([matrix])?]);
+            match (&mut there, fields.matrix) {
+                (Some(there), Some(ColumnMatrix::Known(matrix))) => {
+                    arguments.extend([there.send([matrix], false)?]);
+                }
+                (_, Some(ColumnMatrix::OnDevices(matrices))) => {
+                    arguments.extend([matrices.subtrahend_on(&self.device)]);
+                }
+                _ => {}
             }
             gram.start(|partials| launch(arguments.and([partials]).as_slice()))?;
             return Ok(Some(gram));
@@ -165,8 +170,8 @@ pub(crate) fn end_on_host<T: Real>(
     }
     if makes == Makes::Gram {
         let gram = match fields.matrix {
-            Some(d) => host::columns::subtract(columns, result, d.elements(), out),
-            None => host::columns::gram(columns, out),
+            Some(ColumnMatrix::Known(d)) => host::columns::subtract(columns, result, d.elements(), out),
+            _ => host::columns::gram(columns, out),
         };
         return Ok(Sums::Gram(PendingGram::Known(matrix(columns, &gram))));
     }
