@@ -37,10 +37,13 @@ check() {
 }
 
 everything='--data-races --uninitialized --check-api'
-for test in device kernels_level1 kernels_bandwidth ladder matrix_operations cholesky lu qr constrained eigen svd batch sparse_products gemm gauge_devices hadron_devices fft potentials pair_forces pair_motion grouped; do
+for test in device kernels_level1 kernels_bandwidth ladder matrix_operations cholesky lu qr constrained eigen svd batch sparse_products gemm gauge_devices hadron_devices fft pair_forces pair_motion grouped; do
     check "$test" "$everything"
 done
 check lattice_linalg "$everything" factor::eigen::level factor::eigen::values factor::eigen::tests fft::tiles
+# Oclgrind 21.10 itself crashes where it notes that the host has written pinned memory (Uninitialized::hostMemoryStore, MemoryPool::alloc).
+# It also takes no two kernels at once, as devices that share densities have them.
+check potentials '--data-races --check-api' --skip devices_share --skip slabs_through
 check mixed "$everything"
 check xc_properties "$everything" the_order_of_points
 check sparse_solves "$everything" preconditioners_are_what_they_claim a_cycle_is_symmetric devices_make_the_levels
