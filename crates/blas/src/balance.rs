@@ -86,8 +86,11 @@ mod tests {
         assert!(is_quicker(&much, rates, &experience));
         assert!(!is_quicker(&little, rates, &experience), "copies alone take longer");
 
-        // The device took a hundred times as long as it should have, and the next library what it should.
-        experience.of_device(&much, Duration::from_secs_f64(100.0 * much.seconds));
+        // The device took a hundred times as long as it should have, not only at first.
+        let slow = Duration::from_secs_f64(100.0 * much.seconds);
+        experience.of_device(&much, slow);
+        assert!(is_quicker(&much, rates, &experience), "the first call does not count");
+        experience.of_device(&much, slow);
         assert!(!is_quicker(&much, rates, &experience));
         assert!(is_quicker(&work(4e9, 4e7), rates, &experience), "another size is not known yet");
         // But the next library turns out to be slower still.

@@ -9,6 +9,9 @@ const SMALL: f64 = 1e7;
 /// Number of sizes that are told apart, each of twice the operations of the one before.
 const CLASSES: usize = 32;
 
+/// The entry of a size of which one call was seen. No speed has these bits.
+const TRIED: u32 = 1;
+
 /// What a call has to do.
 #[derive(Clone, Copy, Default)]
 pub struct Work {
@@ -52,9 +55,12 @@ impl Experience {
     /// Notes how long a call took on the device.
     pub fn of_device(&self, work: &Work, time: Duration) {
         if let Some(class) = work.class().filter(|_| work.seconds > 0.0) {
-            // The bits of positive numbers have the order of the numbers.
-            let speed = (work.seconds / time.as_secs_f64()) as f32;
-            self.device[class].fetch_max(speed.to_bits(), Ordering::Relaxed);
+            // The first call allocates memory that later ones find.
+            if self.device[class].fetch_max(TRIED, Ordering::Relaxed) >= TRIED {
+                // The bits of positive numbers have the order of the numbers.
+                let speed = (work.seconds / time.as_secs_f64()) as f32;
+                self.device[class].fetch_max(speed.to_bits(), Ordering::Relaxed);
+            }
         }
     }
 
@@ -79,5 +85,5 @@ impl Experience {
 
 fn known(table: &[AtomicU32; CLASSES], work: &Work) -> Option<f64> {
     let bits = table[work.class()?].load(Ordering::Relaxed);
-    (bits != 0).then(|| f64::from(f32::from_bits(bits)))
+    (bits > TRIED).then(|| f64::from(f32::from_bits(bits)))
 }
