@@ -123,4 +123,15 @@ fn the_host_takes_what_devices_would() {
     assert_eq!((needs.solves, needs.columns), (12, 1));
     assert_eq!(needs.solutions, (12 * 192 * dims().volume()) as u64);
     assert_eq!(needs.checkpoint, on_host.checkpoint + needs.solutions);
+
+    // Solutions of columns that are solved at once are not kept, however many propagators there are.
+    let at_once = |kappas: &[f64]| {
+        let mut job = self::job("block-cg", IterationPrecision::Double, Preconditioning::None);
+        job.command = Task::Spectrum;
+        job.action.kappa = Some(OneOrMore::More(kappas.to_vec()));
+        Needs::of(&job, &Team::host(), dims()).unwrap()
+    };
+    let [one, two] = [&[0.1][..], &[0.1, 0.12]].map(at_once);
+    assert_eq!((one.solves, one.columns, two.solves), (1, 12, 2));
+    assert_eq!((two.solutions, two.checkpoint), (2 * one.solutions, one.checkpoint));
 }

@@ -114,8 +114,8 @@ impl Needs {
         let labels = job.labels()?;
         let column = field(dims);
         let total = labels.concat().len();
-        // The solution of a single solve is its result.
-        let kept = if total > 1 { total as u64 * column } else { 0 };
+        // The solution of a single solve is its result. Columns that are solved at once are not kept.
+        let kept = if total > 1 && !job.solves_at_once() { total as u64 * column } else { 0 };
         let state = |solving: &Solving| -> u64 {
             match lattice.shards() {
                 [] => solving.fields.bytes_of_checkpoint(whole),
