@@ -281,11 +281,12 @@ __kernel __attribute__((reqd_work_group_size(WORK_ITEMS, 1, 1))) void gemm_mma(G
     const int warp_row = item / 32 % WARPS_M * WARP_M;
     const int warp_column = item / 32 / WARPS_M * WARP_N;
 
-    const ulong tile_rows = (m + TILE_M - 1) / TILE_M;
-    const ulong tile_columns = (n + TILE_N - 1) / TILE_N;
-    const ulong2 tile = tile_of_group(get_group_id(0), tile_rows, tile_columns);
+    const ulong2 tile = tile_of_launch(m, n);
     const ulong row = tile.s0 * TILE_M;
     const ulong column = tile.s1 * TILE_N;
+    if (TRIANGLE && (row >= m || column >= n)) {
+        return;
+    }
     const long rows = m - row;
     const long columns = n - column;
 
@@ -470,21 +471,36 @@ __kernel __attribute__((reqd_work_group_size(WORK_ITEMS, 1, 1))) void gemm_mma(G
     }
 
     __global element *c_tile = C_OF_BATCH + row + column * c_leading;
+#define ROW_OF_SUM(i, e) (warp_row + 16 * (i) + ROW_STEP * g + ROW_OF((e) / 2))
+#define COLUMN_OF_SUM(j, e) (warp_column + COLUMN_OF(j) + ROW_STEP * (2 * t + (e) % 2))
+#define IS_INSIDE(i, j, e)                                                                                      \
+    (ROW_OF_SUM(i, e) < rows && COLUMN_OF_SUM(j, e) < columns &&                                                \
+     IS_WANTED(row + ROW_OF_SUM(i, e), column + COLUMN_OF_SUM(j, e)))
 #pragma unroll
     for (int i = 0; i < MMAS_M; i++) {
+        element before[MMAS_N][4];
 #pragma unroll
         for (int j = 0; j < MMAS_N; j++) {
 #pragma unroll
             for (int e = 0; e < 4; e++) {
-                const int tile_row = warp_row + 16 * i + ROW_STEP * g + ROW_OF(e / 2);
-                const int tile_column = warp_column + COLUMN_OF(j) + ROW_STEP * (2 * t + e % 2);
-                if (tile_row < rows && tile_column < columns) {
+                const int reads = !is_zero(beta) && IS_INSIDE(i, j, e);
+                before[j][e] = reads ? c_tile[ROW_OF_SUM(i, e) + COLUMN_OF_SUM(j, e) * c_leading] : (element)0;
+            }
+        }
+#pragma unroll
+        for (int j = 0; j < MMAS_N; j++) {
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                if (IS_INSIDE(i, j, e)) {
+                    const int tile_row = ROW_OF_SUM(i, e);
+                    const int tile_column = COLUMN_OF_SUM(j, e);
 #if IS_COMPLEX
                     const element result = (element)(sum[i][j][0][e], sum[i][j][1][e]);
 #else
                     const element result = sum[i][j][0][e];
 #endif
-                    update(c_tile + tile_row + tile_column * c_leading, alpha, result, beta);
+                    store_result(c_tile + tile_row + tile_column * c_leading, row + tile_row, column + tile_column, alpha,
+                                 result, beta, before[j][e]);
                 }
             }
         }

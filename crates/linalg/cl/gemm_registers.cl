@@ -127,11 +127,12 @@ __kernel __attribute__((reqd_work_group_size(WORK_ITEMS, 1, 1))) void gemm_regis
     const int item_column = place / ITEMS_M;
 #endif
 
-    const ulong tile_rows = (m + TILE_M - 1) / TILE_M;
-    const ulong tile_columns = (n + TILE_N - 1) / TILE_N;
-    const ulong2 tile = tile_of_group(get_group_id(0), tile_rows, tile_columns);
+    const ulong2 tile = tile_of_launch(m, n);
     const ulong row = tile.s0 * TILE_M;
     const ulong column = tile.s1 * TILE_N;
+    if (TRIANGLE && (row >= m || column >= n)) {
+        return;
+    }
     const int rows = (int)min(m - row, (ulong)TILE_M);
     const int columns = (int)min(n - column, (ulong)TILE_N);
 
@@ -267,14 +268,24 @@ __kernel __attribute__((reqd_work_group_size(WORK_ITEMS, 1, 1))) void gemm_regis
 #endif
 
     __global element *c_tile = C_OF_BATCH + row + column * c_leading;
+#define ROW_OF_SUM(i) ((i) / VECTOR * ITEMS_M * VECTOR + item_row * VECTOR + (i) % VECTOR)
 #pragma unroll
     for (int j = 0; j < ITEM_N; j++) {
         const int tile_column = j / VECTOR * ITEMS_N * VECTOR + item_column * VECTOR + j % VECTOR;
+        element before[ITEM_M];
 #pragma unroll
         for (int i = 0; i < ITEM_M; i++) {
-            const int tile_row = i / VECTOR * ITEMS_M * VECTOR + item_row * VECTOR + i % VECTOR;
-            if (tile_row < rows && tile_column < columns) {
-                update(c_tile + tile_row + tile_column * c_leading, alpha, sum[i][j], beta);
+            const int tile_row = ROW_OF_SUM(i);
+            const int reads = !is_zero(beta) && tile_row < rows && tile_column < columns &&
+                              IS_WANTED(row + tile_row, column + tile_column);
+            before[i] = reads ? c_tile[tile_row + tile_column * c_leading] : (element)0;
+        }
+#pragma unroll
+        for (int i = 0; i < ITEM_M; i++) {
+            const int tile_row = ROW_OF_SUM(i);
+            if (tile_row < rows && tile_column < columns && IS_WANTED(row + tile_row, column + tile_column)) {
+                store_result(c_tile + tile_row + tile_column * c_leading, row + tile_row, column + tile_column, alpha,
+                             sum[i][j], beta, before[i]);
             }
         }
     }

@@ -10,7 +10,7 @@
 use super::block::Block;
 use super::completion::Completion;
 use super::error::{BlasError, BlasResult};
-use super::gemm::{self, GemmParams, Problem};
+use super::gemm::{self, GemmParams, Part, Problem};
 use super::level2::{check_device, check_extent, check_single};
 use super::matrix::{MatMut, MatRef, Order};
 use super::op::Op;
@@ -426,6 +426,13 @@ impl RankUpdate<'_> {
         beta: Factor<T>,
         c: Block<'_>,
     ) -> BlasResult<Completion> {
+        let wanted = Problem {
+            part: Part::triangle(self.lower == (c.order == Order::ColumnMajor), self.hermitian),
+            ..Problem::<T>::of_blocks(alpha, [left, right], beta, c)
+        };
+        if let Some(started) = gemm::start_part(self.device, wanted)? {
+            return Ok(started);
+        }
         let (n, factors, mut events) = (c.rows, Factors { left, right }, Vec::new());
         self.off_diagonal([alpha, beta], factors, c, &mut events)?;
         let whole = n / DIAGONAL_BLOCK;

@@ -3,6 +3,7 @@
 //! They are built on first use and kept by the device.
 
 use super::panels::{MOST_PACKED, PanelKernels};
+use super::part::Part;
 use super::problem::{Problem, Target, c_parameters, parameters};
 use super::tuning::{GemmTuning, Mma, Registers};
 use crate::completion::Completion;
@@ -17,16 +18,18 @@ pub(super) const ELEMENTS: &str = include_str!("../../cl/elements.cl");
 pub(super) const COMMON: &str = include_str!("../../cl/gemm.cl");
 /// The order of tiles, and copies that are only started.
 pub(super) const BANDS: &str = include_str!("../../cl/bands.cl");
+/// The tile of a work-group, and how results come to C.
+const PARTS: &str = include_str!("../../cl/parts.cl");
 pub(super) const ASYNC_COPIES: &str = include_str!("../../cl/async_copies.cl");
 const TEXTBOOK: KernelFamily =
     KernelFamily::new("gemm_textbook", &[ELEMENTS, COMMON, include_str!("../../cl/gemm_textbook.cl")]);
 const REGISTERS: KernelFamily = KernelFamily::new(
     "gemm_registers",
-    &[ELEMENTS, COMMON, BANDS, include_str!("../../cl/gemm_registers.cl")],
+    &[ELEMENTS, COMMON, BANDS, PARTS, include_str!("../../cl/gemm_registers.cl")],
 );
 const MMA: KernelFamily = KernelFamily::new(
     "gemm_mma",
-    &[ELEMENTS, COMMON, BANDS, ASYNC_COPIES, include_str!("../../cl/gemm_mma.cl")],
+    &[ELEMENTS, COMMON, BANDS, PARTS, ASYNC_COPIES, include_str!("../../cl/gemm_mma.cl")],
 );
 
 /// Edge of the textbook's work-groups.
@@ -42,11 +45,12 @@ struct Specialisation {
     conjugate: [bool; 2],
     /// Sums are cut.
     cut: bool,
+    part: Part,
 }
 
 impl Specialisation {
     /// Kernels that read the case from their arguments.
-    const ANY: Self = Self { transposed: [false; 2], conjugate: [false; 2], cut: false };
+    const ANY: Self = Self { transposed: [false; 2], conjugate: [false; 2], cut: false, part: Part::All };
 }
 
 /// The kernels of one variant.
@@ -98,13 +102,14 @@ impl<T: Element> Kernels<T> {
                     _ => [false; 2],
                 },
                 cut: problem.missing > 0,
+                part: problem.part,
             },
             _ => Specialisation::ANY,
         };
         let kernels = self.get(device, tuning, specialisation)?;
         let (m, n, count) = (problem.m, problem.n, problem.count);
         let tiles = |tile: [usize; 3], local: usize| {
-            let groups = m.div_ceil(tile[0]).saturating_mul(n.div_ceil(tile[1]));
+            let groups = problem.part.tiles([m, n], [tile[0], tile[1]]);
             Range::new([groups.saturating_mul(local), 1, count], [local, 1, 1])
         };
         match (&*kernels, tuning) {
@@ -256,4 +261,6 @@ fn tiled<T: Element>(
         .define("A_TRANSPOSED", u8::from(specialisation.transposed[0]))
         .define("B_TRANSPOSED", u8::from(specialisation.transposed[1]))
         .define("CUT", u8::from(specialisation.cut))
+        .define("TRIANGLE", specialisation.part.number())
+        .define("HERMITIAN", u8::from(specialisation.part.is_hermitian()))
 }

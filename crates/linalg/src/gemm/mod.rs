@@ -50,9 +50,11 @@ pub mod half;
 mod kernels;
 mod narrow;
 mod panels;
+mod part;
 mod problem;
 mod size;
 mod skinny;
+mod triangle;
 mod tunable;
 mod tuning;
 
@@ -68,7 +70,9 @@ use super::op::Op;
 use kernels::Kernels;
 use lattice_compute::scalar::{Element, Scalar};
 use lattice_compute::{Device, DeviceError};
+pub(super) use part::Part;
 pub(super) use problem::Problem;
+pub(super) use triangle::start_part;
 
 /// The way in which a product is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
