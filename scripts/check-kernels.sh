@@ -44,6 +44,7 @@ check lattice_linalg "$everything" factor::eigen::level factor::eigen::values fa
 # Oclgrind 21.10 itself crashes where it notes that the host has written pinned memory (Uninitialized::hostMemoryStore, MemoryPool::alloc).
 # It also takes no two kernels at once, as devices that share densities have them.
 check potentials '--data-races --check-api' --skip devices_share --skip slabs_through
+check lattice_linalg "$everything" gemm::triangle factor::qr::kernels factor::lu::kernels
 check mixed "$everything"
 check xc_properties "$everything" the_order_of_points
 check sparse_solves "$everything" preconditioners_are_what_they_claim a_cycle_is_symmetric devices_make_the_levels

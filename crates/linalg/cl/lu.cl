@@ -3,8 +3,9 @@
 // The host defines WIDTH, the most columns of a panel, and PANEL_ITEMS, the work-items of a group, a power of two. Element (i, j) of an
 // operand lies i * down + j * across elements behind its first.
 
-// The largest size of all work-items and its place, in element 0 of `sizes` and `places`: the lowest place among equal ones.
-static inline void best_of_items(__local real *sizes, __local uint *places, real size, uint place, uint item) {
+// The largest size of all work-items and its place, in element 0 of `sizes` and `places`: the lowest place among equal ones. A call would take the
+// rows out of the registers of those who keep them there.
+static inline __attribute__((always_inline)) void best_of_items(__local real *sizes, __local uint *places, real size, uint place, uint item) {
     barrier(CLK_LOCAL_MEM_FENCE);
     sizes[item] = size;
     places[item] = place;
@@ -147,6 +148,180 @@ panel_steps(uint m, uint width, uint first_step, uint last_step, uint count, __g
         }
         if (search + 1 < last_step) {
             meet(arrived + arrived_offset, (search + 1 - first_step) * groups, groups);
+        }
+    }
+}
+
+// The same for panels of at most PANEL_ITEMS rows in a group: a work-item keeps its row in registers from the first of the steps to the last. The rows of
+// the exchange alone go through memory. Numbers and their order are those of panel_steps.
+__kernel __attribute__((reqd_work_group_size(PANEL_ITEMS, 1, 1))) void
+panel_in_registers(uint m, uint width, uint first_step, uint last_step, uint count, __global element *a, ulong a_offset, ulong a_down,
+                   ulong a_across, __global element *rows, __global real *sizes, __global uint *places,
+                   __global uint *pivots, ulong pivots_offset, uint first, __global uint *info,
+                   __global uint *arrived, ulong arrived_offset) {
+    // The pivot's row and the row that it changes places with, as they come from other groups and as they leave this one.
+    __local element pivot_row[WIDTH];
+    __local element row_in_place[WIDTH];
+    __local element leaving[2 * WIDTH];
+    __local real best_sizes[PANEL_ITEMS];
+    __local uint best_places[PANEL_ITEMS];
+    const uint item = get_local_id(0);
+    const uint group = get_group_id(0);
+    const uint groups = get_num_groups(0);
+    const uint begin = group * PANEL_ITEMS;
+    const uint i = begin + item;
+    __global element *row = a + a_offset + min(i, m - 1) * a_down;
+    element x[WIDTH];
+    // The element in the column that is searched, or finished.
+    element current = (element)0;
+#pragma unroll
+    for (uint k = 0; k < WIDTH; k++) {
+        x[k] = i < m && k < width ? row[k * a_across] : (element)0;
+        if (k == (first_step > 0 ? first_step - 1 : 0)) {
+            current = x[k];
+        }
+    }
+    for (uint search = first_step; search < last_step; search++) {
+        const uint from = search % 2;
+        const uint to = 1 - from;
+        uint column = 0;
+        uint pivot = 0;
+        if (search > 0) {
+            column = search - 1;
+            pivot = column;
+            real largest = (real)-1;
+            uint winner = groups;
+            for (uint other = item; other < groups; other += PANEL_ITEMS) {
+                const real size = sizes[from * groups + other];
+                if (size > largest) {
+                    largest = size;
+                    winner = other;
+                }
+            }
+            for (uint k = item; k < width; k += PANEL_ITEMS) {
+                row_in_place[k] = rows[(from * (groups + 1) + groups) * WIDTH + k];
+            }
+            best_of_items(best_sizes, best_places, largest, winner, item);
+            uint new_row = groups;
+            if (best_sizes[0] >= (real)0) {
+                new_row = best_places[0];
+                pivot = places[from * groups + new_row];
+            }
+            for (uint k = item; k < width; k += PANEL_ITEMS) {
+                pivot_row[k] = rows[(from * (groups + 1) + new_row) * WIDTH + k];
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (search > 0) {
+            const bool eliminates = !is_zero(pivot_row[column]);
+            if (group == 0 && item == 0) {
+                pivots[pivots_offset + column] = first + pivot;
+                if (!eliminates && info[0] == 0) {
+                    info[0] = first + column + 1;
+                }
+            }
+            if (pivot != column && (i == column || i == pivot)) {
+                __local const element *other = i == column ? pivot_row : row_in_place;
+#pragma unroll
+                for (uint k = 0; k < WIDTH; k++) {
+                    if (k < width) {
+                        x[k] = other[k];
+                    }
+                }
+                current = other[column];
+            }
+            if (i > column && eliminates) {
+                const element factor = divide(current, pivot_row[column]);
+#pragma unroll
+                for (uint k = 0; k < WIDTH; k++) {
+                    if (k == column) {
+                        x[k] = factor;
+                    }
+                    if (k > column && k < width) {
+                        x[k] = x[k] - multiply(factor, pivot_row[k]);
+                    }
+                }
+            }
+#pragma unroll
+            for (uint k = 0; k < WIDTH; k++) {
+                if (k == search) {
+                    current = x[k];
+                }
+            }
+        }
+
+        const real size = search < count && i < m && i >= search ? size_of(current) : (real)-1;
+        best_of_items(best_sizes, best_places, size >= (real)0 ? size : (real)-1, size >= (real)0 ? i : m, item);
+        const uint place = best_places[0];
+        if (search < count && (i == place || i == search)) {
+#pragma unroll
+            for (uint k = 0; k < WIDTH; k++) {
+                if (i == place) {
+                    leaving[k] = x[k];
+                }
+                if (i == search) {
+                    leaving[WIDTH + k] = x[k];
+                }
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (search < count) {
+            if (item == 0) {
+                sizes[to * groups + group] = best_sizes[0];
+                places[to * groups + group] = place;
+            }
+            for (uint k = item; k < 2 * WIDTH; k += PANEL_ITEMS) {
+                if (k < WIDTH ? place < m : begin <= search && search < begin + PANEL_ITEMS) {
+                    rows[(to * (groups + 1) + (k < WIDTH ? group : groups)) * WIDTH + k % WIDTH] = leaving[k];
+                }
+            }
+        }
+        if (search + 1 < last_step) {
+            meet(arrived + arrived_offset, (search + 1 - first_step) * groups, groups);
+        }
+    }
+#pragma unroll
+    for (uint k = 0; k < WIDTH; k++) {
+        if (i < m && k < width) {
+            row[k * a_across] = x[k];
+        }
+    }
+}
+
+// X = L^-1 X with the triangle L below a diagonal of ones, of at most WIDTH rows. A work-item has a column.
+__kernel __attribute__((reqd_work_group_size(PANEL_ITEMS, 1, 1))) void
+substitute(uint size, ulong columns, __global const element *l, ulong l_offset, ulong l_down, ulong l_across,
+           __global element *x, ulong x_offset, ulong x_down, ulong x_across) {
+    __local element lower[WIDTH * WIDTH];
+    for (uint index = get_local_id(0); index < WIDTH * WIDTH; index += PANEL_ITEMS) {
+        const uint i = index % WIDTH;
+        const uint k = index / WIDTH;
+        lower[index] = k < i && i < size ? l[l_offset + i * l_down + k * l_across] : (element)0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const ulong j = get_global_id(0);
+    if (j >= columns) {
+        return;
+    }
+    __global element *column = x + x_offset + j * x_across;
+    element y[WIDTH];
+#pragma unroll
+    for (uint i = 0; i < WIDTH; i++) {
+        y[i] = i < size ? column[i * x_down] : (element)0;
+    }
+#pragma unroll
+    for (uint k = 0; k < WIDTH; k++) {
+#pragma unroll
+        for (uint i = 0; i < WIDTH; i++) {
+            if (k < i && i < size) {
+                y[i] -= multiply(lower[i + k * WIDTH], y[k]);
+            }
+        }
+    }
+#pragma unroll
+    for (uint i = 0; i < WIDTH; i++) {
+        if (i < size) {
+            column[i * x_down] = y[i];
         }
     }
 }

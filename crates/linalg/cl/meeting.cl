@@ -5,7 +5,7 @@
 //
 // `arrived` is 0 before the launch, and `wanted` is the number of groups times the number of meetings so far, this one included. What was
 // written before the meeting is read by all groups after it.
-static inline void meet(__global uint *arrived, uint wanted, uint groups) {
+static inline __attribute__((always_inline)) void meet(__global uint *arrived, uint wanted, uint groups) {
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 #ifdef INLINE_PTX
     if (groups > 1) {

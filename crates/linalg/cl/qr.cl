@@ -1,6 +1,6 @@
 // Columns of A = Q R by Householder's reflectors, and what products need to apply them.
 //
-// The host defines WIDTH, the most columns of a panel, ROWS and SLOTS. A work-group of a panel has ROWS * SLOTS work-items. Element (i, j)
+// The host defines WIDTH, the most columns of a panel, ROWS, SLOTS and KEPT. A work-group of a panel has ROWS * SLOTS work-items. Element (i, j)
 // of an operand lies i * down + j * across elements behind its first. A reflector is H = 1 - tau v vᴴ with v = (0, …, 0, 1, v_{c+1}, …), and
 // Hᴴ makes a real number of what it finds in column c from row c on. Sums of squares are kept in double.
 
@@ -165,6 +165,176 @@ reflect(uint m, uint width, uint first_stage, uint last_stage, __global element 
         }
         if (stage + 1 < last_stage) {
             meet(arrived + arrived_offset, (stage + 1 - first_stage) * groups, groups);
+        }
+    }
+}
+
+// The same for at most KEPT * ROWS rows in a group: work-items keep their elements in registers from the first of the stages to the last. Numbers
+// and their order are those of `reflect`.
+__kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
+reflect_in_registers(uint m, uint width, uint first_stage, uint last_stage, __global element *a, ulong a_offset, ulong a_down,
+                     ulong a_across, __global double *dots, __global element *pivot_rows, __global element *tau,
+                     ulong tau_offset, __global uint *arrived, ulong arrived_offset) {
+    __local wide sums[WIDTH * LANES];
+    __local element updates[WIDTH];
+    __local element pivot_row[WIDTH];
+    __local element old_column[KEPT * ROWS];
+    __local element new_column[KEPT * ROWS];
+    const uint item = get_local_id(0);
+    const uint lane = item % ROWS;
+    const uint slot = item / ROWS;
+    const uint group = get_group_id(0);
+    const uint groups = get_num_groups(0);
+    const uint share = (m + groups - 1) / groups;
+    const uint begin = min(group * share, m);
+    const uint end = min(begin + share, m);
+    __global element *matrix = a + a_offset;
+    __global wide *partial = (__global wide *)dots;
+    element x[KEPT][COLUMNS_OF_SLOT];
+#pragma unroll
+    for (uint q = 0; q < KEPT; q++) {
+#pragma unroll
+        for (uint n = 0; n < COLUMNS_OF_SLOT; n++) {
+            const uint i = begin + q * ROWS + lane;
+            const uint k = slot + n * SLOTS;
+            x[q][n] = i < end && k < width ? matrix[i * a_down + k * a_across] : (element)0;
+        }
+    }
+    for (uint stage = first_stage; stage < last_stage; stage++) {
+        const uint from = stage % 2;
+        const uint to = 1 - from;
+        const bool finishes = stage > 0;
+        const bool searches = stage < width;
+        const uint column = finishes ? stage - 1 : 0;
+
+        if (finishes) {
+            for (uint index = item; index < WIDTH * PARTS; index += ITEMS) {
+                const uint k = index % WIDTH;
+                const uint part = index / WIDTH;
+                wide sum = wide_of(0.0, 0.0);
+                if (k >= column && k < width) {
+                    for (uint other = part; other < groups; other += PARTS) {
+                        sum += partial[(from * groups + other) * WIDTH + k];
+                    }
+                }
+                sums[k * LANES + part] = sum;
+            }
+            for (uint k = column + item; k < width; k += ITEMS) {
+                pivot_row[k] = pivot_rows[from * WIDTH + k];
+            }
+        }
+#pragma unroll
+        for (uint q = 0; q < KEPT; q++) {
+#pragma unroll
+            for (uint n = 0; n < COLUMNS_OF_SLOT; n++) {
+                const uint k = slot + n * SLOTS;
+                if (finishes && k == column) {
+                    old_column[q * ROWS + lane] = x[q][n];
+                }
+                if (searches && k == stage) {
+                    new_column[q * ROWS + lane] = x[q][n];
+                }
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        wide scale = wide_of(0.0, 0.0);
+        double beta = 0.0;
+        if (finishes) {
+            const wide alpha = widened(pivot_row[column]);
+            double below = 0.0;
+            for (uint part = 0; part < PARTS; part++) {
+                below += first_part(sums[column * LANES + part]);
+            }
+            const double re = first_part(alpha);
+            const double im = second_part(alpha);
+            wide factor = wide_of(0.0, 0.0);
+            beta = re;
+            if (below != 0.0 || im != 0.0) {
+                beta = -copysign(sqrt(re * re + im * im + below), re);
+                factor = wide_of((beta - re) / beta, -im / beta);
+                scale = reciprocal(alpha - wide_of(beta, 0.0));
+            }
+            for (uint k = column + 1 + item; k < width; k += ITEMS) {
+                wide sum = wide_of(0.0, 0.0);
+                for (uint part = 0; part < PARTS; part++) {
+                    sum += sums[k * LANES + part];
+                }
+                const wide product = widened(pivot_row[k]) + times(conjugated(scale), sum);
+                updates[k] = narrowed(times(conjugated(factor), product));
+            }
+            if (group == 0 && item == 0) {
+                tau[tau_offset + column] = narrowed(factor);
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+
+        wide own[COLUMNS_OF_SLOT];
+#pragma unroll
+        for (uint n = 0; n < COLUMNS_OF_SLOT; n++) {
+            own[n] = wide_of(0.0, 0.0);
+        }
+#pragma unroll
+        for (uint q = 0; q < KEPT; q++) {
+            const uint i = begin + q * ROWS + lane;
+            if (i < end && (!finishes || i >= column)) {
+                element v = (element)0;
+                if (finishes) {
+                    v = i == column ? narrowed(wide_of(1.0, 0.0))
+                                    : narrowed(times(scale, widened(old_column[q * ROWS + lane])));
+                }
+                const bool counts = searches && i > stage;
+                wide conjugate = wide_of(0.0, 0.0);
+                if (counts) {
+                    const element found = new_column[q * ROWS + lane];
+                    conjugate = conjugated(widened(finishes ? found - multiply(v, updates[stage]) : found));
+                }
+#pragma unroll
+                for (uint n = 0; n < COLUMNS_OF_SLOT; n++) {
+                    const uint k = slot + n * SLOTS;
+                    if (k < width && finishes && k == column) {
+                        x[q][n] = i == column ? narrowed(wide_of(beta, 0.0)) : v;
+                    } else if (k < width && k >= stage) {
+                        if (finishes) {
+                            x[q][n] -= multiply(v, updates[k]);
+                        }
+                        if (counts) {
+                            own[n] += times(conjugate, widened(x[q][n]));
+                        }
+                        if (i == stage) {
+                            pivot_rows[to * WIDTH + k] = x[q][n];
+                        }
+                    }
+                }
+            }
+        }
+#pragma unroll
+        for (uint n = 0; n < COLUMNS_OF_SLOT; n++) {
+            if (slot + n * SLOTS < WIDTH) {
+                sums[(slot + n * SLOTS) * LANES + lane] = own[n];
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        // After the last column there is nothing to sum up.
+        for (uint k = stage + item; k < width; k += ITEMS) {
+            wide sum = wide_of(0.0, 0.0);
+            for (uint other = 0; other < ROWS; other++) {
+                sum += sums[k * LANES + other];
+            }
+            partial[(to * groups + group) * WIDTH + k] = sum;
+        }
+        if (stage + 1 < last_stage) {
+            meet(arrived + arrived_offset, (stage + 1 - first_stage) * groups, groups);
+        }
+    }
+#pragma unroll
+    for (uint q = 0; q < KEPT; q++) {
+#pragma unroll
+        for (uint n = 0; n < COLUMNS_OF_SLOT; n++) {
+            const uint i = begin + q * ROWS + lane;
+            const uint k = slot + n * SLOTS;
+            if (i < end && k < width) {
+                matrix[i * a_down + k * a_across] = x[q][n];
+            }
         }
     }
 }

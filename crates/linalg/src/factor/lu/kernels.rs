@@ -6,8 +6,7 @@ use crate::matrix::Order;
 use crate::triangular::TRIANGLE_SOURCES;
 use lattice_compute::scalar::Element;
 use lattice_compute::{
-    Argument, Buffer, Device, DeviceKind, Event, Kernel, KernelFamily, KernelKey, Parameter, Profiling,
-    Range, Result,
+    Argument, Device, DeviceKind, Event, Kernel, KernelFamily, KernelKey, Parameter, Profiling, Range, Result,
 };
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -32,17 +31,19 @@ struct Shape {
     least_rows: usize,
     /// Most groups.
     groups: usize,
+    /// Work-items keep a row each in registers, if there are enough of them.
+    keeps_rows: bool,
 }
 
 impl Shape {
     fn of(device: &Device) -> Self {
         let info = device.info();
         if info.kind == DeviceKind::Cpu {
-            return Self { items: 16, least_rows: 128, groups: info.compute_units };
+            return Self { items: 16, least_rows: 128, groups: info.compute_units, keeps_rows: false };
         }
         // A power of two, for the sums in a tree.
         let items = 1 << info.max_work_group_size.clamp(1, 128).ilog2();
-        Self { items, least_rows: items, groups: info.compute_units.clamp(1, 128) }
+        Self { items, least_rows: items, groups: info.compute_units.clamp(1, 128), keeps_rows: true }
     }
 }
 
@@ -50,6 +51,8 @@ impl Shape {
 pub(super) struct Kernels<T> {
     shape: Shape,
     panel_steps: Kernel,
+    panel_in_registers: Kernel,
+    substitute: Kernel,
     trace_exchanges: Kernel,
     move_rows: Kernel,
     element: PhantomData<T>,
@@ -92,6 +95,16 @@ impl<T: Element> Kernels<T> {
             Parameter::output::<u32>("info"),
             Parameter::output_view::<u32>("arrived"),
         ];
+        let substitution = [
+            count("size"),
+            number("columns"),
+            Parameter::input_view::<T>("l"),
+            number("l_down"),
+            number("l_across"),
+            Parameter::output_view::<T>("x"),
+            number("x_down"),
+            number("x_across"),
+        ];
         let trace = [
             count("m"),
             count("count"),
@@ -116,6 +129,8 @@ impl<T: Element> Kernels<T> {
         Ok(Self {
             shape,
             panel_steps: program.kernel("panel_steps", &panel)?,
+            substitute: program.kernel("substitute", &substitution)?,
+            panel_in_registers: program.kernel("panel_in_registers", &panel)?,
             trace_exchanges: program.kernel("trace_exchanges", &trace)?,
             move_rows: program.kernel("move_rows", &moving)?,
             element: PhantomData,
@@ -125,36 +140,51 @@ impl<T: Element> Kernels<T> {
     /// Starts P A = L U of a panel of at most [`WIDTH`] columns.
     ///
     /// Each column is a step, and another one searches the first pivot. Only the last launch has an
-    /// event, unless the device is profiled.
+    /// event, unless the device is profiled. `arrived` is a zero that the panel counts groups with.
     pub fn panel(
         &self,
         device: &Device,
         a: Block<'_>,
         pivots: Pivots<'_>,
-        info: Argument<'_>,
+        [info, arrived]: [Argument<'_>; 2],
         events: &mut Vec<Event>,
     ) -> Result<()> {
-        let Shape { items, least_rows, groups } = self.shape;
-        let groups = a.rows.div_ceil(least_rows).clamp(1, groups);
+        let Shape { items, least_rows, groups, keeps_rows } = self.shape;
+        let (groups, kernel) = if keeps_rows && a.rows <= groups * items {
+            (a.rows.div_ceil(items), &self.panel_in_registers)
+        } else {
+            (a.rows.div_ceil(least_rows).clamp(1, groups), &self.panel_steps)
+        };
         let mut rows = device.scratch::<T>(2 * (groups + 1) * WIDTH)?;
         let mut sizes = device.scratch::<T::Real>(2 * groups)?;
         let mut places = device.scratch::<u32>(2 * groups)?;
         let range = Range::groups(groups, items);
-        let mut arrived = Buffer::<u32>::zeroed(device, 1)?;
         for steps in launches(device, groups, pivots.count + 1) {
             let counts = [a.rows, a.columns, steps.start, steps.end, pivots.count];
             let counts = counts.map(|count| Argument::value(count as u32));
             let workspace = [rows.output(), sizes.output(), places.output()];
-            let outcome =
-                [pivots.rows, Argument::value(pivots.first as u32), info, arrived.view_mut().into()];
+            let outcome = [pivots.rows, Argument::value(pivots.first as u32), info, arrived];
             let arguments = [&counts[..], &a.arguments(), &workspace, &outcome].concat();
             if steps.end > pivots.count || device.profiling() == Profiling::On {
-                events.push(self.panel_steps.launch(range, &arguments)?);
+                events.push(kernel.launch(range, &arguments)?);
             } else {
-                self.panel_steps.start(range, &arguments)?;
+                kernel.start(range, &arguments)?;
             }
         }
         Ok(())
+    }
+
+    /// Most rows of a triangle for which a substitution is faster than products with inverses.
+    pub fn most_substituted(&self) -> usize {
+        // Groups of few work-items belong to processors.
+        if self.shape.keeps_rows { 2 * WIDTH } else { 0 }
+    }
+
+    /// Starts X = L⁻¹ X with a triangle below a diagonal of ones, of at most [`WIDTH`] rows.
+    pub fn substitute(&self, l: Block<'_>, x: Block<'_>) -> Result<Event> {
+        let counts = [Argument::value(x.rows as u32), Argument::value(x.columns as u64)];
+        let arguments = [&counts[..], &l.arguments(), &x.arguments()].concat();
+        self.substitute.launch(Range::covering(x.columns, self.shape.items), &arguments)
     }
 
     /// Starts the exchanges of rows of X, or undoes them, last first.
@@ -196,7 +226,7 @@ mod tests {
     use super::*;
     use crate::host;
     use crate::matrix::MatrixLayout;
-    use lattice_compute::{CacheMode, DeviceOptions, discover};
+    use lattice_compute::{Buffer, CacheMode, DeviceOptions, discover};
 
     #[test]
     fn a_panel_is_factorised_however_groups_share_its_rows() {
@@ -204,11 +234,14 @@ mod tests {
         for found in discover().devices.into_iter().filter(|found| found.info.fp64) {
             let device = Device::open(&found, &options).unwrap();
             for shape in [
-                Shape { items: 8, least_rows: 1, groups: 9 },
-                Shape { items: 64, least_rows: 64, groups: 128 },
+                Shape { items: 8, least_rows: 1, groups: 9, keeps_rows: false },
+                Shape { items: 64, least_rows: 64, groups: 128, keeps_rows: false },
+                Shape { items: 128, least_rows: 128, groups: 2, keeps_rows: true },
+                Shape { items: 64, least_rows: 64, groups: 4, keeps_rows: true },
+                Shape { items: 8, least_rows: 8, groups: 25, keeps_rows: true },
             ] {
                 let kernels = Kernels::<f64>::with(&device, shape).unwrap();
-                for (rows, columns) in [(1, 1), (200, 32), (33, 7), (5, 9)] {
+                for (rows, columns) in [(1, 1), (157, 32), (200, 32), (33, 7), (5, 9)] {
                     let number = |k: usize| (0.7 * k as f64 * k as f64).cos();
                     let a: Vec<f64> = (0..rows * columns).map(number).collect();
                     let mut buffer = Buffer::from_slice(&device, &a).unwrap();
@@ -217,7 +250,9 @@ mod tests {
                     let mut info = Buffer::<u32>::zeroed(&device, 1).unwrap();
                     let block = Block::at((&mut buffer).into(), &MatrixLayout::column_major(rows, columns));
                     let to = Pivots { rows: (&mut pivots).into(), count, first: 1000 };
-                    kernels.panel(&device, block, to, (&mut info).into(), &mut Vec::new()).unwrap();
+                    let mut arrived = Buffer::<u32>::zeroed(&device, 1).unwrap();
+                    let counts = [(&mut info).into(), arrived.view_mut().into()];
+                    kernels.panel(&device, block, to, counts, &mut Vec::new()).unwrap();
                     let mut twin = a.clone();
                     let (expected, _) = host::lu::factorise(rows, &mut twin);
                     let expected: Vec<u32> = expected.into_iter().map(|row| row + 1000).collect();
@@ -233,6 +268,33 @@ mod tests {
                     kernels.exchange(&device, block, pivots, false, &mut events).unwrap();
                     kernels.exchange(&device, block, pivots, true, &mut events).unwrap();
                     assert_eq!(buffer.to_vec().unwrap(), found);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_substitution_is_undone_by_a_product() {
+        let options = DeviceOptions { cache: CacheMode::Off, ..DeviceOptions::default() };
+        for found in discover().devices.into_iter().filter(|found| found.info.fp64) {
+            let device = Device::open(&found, &options).unwrap();
+            let shape = Shape { items: 8, least_rows: 8, groups: 1, keeps_rows: true };
+            let kernels = Kernels::<f64>::with(&device, shape).unwrap();
+            for (n, columns) in [(1, 3), (32, 9), (17, 8)] {
+                let number = |k: usize| (0.7 * k as f64 * k as f64).cos() / 4.0;
+                // The diagonal and what is above it do not count.
+                let l = |i: usize, k: usize| if k < i { number(i + 40 * k) } else { f64::NAN };
+                let lower: Vec<f64> = (0..n * n).map(|p| l(p % n, p / n)).collect();
+                let b: Vec<f64> = (0..n * columns).map(|p| number(p + 7)).collect();
+                let lower = Buffer::from_slice(&device, &lower).unwrap();
+                let mut x = Buffer::from_slice(&device, &b).unwrap();
+                let triangle = Block::at((&lower).into(), &MatrixLayout::column_major(n, n));
+                let to = Block::at((&mut x).into(), &MatrixLayout::column_major(n, columns));
+                kernels.substitute(triangle, to).unwrap();
+                let x = x.to_vec().unwrap();
+                for (i, j) in (0..n).flat_map(|i| (0..columns).map(move |j| (i, j))) {
+                    let sum = x[i + j * n] + (0..i).map(|k| l(i, k) * x[k + j * n]).sum::<f64>();
+                    assert!((sum - b[i + j * n]).abs() < 1e-13, "({i}, {j}) of {n}×{columns}");
                 }
             }
         }

@@ -22,7 +22,7 @@ use crate::op::Op;
 use crate::triangular::{Kernels as TriangleKernels, Triangular, solve, trsm};
 use kernels::{Kernels, Pivots, WIDTH};
 use lattice_compute::scalar::{Element, Scalar};
-use lattice_compute::{Argument, BufferView, BufferViewMut, Device, Event};
+use lattice_compute::{Argument, Buffer, BufferView, BufferViewMut, Device, Event};
 use std::ops::Range;
 
 /// Starts P A = L U, with L and U in the place of A.
@@ -53,7 +53,9 @@ pub fn getrf<'p, T: Element>(
     let mut events = Vec::new();
     let matrix = Block::of_mut(a);
     if count > 0 {
-        let work = Factorisation { device: &device, matrix, pivots: pivots.into(), info: word.argument() };
+        let mut arrived = Buffer::<u32>::zeroed(&device, count.div_ceil(WIDTH))?;
+        let (info, arrived) = (word.argument(), arrived.view_mut().into());
+        let work = Factorisation { device: &device, matrix, pivots: pivots.into(), info, arrived };
         work.columns::<T>(0..count, &mut events)?;
         // The columns behind a square matrix are rows of U.
         work.finish::<T>(0..count, count..matrix.columns, &mut events)?;
@@ -67,6 +69,8 @@ struct Factorisation<'a> {
     matrix: Block<'a>,
     pivots: Argument<'a>,
     info: Argument<'a>,
+    /// A zero for each panel, with which its work-groups count each other.
+    arrived: Argument<'a>,
 }
 
 impl Factorisation<'_> {
@@ -77,11 +81,12 @@ impl Factorisation<'_> {
 
     /// Starts the factorisation of these columns, to which nothing is to be added.
     fn columns<T: Element>(&self, range: Range<usize>, events: &mut Vec<Event>) -> BlasResult<()> {
-        let Self { device, matrix, info, .. } = *self;
+        let Self { device, matrix, info, arrived, .. } = *self;
         if range.len() <= WIDTH {
             let panel = matrix.part(range.start..matrix.rows, range.clone());
             let kernels = Kernels::<T>::of(device)?;
-            return Ok(kernels.panel(device, panel, self.pivots(&range), info, events)?);
+            let counts = [info, arrived.skip(range.start / WIDTH)];
+            return Ok(kernels.panel(device, panel, self.pivots(&range), counts, events)?);
         }
         let middle = range.start + (range.len() / 2).next_multiple_of(WIDTH);
         let (first, second) = (range.start..middle, middle..range.end);
@@ -104,16 +109,46 @@ impl Factorisation<'_> {
             return Ok(());
         }
         let right = matrix.part(done.start..matrix.rows, rest.clone());
-        Kernels::<T>::of(device)?.exchange(device, right, self.pivots(&done), false, events)?;
+        let kernels = Kernels::<T>::of(device)?;
+        kernels.exchange(device, right, self.pivots(&done), false, events)?;
         let beside = matrix.part(done.clone(), rest.clone());
-        let factor = matrix.part(done.clone(), done.clone());
-        let tri = Triangular { matrix: factor, lower: true, conjugate: false };
-        solve::<T>(device, tri, Diagonal::Ones, 1.factor().keeping(), beside, events)?;
+        if done.len() <= kernels.most_substituted() {
+            self.substitute::<T>(&kernels, done.clone(), rest.clone(), events)?;
+        } else {
+            let factor = matrix.part(done.clone(), done.clone());
+            let tri = Triangular { matrix: factor, lower: true, conjugate: false };
+            solve::<T>(device, tri, Diagonal::Ones, 1.factor().keeping(), beside, events)?;
+        }
         let below = done.end..matrix.rows;
         let factors = [(matrix.part(below.clone(), done), false), (beside, false)];
         let product = multiply_blocks::<T>(device, -1, factors, 1, matrix.part(below, rest))?;
         events.extend(product.into_events());
         Ok(())
+    }
+
+    /// Starts rows of U in the columns `rest`, by substitutions of at most [`WIDTH`] rows.
+    fn substitute<T: Element>(
+        &self,
+        kernels: &Kernels<T>,
+        done: Range<usize>,
+        rest: Range<usize>,
+        events: &mut Vec<Event>,
+    ) -> BlasResult<()> {
+        let Self { device, matrix, .. } = *self;
+        if done.len() <= WIDTH {
+            let factor = matrix.part(done.clone(), done.clone());
+            events.push(kernels.substitute(factor, matrix.part(done, rest))?);
+            return Ok(());
+        }
+        let middle = done.start + WIDTH;
+        let (first, second) = (done.start..middle, middle..done.end);
+        self.substitute(kernels, first.clone(), rest.clone(), events)?;
+        let left = (matrix.part(second.clone(), first.clone()), false);
+        let factors = [left, (matrix.part(first, rest.clone()), false)];
+        let product =
+            multiply_blocks::<T>(device, -1, factors, 1, matrix.part(second.clone(), rest.clone()))?;
+        events.extend(product.into_events());
+        self.substitute(kernels, second, rest, events)
     }
 }
 
@@ -206,4 +241,35 @@ pub fn gesv<'p, T: Element>(
     let mut info = getrf(a.reborrow(), pivots.reborrow())?;
     info.keep_unless_solved(b, |b| getrs(Op::N, a.as_ref(), pivots.as_view(), b))?;
     Ok(info)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host;
+    use crate::matrix::MatrixLayout;
+    use lattice_compute::{CacheMode, DeviceKind, DeviceOptions, discover};
+
+    /// Panels in registers, substitutions and updates of GPUs, on every device.
+    #[test]
+    fn the_way_of_gpus_has_the_factors_of_the_twin() {
+        let options = DeviceOptions { cache: CacheMode::Off, ..DeviceOptions::default() };
+        for mut found in discover().devices.into_iter().filter(|found| found.info.fp64) {
+            found.info.kind = DeviceKind::Gpu;
+            let device = Device::open(&found, &options).unwrap();
+            let (rows, columns) = (157, 131);
+            let number = |k: usize| (0.7 * k as f64 * k as f64).cos();
+            let a: Vec<f64> = (0..rows * columns).map(number).collect();
+            let mut buffer = Buffer::from_slice(&device, &a).unwrap();
+            let mut pivots = Buffer::<u32>::zeroed(&device, columns).unwrap();
+            let matrix = MatMut::new(&mut buffer, MatrixLayout::column_major(rows, columns)).unwrap();
+            assert_eq!(getrf(matrix, &mut pivots).unwrap().wait().unwrap(), 0);
+            let mut twin = a.clone();
+            let (expected, _) = host::lu::factorise(rows, &mut twin);
+            assert_eq!(pivots.to_vec().unwrap(), expected);
+            let found = buffer.to_vec().unwrap();
+            let error = found.iter().zip(&twin).map(|(f, t)| (f - t).abs()).fold(0.0, f64::max);
+            assert!(error < 1e-11, "{error:e}");
+        }
+    }
 }

@@ -5,8 +5,7 @@ use crate::factor::meeting::{MEETING, launches};
 use crate::triangular::TRIANGLE_SOURCES;
 use lattice_compute::scalar::Element;
 use lattice_compute::{
-    Argument, Buffer, Device, DeviceKind, Event, Kernel, KernelFamily, KernelKey, Parameter, Profiling,
-    Range, Result,
+    Argument, Device, DeviceKind, Event, Kernel, KernelFamily, KernelKey, Parameter, Profiling, Range, Result,
 };
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -25,6 +24,9 @@ const QR: KernelFamily = KernelFamily::new(
 /// Most columns of a panel.
 pub(super) const WIDTH: usize = 32;
 
+/// Most rows that a work-item keeps its elements of in registers.
+const MOST_KEPT: usize = 4;
+
 /// Edge of the work-groups that copy.
 const TILE: usize = 16;
 
@@ -39,13 +41,15 @@ struct Shape {
     least_rows: usize,
     /// Most groups.
     groups: usize,
+    /// Rows that a work-item keeps its elements of in registers, if groups have no more.
+    kept: usize,
 }
 
 impl Shape {
     fn of(device: &Device) -> Self {
         let info = device.info();
         if info.kind == DeviceKind::Cpu {
-            return Self { rows: 16, slots: 1, least_rows: 128, groups: info.compute_units };
+            return Self { rows: 16, slots: 1, least_rows: 128, groups: info.compute_units, kept: 0 };
         }
         let slots = (info.max_work_group_size / 32).clamp(1, 8);
         Self {
@@ -53,6 +57,7 @@ impl Shape {
             slots,
             least_rows: 32,
             groups: info.compute_units.clamp(1, 128),
+            kept: MOST_KEPT,
         }
     }
 
@@ -65,6 +70,7 @@ impl Shape {
 pub(in crate::factor) struct Kernels<T> {
     shape: Shape,
     reflect: Kernel,
+    reflect_in_registers: Kernel,
     spread_reflectors: Kernel,
     set_reciprocals: Kernel,
     column_factors: Kernel,
@@ -83,7 +89,8 @@ impl<T: Element> Kernels<T> {
         let key = KernelKey::of_element::<T>(QR)
             .define("WIDTH", WIDTH)
             .define("ROWS", shape.rows)
-            .define("SLOTS", shape.slots);
+            .define("SLOTS", shape.slots)
+            .define("KEPT", MOST_KEPT);
         let program = device.program(&key)?;
         let (number, count) = (Parameter::value::<u64>, Parameter::value::<u32>);
         let steps = [number("a_down"), number("a_across")];
@@ -108,6 +115,7 @@ impl<T: Element> Kernels<T> {
         Ok(Self {
             shape,
             reflect: program.kernel("reflect", &reflect.concat())?,
+            reflect_in_registers: program.kernel("reflect_in_registers", &reflect.concat())?,
             spread_reflectors: program.kernel("spread_reflectors", &spread.concat())?,
             set_reciprocals: program.kernel("set_reciprocals", &reciprocals.concat())?,
             column_factors: program.kernel("column_factors", &factors.concat())?,
@@ -120,28 +128,30 @@ impl<T: Element> Kernels<T> {
     /// Starts A = Q R of a panel with at most [`WIDTH`] columns and at least as many rows.
     ///
     /// Each column is a stage, and one more starts the sums. Only the last launch has an event,
-    /// unless the device is profiled.
+    /// unless the device is profiled. `arrived` is a zero that the panel counts groups with.
     pub fn panel(
         &self,
         device: &Device,
         a: Block<'_>,
-        tau: Argument<'_>,
+        [tau, arrived]: [Argument<'_>; 2],
         events: &mut Vec<Event>,
     ) -> Result<()> {
-        let groups = a.rows.div_ceil(self.shape.least_rows).clamp(1, self.shape.groups);
+        let Shape { rows, least_rows, groups, kept, .. } = self.shape;
+        let groups = a.rows.div_ceil(least_rows).clamp(1, groups);
+        let fits = a.rows.div_ceil(groups) <= kept.min(MOST_KEPT) * rows;
+        let kernel = if fits { &self.reflect_in_registers } else { &self.reflect };
         let mut dots = device.scratch::<f64>(2 * groups * WIDTH * T::REALS)?;
         let mut pivot_rows = device.scratch::<T>(2 * WIDTH)?;
         let range = Range::groups(groups, self.shape.items());
-        let mut arrived = Buffer::<u32>::zeroed(device, 1)?;
         for stages in launches(device, groups, a.columns + 1) {
             let counts = [a.rows, a.columns, stages.start, stages.end];
             let counts = counts.map(|count| Argument::value(count as u32));
-            let outcome = [dots.output(), pivot_rows.output(), tau, arrived.view_mut().into()];
+            let outcome = [dots.output(), pivot_rows.output(), tau, arrived];
             let arguments = [&counts[..], &a.arguments(), &outcome].concat();
             if stages.end > a.columns || device.profiling() == Profiling::On {
-                events.push(self.reflect.launch(range, &arguments)?);
+                events.push(kernel.launch(range, &arguments)?);
             } else {
-                self.reflect.start(range, &arguments)?;
+                kernel.start(range, &arguments)?;
             }
         }
         Ok(())
@@ -192,7 +202,7 @@ mod tests {
     use super::*;
     use crate::host;
     use crate::matrix::MatrixLayout;
-    use lattice_compute::{CacheMode, DeviceOptions, discover};
+    use lattice_compute::{Buffer, CacheMode, DeviceOptions, discover};
     use num_complex::Complex;
 
     type C64 = Complex<f64>;
@@ -203,8 +213,10 @@ mod tests {
         for found in discover().devices.into_iter().filter(|found| found.info.fp64) {
             let device = Device::open(&found, &options).unwrap();
             for shape in [
-                Shape { rows: 8, slots: 3, least_rows: 1, groups: 9 },
-                Shape { rows: 32, slots: 2, least_rows: 32, groups: 128 },
+                Shape { rows: 8, slots: 3, least_rows: 1, groups: 9, kept: 0 },
+                Shape { rows: 16, slots: 2, least_rows: 16, groups: 128, kept: 0 },
+                Shape { rows: 16, slots: 2, least_rows: 16, groups: 4, kept: 4 },
+                Shape { rows: 8, slots: 3, least_rows: 8, groups: 9, kept: 4 },
             ] {
                 let kernels = Kernels::<C64>::with(&device, shape).unwrap();
                 for (rows, columns) in [(1, 1), (200, 32), (33, 7), (9, 9)] {
@@ -214,7 +226,9 @@ mod tests {
                     let mut buffer = Buffer::from_slice(&device, &a).unwrap();
                     let mut tau = Buffer::<C64>::zeroed(&device, columns).unwrap();
                     let block = Block::at((&mut buffer).into(), &MatrixLayout::column_major(rows, columns));
-                    kernels.panel(&device, block, (&mut tau).into(), &mut Vec::new()).unwrap();
+                    let mut arrived = Buffer::<u32>::zeroed(&device, 1).unwrap();
+                    let written = [(&mut tau).into(), arrived.view_mut().into()];
+                    kernels.panel(&device, block, written, &mut Vec::new()).unwrap();
                     let mut twin = a.clone();
                     let expected = host::qr::factorise(rows, &mut twin);
                     let (found, tau) = (buffer.to_vec().unwrap(), tau.to_vec().unwrap());
