@@ -29,6 +29,12 @@
 // the inliner notes.
 #define INLINE static inline __attribute__((always_inline))
 
+// Which group this is of those that have sums. Kernels whose launches have other groups too define it before.
+#ifndef GRAM_GROUP
+#define GRAM_GROUP get_group_id(0)
+#define GRAM_GROUPS get_num_groups(0)
+#endif
+
 // Adds up what the warps of a work-group have in `memory`: [warp][tile][row][column], where rows and columns are the real parts of a quad and then its imaginary
 // parts. To `partials`: [number of the tiles][work-group], where a tile has four rows and columns.
 INLINE void publish_sums_of_warps(__local const double *memory, __global double2 *partials)
@@ -43,7 +49,7 @@ INLINE void publish_sums_of_warps(__local const double *memory, __global double2
             sum.x += tile[row * 8 + column] + tile[(row + 4) * 8 + column + 4];
             sum.y += tile[row * 8 + column + 4] - tile[(row + 4) * 8 + column];
         }
-        partials[(size_t)number * get_num_groups(0) + get_group_id(0)] = sum;
+        partials[(size_t)number * GRAM_GROUPS + GRAM_GROUP] = sum;
     }
 }
 

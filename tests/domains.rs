@@ -3,7 +3,7 @@
 mod common;
 
 use common::spinors::{Spinor, bound, distance, half, narrow, wide};
-use lattice_cl::device::{PeerWay, PeerWays, Team};
+use lattice_cl::device::{DeviceKind, PeerWay, PeerWays, Peers, Recorder, Team};
 use lattice_cl::field::{SpinorField, StoredField};
 use lattice_cl::geometry::{Boundary, Grid, GridError, Lattice, LatticeError};
 use lattice_cl::host::random::{hot, spinor_field, weak};
@@ -364,6 +364,87 @@ fn every_way_of_faces_gives_the_same_bits() {
             _ => check_ways::<Half>(dims, grid, 2, k % 2 == 0),
         }
     }
+}
+
+/// Hops between parities on two devices, packed ahead of the stencil and by its first groups.
+///
+/// Groups of PoCL that wait keep a thread busy. So a domain is one group.
+fn check_packing<T: Storage>(
+    kind: DeviceKind,
+    extents: [usize; 4],
+    parts: [usize; 4],
+    columns: usize,
+    ending: Ending,
+) {
+    let (dims, grid) = (Dims::new(extents).unwrap(), Grid::new(parts).unwrap());
+    let what = format!("{dims} cut {grid}, {} {columns} columns, {ending:?}, {kind:?}", T::STORAGE);
+    let configuration = hot(dims, 15);
+    let fields: Vec<Spinor> = (0..columns as u64).flat_map(|seed| spinor_field(dims, seed)).collect();
+    let halves = |parity| {
+        let half = fields.chunks(dims.volume()).flat_map(|field| half(field, dims, parity));
+        narrow::<T>(&half.collect::<Vec<_>>())
+    };
+    let apply = |way: Option<PeerWay>| {
+        let recorder = Recorder::new();
+        let team = common::recorded_team(kind, way.map_or(PeerWays::OFF, PeerWays::only), &recorder);
+        let lattice = Lattice::with_grid(&team, dims, grid).unwrap();
+        let links = lattice.gauge_in::<T>(&configuration, boundary(), Reconstruction::Twelve).unwrap();
+        let hop = |parity| {
+            let hop = |options| {
+                HopEvenOdd::<T>::new(&links, parity, StencilFactors::new(0.0, 0.3), options).unwrap()
+            };
+            let options = HopOptions { columns, ending, ..Default::default() };
+            let shipped = hop(options).tuning().unwrap();
+            let work_group = if kind == DeviceKind::Gpu { 128 } else { shipped.work_group };
+            hop(HopOptions { tuning: Some(Tuning { rounds: 1 << 16, work_group, ..shipped }), ..options })
+        };
+        let hops = [hop(0), hop(1)];
+        let mut parities =
+            [0, 1].map(|parity| lattice.parities_from_host(parity, columns, &halves(parity)).unwrap());
+        let mut sums = Vec::new();
+        for round in 0..6 {
+            let [even, odd] = &mut parities;
+            let (hop, from, to) = if round % 2 == 0 { (&hops[0], odd, even) } else { (&hops[1], even, odd) };
+            match ending {
+                Ending::Products => {
+                    let against = lattice.parities_from_host(round % 2, 1, &halves(round % 2)).unwrap();
+                    let numbers = hop.apply_with_products(from, None, to, &against).unwrap();
+                    sums.extend(numbers.map(|number| number.value().unwrap()));
+                }
+                Ending::Gram => {
+                    let gram = hop.apply_with_gram(from, None, to).unwrap();
+                    sums.extend((0..columns).map(|k| gram[(0, k)]));
+                }
+                _ => hop.apply(from, None, to).unwrap(),
+            }
+        }
+        let results = parities.map(|field| field.to_host().unwrap());
+        let records = recorder.take().unwrap();
+        let commands = records.iter().flat_map(|record| &record.commands);
+        (results, sums, commands.filter(|command| command.span.name == "pack_halos").count())
+    };
+    let (expected, expected_sums, _) = apply(None);
+    let (found, sums, packed) = apply(Some(PeerWay::HostFlags));
+    assert!(found == expected && sums == expected_sums, "{what}");
+    // Both devices pack ahead of the first stencil alone, which may be compiled then.
+    assert_eq!(packed, 2, "{what}: launches that pack");
+}
+
+/// A stencil whose first groups pack its faces gives the bits of one behind a launch that packs.
+#[test]
+fn a_stencil_may_pack_its_faces_itself() {
+    let _waiting = common::kernels_wait();
+    let (cpu, gpu) = (DeviceKind::Cpu, DeviceKind::Gpu);
+    let team = common::recorded_team(cpu, PeerWays::only(PeerWay::HostFlags), &Recorder::default());
+    if Peers::of(team.devices()).is_none() {
+        return common::skipped("kernels of the first device do not wait for those of another one");
+    }
+    check_packing::<f64>(cpu, [4, 2, 6, 4], [1, 1, 2, 1], 1, Ending::Products);
+    check_packing::<f32>(cpu, [4, 4, 2, 6], [1, 1, 1, 2], 3, Ending::Store);
+    check_packing::<Half>(cpu, [6, 2, 4, 2], [2, 1, 1, 1], 2, Ending::Store);
+    check_packing::<Half>(gpu, [4, 2, 2, 10], [1, 1, 1, 2], 1, Ending::Products);
+    check_packing::<f64>(gpu, [4, 6, 2, 4], [1, 2, 1, 1], 3, Ending::Store);
+    check_packing::<f64>(gpu, [4, 2, 2, 4], [1, 1, 1, 2], 4, Ending::Gram);
 }
 
 /// Where faces are under way, groups inside run before those at faces: results and sums have the bits that they have in one launch.

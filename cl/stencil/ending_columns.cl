@@ -129,7 +129,7 @@ INLINE void end_block(const spinor result, __local const uint *places, __local d
 #define ENDING_PLACE(share)                                                                                    \
     if (get_local_id(1) == 0) {                                                                                \
         const uint item = ITEM_OF(get_local_id(0), share);                                                     \
-        const position p = position_of_item(item, parity, origin, divisors, factors, shifts, boxes);         \
+        const position p = position_of_item(item, parity, origin, divisors, factors, shifts, order);         \
         places[get_local_id(0)] = item < blocks ? block_of(extents, p.x, p.y, p.z, p.t) : NOWHERE;             \
     }
 #define ENDING_PREFETCH

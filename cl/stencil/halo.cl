@@ -1,10 +1,11 @@
 // Hops across the faces of a domain, from and to the devices beside it.
 //
 // A step out of the domain takes its projected spinor from a buffer. The neighbouring device has filled it by
-// pack_halos. Projected spinors from behind have been multiplied by their links already.
+// pack_halos, or by the first groups of its own stencil. Projected spinors from behind have been multiplied by their links already.
 //
 // FLAGS          1 where domains tell each other by flags that faces are packed; a work-item waits for what it needs. Elsewhere they are there
 //                when the groups at faces run, and those inside may run before
+// PACKS          1 with FLAGS, if the first groups of a stencil may pack the faces, in front of the groups that have sites
 // HALO           the directions that are cut over devices: the sum of 1 for x, 2 for y, 4 for z and 8 for t
 // NX NY NZ NT    sub-lattices in x, y, z and t: one in a direction that is cut over devices
 
@@ -80,22 +81,23 @@ static inline void store_halo(const int mu, __global real *halo, const uint4 ext
     }
 }
 
-// Packs what a neighbouring device needs of the domain's first or last slice across direction μ.
+// Blocks of both parities on a face, as face_blocks of src/geometry/layout.rs. Across x a block stands for a row, one end of which has the parity.
+static inline uint packed_blocks(const int mu, const uint4 extents)
+{
+    return PARITIES * (mu == 0 ? 1 : extents.x / 2) * (mu == 1 ? 1 : extents.y) * (mu == 2 ? 1 : extents.z) * (mu == 3 ? 1 : extents.w);
+}
+
+// Packs what a neighbouring device needs of the domain's first or last slice across direction μ, for one block of one right-hand side.
 //   to_behind   (1 ∓ γ_μ)ψ on the first slice, unless `is_ahead`
 //   to_ahead    U_μ† (1 ± γ_μ)ψ on the last one, in LINK_UNIT, if `is_ahead`
 // `phase` is that of the links that leave the domain's last slice, if the stored ones do not have it. Without FULL `in` has one parity
-// only, `first_parity`. The second dimension of the range are the right-hand sides. Across x a work-item has a row, one end of which has
-// the parity.
+// only, `first_parity`.
 static inline void pack_face(const int mu, __global const stored *in, __global const stored *links, __global real *to_behind,
                              __global real *to_ahead, const uint4 extents, const uint blocks, const uint origin, const real phase_re,
-                             const real phase_im, const uint first_parity, const bool is_ahead)
+                             const real phase_im, const uint first_parity, const bool is_ahead, const uint source, const uint item)
 {
     const uint row = mu == 0 ? 1 : extents.x / 2, y = mu == 1 ? 1 : extents.y, z = mu == 2 ? 1 : extents.z;
-    const uint face_blocks = row * y * z * (mu == 3 ? 1 : extents.w);
-    const uint item = get_global_id(0);
-    if (item >= PARITIES * face_blocks)
-        return;
-    const size_t source = get_global_id(1);
+    const uint face_blocks = packed_blocks(mu, extents) / PARITIES;
     const uint parity = first_parity + item / face_blocks;
     const uint number = item % face_blocks;
     __global const stored *in_half = in + source * COLUMN_STRIDE + item / face_blocks * SPINOR_HALF_FIELD(blocks);
@@ -130,11 +132,12 @@ static inline void pack_face(const int mu, __global const stored *in, __global c
 
 #if FLAGS
 #define TOLD(direction) , __global uint *at_behind_##direction, __global uint *at_ahead_##direction
-#define RAISE_PARAMETERS , __global uint *groups_done, const uint self, const uint epoch
-#define RAISE_AT(direction) flag_raise_both(at_behind_##direction, at_ahead_##direction, self, epoch);
-#define RAISE_FLAGS                          \
-    if (is_behind_all_groups(groups_done)) { \
-        RAISE_X RAISE_Y RAISE_Z RAISE_T      \
+#define RAISE_PARAMETERS , __global uint *groups_done, const uint self, const uint told
+#define RAISE_AT(direction) flag_raise_both(at_behind_##direction, at_ahead_##direction, self, told);
+// After the last of `groups` groups.
+#define RAISE_FLAGS(groups)                          \
+    if (is_behind_all_groups(groups_done, groups)) { \
+        RAISE_X RAISE_Y RAISE_Z RAISE_T              \
     }
 // What is received changes while the kernel runs, so it is not `restrict`.
 #define RECEIVED __global const real *
@@ -145,7 +148,7 @@ static inline void pack_face(const int mu, __global const stored *in, __global c
 #define TOLD(direction)
 #define RAISE_PARAMETERS
 #define RAISE_AT(direction)
-#define RAISE_FLAGS
+#define RAISE_FLAGS(groups)
 #define RECEIVED __global const real *restrict
 #define BESIDE(direction)
 #define WAIT_PARAMETERS
@@ -154,13 +157,22 @@ static inline void pack_face(const int mu, __global const stored *in, __global c
 
 #define PACK_PARAMETERS(direction)                                                                                        \
     , __global real *restrict to_behind_##direction, __global real *restrict to_ahead_##direction,                        \
-        const real phase_re_##direction, const real phase_im_##direction TOLD(direction)
+        const real leaving_re_##direction, const real leaving_im_##direction TOLD(direction)
 
-// `place` is that of the direction among those that are cut.
-#define PACK_FACES(mu, direction, place)                                                                                  \
-    if (get_global_id(2) / 2 == (place))                                                                                  \
-        pack_face(mu, in, links, to_behind_##direction, to_ahead_##direction, extents, blocks, origin,                    \
-                  phase_re_##direction, phase_im_##direction, first_parity, get_global_id(2) % 2);
+// Packs unit number `unit` of those of a direction: blocks, right-hand sides, and the sides behind and ahead. Leaves the number among those
+// of the other directions.
+#define PACK_FACES(mu, direction)                                                                                         \
+    {                                                                                                                     \
+        const uint face = packed_blocks(mu, extents), side = face * COLUMNS;                                              \
+        if (unit < 2 * side)                                                                                              \
+            pack_face(mu, in, links, to_behind_##direction, to_ahead_##direction, extents, blocks, origin,                \
+                      leaving_re_##direction, leaving_im_##direction, first_parity, unit >= side,                         \
+                      COLUMNS > 1 ? unit % side / face : 0, unit % face);                                                 \
+        unit = unit < 2 * side ? NO_UNIT : unit - 2 * side;                                                               \
+    }
+
+// More than there are.
+#define NO_UNIT 0x80000000u
 
 #define FACE_PARAMETERS(direction) , RECEIVED from_ahead_##direction, RECEIVED from_behind_##direction BESIDE(direction)
 
@@ -189,7 +201,7 @@ static inline void pack_face(const int mu, __global const stored *in, __global c
 
 #if HALO & 1
 #define PACK_PARAMETERS_x PACK_PARAMETERS(x)
-#define PACK_X PACK_FACES(0, x, 0)
+#define PACK_X PACK_FACES(0, x)
 #define RAISE_X RAISE_AT(x)
 #define HALO_PARAMETERS_x FACE_PARAMETERS(x)
 #define HOPS_IN_X HOPS_ACROSS(0, 0, 1, x, x)
@@ -203,7 +215,7 @@ static inline void pack_face(const int mu, __global const stored *in, __global c
 
 #if HALO & 2
 #define PACK_PARAMETERS_y PACK_PARAMETERS(y)
-#define PACK_Y PACK_FACES(1, y, (HALO & 1))
+#define PACK_Y PACK_FACES(1, y)
 #define RAISE_Y RAISE_AT(y)
 #define HALO_PARAMETERS_y FACE_PARAMETERS(y)
 #define HOPS_IN_Y HOPS_ACROSS(1, 2, 3, y, y)
@@ -217,7 +229,7 @@ static inline void pack_face(const int mu, __global const stored *in, __global c
 
 #if HALO & 4
 #define PACK_PARAMETERS_z PACK_PARAMETERS(z)
-#define PACK_Z PACK_FACES(2, z, (HALO & 1) + (HALO >> 1 & 1))
+#define PACK_Z PACK_FACES(2, z)
 #define RAISE_Z RAISE_AT(z)
 #define HALO_PARAMETERS_z FACE_PARAMETERS(z)
 #define HOPS_IN_Z HOPS_ACROSS(2, 4, 5, z, z)
@@ -231,7 +243,7 @@ static inline void pack_face(const int mu, __global const stored *in, __global c
 
 #if HALO & 8
 #define PACK_PARAMETERS_t PACK_PARAMETERS(t)
-#define PACK_T PACK_FACES(3, t, (HALO & 1) + (HALO >> 1 & 1) + (HALO >> 2 & 1))
+#define PACK_T PACK_FACES(3, t)
 #define RAISE_T RAISE_AT(t)
 #define HALO_PARAMETERS_t FACE_PARAMETERS(t)
 #define HOPS_IN_T HOPS_ACROSS(3, 6, 7, t, w)
@@ -257,19 +269,53 @@ static inline void pack_face(const int mu, __global const stored *in, __global c
 #define PART_PARAMETERS
 #endif
 
-#if HALO
-#define HALO_PARAMETERS HALO_PARAMETERS_x HALO_PARAMETERS_y HALO_PARAMETERS_z HALO_PARAMETERS_t WAIT_PARAMETERS PART_PARAMETERS
+#define ALL_PACK_PARAMETERS PACK_PARAMETERS_x PACK_PARAMETERS_y PACK_PARAMETERS_z PACK_PARAMETERS_t RAISE_PARAMETERS
 
-// Packs all faces. The third dimension of the range are both sides of the directions that are cut, the first the blocks of the largest face.
+// The first packers.x groups of a launch have no sites. They pack the faces, if packers.y is 1. Otherwise pack_halos has packed them before.
+// Packers wait for nobody, and come before all groups that wait. Sums are those of the other groups alone.
+#if HALO && PACKS
+#define PACKER_PARAMETERS ALL_PACK_PARAMETERS, const uint2 packers
+#undef GROUP
+#define GROUP (get_group_id(0) - packers.x)
+#undef REDUCTION_GROUP
+#define REDUCTION_GROUP GROUP
+#undef REDUCTION_GROUPS
+#define REDUCTION_GROUPS (get_num_groups(0) - packers.x)
+#define GRAM_GROUP REDUCTION_GROUP
+#define GRAM_GROUPS REDUCTION_GROUPS
+#define PACK_IN_FIRST_GROUPS                                                                                              \
+    if (get_group_id(0) < packers.x) {                                                                                    \
+        if (packers.y) {                                                                                                  \
+            const uint first_parity = FULL ? 0 : 1 - LAUNCH_PARITY;                                                       \
+            uint unit = (get_group_id(0) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0);    \
+            PACK_X PACK_Y PACK_Z PACK_T                                                                                   \
+            RAISE_FLAGS(packers.x)                                                                                        \
+        }                                                                                                                 \
+        return;                                                                                                           \
+    }
+#if FULL
+#define LAUNCH_PARITY 0
+#else
+#define LAUNCH_PARITY parity
+#endif
+#else
+#define PACKER_PARAMETERS
+#define PACK_IN_FIRST_GROUPS
+#endif
+
+#if HALO
+#define HALO_PARAMETERS HALO_PARAMETERS_x HALO_PARAMETERS_y HALO_PARAMETERS_z HALO_PARAMETERS_t WAIT_PARAMETERS PART_PARAMETERS PACKER_PARAMETERS
+
+// Packs all faces, a unit of a direction in each work-item.
 __kernel EXPLICIT_VECTORS void pack_halos(__global const stored *restrict in, __global const stored *restrict links, const uint4 extents,
-                                          const uint blocks, const uint origin, const uint first_parity PACK_PARAMETERS_x
-                                          PACK_PARAMETERS_y PACK_PARAMETERS_z PACK_PARAMETERS_t RAISE_PARAMETERS)
+                                          const uint blocks, const uint origin, const uint first_parity ALL_PACK_PARAMETERS)
 {
+    uint unit = get_global_id(0);
     PACK_X
     PACK_Y
     PACK_Z
     PACK_T
-    RAISE_FLAGS
+    RAISE_FLAGS(get_num_groups(0))
 }
 #else
 #define HALO_PARAMETERS

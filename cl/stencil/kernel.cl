@@ -6,6 +6,8 @@
 // stores the result or subtracts it, and sums up (ending_….cl). This kernel is their sequence, and its parameters
 // are those of the parts, in this order.
 //
+// Its groups have sites, but for those in front that pack faces (halo.cl).
+//
 // FULL: `in` and `out` have both parities, and ψ is `in`. Otherwise `out` has one, `parity`, and `in` the other.
 // Then ψ is `shifted`, of the parity of `out` (SHIFT), or there is none.
 //
@@ -32,6 +34,7 @@ __kernel EXPLICIT_VECTORS void wilson(__global const stored *restrict in, __glob
                                       const uint4 extents, const uint blocks, WAY, const real coefficient, const uint origin
                                       ROUNDS_PARAMETER PARITY_PARAMETER SITE_PARAMETERS SPACE_PARAMETERS BOUNDARY_PARAMETERS HALO_PARAMETERS ENDING_PARAMETERS)
 {
+    PACK_IN_FIRST_GROUPS
 #if SHARED_LINKS
     __local pair shared_links[LARGER(SHARED_NUMBERS, ENDING_SHARED)];
 #endif
@@ -61,7 +64,7 @@ __kernel EXPLICIT_VECTORS void wilson(__global const stored *restrict in, __glob
             const size_t here = first_column;
             __global const stored *in_other = in + first_column;
 #endif
-            const position p = position_of_item(item, parity, origin, divisors, factors, shifts, boxes);
+            const position p = position_of_item(item, parity, origin, divisors, factors, shifts, order);
             const uint block = IN_ORDER ? item : block_of(extents, p.x, p.y, p.z, p.t);
             __global const stored *links_here = links + parity * LINKS_HALF_FIELD(blocks);
             __global const stored *links_other = links + (1 - parity) * LINKS_HALF_FIELD(blocks);

@@ -29,7 +29,7 @@ static inline void share_links(__local pair *shared, __global const stored *link
 #endif
         const uint item = ITEM_OF(place, share);
         if (item < blocks) {
-            const position p = position_of_item(item, parity, origin, divisors, factors, shifts, boxes);
+            const position p = position_of_item(item, parity, origin, divisors, factors, shifts, order);
             const uint block = block_of(extents, p.x, p.y, p.z, p.t);
             const uint behind = hop % 2;
             const uint at = behind ? neighbour_of(hop, extents, p, block) : block;
@@ -41,7 +41,7 @@ static inline void share_links(__local pair *shared, __global const stored *link
 }
 
 #define SHARE_LINKS(share)                                                                                                  \
-    share_links(shared_links, links, extents, blocks, divisors, factors, shifts, boxes, origin, share PARITY_ARGUMENT);  \
+    share_links(shared_links, links, extents, blocks, divisors, factors, shifts, order, origin, share PARITY_ARGUMENT);  \
     barrier(CLK_LOCAL_MEM_FENCE);
 #else
 #define SHARED_NUMBERS 0

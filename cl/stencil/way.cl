@@ -24,24 +24,28 @@ static inline uint x_of(const uint number, const position p, const uint parity, 
 }
 
 // The way of the work-items through a lattice. Rows of blocks are worked off in boxes of 2^`boxes` in y, z and t, so that a work-group has more of its own
-// neighbours; boxes in tiles of z, one after the other, each over all t, so that what a hop in t needs is still in the cache.
+// neighbours; boxes in tiles of z, one after the other, each over all t, so that what a hop in t needs is still in the cache. A domain that is cut along t begins in
+// its middle: the groups that begin first need nothing of other domains.
+//
+// `order` is the power `boxes`, and the slice of t to begin with.
 //
 // Divided is by the number of blocks in a row, and that of boxes in y, in z in a tile, and in t. The host (src/operator/stencil/traversal.rs) gives these numbers with
 // the factors and shifts that replace divisions by them.
-#define WAY const uint4 divisors, const uint4 factors, const uint4 shifts, const uint boxes
+#define WAY const uint4 divisors, const uint4 factors, const uint4 shifts, const uint2 order
 #define QUOTIENT(n, divisor) (mul_hi(2 * (n), factors.divisor) >> shifts.divisor)
 
 // Where the block is that a work-item computes.
 static inline position position_of_item(const uint item, const uint parity, const uint origin, WAY)
 {
-    const uint side = IN_ORDER ? 0 : boxes;
+    const uint side = IN_ORDER ? 0 : order.x;
     const uint row = QUOTIENT(item, x), box = row >> (3 * side);
     const uint slice = QUOTIENT(box, y), time = QUOTIENT(slice, z);
     const uint tile = IN_ORDER ? 0 : QUOTIENT(time, w);
     position p;
     p.y = ((box - slice * divisors.y) << side) + (row & side);
     p.z = ((slice - (time - tile) * divisors.z) << side) + ((row >> 1) & side);
-    p.t = ((time - tile * divisors.w) << side) + ((row >> 2) & side);
+    const uint t = ((time - tile * divisors.w) << side) + ((row >> 2) & side) + (IN_ORDER ? 0 : order.y), slices = divisors.w << side;
+    p.t = t < slices ? t : t - slices;
     p.x = x_of(item - row * divisors.x, p, parity, origin);
     return p;
 }

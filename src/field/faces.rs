@@ -91,18 +91,6 @@ impl<R> Exchange<R> {
     pub fn begin(&mut self) {
         self.epoch = self.epoch.wrapping_add(1);
     }
-
-    /// Returns the data that domain `k` received in each cut direction.
-    pub fn received(&self, k: usize) -> impl Iterator<Item = Received<'_, R>> {
-        self.domains[k].iter().map(|faces| Received {
-            ahead: faces.ahead.received(self.epoch),
-            behind: faces.behind.received(self.epoch),
-            beside: self.flags.is_some().then(|| {
-                let [behind, ahead] = faces.beside.map(|domain| domain as u32);
-                [ahead, behind]
-            }),
-        })
-    }
 }
 
 /// The two faces of a domain across one direction.
@@ -158,6 +146,17 @@ impl<R> Faces<R> {
         let beside = [neighbours.behind[mu], neighbours.ahead[mu]];
         Self { mu, behind: face(), ahead: face(), packed: None, beside }
     }
+
+    /// Returns the received faces of an exchange, and the faces to send behind and ahead.
+    pub fn of_launch(&mut self, epoch: u32, has_flags: bool) -> (Received<'_, R>, [&mut Buffer<R>; 2]) {
+        let beside = has_flags.then(|| {
+            let [behind, ahead] = self.beside.map(|domain| domain as u32);
+            [ahead, behind]
+        });
+        let ((behind, to_behind), (ahead, to_ahead)) =
+            (self.behind.of_launch(epoch), self.ahead.of_launch(epoch));
+        (Received { ahead, behind, beside }, [to_behind, to_ahead])
+    }
 }
 
 impl<R> Face<R> {
@@ -167,9 +166,11 @@ impl<R> Face<R> {
         &mut self.sent[turn]
     }
 
-    /// Returns the received buffer of this exchange.
-    pub fn received(&self, epoch: u32) -> &Buffer<R> {
-        &self.received[epoch as usize % self.received.len()]
+    /// Returns the received buffer of this exchange, and the one to send.
+    pub fn of_launch(&mut self, epoch: u32) -> (&Buffer<R>, &mut Buffer<R>) {
+        let Self { sent, received, .. } = self;
+        let [turn, sent_turn] = [received.len(), sent.len()].map(|len| epoch as usize % len);
+        (&received[turn], &mut sent[sent_turn])
     }
 
     pub(super) fn received_mut(&mut self, epoch: u32) -> &mut Buffer<R> {

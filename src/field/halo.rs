@@ -2,7 +2,7 @@
 
 use super::communicator::Communicator;
 use super::faces::{Exchange, Faces, Packed, Received};
-use crate::device::{Argument, ArgumentList, Buffer, DeviceError, Kernel, Range};
+use crate::device::{Argument, ArgumentList, Buffer, DeviceError, Kernel, PeerFlags, Peers, Range};
 use crate::geometry::Lattice;
 use crate::host::Spinor;
 use crate::scalar::Storage;
@@ -29,6 +29,53 @@ struct Halos<T: Storage>(Mutex<HashMap<usize, SharedHalo<T>>>);
 impl<T: Storage> Default for Halos<T> {
     fn default() -> Self {
         Self(Mutex::default())
+    }
+}
+
+/// The flags of one domain in one exchange.
+pub(crate) struct DomainFlags<'a> {
+    flags: &'a PeerFlags,
+    /// The counter of work-groups that have packed.
+    groups_done: &'a Buffer<u32>,
+    /// The number of the domain among those of all ranks.
+    number: usize,
+    epoch: u32,
+}
+
+impl<'a> DomainFlags<'a> {
+    fn of(
+        flags: Option<&'a PeerFlags>,
+        groups_done: &'a [Buffer<u32>],
+        domain: usize,
+        epoch: u32,
+    ) -> Option<Self> {
+        let flags = flags?;
+        Some(Self {
+            flags,
+            groups_done: &groups_done[domain],
+            number: flags.peers().numbers()[domain],
+            epoch,
+        })
+    }
+
+    /// Returns the arguments of a kernel that waits for the domains beside.
+    pub fn wait_arguments(&self) -> [Argument<'a>; 4] {
+        self.flags.wait_arguments(self.number, self.epoch)
+    }
+
+    /// Returns the flags of the domains behind and ahead, for a kernel that packs.
+    pub fn told(&self, beside: [usize; 2]) -> [Argument<'a>; 2] {
+        beside.map(|at| self.flags.argument(at, self.number))
+    }
+
+    /// Returns the arguments of a kernel that packs, and waits for nothing.
+    pub fn raise_arguments(&self) -> [Argument<'a>; 3] {
+        self.flags.raise_arguments(self.groups_done, self.number, self.epoch)
+    }
+
+    /// Returns the arguments of a kernel that packs, and waits for the domains beside.
+    pub fn meeting_arguments(&self) -> Result<[Argument<'a>; 3], DeviceError> {
+        self.flags.meeting_arguments(self.groups_done, self.number, self.epoch)
     }
 }
 
@@ -73,7 +120,22 @@ impl<T: Storage> Halo<T> {
         Ok(Self { exchange, columns })
     }
 
+    /// Returns the devices if they wait for each other's flags.
+    pub fn waiting_peers(&self) -> Option<Arc<Peers>> {
+        self.exchange.flags.as_ref().map(|flags| Arc::clone(flags.peers()))
+    }
+
+    /// Begins an exchange in which the kernels that read faces pack them too.
+    ///
+    /// The caller locks the order of [`waiting_peers`](Self::waiting_peers), launches such a kernel on each
+    /// device, and flushes the launches.
+    pub fn begin(&mut self) {
+        self.exchange.begin();
+    }
+
     /// Packs the faces of each domain and starts to send them to its neighbours.
+    ///
+    /// The caller has locked the order of [`waiting_peers`](Self::waiting_peers).
     ///
     /// The faces have the sites of one parity, or all sites. Kernels that are launched later find the
     /// faces. If the result is `true`, only kernels after [`finish`](Self::finish) find them. `packings`
@@ -85,29 +147,24 @@ impl<T: Storage> Halo<T> {
         packings: impl Iterator<Item = Packing<'a, T>>,
     ) -> Result<bool, DeviceError> {
         self.exchange.begin();
-        // Until all devices have packed.
-        let peers = self.exchange.flags.as_ref().map(|flags| Arc::clone(flags.peers()));
-        let _order = peers.as_ref().map(|peers| peers.in_order());
-        let (epoch, flags) = (self.exchange.epoch, &self.exchange.flags);
+        let (epoch, flags) = (self.exchange.epoch, self.exchange.flags.as_ref());
         let groups_done = &self.exchange.groups_done;
-        let number = |domain: usize| peers.as_ref().map_or(domain, |peers| peers.numbers()[domain]);
         let domains = self.exchange.domains.iter_mut().enumerate();
         for ((domain, all), packing) in domains.zip(packings) {
+            let flags = DomainFlags::of(flags, groups_done, domain, epoch);
             let mut arguments =
                 ArgumentList::new([packing.psi.into(), packing.links.into()]).and(packing.place);
             for (faces, phase) in all.iter_mut().zip(packing.phases) {
                 let Faces { behind, ahead, beside, .. } = faces;
                 arguments.extend([behind, ahead].map(|face| Argument::from(face.sent(epoch))));
                 arguments.extend(phase);
-                if let Some(flags) = flags {
-                    arguments.extend(beside.map(|at| flags.argument(at, number(domain))));
-                }
+                arguments.extend(flags.iter().flat_map(|flags| flags.told(*beside)));
             }
+            arguments.extend(flags.iter().flat_map(DomainFlags::raise_arguments));
             let mut event = None;
-            if let Some(flags) = flags {
-                arguments.extend(flags.raise_arguments(&groups_done[domain], number(domain), epoch));
+            if let Some(DomainFlags { flags, number, .. }) = flags {
                 packing.kernel.start(packing.range, arguments.as_slice())?;
-                all.iter().try_for_each(|faces| flags.raised(number(domain), faces.beside, epoch))?;
+                all.iter().try_for_each(|faces| flags.raised(number, faces.beside, epoch))?;
             } else {
                 event = Some(packing.kernel.launch(packing.range, arguments.as_slice())?);
             }
@@ -124,18 +181,20 @@ impl<T: Storage> Halo<T> {
         communicator.finish_exchange(&mut self.exchange)
     }
 
-    /// Returns the faces that domain `k` received in each cut direction.
-    pub fn received(&self, k: usize) -> impl Iterator<Item = Received<'_, T::Real>> {
-        self.exchange.received(k)
-    }
-
-    /// Returns the arguments of a kernel of domain `k` that waits for its faces.
+    /// Returns the faces of domain `k` for a launch, and its flags if kernels wait for faces.
     ///
-    /// The result is empty if the faces have arrived already.
-    pub fn wait_arguments(&self, k: usize) -> impl Iterator<Item = Argument<'_>> {
-        let flags = self.exchange.flags.as_ref();
-        let epoch = self.exchange.epoch;
-        flags.map(|flags| flags.wait_arguments(flags.peers().numbers()[k], epoch)).into_iter().flatten()
+    /// In each cut direction, the faces are those that the domain received, and those to send behind and
+    /// ahead.
+    pub fn of_launch(
+        &mut self,
+        k: usize,
+    ) -> (impl Iterator<Item = (Received<'_, T::Real>, [&mut Buffer<T::Real>; 2])>, Option<DomainFlags<'_>>)
+    {
+        let Exchange { domains, epoch, flags, groups_done, .. } = &mut self.exchange;
+        let (epoch, flags, groups_done) = (*epoch, flags.as_ref(), &groups_done[..]);
+        let has_flags = flags.is_some();
+        let faces = domains[k].iter_mut().map(move |faces| faces.of_launch(epoch, has_flags));
+        (faces, DomainFlags::of(flags, groups_done, k, epoch))
     }
 }
 

@@ -186,12 +186,12 @@ impl Lattice {
                 Peers::of_ranks(team, &devices, &ranks)?
             }
         };
-        let has_flags = peers.as_ref().is_some_and(|peers| peers.way().has_flags());
+        let flags = peers.as_ref().map(|peers| peers.way()).filter(|way| way.has_flags());
         let everywhere: Vec<Shard> = if devices.is_empty() {
             Vec::new()
         } else {
             let device = |number: usize| devices[placement.place_in_rank(number)].clone();
-            let shard = |(number, domain)| Shard { device: device(number), domain, has_flags };
+            let shard = |(number, domain)| Shard { device: device(number), domain, flags };
             domains.into_iter().enumerate().map(shard).collect()
         };
         let shards = own.iter().filter_map(|&number| everywhere.get(number).cloned()).collect();

@@ -2,7 +2,7 @@
 
 use super::Domain;
 use super::layout::Layout;
-use crate::device::{Device, DeviceKind};
+use crate::device::{Device, DeviceKind, PeerWay};
 use crate::scalar::StoragePrecision;
 
 /// A device and the sites that it holds.
@@ -10,8 +10,8 @@ use crate::scalar::StoragePrecision;
 pub(crate) struct Shard {
     pub device: Device,
     pub domain: Domain,
-    /// `true` if the device's kernels raise flags for other domains after packing.
-    pub has_flags: bool,
+    /// The way to other domains, if the device's kernels raise flags for them after packing.
+    pub flags: Option<PeerWay>,
 }
 
 impl Shard {

@@ -2,8 +2,8 @@
 
 use lattice_cl::device::mpi::{Launcher, World};
 use lattice_cl::device::{
-    CacheMode, Device, DeviceKind, DeviceOptions, Discovery, FoundDevice, PeerWay, PeerWays, Selector, Team,
-    TuningMode, discover,
+    CacheMode, Device, DeviceKind, DeviceOptions, Discovery, FoundDevice, PeerWay, PeerWays, Recorder,
+    Selector, Team, TuningMode, discover,
 };
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -105,6 +105,15 @@ pub fn team_in(count: usize, ways: PeerWays) -> Team {
     let first = Selector::Index(usable()[0].index);
     let options = DeviceOptions { peer: Some(ways), ..untuned() };
     Team::select_with(vec![first; count], &options).expect("a discovered device opens")
+}
+
+/// As [`team_in`], of two devices of this kind or taken for such, whose commands are recorded.
+pub fn recorded_team(kind: DeviceKind, ways: PeerWays, recorder: &Recorder) -> Team {
+    let mut first = usable().swap_remove(0);
+    first.info.kind = kind;
+    let options = DeviceOptions { peer: Some(ways), recorder: recorder.clone(), ..untuned() };
+    let device = || Device::open(&first, &options).expect("a discovered device opens");
+    Team::of(vec![device(), device()])
 }
 
 /// The ways in which so many devices can tell each other something, by the host first. Kernels that wait for each other need a thread each.

@@ -71,15 +71,16 @@ static inline uint flag_wait(volatile __global uint *flag, const uint epoch, con
     return 0;
 }
 
-// For a kernel whose work-groups together write what flags speak of: counts the groups that are done, and gives 1 to one work-item of the last of them, which
-// then raises the flags. To be called by all work-items of all groups when they have written. `done` is 0 between launches.
-static inline uint is_behind_all_groups(volatile __global uint *done)
+// For `groups` work-groups of a kernel that together write what flags speak of: counts those that are done, and gives 1 to one work-item of the last of them,
+// which then raises the flags. To be called by all work-items of these groups when they have written. `done` is 0 between launches.
+#ifdef INLINE_PTX
+static inline uint is_behind_all_groups(volatile __global uint *done, const uint groups)
 {
     uint is_behind = 0;
     barrier(CLK_GLOBAL_MEM_FENCE);
     if (get_local_id(0) == 0 && get_local_id(1) == 0) {
         fence_system();
-        if (atomic_inc(done) == get_num_groups(0) * get_num_groups(1) * get_num_groups(2) - 1) {
+        if (atomic_inc(done) == groups - 1) {
             fence_system();
             atomic_xchg(done, 0u);
             is_behind = 1;
@@ -87,6 +88,17 @@ static inline uint is_behind_all_groups(volatile __global uint *done)
     }
     return is_behind;
 }
+#else
+// Counts work-items: a barrier that only some groups of a launch reach is none on PoCL 3.1.
+static inline uint is_behind_all_groups(volatile __global uint *done, const uint groups)
+{
+    fence_system();
+    if (atomic_inc(done) != groups * get_local_size(0) * get_local_size(1) * get_local_size(2) - 1)
+        return 0;
+    atomic_xchg(done, 0u);
+    return 1;
+}
+#endif
 
 // Raises flag number `self` at two devices, or at one that is given twice.
 static inline void flag_raise_both(__global uint *at_one, __global uint *at_other, const uint self, const uint epoch)

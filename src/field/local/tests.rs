@@ -72,7 +72,7 @@ fn check_exchange(
                 let (mu, neighbours) = (faces.mu, Neighbours::of(grid, domain));
                 for side in Side::BOTH {
                     let sent = name(side.neighbour(&neighbours)[mu], mu, side.opposite(), epoch);
-                    let received = side.of(faces).received(epoch).to_vec().unwrap();
+                    let received = side.of(faces).of_launch(epoch).0.to_vec().unwrap();
                     let ends = [received[0], received[numbers - 1]];
                     assert_eq!(ends, [0.0; 2], "{grid} {domain} {mu}");
                     assert!(received[sent_numbers.clone()].iter().all(|&number| number == sent));

@@ -183,12 +183,24 @@ impl<T: Storage> Stencil<T> {
             links,
             ending: fields.ending.map(Spinors::on_devices),
         };
+        // Made before any launch, because stencils that pack wait for each other.
+        let reductions = self.kernels.iter().map(|kernels| kernels.ending.reduction(kernels.groups.count));
+        let mut reductions: Vec<Option<Reduction>> = reductions.collect::<Result<_, _>>()?;
         let mut halo = self.halo.as_ref().map(|halo| lock(halo));
+        let peers = halo.as_ref().and_then(|halo| halo.waiting_peers());
+        let mut order = peers.as_ref().map(|peers| peers.in_order());
+        let packs = order.is_some() && self.kernels.iter().all(ShardKernels::packs);
         let under_way = match &mut halo {
+            Some(halo) if packs => {
+                halo.begin();
+                false
+            }
             Some(halo) => self.start_exchange(halo, buffers.psi, links)?,
             None => false,
         };
-        let mut reductions: Vec<Option<Reduction>> = self.kernels.iter().map(|_| None).collect();
+        if !packs {
+            order = None;
+        }
         // While faces are under way, the groups that need none run.
         let has_inside = |kernels: &ShardKernels| {
             let has_both = [Part::Inside, Part::AtFaces].iter().all(|&part| kernels.group_count(part) > 0);
@@ -196,7 +208,8 @@ impl<T: Storage> Stencil<T> {
         };
         for (k, reduction) in reductions.iter_mut().enumerate() {
             if has_inside(&self.kernels[k]) {
-                self.launch(k, Part::Inside, halo.as_deref(), &mut buffers, reduction, &mut None)?;
+                let reduction = reduction.as_mut();
+                self.launch(k, Part::Inside, halo.as_deref_mut(), packs, &mut buffers, reduction, &mut None)?;
                 self.links.lattice().shards()[k].device.flush_launches()?;
             }
         }
@@ -206,8 +219,14 @@ impl<T: Storage> Stencil<T> {
         let mut grams = Vec::new();
         for (k, reduction) in reductions.iter_mut().enumerate() {
             let part = if has_inside(&self.kernels[k]) { Part::AtFaces } else { Part::All };
-            grams.extend(self.launch(k, part, halo.as_deref(), &mut buffers, reduction, &mut observer)?);
+            let (halo, reduction) = (halo.as_deref_mut(), reduction.as_mut());
+            grams.extend(self.launch(k, part, halo, packs, &mut buffers, reduction, &mut observer)?);
         }
+        if packs {
+            let mut shards = self.links.lattice().shards().iter();
+            shards.try_for_each(|shard| shard.device.flush_launches())?;
+        }
+        drop(order);
         drop(halo);
         if !grams.is_empty() {
             return Ok(Sums::Gram(PendingGram::OfShards(&self.communicator, self.task.columns, grams)));
@@ -238,7 +257,7 @@ impl<T: Storage> Stencil<T> {
         let first_parity = self.task.region.source_parity();
         let packings =
             self.kernels.iter().zip(psi.iter().zip(links)).filter_map(|(kernels, (psi, links))| {
-                let Pack { kernel, range, phases } = kernels.pack.as_ref()?;
+                let Pack { kernel, range, phases, .. } = kernels.pack.as_ref()?;
                 let [extents, blocks] = kernels.traversal.shape();
                 let [origin, parity] = [kernels.origin, first_parity].map(Argument::value);
                 let phases = phases.iter().map(|&phase| parts::<T>(phase)).collect();
@@ -257,14 +276,15 @@ impl<T: Storage> Stencil<T> {
 
     /// Launches the groups of a part on device `k`.
     ///
-    /// Sums of numbers go to `reduction`. A Gram matrix is returned.
+    /// `packs` tells whether the first groups pack the faces. Sums of numbers go to `reduction`. A Gram matrix is returned.
     fn launch<'s>(
         &'s self,
         k: usize,
         part: Part,
-        halo: Option<&Halo<T>>,
+        halo: Option<&mut Halo<T>>,
+        packs: bool,
         buffers: &mut Buffers<'_, T>,
-        reduction: &mut Option<Reduction>,
+        reduction: Option<&mut Reduction>,
         observer: &mut Option<&mut dyn FnMut(Event)>,
     ) -> Result<Option<&'s GramSums>, DeviceError> {
         let kernels = &self.kernels[k];
@@ -293,7 +313,7 @@ impl<T: Storage> Stencil<T> {
         arguments.extend(AnisotropyPart::of(self.links.anisotropy()).arguments::<T>());
         arguments.extend(BoundaryPart::arguments::<T>(&kernels.phases));
         if let Some(halo) = halo {
-            arguments.extend(HaloPart::arguments::<T>(halo, k));
+            arguments.extend(HaloPart::arguments::<T>(halo, k, kernels.packers(packs))?);
         }
         if let Some(parts) = &kernels.group_parts {
             arguments.extend(parts.arguments(part));
@@ -304,7 +324,7 @@ impl<T: Storage> Stencil<T> {
             None => kernels.wilson.start(range, arguments),
         };
         let ending = buffers.ending.map(|fields| &fields[k]);
-        kernels.ending.launch::<T>(&ending, arguments, kernels.groups.count, reduction, launch)
+        kernels.ending.launch::<T>(&ending, arguments, reduction, launch)
     }
 
     /// Returns the cost of one application.

@@ -1,7 +1,7 @@
 //! The kernels of the stencil on one device: definitions and parameters.
 
 use super::parts::{
-    AnisotropyPart, BoundaryPart, EndingMemory, GroupParts, HaloPart, KernelPart, LinksPart, Part,
+    AnisotropyPart, BoundaryPart, EndingMemory, GroupParts, HaloPart, KernelPart, LinksPart, Packers, Part,
 };
 use super::task::{Region, Task};
 use super::traversal::{Groups, Traversal};
@@ -51,6 +51,8 @@ pub(crate) struct ShardKernels {
 pub(crate) struct Pack {
     pub kernel: Kernel,
     pub range: Range,
+    /// The groups of the stencil that may pack instead, in front of those with sites.
+    pub groups: Option<usize>,
     /// Phases of the links that leave the domain's last slice, for each cut direction.
     ///
     /// A phase is 1 if the stored links have it already.
@@ -83,21 +85,22 @@ impl ShardKernels {
             parameters.push(Parameter::value::<u32>("parity"));
         }
         let boundary = BoundaryPart::of(links.format(), &layout);
-        let halo = HaloPart::of(shard, &layout);
+        let halo = HaloPart::of(shard, &layout, groups.count);
         parameters.extend(task.site_part().parameters::<T>());
         parameters.extend(AnisotropyPart::of(links.anisotropy()).parameters::<T>());
         parameters.extend(boundary.parameters::<T>());
         parameters.extend(halo.parameters::<T>());
         parameters.extend(task.ending.parameters::<T>());
-        let pack = |face_blocks: usize| {
-            let blocks = task.region.parities() * face_blocks;
+        let pack = |units: usize| {
             Ok::<_, DeviceError>(Pack {
                 kernel: halo.packing_kernel::<T>(&program)?,
-                range: halo.packing_range(blocks, tuning.work_group, task.columns),
+                range: HaloPart::packing_range(units, tuning.work_group),
+                groups: halo
+                    .packing_groups(units, tuning.work_group * (task.columns / tuning.columns_per_item)),
                 phases: halo.directions().map(|mu| HaloPart::phase(shard, links.format(), mu)).collect(),
             })
         };
-        let largest_face = halo.directions().map(|mu| layout.face_blocks(mu)).max();
+        let units = halo.packed_units(&layout, task.region.parities(), task.columns);
         let traversal = Traversal::new(&layout, tuning.tile_z, tuning.boxes);
         let (shares, size) = (shares(&layout, task, tuning), tuning.work_group);
         let blocks_of = |share| blocks_of_share(task.region, size, share);
@@ -112,7 +115,7 @@ impl ShardKernels {
             groups,
             ending: EndingMemory::new(task.ending, &shard.device, task.columns, groups.count)?,
             phases: boundary.phases(),
-            pack: largest_face.map(pack).transpose()?,
+            pack: (units > 0).then(|| pack(units)).transpose()?,
         })
     }
 }
@@ -123,9 +126,25 @@ impl ShardKernels {
         self.group_parts.as_ref().map_or(self.groups.count, |parts| parts.count(part))
     }
 
-    /// Returns the range of a launch of this part.
+    /// Returns the range of a launch of this part, with the groups in front that may pack.
     pub fn range(&self, part: Part) -> Range {
-        range(self.group_count(part), self.columns, self.tuning)
+        let packing = self.pack.as_ref().and_then(|pack| pack.groups).unwrap_or(0);
+        range(packing + self.group_count(part), self.columns, self.tuning)
+    }
+
+    /// Tells whether the stencil can pack its faces.
+    ///
+    /// Otherwise they are packed in a launch ahead of it. So they are when the host waits for the stencil,
+    /// because a driver may compile it.
+    pub fn packs(&self) -> bool {
+        let packs = self.pack.as_ref().is_some_and(|pack| pack.groups.is_some());
+        packs && self.wilson.is_compiled_for(&self.range(Part::All))
+    }
+
+    /// Returns the groups of a launch that may pack.
+    pub fn packers(&self, at_work: bool) -> Option<Packers<'_>> {
+        let Pack { groups, phases, .. } = self.pack.as_ref()?;
+        Some(Packers { groups: (*groups)?, at_work, phases })
     }
 }
 
@@ -173,7 +192,8 @@ pub(super) fn kernel_key<T: Storage>(
     let layout = &shard.layout(T::STORAGE);
     // Compilers for processors use a known order. On a GPU, lattices of all sizes share a kernel.
     let in_order = layout.lanes() > 1 && Traversal::new(layout, tuning.tile_z, tuning.boxes).is_in_order();
-    let in_rounds = groups(&shard.device, layout, task, tuning).are_in_rounds();
+    let groups = groups(&shard.device, layout, task, tuning);
+    let in_rounds = groups.are_in_rounds();
     let [nx, ny, nz, _] = layout.cuts();
     // Spinors are results of such kernels. Results that bypass the caches must be prefetched.
     let prefetch_spinors = tuning.prefetch > 0 && tuning.stream_output;
@@ -208,7 +228,7 @@ pub(super) fn kernel_key<T: Storage>(
     }
     key = AnisotropyPart::of(links.anisotropy).add_to(key);
     key = BoundaryPart::of(links, layout).add_to(LinksPart { shared: tuning.share_links }.add_to(key));
-    key = HaloPart::of(shard, layout).add_to(key);
+    key = HaloPart::of(shard, layout, groups.count).add_to(key);
     key = task.ending.add_to(task.site_part().add_to(key));
     key = key.part("kernel", include_str!("../../../cl/stencil/kernel.cl"));
     if let (Some(count), true) = (tuning.max_registers, shard.device.supports_register_limit()) {

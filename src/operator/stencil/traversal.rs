@@ -15,6 +15,8 @@ pub(crate) struct Traversal {
     divisors: [Divisor; NDIM],
     /// log₂ of the side of a box of rows.
     boxes: u32,
+    /// The slice in t of the first block.
+    first_slice: u32,
 }
 
 /// A divisor d whose divisions are multiplications.
@@ -44,6 +46,9 @@ impl Traversal {
     ///
     /// Tiles have `tile_z` slices, and boxes 2 × 2 × 2 rows. `tile_z` = 0 is a single tile. Tiles
     /// and boxes are used as far as they divide the sub-lattices.
+    ///
+    /// On a GPU a domain that is cut along t begins in its middle. The first groups then need no faces,
+    /// which are still under way.
     pub fn new(layout: &Layout, tile_z: usize, boxes: bool) -> Self {
         let [x, y, z, t] = layout.sub_extents();
         let tile = if tile_z != 0 && z.is_multiple_of(tile_z) { tile_z } else { z };
@@ -54,12 +59,17 @@ impl Traversal {
             blocks: layout.blocks() as u32,
             divisors: [x / 2, y / side, tile / side, t / side].map(Divisor::new),
             boxes: u32::from(boxed),
+            first_slice: if layout.lanes() == 1 && layout.domain().is_cut(NDIM - 1) {
+                t as u32 / 2
+            } else {
+                0
+            },
         }
     }
 
     /// Tells whether blocks are computed in their order in memory.
     pub fn is_in_order(&self) -> bool {
-        self.boxes == 0 && self.divisors[2].number == self.extents[2]
+        self.boxes == 0 && self.first_slice == 0 && self.divisors[2].number == self.extents[2]
     }
 
     /// Returns the place of a work-item's block: its number in its row, y, z and t.
@@ -82,7 +92,7 @@ impl Traversal {
             item - row * x,
             within(boxes - slice * y, 0),
             within(slice - (time - tile) * z, 1),
-            within(time - tile * t, 2),
+            (within(time - tile * t, 2) + self.first_slice) % self.extents[3],
         ]
     }
 
@@ -126,12 +136,13 @@ impl Traversal {
     /// Returns the parameters of a kernel that takes the order of blocks as well.
     pub fn order_parameters() -> [Parameter; 4] {
         let [divisors, factors, shifts] = ["divisors", "factors", "shifts"].map(Parameter::value::<[u32; 4]>);
-        [divisors, factors, shifts, Parameter::value::<u32>("boxes")]
+        [divisors, factors, shifts, Parameter::value::<[u32; 2]>("order")]
     }
 
     pub fn order(&self) -> [Argument<'static>; 4] {
         let list = |part: fn(Divisor) -> u32| Argument::value(self.divisors.map(part));
-        [list(|d| d.number), list(|d| d.factor), list(|d| d.shift), Argument::value(self.boxes)]
+        let order = Argument::value([self.boxes, self.first_slice]);
+        [list(|d| d.number), list(|d| d.factor), list(|d| d.shift), order]
     }
 }
 

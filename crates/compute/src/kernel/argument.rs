@@ -320,7 +320,7 @@ pub struct ArgumentList<'a> {
 }
 
 /// Capacity of an [`ArgumentList`], more than any kernel here takes.
-const MOST_ARGUMENTS: usize = 64;
+const MOST_ARGUMENTS: usize = 96;
 
 impl<'a> ArgumentList<'a> {
     /// Starts with the given arguments.

@@ -54,6 +54,11 @@ impl Range {
         self.global.iter().zip(&self.local).map(|(global, local)| global.div_ceil(*local)).product()
     }
 
+    /// Returns the properties of the range that a driver may compile a kernel for.
+    fn groups_to_compile(&self) -> Groups {
+        (self.local, self.global.iter().all(|&items| items <= usize::from(u16::MAX)))
+    }
+
     /// Returns a range of `global` work-items in groups of `local`.
     ///
     /// The range has up to three dimensions. Further entries are 1.
@@ -104,6 +109,10 @@ impl FirstLaunches {
     /// Returns `true` the first time.
     fn is_first(&self, kernel: &str, groups: Groups) -> bool {
         lock(&self.0).insert((kernel.to_owned(), groups))
+    }
+
+    fn contains(&self, kernel: &str, groups: Groups) -> bool {
+        lock(&self.0).contains(&(kernel.to_owned(), groups))
     }
 }
 
@@ -198,6 +207,14 @@ impl Kernel {
         self.enqueue(&mut raw, &range, &[], ptr::null_mut()).map_err(|code| self.not_launched(&range, code))
     }
 
+    /// Tells whether the kernel was launched with such a range before.
+    ///
+    /// Otherwise the driver may compile, and a launch waits for its end.
+    pub fn is_compiled_for(&self, range: &Range) -> bool {
+        let groups = range.groups_to_compile();
+        lock(&self.0.raw).compiled.contains(&groups) || self.0.launched.contains(&self.0.name, groups)
+    }
+
     fn not_launched(&self, range: &Range, code: i32) -> DeviceError {
         DeviceError::Launch {
             kernel: self.0.name.clone(),
@@ -220,7 +237,7 @@ impl Kernel {
         event: *mut cl_event,
     ) -> std::result::Result<(), i32> {
         let Launchable { raw, compiled } = launchable;
-        let groups = (range.local, range.global.iter().all(|&items| items <= usize::from(u16::MAX)));
+        let groups = range.groups_to_compile();
         if compiled.contains(&groups) {
             return self.enqueue_now(raw, range, wait, event);
         }

@@ -80,7 +80,7 @@ impl PeerFlags {
     /// The flags of the devices that are told are further parameters.
     pub fn raise_parameters() -> [Parameter; 3] {
         let number = Parameter::value::<u32>;
-        [Parameter::output::<u32>("groups_done"), number("self"), number("epoch")]
+        [Parameter::output::<u32>("groups_done"), number("self"), number("told")]
     }
 
     /// Returns the arguments for [`PeerFlags::raise_parameters`], of device `by`.
@@ -90,6 +90,22 @@ impl PeerFlags {
         // A test has them raised later: see `raised`.
         let told = if self.peers.faults().is_some() { epoch.wrapping_sub(2) } else { epoch };
         [written(done), Argument::value(by as u32), Argument::value(told)]
+    }
+
+    /// Returns the arguments like [`raise_arguments`](Self::raise_arguments), for a kernel that also waits.
+    ///
+    /// The caller launches the kernel next, and does not call [`raised`](Self::raised). With a
+    /// [`Fault`](super::Fault) the kernel is late, or raises no flags.
+    ///
+    /// # Errors
+    /// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl).
+    pub fn meeting_arguments<'a>(
+        &self,
+        done: &'a Buffer<u32>,
+        by: usize,
+        epoch: u32,
+    ) -> Result<[Argument<'a>; 3]> {
+        Ok([written(done), Argument::value(by as u32), Argument::value(self.told(by, epoch)?)])
     }
 
     /// Raises flags instead of a kernel, if a test has a [`Fault`](super::Fault).

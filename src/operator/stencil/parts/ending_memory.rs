@@ -108,16 +108,21 @@ impl EndingMemory {
         self.gram.is_some()
     }
 
+    /// Returns the memory for the sums of a launch of `groups` work-groups, if the ending makes numbers.
+    pub fn reduction(&self, groups: usize) -> Result<Option<Reduction>, DeviceError> {
+        let makes_numbers = self.ending.row().makes == Makes::Numbers;
+        makes_numbers.then(|| self.device.reduction(groups)).transpose()
+    }
+
     /// Launches the kernel with the arguments of its other parts and of the ending.
     ///
-    /// `reduction` receives sums of numbers. All launches of one application take the same reduction.
+    /// `reduction` receives sums of numbers: see [`reduction`](Self::reduction). All launches of one application take the same reduction.
     /// A Gram matrix is returned.
     pub fn launch<'s: 'a, 'a, T: Storage>(
         &'s self,
         fields: &EndingFields<'a, Buffer<T::Stored>>,
         mut arguments: ArgumentList<'a>,
-        groups: usize,
-        reduction: &mut Option<Reduction>,
+        reduction: Option<&mut Reduction>,
         launch: impl FnOnce(&[Argument<'_>]) -> Result<(), DeviceError>,
     ) -> Result<Option<&'s GramSums>, DeviceError> {
         arguments.extend(fields.against.map(Argument::from));
@@ -140,14 +145,11 @@ impl EndingMemory {
             gram.start(|partials| launch(arguments.and([partials]).as_slice()))?;
             return Ok(Some(gram));
         }
-        if self.ending.row().makes != Makes::Numbers {
-            return launch(arguments.as_slice()).map(|()| None);
+        match reduction {
+            Some(reduction) => launch(arguments.and(reduction.arguments()).as_slice())?,
+            None => launch(arguments.as_slice())?,
         }
-        let reduction = match reduction {
-            Some(reduction) => reduction,
-            None => reduction.insert(self.device.reduction(groups)?),
-        };
-        launch(arguments.and(reduction.arguments()).as_slice()).map(|()| None)
+        Ok(None)
     }
 }
 

@@ -3,10 +3,11 @@
 //! Its kernels are in `cl/stencil/halo.cl`.
 
 use super::super::traversal::Traversal;
-use super::boundary::phase_of_leaving;
+use super::boundary::{parts, phase_of_leaving};
 use super::{Cost, KernelPart};
 use crate::device::{
-    Argument, Buffer, DeviceError, FLAG_SOURCE, Kernel, KernelKey, Parameter, PeerFlags, Program, Range,
+    Argument, Buffer, DeviceError, FLAG_SOURCE, Kernel, KernelKey, Parameter, PeerFlags, PeerWay, Program,
+    Range,
 };
 use crate::field::{Halo, LinkFormat, Received};
 use crate::geometry::{Layout, NDIM, Shard};
@@ -62,6 +63,17 @@ pub(crate) struct HaloPart {
     lanes_in_t: usize,
     /// `true` if packing raises flags and the stencil waits for the neighbours' flags.
     flags: bool,
+    /// `true` if the first groups of the stencil may pack.
+    packs: bool,
+}
+
+/// The first groups of a launch of the stencil, which pack faces or are idle.
+pub(crate) struct Packers<'a> {
+    pub groups: usize,
+    /// `true` if the groups pack in this launch.
+    pub at_work: bool,
+    /// The arguments of the phase in each cut direction.
+    pub phases: &'a [Complex64],
 }
 
 /// The names of kernel parameters for one direction.
@@ -81,28 +93,28 @@ struct Names {
 const NAMES: [Names; NDIM] = [
     Names {
         to: ["to_behind_x", "to_ahead_x"],
-        phase: ["phase_re_x", "phase_im_x"],
+        phase: ["leaving_re_x", "leaving_im_x"],
         told: ["at_behind_x", "at_ahead_x"],
         from: ["from_ahead_x", "from_behind_x"],
         beside: "beside_x",
     },
     Names {
         to: ["to_behind_y", "to_ahead_y"],
-        phase: ["phase_re_y", "phase_im_y"],
+        phase: ["leaving_re_y", "leaving_im_y"],
         told: ["at_behind_y", "at_ahead_y"],
         from: ["from_ahead_y", "from_behind_y"],
         beside: "beside_y",
     },
     Names {
         to: ["to_behind_z", "to_ahead_z"],
-        phase: ["phase_re_z", "phase_im_z"],
+        phase: ["leaving_re_z", "leaving_im_z"],
         told: ["at_behind_z", "at_ahead_z"],
         from: ["from_ahead_z", "from_behind_z"],
         beside: "beside_z",
     },
     Names {
         to: ["to_behind_t", "to_ahead_t"],
-        phase: ["phase_re_t", "phase_im_t"],
+        phase: ["leaving_re_t", "leaving_im_t"],
         told: ["at_behind_t", "at_ahead_t"],
         from: ["from_ahead_t", "from_behind_t"],
         beside: "beside_t",
@@ -110,10 +122,15 @@ const NAMES: [Names; NDIM] = [
 ];
 
 impl HaloPart {
-    /// Makes the part for a domain with fields of this layout.
-    pub fn of(shard: &Shard, layout: &Layout) -> Self {
+    /// Makes the part for a domain with fields of this layout, for launches of `groups` groups with sites.
+    ///
+    /// Groups that wait may keep a processor busy that other devices need. So on such devices the stencil
+    /// packs only if it has a single group that waits.
+    pub fn of(shard: &Shard, layout: &Layout, groups: usize) -> Self {
         let cut = std::array::from_fn(|mu| layout.domain().is_cut(mu));
-        Self { cut, lanes_in_t: layout.cuts()[NDIM - 1], flags: shard.has_flags }
+        let waits = |way: PeerWay| way.waits_beside_work() || groups == 1;
+        let packs = cut.contains(&true) && shard.flags.is_some_and(waits);
+        Self { cut, lanes_in_t: layout.cuts()[NDIM - 1], flags: shard.flags.is_some(), packs }
     }
 
     /// Returns the directions that are cut.
@@ -129,13 +146,36 @@ impl HaloPart {
     /// Returns the arguments for the parameters of this part.
     ///
     /// They are, in each cut direction, the faces from ahead and from behind, and the neighbours if
-    /// there are flags. The flags follow.
-    pub fn arguments<'a, T: Storage>(halo: &'a Halo<T>, domain: usize) -> impl Iterator<Item = Argument<'a>> {
-        let of_direction = |received: Received<'a, T::Real>| {
-            let Received { ahead, behind, beside } = received;
-            [Some(ahead.into()), Some(behind.into()), beside.map(Argument::value)].into_iter().flatten()
-        };
-        halo.received(domain).flat_map(of_direction).chain(halo.wait_arguments(domain))
+    /// there are flags. The flags follow, then the arguments of packing.
+    ///
+    /// # Errors
+    /// When a driver refuses what a test wants.
+    pub fn arguments<'a, T: Storage>(
+        halo: &'a mut Halo<T>,
+        domain: usize,
+        packers: Option<Packers<'_>>,
+    ) -> Result<Vec<Argument<'a>>, DeviceError> {
+        let (faces, flags) = halo.of_launch(domain);
+        let (mut arguments, mut packing) = (Vec::with_capacity(MOST_ARGUMENTS), Vec::new());
+        for (place, (Received { ahead, behind, beside }, sent)) in faces.enumerate() {
+            arguments.extend([ahead, behind].map(Argument::from));
+            arguments.extend(beside.map(Argument::value));
+            if let (Some(packers), Some(flags), Some(beside)) = (&packers, &flags, beside) {
+                packing.extend(sent.map(Argument::from));
+                packing.extend(parts::<T>(packers.phases[place]));
+                let [ahead, behind] = beside.map(|domain| domain as usize);
+                packing.extend(flags.told([behind, ahead]));
+            }
+        }
+        if let Some(flags) = flags {
+            arguments.extend(flags.wait_arguments());
+            if let Some(Packers { groups, at_work, .. }) = packers {
+                packing.extend(if at_work { flags.meeting_arguments()? } else { flags.raise_arguments() });
+                packing.push(Argument::value([groups as u32, u32::from(at_work)]));
+            }
+        }
+        arguments.extend(packing);
+        Ok(arguments)
     }
 
     /// Returns the groups in parts, if launches may have some of the groups.
@@ -176,6 +216,13 @@ impl HaloPart {
             Parameter::value::<u32>("origin"),
             Parameter::value::<u32>("first_parity"),
         ];
+        parameters.extend(self.packing_parameters::<T>());
+        program.kernel("pack_halos", &parameters)
+    }
+
+    /// Returns the parameters of packing: the faces, their phases and the flags.
+    fn packing_parameters<T: Storage>(self) -> Vec<Parameter> {
+        let mut parameters = Vec::new();
         for Names { to, phase, told, .. } in self.directions().map(|mu| &NAMES[mu]) {
             parameters.extend(to.map(Parameter::output::<T::Real>));
             parameters.extend(phase.map(Parameter::value::<T::Real>));
@@ -186,17 +233,33 @@ impl HaloPart {
         if self.flags {
             parameters.extend(PeerFlags::raise_parameters());
         }
-        program.kernel("pack_halos", &parameters)
+        parameters
     }
 
-    /// Returns the range of the packing kernel: blocks, right-hand sides, both sides of directions.
+    /// Returns the number of work-items that pack.
     ///
-    /// A face has at most `blocks` blocks. Groups have at least [`SMALLEST_GROUP`] blocks.
-    pub fn packing_range(self, blocks: usize, work_group: usize, columns: usize) -> Range {
-        let group = work_group.max(SMALLEST_GROUP);
-        Range::new([blocks.next_multiple_of(group), columns, 2 * self.directions().count()], [group, 1, 1])
+    /// Each has a block of one right-hand side on one side of a direction.
+    pub fn packed_units(self, layout: &Layout, parities: usize, columns: usize) -> usize {
+        2 * columns * parities * self.directions().map(|mu| layout.face_blocks(mu)).sum::<usize>()
+    }
+
+    /// Returns the range of the packing kernel.
+    ///
+    /// Groups have at least [`SMALLEST_GROUP`] blocks.
+    pub fn packing_range(units: usize, work_group: usize) -> Range {
+        Range::covering(units, work_group.max(SMALLEST_GROUP))
+    }
+
+    /// Returns the number of groups of a stencil that pack, if they may.
+    ///
+    /// `items` are the work-items of a group.
+    pub fn packing_groups(self, units: usize, items: usize) -> Option<usize> {
+        self.packs.then(|| units.div_ceil(items))
     }
 }
+
+/// Room for the arguments of most launches.
+const MOST_ARGUMENTS: usize = 48;
 
 /// Least number of blocks that a work-group packs.
 ///
@@ -209,6 +272,7 @@ impl KernelPart for HaloPart {
         let flags = self.flags && mask != 0;
         let key = key.define("HALO", mask);
         let key = if flags { key.define("FLAGS", 1).part("flags", FLAG_SOURCE) } else { key };
+        let key = if self.packs { key.define("PACKS", 1) } else { key };
         let key = key.part("halo", include_str!("../../../../cl/stencil/halo.cl"));
         if mask == 0 { key } else { key.define("NT", self.lanes_in_t) }
     }
@@ -225,6 +289,10 @@ impl KernelPart for HaloPart {
         }
         if self.has_parts() {
             parameters.extend([Parameter::input::<u32>("part_groups"), Parameter::value::<[u32; 2]>("part")]);
+        }
+        if self.packs {
+            parameters.extend(self.packing_parameters::<T>());
+            parameters.push(Parameter::value::<[u32; 2]>("packers"));
         }
         parameters
     }
