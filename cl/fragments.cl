@@ -131,12 +131,12 @@ INLINE void add_gram(double2 *sums, const double2 *z SHOWN_PARAMETER)
 }
 
 // The sums of a work-group to `partials`: see publish_sums_of_warps. `memory` has GRAM_NUMBERS numbers.
-INLINE void publish(const double2 *sums, __local double2 *memory, __global double2 *partials)
+INLINE void publish(const double2 *sums, __local double2 *memory, __global double2 *partials FRONT_PARAMETER)
 {
     UNROLLED
     for (int tile = 0; tile < TILES; ++tile)
         memory[(ITEM / 32 * TILES + tile) * 32 + LANE] = sums[tile];
-    publish_sums_of_warps((__local const double *)memory, partials);
+    publish_sums_of_warps((__local const double *)memory, partials FRONT);
 }
 
 // An operand of a matrix.

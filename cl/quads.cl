@@ -29,15 +29,16 @@
 // the inliner notes.
 #define INLINE static inline __attribute__((always_inline))
 
-// Which group this is of those that have sums. Kernels whose launches have other groups too define it before.
-#ifndef GRAM_GROUP
-#define GRAM_GROUP get_group_id(0)
-#define GRAM_GROUPS get_num_groups(0)
+// The groups of a launch in front of those that have sums. A kernel that has such groups defines this before, and their number `front`.
+#ifndef FRONT
+#define FRONT
+#define FRONT_PARAMETER
+#define GROUPS_IN_FRONT 0
 #endif
 
 // Adds up what the warps of a work-group have in `memory`: [warp][tile][row][column], where rows and columns are the real parts of a quad and then its imaginary
 // parts. To `partials`: [number of the tiles][work-group], where a tile has four rows and columns.
-INLINE void publish_sums_of_warps(__local const double *memory, __global double2 *partials)
+INLINE void publish_sums_of_warps(__local const double *memory, __global double2 *partials FRONT_PARAMETER)
 {
     GROUP_BARRIER;
     for (uint number = ITEM; number < TILES * 16; number += ITEMS) {
@@ -49,7 +50,7 @@ INLINE void publish_sums_of_warps(__local const double *memory, __global double2
             sum.x += tile[row * 8 + column] + tile[(row + 4) * 8 + column + 4];
             sum.y += tile[row * 8 + column + 4] - tile[(row + 4) * 8 + column];
         }
-        partials[(size_t)number * GRAM_GROUPS + GRAM_GROUP] = sum;
+        partials[(size_t)number * (get_num_groups(0) - GROUPS_IN_FRONT) + get_group_id(0) - GROUPS_IN_FRONT] = sum;
     }
 }
 

@@ -139,4 +139,4 @@ INLINE void end_block(const spinor result, __local const uint *places, __local d
 #define ENDING_FINISH                                                                                          \
     end_block(result, places, shared_links, sums MATRIX_ARGUMENTS SHOWN);                                      \
     GROUP_BARRIER;                                                                                             \
-    publish(sums, shared_links, partials);
+    publish(sums, shared_links, partials FRONT);

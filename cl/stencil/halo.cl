@@ -276,20 +276,22 @@ static inline void pack_face(const int mu, __global const stored *in, __global c
 #if HALO && PACKS
 #define PACKER_PARAMETERS ALL_PACK_PARAMETERS, const uint2 packers
 #undef GROUP
-#define GROUP (get_group_id(0) - packers.x)
+#define GROUP (get_group_id(0) - front)
 #undef REDUCTION_GROUP
 #define REDUCTION_GROUP GROUP
 #undef REDUCTION_GROUPS
-#define REDUCTION_GROUPS (get_num_groups(0) - packers.x)
-#define GRAM_GROUP REDUCTION_GROUP
-#define GRAM_GROUPS REDUCTION_GROUPS
+#define REDUCTION_GROUPS (get_num_groups(0) - front)
+#define FRONT , front
+#define FRONT_PARAMETER , const uint front
+#define GROUPS_IN_FRONT front
 #define PACK_IN_FIRST_GROUPS                                                                                              \
-    if (get_group_id(0) < packers.x) {                                                                                    \
+    const uint front = packers.x;                                                                                         \
+    if (get_group_id(0) < front) {                                                                                        \
         if (packers.y) {                                                                                                  \
             const uint first_parity = FULL ? 0 : 1 - LAUNCH_PARITY;                                                       \
             uint unit = (get_group_id(0) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0);    \
             PACK_X PACK_Y PACK_Z PACK_T                                                                                   \
-            RAISE_FLAGS(packers.x)                                                                                        \
+            RAISE_FLAGS(front)                                                                                            \
         }                                                                                                                 \
         return;                                                                                                           \
     }
