@@ -6,6 +6,7 @@
 // FLAGS          1 where domains tell each other by flags that faces are packed; a work-item waits for what it needs. Elsewhere they are there
 //                when the groups at faces run, and those inside may run before
 // PACKS          1 with FLAGS, if the first groups of a stencil may pack the faces, in front of the groups that have sites
+// MEETS          1 with PACKS, if the group that ends last may add the sums of all devices (mailboxes.cl)
 // HALO           the directions that are cut over devices: the sum of 1 for x, 2 for y, 4 for z and 8 for t
 // NX NY NZ NT    sub-lattices in x, y, z and t: one in a direction that is cut over devices
 
@@ -271,10 +272,10 @@ static inline void pack_face(const int mu, __global const stored *in, __global c
 
 #define ALL_PACK_PARAMETERS PACK_PARAMETERS_x PACK_PARAMETERS_y PACK_PARAMETERS_z PACK_PARAMETERS_t RAISE_PARAMETERS
 
-// The first packers.x groups of a launch have no sites. They pack the faces, if packers.y is 1. Otherwise pack_halos has packed them before.
-// Packers wait for nobody, and come before all groups that wait. Sums are those of the other groups alone.
+// The first packers.x groups of a launch have no sites. They pack packers.y units of faces. If there are none, pack_halos has packed them before.
+// Packers are few, so that most of the device computes beside them. They wait for nobody, and come before all groups that wait. Sums are those of the other groups alone.
 #if HALO && PACKS
-#define PACKER_PARAMETERS ALL_PACK_PARAMETERS, const uint2 packers
+#define PACKER_PARAMETERS ALL_PACK_PARAMETERS, const uint2 packers MEETING_PARAMETERS
 #undef GROUP
 #define GROUP (get_group_id(0) - front)
 #undef REDUCTION_GROUP
@@ -284,13 +285,33 @@ static inline void pack_face(const int mu, __global const stored *in, __global c
 #define FRONT , front
 #define FRONT_PARAMETER , const uint front
 #define GROUPS_IN_FRONT front
+#if MEETS
+#define MEETING_PARAMETERS                                                                                                \
+    , __global double *boxes_one, __global double *boxes_other, __global uint *sum_flags_one, __global uint *sum_flags_other, \
+        const uint devices, const uint sum_epoch, const uint sum_told, const uint sum_slot, __global const double *boxes, \
+        __global uint *sum_flags
+#undef REDUCE
+#define REDUCE(count, a, b, c)                                                                                            \
+    if (reduce(count, a, b, c, REDUCTION_GROUP, REDUCTION_GROUPS, reduction_scratch, &reduction_is_last,                  \
+               reduction_partials, reduction_counters, reduction_results + 4 * reduction_slot) &&                        \
+        sum_slot != 0) {                                                                                                  \
+        send_sums(reduction_results, reduction_slot, boxes_one, boxes_other, sum_flags_one, sum_flags_other, self, devices, \
+                  sum_epoch, sum_told);                                                                                  \
+        add_sums(reduction_results, reduction_slot, self, devices, sum_epoch, sum_slot, boxes, sum_flags, patience, mark); \
+    }
+#else
+#define MEETING_PARAMETERS
+#endif
 #define PACK_IN_FIRST_GROUPS                                                                                              \
     const uint front = packers.x;                                                                                         \
     if (get_group_id(0) < front) {                                                                                        \
-        if (packers.y) {                                                                                                  \
-            const uint first_parity = FULL ? 0 : 1 - LAUNCH_PARITY;                                                       \
-            uint unit = (get_group_id(0) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0);    \
+        const uint first_parity = FULL ? 0 : 1 - LAUNCH_PARITY, items = get_local_size(0) * get_local_size(1);            \
+        for (uint number = get_group_id(0) * items + get_local_id(1) * get_local_size(0) + get_local_id(0);               \
+             number < packers.y; number += front * items) {                                                               \
+            uint unit = number;                                                                                           \
             PACK_X PACK_Y PACK_Z PACK_T                                                                                   \
+        }                                                                                                                 \
+        if (packers.y != 0) {                                                                                             \
             RAISE_FLAGS(front)                                                                                            \
         }                                                                                                                 \
         return;                                                                                                           \

@@ -4,7 +4,7 @@ use super::communicator::Communicator;
 use super::faces::Exchange;
 use super::local::Local;
 use super::ranks::Ranks;
-use crate::device::{DeviceError, Number, Reduction, TeamSums};
+use crate::device::{DeviceError, Meeting, Number, Reduction, TeamSums};
 use crate::geometry::{Lattice, Shard};
 use bytemuck::Pod;
 
@@ -64,6 +64,13 @@ impl Communicator for Carrier {
         match self {
             Self::Local(local) => local.numbers(running),
             Self::Ranks(ranks) => ranks.numbers(running),
+        }
+    }
+
+    fn meeting(&self) -> Option<Meeting<'_>> {
+        match self {
+            Self::Local(local) => local.meeting(),
+            Self::Ranks(ranks) => ranks.meeting(),
         }
     }
 

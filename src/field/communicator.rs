@@ -1,7 +1,7 @@
 //! The interface by which faces and sums travel between the domains of a lattice.
 
 use super::faces::Exchange;
-use crate::device::{DeviceError, Number, Reduction, TeamSums};
+use crate::device::{DeviceError, Meeting, Number, Reduction, TeamSums};
 use crate::geometry::{Lattice, Shard};
 use bytemuck::Pod;
 use num_complex::Complex64;
@@ -59,6 +59,9 @@ pub(crate) trait Communicator {
     /// # Errors
     /// When other processes do not deliver their sums.
     fn numbers(&self, running: Vec<Reduction>) -> Result<[Number; 2], DeviceError>;
+
+    /// Prepares a sum that kernels add by themselves; `None` unless they can.
+    fn meeting(&self) -> Option<Meeting<'_>>;
 
     /// Adds the sums of a launch like [`numbers`](Self::numbers), on the host.
     ///

@@ -115,6 +115,9 @@ pub(crate) struct Received<'a, R> {
     pub beside: Option<[u32; 2]>,
 }
 
+/// The data that a domain received across one direction, and the buffers to send behind and ahead.
+pub(crate) type FacesOfLaunch<'a, R> = (Received<'a, R>, [&'a mut Buffer<R>; 2]);
+
 /// The data that a domain sends through both of its faces.
 pub(crate) struct Packed {
     /// The event after packing, if the host needs it.
@@ -148,7 +151,7 @@ impl<R> Faces<R> {
     }
 
     /// Returns the received faces of an exchange, and the faces to send behind and ahead.
-    pub fn of_launch(&mut self, epoch: u32, has_flags: bool) -> (Received<'_, R>, [&mut Buffer<R>; 2]) {
+    pub fn of_launch(&mut self, epoch: u32, has_flags: bool) -> FacesOfLaunch<'_, R> {
         let beside = has_flags.then(|| {
             let [behind, ahead] = self.beside.map(|domain| domain as u32);
             [ahead, behind]

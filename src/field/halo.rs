@@ -1,7 +1,7 @@
 //! Halos: half-spinors on the slices beside a cut, from neighbouring domains.
 
 use super::communicator::Communicator;
-use super::faces::{Exchange, Faces, Packed, Received};
+use super::faces::{Exchange, Faces, FacesOfLaunch, Packed};
 use crate::device::{Argument, ArgumentList, Buffer, DeviceError, Kernel, PeerFlags, Peers, Range};
 use crate::geometry::Lattice;
 use crate::host::Spinor;
@@ -188,8 +188,7 @@ impl<T: Storage> Halo<T> {
     pub fn of_launch(
         &mut self,
         k: usize,
-    ) -> (impl Iterator<Item = (Received<'_, T::Real>, [&mut Buffer<T::Real>; 2])>, Option<DomainFlags<'_>>)
-    {
+    ) -> (impl Iterator<Item = FacesOfLaunch<'_, T::Real>>, Option<DomainFlags<'_>>) {
         let Exchange { domains, epoch, flags, groups_done, .. } = &mut self.exchange;
         let (epoch, flags, groups_done) = (*epoch, flags.as_ref(), &groups_done[..]);
         let has_flags = flags.is_some();

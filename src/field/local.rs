@@ -7,7 +7,7 @@ use super::communicator::Communicator;
 use super::faces::Exchange;
 use super::reach::Reach;
 use crate::device::{
-    BufferView, BufferViewMut, Device, DeviceError, Event, Number, PeerCopies, Peers, Reduction, TeamSums,
+    BufferView, BufferViewMut, Device, DeviceError, Event, Meeting, Number, PeerCopies, Peers, Reduction, TeamSums,
 };
 use crate::geometry::{Lattice, Neighbours, Shard};
 use bytemuck::Pod;
@@ -92,6 +92,10 @@ impl Communicator for Local {
             }
         }
         self.numbers_by_host(running)
+    }
+
+    fn meeting(&self) -> Option<Meeting<'_>> {
+        self.reach.as_ref()?.meeting()
     }
 
     fn keeps_numbers(&self) -> bool {

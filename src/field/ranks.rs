@@ -9,7 +9,7 @@ use super::faces::{Exchange, Faces, Message, Side, compute_after_arrivals};
 use super::local::staged;
 use super::reach::Reach;
 use crate::device::mpi::{Incoming, Outgoing, World};
-use crate::device::{DeviceError, Number, PinnedBuffer, Reduction, TeamSums};
+use crate::device::{DeviceError, Meeting, Number, PinnedBuffer, Reduction, TeamSums};
 use crate::geometry::{Lattice, Neighbours, Placement, Shard};
 use bytemuck::Pod;
 use std::sync::Arc;
@@ -168,6 +168,10 @@ impl Communicator for Ranks {
             }
         }
         self.numbers_by_host(running)
+    }
+
+    fn meeting(&self) -> Option<Meeting<'_>> {
+        self.reach.as_ref()?.meeting()
     }
 
     fn keeps_numbers(&self) -> bool {

@@ -10,10 +10,11 @@
 //!   packs for e + 1. So a neighbour that has waited for e + 1 may overwrite them. It does so when
 //!   it packs for e + 2.
 //! * All domains have packed and raised their flags, and all queues are flushed, before a queue is
-//!   given a wait. Each rank does so with its own domains.
+//!   given a wait. Each rank does so with its own domains. Stencils that pack their own faces meet
+//!   instead, and are enqueued on all devices in one go.
 
 use super::faces::{Exchange, Faces, Side};
-use crate::device::{Buffer, DeviceError, Number, PeerFlags, Peers, Reduction, TeamSums};
+use crate::device::{Buffer, DeviceError, Meeting, Number, PeerFlags, Peers, Reduction, TeamSums};
 use crate::geometry::{Lattice, NDIM, Neighbours, Shard};
 use bytemuck::Pod;
 use std::sync::Arc;
@@ -63,6 +64,11 @@ impl Reach {
             Some(sums) => sums.add(running).map(Ok),
             None => Ok(Err(running)),
         }
+    }
+
+    /// Prepares a sum that kernels add by themselves; `None` unless they can.
+    pub fn meeting(&self) -> Option<Meeting<'_>> {
+        self.sums.as_ref()?.meeting()
     }
 
     /// Makes faces with buffers in the memory of the receiver.

@@ -191,7 +191,8 @@ impl Lattice {
             Vec::new()
         } else {
             let device = |number: usize| devices[placement.place_in_rank(number)].clone();
-            let shard = |(number, domain)| Shard { device: device(number), domain, flags };
+            let shard =
+                |(number, domain)| Shard { device: device(number), domain, flags, team: grid.count() };
             domains.into_iter().enumerate().map(shard).collect()
         };
         let shards = own.iter().filter_map(|&number| everywhere.get(number).cloned()).collect();

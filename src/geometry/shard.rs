@@ -12,6 +12,8 @@ pub(crate) struct Shard {
     pub domain: Domain,
     /// The way to other domains, if the device's kernels raise flags for them after packing.
     pub flags: Option<PeerWay>,
+    /// The number of devices that hold the lattice.
+    pub team: usize,
 }
 
 impl Shard {

@@ -1,4 +1,4 @@
-// What devices tell each other by kernels of their own: flags (flags.cl), sums, and the kernels of the probe.
+// What devices tell each other by kernels of their own: flags (flags.cl), sums (mailboxes.cl), and the kernels of the probe.
 
 // Raises the flags whose bits `which` has. Work-items are as many as a word has bits.
 __kernel void peer_raise(__global uint *flags, const uint which, const uint epoch)
@@ -16,21 +16,6 @@ __kernel void peer_wait(__global uint *flags, const uint which, const uint epoch
         flag_wait(flags + k * FLAG_STRIDE, epoch, patience, mark, k + 1);
 }
 
-// Sends the sums of a launch, the four doubles of slot `own`, to box number `self` of the mailboxes of two other devices, or of one that is given twice, and
-// raises its flags there to `told`. A mailbox has a box for each device in each of two epochs in turn.
-static inline void send_sums(__global const double *sums, const uint own, __global double *boxes_one, __global double *boxes_other,
-                             __global uint *flags_one, __global uint *flags_other, const uint self, const uint devices,
-                             const uint epoch, const uint told)
-{
-    const uint box = 4 * ((epoch & 1) * devices + self);
-    for (uint k = 0; k < 4; ++k) {
-        boxes_one[box + k] = sums[4 * own + k];
-        if (flags_other != flags_one)
-            boxes_other[box + k] = sums[4 * own + k];
-    }
-    flag_raise_both(flags_one, flags_other, self, told);
-}
-
 #define SEND_PARAMETERS                                                                                                   \
     __global double *sums, const uint own, __global double *boxes_one, __global double *boxes_other,                      \
         __global uint *flags_one, __global uint *flags_other, const uint self, const uint devices, const uint epoch,      \
@@ -41,23 +26,12 @@ __kernel void peer_send(SEND_PARAMETERS)
     send_sums(sums, own, boxes_one, boxes_other, flags_one, flags_other, self, devices, epoch, told);
 }
 
-// Sends them too, and then adds the sums of all devices in their order, as the host would, into a slot of this device, number `self`. In vain it gives no
-// number. With a mark other sums are not to be trusted either.
+// Sends them too, and then adds the sums of all devices into slot number `slot` of this one.
 __kernel void peer_add(SEND_PARAMETERS, const uint slot, __global const double *boxes, __global uint *flags, const uint patience,
                        __global uint *mark)
 {
     send_sums(sums, own, boxes_one, boxes_other, flags_one, flags_other, self, devices, epoch, told);
-    for (uint from = 0; from < devices; ++from)
-        if (from != self)
-            flag_wait(flags + from * FLAG_STRIDE, epoch, patience, mark, from + 1);
-    volatile __global const double *box = boxes + 4 * (epoch & 1) * devices;
-    const int is_whole = *(volatile __global uint *)mark == 0;
-    for (uint k = 0; k < 4; ++k) {
-        double sum = 0.0;
-        for (uint from = 0; from < devices; ++from)
-            sum += from == self ? sums[4 * own + k] : box[4 * from + k];
-        sums[4 * slot + k] = is_whole ? sum : (double)NAN;
-    }
+    add_sums(sums, own, self, devices, epoch, slot, boxes, flags, patience, mark);
 }
 
 // Sends an array of sums, up to ARRAY_DOUBLES of them, like send_sums, by all work-items of a group. The item that raises the flags is behind all of them.

@@ -205,15 +205,18 @@ static inline int reduce_launch(int count, const double *values, const uint grou
 }
 
 #if REDUCTION_VALUES == 3
-static inline void reduce(int count, double a, double b, double c, const uint group, const uint groups, __local double *scratch,
-                          __local uint *is_last, volatile __global uint *partials, volatile __global uint *counters,
-                          __global double *result) {
+// Gives 1 to the work-item that has the sums, and has written them.
+static inline int reduce(int count, double a, double b, double c, const uint group, const uint groups, __local double *scratch,
+                         __local uint *is_last, volatile __global uint *partials, volatile __global uint *counters,
+                         __global double *result) {
     const double values[REDUCTION_VALUES] = {a, b, c};
-    if (reduce_launch(count, values, group, groups, scratch, is_last, partials, counters)) {
+    const int has_sums = reduce_launch(count, values, group, groups, scratch, is_last, partials, counters);
+    if (has_sums) {
         for (int v = 0; v < 4; v++) {
             result[v] = v < count ? scratch[REDUCTION_AT(v, 0)] : 0.0;
         }
     }
+    return has_sums;
 }
 #endif
 

@@ -69,7 +69,7 @@ pub use open::{
 };
 #[doc(hidden)]
 pub use peer::Fault;
-pub use peer::{FLAG_SOURCE, FLAGS, MOST_IN_ARRAY, PeerCopies, PeerFlags, PeerLink, PeerRates, Peers};
+pub use peer::{FLAG_SOURCE, FLAGS, MAILBOX_SOURCE, MOST_IN_ARRAY, PeerCopies, PeerFlags, PeerLink, PeerRates, Peers};
 pub use queue::{
     CompileClock, CompileProgress, DeviceRecord, Event, Profiling, Queue, RecordedCommand, RecordedSpan,
     Recorder,
@@ -77,6 +77,6 @@ pub use queue::{
 pub use room::{NoRoom, available_memory, expect_room, reserve};
 pub use select::{DeviceIndex, DeviceInfo, DeviceKind, Discovery, FoundDevice, Remark, Selector, discover};
 pub use sums::{
-    MOST_SUMS, ManySums, NUMBER_SOURCE, Number, NumberMemory, REDUCTION_SOURCE, REDUCTION_VALUES, Reduction,
-    TeamSums,
+    MOST_SUMS, ManySums, Meeting, NUMBER_SOURCE, Number, NumberMemory, REDUCTION_SOURCE, REDUCTION_VALUES,
+    Reduction, TeamSums,
 };

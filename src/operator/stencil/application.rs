@@ -7,7 +7,7 @@ use super::parts::{
 };
 use super::task::{Region, Task};
 use super::variants::Tuning;
-use crate::device::{Argument, ArgumentList, Buffer, DeviceError, Event, Number, Reduction};
+use crate::device::{Argument, ArgumentList, Buffer, DeviceError, Event, Meeting, Number, Reduction};
 use crate::field::{
     BlockField, Carrier, Communicator, GaugeField, GaugeStorage, GramSums, Halo, Packing, PendingGram,
     SharedHalo, Sites, Spinors,
@@ -187,12 +187,14 @@ impl<T: Storage> Stencil<T> {
         let reductions = self.kernels.iter().map(|kernels| kernels.ending.reduction(kernels.groups.count));
         let mut reductions: Vec<Option<Reduction>> = reductions.collect::<Result<_, _>>()?;
         let mut halo = self.halo.as_ref().map(|halo| lock(halo));
+        let mut meeting = self.meets().then(|| self.communicator.meeting()).flatten();
         let peers = halo.as_ref().and_then(|halo| halo.waiting_peers());
         let mut order = peers.as_ref().map(|peers| peers.in_order());
         let packs = order.is_some() && self.kernels.iter().all(ShardKernels::packs);
         let under_way = match &mut halo {
             Some(halo) if packs => {
                 halo.begin();
+                meeting.as_mut().map(Meeting::begin).transpose()?;
                 false
             }
             Some(halo) => self.start_exchange(halo, buffers.psi, links)?,
@@ -209,7 +211,8 @@ impl<T: Storage> Stencil<T> {
         for (k, reduction) in reductions.iter_mut().enumerate() {
             if has_inside(&self.kernels[k]) {
                 let reduction = reduction.as_mut();
-                self.launch(k, Part::Inside, halo.as_deref_mut(), packs, &mut buffers, reduction, &mut None)?;
+                let exchange = halo.as_deref_mut().map(|halo| (halo, packs, meeting.as_ref()));
+                self.launch(k, Part::Inside, exchange, &mut buffers, reduction, &mut None)?;
                 self.links.lattice().shards()[k].device.flush_launches()?;
             }
         }
@@ -219,8 +222,9 @@ impl<T: Storage> Stencil<T> {
         let mut grams = Vec::new();
         for (k, reduction) in reductions.iter_mut().enumerate() {
             let part = if has_inside(&self.kernels[k]) { Part::AtFaces } else { Part::All };
-            let (halo, reduction) = (halo.as_deref_mut(), reduction.as_mut());
-            grams.extend(self.launch(k, part, halo, packs, &mut buffers, reduction, &mut observer)?);
+            let exchange = halo.as_deref_mut().map(|halo| (halo, packs, meeting.as_ref()));
+            let reduction = reduction.as_mut();
+            grams.extend(self.launch(k, part, exchange, &mut buffers, reduction, &mut observer)?);
         }
         if packs {
             let mut shards = self.links.lattice().shards().iter();
@@ -235,7 +239,11 @@ impl<T: Storage> Stencil<T> {
         if running.is_empty() {
             return Ok(Sums::None);
         }
-        let [first, third] = self.communicator.numbers(running)?;
+        // Kernels that met have added the sums.
+        let [first, third] = match meeting.and_then(Meeting::numbers) {
+            Some(numbers) => numbers,
+            None => self.communicator.numbers(running)?,
+        };
         // A norm alone is the first sum.
         let sums = if buffers.ending.against.is_some() {
             [first, third]
@@ -243,6 +251,11 @@ impl<T: Storage> Stencil<T> {
             [Number::from(Complex64::default()), first]
         };
         Ok(Sums::Numbers(sums))
+    }
+
+    /// Tells whether kernels may add their sums over all devices.
+    fn meets(&self) -> bool {
+        self.kernels.iter().any(|kernels| kernels.pack.as_ref().is_some_and(|pack| pack.meets))
     }
 
     /// Packs and sends the faces of each domain.
@@ -276,13 +289,13 @@ impl<T: Storage> Stencil<T> {
 
     /// Launches the groups of a part on device `k`.
     ///
-    /// `packs` tells whether the first groups pack the faces. Sums of numbers go to `reduction`. A Gram matrix is returned.
+    /// `exchange` has the halo of several domains, whether the first groups pack the faces, and the sum over
+    /// the devices. Sums of numbers go to `reduction`. A Gram matrix is returned.
     fn launch<'s>(
         &'s self,
         k: usize,
         part: Part,
-        halo: Option<&mut Halo<T>>,
-        packs: bool,
+        exchange: Option<(&mut Halo<T>, bool, Option<&Meeting<'_>>)>,
         buffers: &mut Buffers<'_, T>,
         reduction: Option<&mut Reduction>,
         observer: &mut Option<&mut dyn FnMut(Event)>,
@@ -312,8 +325,8 @@ impl<T: Storage> Stencil<T> {
         arguments.extend(self.task.site_part().arguments::<T>(&self.task.factors, site));
         arguments.extend(AnisotropyPart::of(self.links.anisotropy()).arguments::<T>());
         arguments.extend(BoundaryPart::arguments::<T>(&kernels.phases));
-        if let Some(halo) = halo {
-            arguments.extend(HaloPart::arguments::<T>(halo, k, kernels.packers(packs))?);
+        if let Some((halo, packs, meeting)) = exchange {
+            arguments.extend(HaloPart::arguments::<T>(halo, k, kernels.packers(packs), meeting)?);
         }
         if let Some(parts) = &kernels.group_parts {
             arguments.extend(parts.arguments(part));

@@ -51,8 +51,12 @@ pub(crate) struct ShardKernels {
 pub(crate) struct Pack {
     pub kernel: Kernel,
     pub range: Range,
+    /// The number of blocks that are packed.
+    pub units: usize,
     /// The groups of the stencil that may pack instead, in front of those with sites.
     pub groups: Option<usize>,
+    /// `true` if the stencil may add its sums over all devices.
+    pub meets: bool,
     /// Phases of the links that leave the domain's last slice, for each cut direction.
     ///
     /// A phase is 1 if the stored links have it already.
@@ -85,18 +89,20 @@ impl ShardKernels {
             parameters.push(Parameter::value::<u32>("parity"));
         }
         let boundary = BoundaryPart::of(links.format(), &layout);
-        let halo = HaloPart::of(shard, &layout, groups.count);
+        let halo = HaloPart::of(shard, &layout, groups.count, task.ending);
         parameters.extend(task.site_part().parameters::<T>());
         parameters.extend(AnisotropyPart::of(links.anisotropy()).parameters::<T>());
         parameters.extend(boundary.parameters::<T>());
         parameters.extend(halo.parameters::<T>());
         parameters.extend(task.ending.parameters::<T>());
+        let items = tuning.work_group * (task.columns / tuning.columns_per_item);
         let pack = |units: usize| {
             Ok::<_, DeviceError>(Pack {
                 kernel: halo.packing_kernel::<T>(&program)?,
                 range: HaloPart::packing_range(units, tuning.work_group),
-                groups: halo
-                    .packing_groups(units, tuning.work_group * (task.columns / tuning.columns_per_item)),
+                units,
+                groups: halo.packing_groups(shard, units, items),
+                meets: halo.meets(),
                 phases: halo.directions().map(|mu| HaloPart::phase(shard, links.format(), mu)).collect(),
             })
         };
@@ -143,8 +149,8 @@ impl ShardKernels {
 
     /// Returns the groups of a launch that may pack.
     pub fn packers(&self, at_work: bool) -> Option<Packers<'_>> {
-        let Pack { groups, phases, .. } = self.pack.as_ref()?;
-        Some(Packers { groups: (*groups)?, at_work, phases })
+        let Pack { groups, units, phases, .. } = self.pack.as_ref()?;
+        Some(Packers { groups: (*groups)?, units: if at_work { *units } else { 0 }, phases })
     }
 }
 
@@ -228,7 +234,7 @@ pub(super) fn kernel_key<T: Storage>(
     }
     key = AnisotropyPart::of(links.anisotropy).add_to(key);
     key = BoundaryPart::of(links, layout).add_to(LinksPart { shared: tuning.share_links }.add_to(key));
-    key = HaloPart::of(shard, layout, groups.count).add_to(key);
+    key = HaloPart::of(shard, layout, groups.count, task.ending).add_to(key);
     key = task.ending.add_to(task.site_part().add_to(key));
     key = key.part("kernel", include_str!("../../../cl/stencil/kernel.cl"));
     if let (Some(count), true) = (tuning.max_registers, shard.device.supports_register_limit()) {

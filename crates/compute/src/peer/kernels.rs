@@ -9,7 +9,11 @@ use std::sync::Arc;
 /// OpenCL C text of flags, for kernels that raise flags or wait for flags.
 pub const FLAG_SOURCE: &str = include_str!("../../cl/flags.cl");
 
-const PEER: KernelFamily = KernelFamily::new("peer", &[FLAG_SOURCE, include_str!("../../cl/peer.cl")]);
+/// OpenCL C text for kernels that add the sums of several devices, behind [`FLAG_SOURCE`].
+pub const MAILBOX_SOURCE: &str = include_str!("../../cl/mailboxes.cl");
+
+const PEER: KernelFamily =
+    KernelFamily::new("peer", &[FLAG_SOURCE, MAILBOX_SOURCE, include_str!("../../cl/peer.cl")]);
 
 /// Flags of a device: one for each other device, as many as a word has bits.
 pub const FLAGS: usize = 32;

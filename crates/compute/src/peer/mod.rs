@@ -11,8 +11,8 @@
 //!    that kernel. All devices have them in one order. Two kinds of kernels wait:
 //!    * A *follower* waits for kernels that were enqueued and flushed before it. For example, a
 //!      stencil waits for the packing kernels of its neighbours.
-//!    * Kernels that *meet* wait for each other. They add the sums of a launch or arrays of sums, one
-//!      on each device.
+//!    * Kernels that *meet* wait for each other, one on each device. They add the sums of a launch or
+//!      arrays of sums, or they are stencils that pack their own faces.
 //!
 //!    One thread enqueues packing kernels and kernels that meet on all devices, under
 //!    [`Peers::in_order`]. So these groups of kernels have one order, the same in every queue.
@@ -20,14 +20,23 @@
 //!    earlier groups, which are done. A follower is in the queue behind the group that it follows,
 //!    and ahead of this group. So all kernels of the group come to run, whatever else the host
 //!    enqueues or waits for. Inside such a group the host waits only for the compilation at a first
-//!    launch. Kernels that meet have been launched before, alone (`TeamSums::new`). Packing kernels
-//!    wait for nothing.
+//!    launch. Kernels that meet have been launched before, alone (`TeamSums::new`) or as followers
+//!    ([`Kernel::is_compiled_for`](crate::Kernel::is_compiled_for)). Packing kernels wait for nothing.
+//!
+//!    Stencils that pack end when all of them have come to run. Their packing groups are the first of
+//!    the launch and wait for nothing. Devices start groups in the order of their numbers, so waiting
+//!    groups keep no packing group from its place. Groups at faces wait for packing groups alone. The
+//!    group that adds the sums is the last one to end on its device. It waits for the last groups
+//!    elsewhere, which wait for packing groups at most.
 //! 3. Everything exists twice, for odd and for even epochs. The writer of epoch e + 2 has waited for
 //!    epoch e + 1 of every device that reads its data. Each reader raised that flag behind its
 //!    reading of epoch e. So every device that is written to in an epoch must write to the same
 //!    device in that epoch.
 //!    * Faces: in each queue the stencil of epoch e reads ahead of the packing for e + 1, which
-//!      raises the flag. A lattice is a torus, so neighbours are mutual.
+//!      raises the flag. So it is if the stencil of epoch e + 1 packs itself, because a launch begins
+//!      when the one before it has ended. While it packs, it reads faces of epoch e + 1 alone. Neighbours
+//!      write those of e + 2 after a launch that has waited for its flag, and the launch that reads epoch
+//!      e has ended before this flag. A lattice is a torus, so neighbours are mutual.
 //!    * Sums: the kernel that meets in epoch e has read all boxes when it ends. The kernel that sends
 //!      for e + 1 comes behind it.
 //!    * A flag is at most one epoch behind when it is raised, so its number may overflow.
@@ -36,7 +45,7 @@
 //! 5. Many work-groups wait in one kernel only if the kernels that they wait for run on another
 //!    processor, which the waiting cannot keep busy
 //!    ([`PeerWay::waits_beside_work`](crate::PeerWay::waits_beside_work)). Otherwise a kernel of one
-//!    work-group waits ahead of them.
+//!    work-group waits ahead of them, or the kernel has a single group that waits.
 //! 6. If kernels wait, a device does not share its processor with a device that it waits for: see
 //!    [`PeerWay::HostFlags`](crate::PeerWay). Kernels of n devices that meet need n threads of a
 //!    processor, because n − 1 of them may wait for the last one.
@@ -86,7 +95,7 @@ mod rates;
 pub use copies::PeerCopies;
 pub use faults::Fault;
 pub use flags::PeerFlags;
-pub use kernels::{FLAG_SOURCE, FLAGS, MOST_IN_ARRAY};
+pub use kernels::{FLAG_SOURCE, FLAGS, MAILBOX_SOURCE, MOST_IN_ARRAY};
 pub use peers::Peers;
 pub use rates::{PeerLink, PeerRates};
 

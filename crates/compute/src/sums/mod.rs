@@ -6,4 +6,4 @@ mod team;
 
 pub use number::{NUMBER_SOURCE, Number, NumberMemory};
 pub use reduction::{MOST_SUMS, ManySums, REDUCTION_SOURCE, REDUCTION_VALUES, Reduction};
-pub use team::TeamSums;
+pub use team::{Meeting, TeamSums};

@@ -3,14 +3,14 @@
 use super::number::{Number, Slot};
 use super::reduction::Reduction;
 use crate::error::Result;
-use crate::kernel::{Argument, ArgumentList, Range};
+use crate::kernel::{Argument, ArgumentList, Parameter, Range};
 use crate::memory::Buffer;
 use crate::open::Device;
 use crate::peer::{MOST_IN_ARRAY, PeerFlags, PeerKernels, Peers, written};
 use crate::select::DeviceKind;
 use crate::sync::lock;
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Number of doubles in a slot, and in a box of a mailbox.
 const SLOT_DOUBLES: usize = 4;
@@ -206,6 +206,92 @@ impl TeamSums {
         let mut totals = totals.iter_mut();
         let to = |_| Argument::from(totals.next().expect("an array on each device"));
         self.meet(state, true, own, to)
+    }
+}
+
+/// One sum over a team, by kernels that make the sums of their device and meet.
+///
+/// No other thread of this process begins a sum of these devices before the meeting is dropped.
+pub struct Meeting<'a> {
+    sums: &'a TeamSums,
+    state: MutexGuard<'a, State>,
+    /// The slot of the sum on all devices; `None` before [`begin`](Self::begin).
+    total: Option<Slot>,
+}
+
+impl TeamSums {
+    /// Most devices whose kernels can meet by [`Meeting`].
+    pub const MOST_MEETING: usize = 3;
+
+    /// Prepares a sum; `None` for more devices than [`MOST_MEETING`](Self::MOST_MEETING).
+    ///
+    /// The lock of [`Peers::in_order`] comes later.
+    pub fn meeting(&self) -> Option<Meeting<'_>> {
+        let few = self.peers.count() <= Self::MOST_MEETING;
+        few.then(|| Meeting { sums: self, state: lock(&self.state), total: None })
+    }
+}
+
+impl Meeting<'_> {
+    /// Returns the parameters of a kernel that meets, in the names of `cl/stencil/halo.cl`.
+    ///
+    /// The kernel contains [`MAILBOX_SOURCE`](crate::MAILBOX_SOURCE).
+    pub fn parameters() -> [Parameter; 10] {
+        let number = Parameter::value::<u32>;
+        let (doubles, words) = (Parameter::output::<f64>, Parameter::output::<u32>);
+        [
+            doubles("boxes_one"),
+            doubles("boxes_other"),
+            words("sum_flags_one"),
+            words("sum_flags_other"),
+            number("devices"),
+            number("sum_epoch"),
+            number("sum_told"),
+            number("sum_slot"),
+            Parameter::input::<f64>("boxes"),
+            words("sum_flags"),
+        ]
+    }
+
+    /// Begins the sum. The next kernel with [`arguments`](Self::arguments) on each device is part of it.
+    ///
+    /// # Errors
+    /// [`DeviceError::TooManySums`](crate::DeviceError::TooManySums).
+    pub fn begin(&mut self) -> Result<()> {
+        self.total = Some(Slot::on_all(self.sums.peers.devices())?);
+        self.state.epoch = self.state.epoch.wrapping_add(1);
+        Ok(())
+    }
+
+    /// Returns the arguments for [`parameters`](Self::parameters), of the device at a place.
+    ///
+    /// Slot 0 stands for a launch that does not meet, before the sum has begun.
+    ///
+    /// # Errors
+    /// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl).
+    pub fn arguments(&self, place: usize) -> Result<[Argument<'_>; 10]> {
+        let (state, peers) = (&*self.state, &self.sums.peers);
+        let by = peers.numbers()[place];
+        let mut others = (0..peers.count()).filter(|&other| other != by);
+        let one = others.next().unwrap_or(by);
+        let at = [one, others.next().unwrap_or(one)];
+        let [boxes_one, boxes_other] = at.map(|at| written(&state.boxes[at][place]));
+        let [flags_one, flags_other] = at.map(|at| state.flags.argument(at, by));
+        let (slot, told) = match &self.total {
+            Some(total) => (total.index(), state.flags.told(by, state.epoch)?),
+            None => (0, state.epoch),
+        };
+        let [devices, epoch, told, slot] =
+            [state.boxes.len() as u32, state.epoch, told, slot].map(Argument::value);
+        let [boxes, flags] = [Argument::from(&state.boxes[by][place]), state.flags.argument(by, by)];
+        Ok([boxes_one, boxes_other, flags_one, flags_other, devices, epoch, told, slot, boxes, flags])
+    }
+
+    /// Returns the sums over the team, if the meeting has begun.
+    ///
+    /// The host waits for nothing. The sums are those of [`TeamSums::add`].
+    pub fn numbers(self) -> Option<[Number; 2]> {
+        self.total.map(Number::of_slot)
     }
 }
 

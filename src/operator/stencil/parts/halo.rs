@@ -4,10 +4,11 @@
 
 use super::super::traversal::Traversal;
 use super::boundary::{parts, phase_of_leaving};
+use super::ending::{Ending, Makes};
 use super::{Cost, KernelPart};
 use crate::device::{
-    Argument, Buffer, DeviceError, FLAG_SOURCE, Kernel, KernelKey, Parameter, PeerFlags, PeerWay, Program,
-    Range,
+    Argument, Buffer, DeviceError, FLAG_SOURCE, Kernel, KernelKey, MAILBOX_SOURCE, Meeting, Parameter,
+    PeerFlags, PeerWay, Program, Range, TeamSums,
 };
 use crate::field::{Halo, LinkFormat, Received};
 use crate::geometry::{Layout, NDIM, Shard};
@@ -65,13 +66,15 @@ pub(crate) struct HaloPart {
     flags: bool,
     /// `true` if the first groups of the stencil may pack.
     packs: bool,
+    /// `true` if the stencil may add its sums over all devices.
+    meets: bool,
 }
 
 /// The first groups of a launch of the stencil, which pack faces or are idle.
 pub(crate) struct Packers<'a> {
     pub groups: usize,
-    /// `true` if the groups pack in this launch.
-    pub at_work: bool,
+    /// The blocks that the groups pack in this launch; 0 if they are idle.
+    pub units: usize,
     /// The arguments of the phase in each cut direction.
     pub phases: &'a [Complex64],
 }
@@ -126,11 +129,17 @@ impl HaloPart {
     ///
     /// Groups that wait may keep a processor busy that other devices need. So on such devices the stencil
     /// packs only if it has a single group that waits.
-    pub fn of(shard: &Shard, layout: &Layout, groups: usize) -> Self {
+    pub fn of(shard: &Shard, layout: &Layout, groups: usize, ending: Ending) -> Self {
         let cut = std::array::from_fn(|mu| layout.domain().is_cut(mu));
         let waits = |way: PeerWay| way.waits_beside_work() || groups == 1;
         let packs = cut.contains(&true) && shard.flags.is_some_and(waits);
-        Self { cut, lanes_in_t: layout.cuts()[NDIM - 1], flags: shard.flags.is_some(), packs }
+        let meets = packs && ending.row().makes == Makes::Numbers && shard.team <= TeamSums::MOST_MEETING;
+        Self { cut, lanes_in_t: layout.cuts()[NDIM - 1], flags: shard.flags.is_some(), packs, meets }
+    }
+
+    /// Tells whether the stencil may add its sums over all devices.
+    pub fn meets(self) -> bool {
+        self.meets
     }
 
     /// Returns the directions that are cut.
@@ -146,7 +155,7 @@ impl HaloPart {
     /// Returns the arguments for the parameters of this part.
     ///
     /// They are, in each cut direction, the faces from ahead and from behind, and the neighbours if
-    /// there are flags. The flags follow, then the arguments of packing.
+    /// there are flags. The flags follow, then the arguments of packing and of a sum over all devices.
     ///
     /// # Errors
     /// When a driver refuses what a test wants.
@@ -154,6 +163,7 @@ impl HaloPart {
         halo: &'a mut Halo<T>,
         domain: usize,
         packers: Option<Packers<'_>>,
+        meeting: Option<&'a Meeting<'_>>,
     ) -> Result<Vec<Argument<'a>>, DeviceError> {
         let (faces, flags) = halo.of_launch(domain);
         let (mut arguments, mut packing) = (Vec::with_capacity(MOST_ARGUMENTS), Vec::new());
@@ -169,12 +179,15 @@ impl HaloPart {
         }
         if let Some(flags) = flags {
             arguments.extend(flags.wait_arguments());
-            if let Some(Packers { groups, at_work, .. }) = packers {
-                packing.extend(if at_work { flags.meeting_arguments()? } else { flags.raise_arguments() });
-                packing.push(Argument::value([groups as u32, u32::from(at_work)]));
+            if let Some(Packers { groups, units, .. }) = packers {
+                packing.extend(if units > 0 { flags.meeting_arguments()? } else { flags.raise_arguments() });
+                packing.push(Argument::value([groups, units].map(|count| count as u32)));
             }
         }
         arguments.extend(packing);
+        if let Some(meeting) = meeting {
+            arguments.extend(meeting.arguments(domain)?);
+        }
         Ok(arguments)
     }
 
@@ -252,9 +265,11 @@ impl HaloPart {
 
     /// Returns the number of groups of a stencil that pack, if they may.
     ///
-    /// `items` are the work-items of a group.
-    pub fn packing_groups(self, units: usize, items: usize) -> Option<usize> {
-        self.packs.then(|| units.div_ceil(items))
+    /// `items` are the work-items of a group. A group waits for its writes into other memory, and takes the
+    /// place of a group that computes. One group on each compute unit of an H200 packs as fast as the links
+    /// carry faces.
+    pub fn packing_groups(self, shard: &Shard, units: usize, items: usize) -> Option<usize> {
+        self.packs.then(|| units.div_ceil(items).min(shard.device.info().compute_units))
     }
 }
 
@@ -273,6 +288,7 @@ impl KernelPart for HaloPart {
         let key = key.define("HALO", mask);
         let key = if flags { key.define("FLAGS", 1).part("flags", FLAG_SOURCE) } else { key };
         let key = if self.packs { key.define("PACKS", 1) } else { key };
+        let key = if self.meets { key.define("MEETS", 1).part("mailboxes", MAILBOX_SOURCE) } else { key };
         let key = key.part("halo", include_str!("../../../../cl/stencil/halo.cl"));
         if mask == 0 { key } else { key.define("NT", self.lanes_in_t) }
     }
@@ -293,6 +309,9 @@ impl KernelPart for HaloPart {
         if self.packs {
             parameters.extend(self.packing_parameters::<T>());
             parameters.push(Parameter::value::<[u32; 2]>("packers"));
+        }
+        if self.meets {
+            parameters.extend(Meeting::parameters());
         }
         parameters
     }
