@@ -7,7 +7,8 @@ use super::communicator::Communicator;
 use super::faces::Exchange;
 use super::reach::Reach;
 use crate::device::{
-    BufferView, BufferViewMut, Device, DeviceError, Event, Meeting, Number, PeerCopies, Peers, Reduction, TeamSums,
+    BufferView, BufferViewMut, Device, DeviceError, Event, Meeting, Number, PeerCopies, Peers, Reduction,
+    TeamSums,
 };
 use crate::geometry::{Lattice, Neighbours, Shard};
 use bytemuck::Pod;

@@ -69,7 +69,9 @@ pub use open::{
 };
 #[doc(hidden)]
 pub use peer::Fault;
-pub use peer::{FLAG_SOURCE, FLAGS, MAILBOX_SOURCE, MOST_IN_ARRAY, PeerCopies, PeerFlags, PeerLink, PeerRates, Peers};
+pub use peer::{
+    FLAG_SOURCE, FLAGS, MAILBOX_SOURCE, MOST_IN_ARRAY, PeerCopies, PeerFlags, PeerLink, PeerRates, Peers,
+};
 pub use queue::{
     CompileClock, CompileProgress, DeviceRecord, Event, Profiling, Queue, RecordedCommand, RecordedSpan,
     Recorder,
