@@ -266,8 +266,7 @@ impl HaloPart {
     /// Returns the number of groups of a stencil that pack, if they may.
     ///
     /// `items` are the work-items of a group. A group waits for its writes into other memory, and takes the
-    /// place of a group that computes. One group on each compute unit of an H200 packs as fast as the links
-    /// carry faces.
+    /// place of a group that computes. So each compute unit has one at most.
     pub fn packing_groups(self, shard: &Shard, units: usize, items: usize) -> Option<usize> {
         self.packs.then(|| units.div_ceil(items).min(shard.device.info().compute_units))
     }
