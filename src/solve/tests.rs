@@ -219,7 +219,7 @@ fn stress() {
             ([4, 4, 4, 4], [1, 2, 2, 2]),
         ],
     };
-    let (rounds, seeds) = if long { (5, 0..3) } else { (3, 0..2) };
+    let (rounds, seeds, kinds) = if long { (5, 0..3, BLOCKS.len()) } else { (1, 0..1, 1) };
     for &(dims, parts) in cases {
         let (dims, grid) = (Dims::new(dims).unwrap(), Grid::new(parts).unwrap());
         let on = |ways| Lattice::with_grid(&team(grid.count(), ways), dims, grid).unwrap();
@@ -230,7 +230,8 @@ fn stress() {
         for round in 0..rounds {
             assert!(solve(&lattice).unwrap() == expected, "{grid}, host-flags, round {round}");
         }
-        let blocks = BLOCKS.map(|block| (block, solve_block(&on(PeerWays::OFF), block).unwrap()));
+        let expected_of = |&block: &_| (block, solve_block(&on(PeerWays::OFF), block).unwrap());
+        let blocks: Vec<_> = BLOCKS[..kinds].iter().map(expected_of).collect();
         for (block, expected) in &blocks {
             assert!(solve_block(&lattice, *block).unwrap() == *expected, "{grid}, host-flags, {block:?}");
         }
