@@ -1,5 +1,5 @@
 # make demo     generate a configuration, solve on it, print the pion correlator
-# make test     format, lints, unit, integration and documentation tests, test programs of the reference BLAS and of LAPACK with cut inputs;
+# make test     format, lints, unit, integration and documentation tests, test programs of the reference BLAS and of LAPACK in double with cut inputs;
 #               installs an OpenCL device and MPI if there is none
 # make check    make test, tests with every combination of kernels, the kernels under Oclgrind, tests under MPI, the Python package, those test programs with whole inputs, and programs of others on the BLAS
 # make blas-testers    those programs alone, and programs for NumPy, Octave and R on the BLAS that is loaded in front of theirs
@@ -22,7 +22,7 @@ test: setup
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
 	CARGO="$(CARGO)" scripts/run-tests.sh
-	scripts/blas-testers.sh
+	BUILT="--workspace --lib --tests" TYPES="d z" scripts/blas-testers.sh
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 	CARGO="$(CARGO)" scripts/book.sh
 

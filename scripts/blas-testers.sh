@@ -2,6 +2,7 @@
 # Runs the test programs of the reference BLAS, Fortran's and C's, and of LAPACK, with lattice-cl in front of them
 # (crates/blas). Calls that lattice-cl has no function for, and illegal ones, are answered by the reference behind it.
 # LAPACK's programs are run with cut inputs. With LATTICE_CL_TEST_ALL=1 they have Debian's, too.
+# TYPES has the letters of the types (s d c z).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/setup-opencl.sh blas-testers
@@ -12,7 +13,9 @@ testers=$(find /usr/lib -path '*/blas/xblat1d' -printf '%h\n' -quit)
     echo "blas-testers: error: no xblat1d under /usr/lib/*/blas; install the test programs of the reference BLAS." >&2
     exit 1
 }
-shim=$(cargo build --package lattice-cl-blas --message-format=json-render-diagnostics |
+# `make test` names the packages that it has built already, so that nothing is built with other features once more.
+# shellcheck disable=SC2086
+shim=$(cargo build ${BUILT:---package lattice-cl-blas} --message-format=json-render-diagnostics |
     sed -n 's|.*"\(/[^"]*/liblattice_cl_blas\.so\)".*|\1|p' | tail -n 1)
 [ -n "$shim" ] || {
     echo "blas-testers: error: cargo built no liblattice_cl_blas.so; see its messages above." >&2
@@ -55,7 +58,7 @@ tester() {
 
 lapack=$(find /usr/lib -path '*/lapack/xlintstd' -printf '%h\n' -quit)
 only=_
-for type in s d c z; do
+for type in ${TYPES:-s d c z}; do
     # Routines of level 1, and of levels 2 and 3 with one test of results and one of errors each.
     case $type in
     s | d) level1=10 level2=32 level3=12 ;;
@@ -91,7 +94,7 @@ cut_lse() {
 if [ -n "$lapack" ]; then
     # The products and vectors within LAPACK's own routines are many and small: the programs above test them.
     only=potrf_,potrs_,potri_,posv_,getrf_,getrs_,getri_,gesv_,geqrf_,ormqr_,orgqr_,unmqr_,ungqr_,gels_
-    for type in s d c z; do
+    for type in ${TYPES:-s d c z}; do
         input=$(mktemp)
         cut_input "${type^^}" >"$input"
         # Results and error exits of six groups of routines.
@@ -105,7 +108,7 @@ if [ -n "$lapack" ]; then
 
     # Eigenvalues, singular values, and least squares under constraints; all drivers of a kind in one program.
     only=syevd_,heevd_,gesdd_,gesvd_,gglse_
-    for type in s d c z; do
+    for type in ${TYPES:-s d c z}; do
         for kind in sep svd lse; do
             input=$(mktemp)
             "cut_$kind" >"$input"
