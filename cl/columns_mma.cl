@@ -113,8 +113,8 @@ __kernel void columns_subtract(const uint parities, const uint blocks, __global 
         }                                                                                                       \
     }
 
-// x = x + o D + p E; o = q T + p F; q = q T if the number behind the matrices says so. `o` may be the same as `p`: then there is no D. T is upper triangular and F lower
-// triangular.
+// One step of block Conjugate Gradient: x = x + o D + p E, then o = q T + p F. If the number behind the matrices says so, q = q T too.
+// `o` may be the same as `p`: then there is no D. T is upper triangular and F lower triangular.
 __kernel void columns_advance(const uint parities, const uint blocks, const uint with_earlier, const uint with_step,
                             __global const double2 *restrict matrices, __global stored *restrict x, __global stored *restrict q,
                             __global stored *p, __global stored *o)

@@ -1,10 +1,10 @@
-// The small matrices of block Conjugate Gradient, by one work-group: twin of solvers/src/block_recurrence.rs, to the last bit. COLUMNS is their size.
+// The small matrices of block Conjugate Gradient, by one work-group. COLUMNS is their size. The kernels are the twins of
+// solvers/src/block_recurrence.rs, to the last bit: all products are taken in by fma, so that no compiler has a choice, and quotients and
+// roots are rounded correctly. Matrices are row after row.
 //
-// Matrices are row after row. All products are taken in by fma, so that no compiler has a choice; quotients and roots are rounded correctly.
-//
-// `numbers` holds C, C before the last iteration, T, T⁻¹ and E; then for each column the norm that residuals refer to and the residual that is small
-// enough; then the event, the independent share of a direction that has none, the number of residuals and of overwrites; then residuals of all
-// columns for each iteration. `moves` holds D, E, T and F of columns_advance and whether Q is overwritten.
+// `numbers` holds C, C before the last iteration, T, T⁻¹ and E; then for each column the norm that residuals refer to and the residual
+// that is small enough; then the event, the independent share of a direction that has none, the number of residuals and of overwrites;
+// then residuals of all columns for each iteration. `moves` holds D, E, T and F of columns_advance and whether Q is overwritten.
 
 #define ELEMENTS (COLUMNS * COLUMNS)
 #define FOR_ELEMENTS(e) for (uint e = get_local_id(0); e < ELEMENTS; e += LOCAL_SIZE)
@@ -60,7 +60,8 @@ static inline double2 conjugate(const double2 a)
     return (double2)(a.x, -a.y);
 }
 
-// What a factorisation leaves: G = S†S, S⁻¹, and of each column the independent share and what of the diagonal element is independent.
+// A factorisation leaves S with G = S†S, and S⁻¹. For each column it leaves the independent share, and the part of the diagonal element that
+// is independent.
 #define FACTORS_LOCAL                                                                                           \
     __local double2 s[ELEMENTS], inverse[ELEMENTS];                                                             \
     __local double diagonal[COLUMNS], shares[COLUMNS], rests[COLUMNS];                                          \
