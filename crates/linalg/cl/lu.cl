@@ -23,6 +23,21 @@ static inline __attribute__((always_inline)) void best_of_items(__local real *si
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
+// The best row of all groups, as best_of_items leaves it. Groups have their rows in order, so the first of equal ones wins.
+static inline __attribute__((always_inline)) void best_of_groups(__local real *best_sizes, __local uint *best_places, __global const real *sizes,
+                                                                 uint groups, uint item) {
+    real largest = (real)-1;
+    uint winner = groups;
+    for (uint other = item; other < groups; other += PANEL_ITEMS) {
+        const real size = sizes[other];
+        if (size > largest) {
+            largest = size;
+            winner = other;
+        }
+    }
+    best_of_items(best_sizes, best_places, largest, winner, item);
+}
+
 // Steps `first_step` to `last_step` - 1 in a panel of m rows. Step `search` finishes column search - 1, if there is one, and then searches column
 // `search`, if it is one of the `count` that get a pivot. Between two steps all work-groups meet, see meeting.cl.
 //
@@ -56,17 +71,7 @@ panel_steps(uint m, uint width, uint first_step, uint last_step, uint count, __g
         if (search > 0) {
             column = search - 1;
             pivot = column;
-            // The best row of all groups. Groups have their rows in order, so the first of equal ones wins.
-            real largest = (real)-1;
-            uint winner = groups;
-            for (uint other = item; other < groups; other += PANEL_ITEMS) {
-                const real size = sizes[from * groups + other];
-                if (size > largest) {
-                    largest = size;
-                    winner = other;
-                }
-            }
-            best_of_items(best_sizes, best_places, largest, winner, item);
+            best_of_groups(best_sizes, best_places, sizes + from * groups, groups, item);
             __global const element *new_row = row_in_place;
             if (best_sizes[0] >= (real)0) {
                 pivot = places[from * groups + best_places[0]];
@@ -189,19 +194,10 @@ panel_in_registers(uint m, uint width, uint first_step, uint last_step, uint cou
         if (search > 0) {
             column = search - 1;
             pivot = column;
-            real largest = (real)-1;
-            uint winner = groups;
-            for (uint other = item; other < groups; other += PANEL_ITEMS) {
-                const real size = sizes[from * groups + other];
-                if (size > largest) {
-                    largest = size;
-                    winner = other;
-                }
-            }
             for (uint k = item; k < width; k += PANEL_ITEMS) {
                 row_in_place[k] = rows[(from * (groups + 1) + groups) * WIDTH + k];
             }
-            best_of_items(best_sizes, best_places, largest, winner, item);
+            best_of_groups(best_sizes, best_places, sizes + from * groups, groups, item);
             uint new_row = groups;
             if (best_sizes[0] >= (real)0) {
                 new_row = best_places[0];

@@ -24,6 +24,40 @@ static inline wide reciprocal(wide x) {
 static inline wide reciprocal(wide x) { return 1.0 / x; }
 #endif
 
+// Adds what all groups have summed up for the columns from `column` on, in PARTS parts a column.
+static inline __attribute__((always_inline)) void sum_groups(__global const wide *partial, uint groups, uint column, uint width,
+                                                             __local wide *sums, uint item) {
+    for (uint index = item; index < WIDTH * PARTS; index += ITEMS) {
+        const uint k = index % WIDTH;
+        const uint part = index / WIDTH;
+        wide sum = wide_of(0.0, 0.0);
+        if (k >= column && k < width) {
+            for (uint other = part; other < groups; other += PARTS) {
+                sum += partial[other * WIDTH + k];
+            }
+        }
+        sums[k * LANES + part] = sum;
+    }
+}
+
+// The reflector of a column with `alpha` on the diagonal, of parts of the sum of squares below it. Returns tau; `beta` takes the place
+// of alpha, and the elements below are multiplied by `scale`.
+static inline __attribute__((always_inline)) wide reflector(wide alpha, __local const wide *squares, double *beta, wide *scale) {
+    double below = 0.0;
+    for (uint part = 0; part < PARTS; part++) {
+        below += first_part(squares[part]);
+    }
+    const double re = first_part(alpha);
+    const double im = second_part(alpha);
+    *beta = re;
+    if (below == 0.0 && im == 0.0) {
+        return wide_of(0.0, 0.0);
+    }
+    *beta = -copysign(sqrt(re * re + im * im + below), re);
+    *scale = reciprocal(alpha - wide_of(*beta, 0.0));
+    return wide_of((*beta - re) / *beta, -im / *beta);
+}
+
 // Stages `first_stage` to `last_stage` - 1 in a panel of m rows. A stage applies the reflector of column stage - 1, if there is one, and then sums
 // up conj(a_is) a_ik below row s = stage for every column k from s on, if there is such a column. Between two stages all work-groups meet, see
 // meeting.cl.
@@ -59,35 +93,13 @@ reflect(uint m, uint width, uint first_stage, uint last_stage, __global element 
         wide scale = wide_of(0.0, 0.0);
         double beta = 0.0;
         if (finishes) {
-            for (uint index = item; index < WIDTH * PARTS; index += ITEMS) {
-                const uint k = index % WIDTH;
-                const uint part = index / WIDTH;
-                wide sum = wide_of(0.0, 0.0);
-                if (k >= column && k < width) {
-                    for (uint other = part; other < groups; other += PARTS) {
-                        sum += partial[(from * groups + other) * WIDTH + k];
-                    }
-                }
-                sums[k * LANES + part] = sum;
-            }
+            sum_groups(partial + from * groups * WIDTH, groups, column, width, sums, item);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         if (finishes) {
             __global const element *pivot_row = pivot_rows + from * WIDTH;
             const wide alpha = widened(pivot_row[column]);
-            double below = 0.0;
-            for (uint part = 0; part < PARTS; part++) {
-                below += first_part(sums[column * LANES + part]);
-            }
-            const double re = first_part(alpha);
-            const double im = second_part(alpha);
-            wide factor = wide_of(0.0, 0.0);
-            beta = re;
-            if (below != 0.0 || im != 0.0) {
-                beta = -copysign(sqrt(re * re + im * im + below), re);
-                factor = wide_of((beta - re) / beta, -im / beta);
-                scale = reciprocal(alpha - wide_of(beta, 0.0));
-            }
+            const wide factor = reflector(alpha, sums + column * LANES, &beta, &scale);
             for (uint k = column + 1 + item; k < width; k += ITEMS) {
                 wide sum = wide_of(0.0, 0.0);
                 for (uint part = 0; part < PARTS; part++) {
@@ -208,17 +220,7 @@ reflect_in_registers(uint m, uint width, uint first_stage, uint last_stage, __gl
         const uint column = finishes ? stage - 1 : 0;
 
         if (finishes) {
-            for (uint index = item; index < WIDTH * PARTS; index += ITEMS) {
-                const uint k = index % WIDTH;
-                const uint part = index / WIDTH;
-                wide sum = wide_of(0.0, 0.0);
-                if (k >= column && k < width) {
-                    for (uint other = part; other < groups; other += PARTS) {
-                        sum += partial[(from * groups + other) * WIDTH + k];
-                    }
-                }
-                sums[k * LANES + part] = sum;
-            }
+            sum_groups(partial + from * groups * WIDTH, groups, column, width, sums, item);
             for (uint k = column + item; k < width; k += ITEMS) {
                 pivot_row[k] = pivot_rows[from * WIDTH + k];
             }
@@ -241,19 +243,7 @@ reflect_in_registers(uint m, uint width, uint first_stage, uint last_stage, __gl
         double beta = 0.0;
         if (finishes) {
             const wide alpha = widened(pivot_row[column]);
-            double below = 0.0;
-            for (uint part = 0; part < PARTS; part++) {
-                below += first_part(sums[column * LANES + part]);
-            }
-            const double re = first_part(alpha);
-            const double im = second_part(alpha);
-            wide factor = wide_of(0.0, 0.0);
-            beta = re;
-            if (below != 0.0 || im != 0.0) {
-                beta = -copysign(sqrt(re * re + im * im + below), re);
-                factor = wide_of((beta - re) / beta, -im / beta);
-                scale = reciprocal(alpha - wide_of(beta, 0.0));
-            }
+            const wide factor = reflector(alpha, sums + column * LANES, &beta, &scale);
             for (uint k = column + 1 + item; k < width; k += ITEMS) {
                 wide sum = wide_of(0.0, 0.0);
                 for (uint part = 0; part < PARTS; part++) {
