@@ -12,11 +12,11 @@ use lattice_cl::job::{Action, Deflation, Job, Method, Problem, Task};
 use lattice_cl::modes::{DiracModes, ModesError, ModesFileError, ModesParams};
 use lattice_cl::operator::{Dirac, Kappa, SchurSymmetry, SiteTerm, System};
 use lattice_cl::solve::{
-    BlockCgParams, CgParams, Checkpoints, Inner, IterationPrecision, Preconditioning, SolveParams, block_cg,
-    block_cg_from, cg, solve_from,
+    BlockCgParams, CgParams, Checkpoints, Inner, InvertError, IterationPrecision, Preconditioning,
+    SolveParams, block_cg, block_cg_from, cg, solve_from,
 };
 use lattice_cl::{Dims, GaugeConfiguration};
-use lattice_solvers::{LinearOperator, SolverState, SquareMatrix, VectorOf, VectorSpace, Wish};
+use lattice_solvers::{LinearOperator, SolverInfo, SolverState, SquareMatrix, VectorOf, VectorSpace, Wish};
 use num_complex::Complex64;
 use std::f64::consts::PI;
 use std::sync::Arc;
@@ -264,6 +264,58 @@ fn deflated_solves_take_fewer_iterations_to_the_same_solution() {
             assert!(norm_of_difference(&dirac, &x, &y) < 1e-7, "{what}");
             let (plain, deflated) = (plain.iterations, deflated.iterations);
             assert!(10 * deflated < 7 * plain, "{what}: {deflated} of {plain} iterations");
+        }
+    }
+}
+
+/// Interrupts a solve at two of its steps, and compares what goes on from there with the whole one.
+fn check_that_it_goes_on(
+    solve: impl Fn(&mut StopAt) -> Result<(SpinorField<f64>, SolverInfo), InvertError>,
+    whole: &SpinorField<f64>,
+    what: &str,
+) {
+    let mut never = StopAt::default();
+    solve(&mut never).unwrap();
+    for stop in [never.asked / 2, never.asked - 1] {
+        let mut keeper = StopAt { stop, ..Default::default() };
+        let stopped = solve(&mut keeper).unwrap_err();
+        assert!(stopped.to_string().contains("interrupted"), "{what}: {stopped}");
+        let (again, _) = solve(&mut StopAt { from: keeper.kept, ..Default::default() }).unwrap();
+        assert!(again.to_bytes().unwrap() == whole.to_bytes().unwrap(), "{what}, stopped at {stop}");
+    }
+}
+
+/// The source of M†M x = M†b hides what rounding puts along the modes.
+#[test]
+fn mixed_precision_with_modes_reaches_the_tolerance_about_as_soon_as_double() {
+    for (name, team) in few_teams() {
+        let lattice = Lattice::new(&team, Dims::new([4, 4, 4, 8]).unwrap()).unwrap();
+        let links = random::weak(lattice.dims(), 0.25, 14);
+        let links = lattice.gauge::<f64>(&links, Boundary::periodic()).unwrap();
+        // The lowest eigenvalue of M†M is 1e-6, the largest of these modes 0.3.
+        let dirac = Dirac::wilson(&links, Kappa(0.135)).unwrap();
+        let preconditioning = Preconditioning::EvenOdd;
+        let modes = find(&dirac, &ModesParams { preconditioning, ..ModesParams::new(48) });
+        let b = lattice.point_source([1, 0, 2, 1], 2, 1).unwrap();
+        let guess = modes.guess(&dirac, &b).unwrap();
+        for tol in [8e-10, 1e-10] {
+            let params = |precision| {
+                SolveParams::Cg(CgParams { tol, precision, preconditioning, ..Default::default() })
+            };
+            let (x, double) = modes.solve(&dirac, &b, &params(IterationPrecision::Double), None).unwrap();
+            for inner in [Inner::Single, Inner::Half] {
+                let params = params(IterationPrecision::Mixed(inner));
+                let (y, mixed) = modes.solve(&dirac, &b, &params, None).unwrap();
+                let counts = (mixed.iterations, double.iterations);
+                let what = format!("{name}, {tol:e}, {inner:?}: {counts:?} iterations");
+                assert!(mixed.residual.true_residual <= tol, "{what}");
+                assert!(mixed.iterations <= 2 * double.iterations, "{what}");
+                assert!(norm_of_difference(&dirac, &x, &y) < 1e4 * tol, "{what}");
+                check_that_it_goes_on(|keeper| modes.solve(&dirac, &b, &params, Some(keeper)), &y, &what);
+                // From the guess alone the way is longer, but does not end before the tolerance.
+                let from_guess = solve_from(&dirac, &b, &guess, &params, None);
+                assert!(from_guess.is_ok(), "{what}: {:?}", from_guess.err());
+            }
         }
     }
 }

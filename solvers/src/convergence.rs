@@ -477,7 +477,9 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         self.futile = if improved { 0 } else { self.futile + 1 };
         self.last_true = true_residual;
         self.replaced = iterated;
-        self.target = 0.95 * iterated * self.stopping.tolerance / true_residual;
+        // The residual of another system may fall far before the true one follows. After a
+        // replacement in vain it therefore falls as far as low precision lets it.
+        self.target = if improved { 0.95 * iterated * self.stopping.tolerance / true_residual } else { 0.0 };
         let verdict = if true_residual <= self.stopping.tolerance {
             Some(Verdict::Converged)
         } else if true_residual.is_nan() || self.futile >= FUTILE_REPLACEMENTS {

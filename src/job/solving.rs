@@ -10,11 +10,12 @@ use super::multigrid_choice::MultigridChoice;
 use super::multigrid_news::MultigridNews;
 use crate::device::Team;
 use crate::field::SpinorField;
+use crate::modes::DiracModes;
 use crate::multigrid::{Multigrid, MultigridParams};
 use crate::operator::Dirac;
 use crate::solve::{
     Attempt, Auto, AutoParams, AutoSolution, BlockCgParams, BlockSolution, CgParams, InvertError,
-    SolveParams, solve_from, solve_with_checkpoints,
+    SolveParams, solve_with_checkpoints,
 };
 use lattice_solvers::{Failure, SolverInfo};
 
@@ -151,11 +152,11 @@ impl<'a, 'l> Solving<'a, 'l> {
         let alone = |(x, info)| Solved { x, info, failure: None, attempts: Vec::new() };
         let chosen = |AutoSolution { x, info, attempts }| Solved { x, info, failure: None, attempts };
         let mut auto = self.auto.take();
-        let guess = self.guess(dirac, b)?;
+        let params = self.params;
         let solved = match (&mut auto, self.cycles()) {
-            (None, _) => match &guess {
-                Some(guess) => solve_from(dirac, b, guess, &self.params, Some(callbacks)).map(alone),
-                None => solve_with_checkpoints(dirac, b, &self.params, callbacks).map(alone),
+            (None, _) => match self.modes() {
+                Some(modes) => modes.solve(dirac, b, &params, Some(callbacks)).map(alone),
+                None => solve_with_checkpoints(dirac, b, &params, callbacks).map(alone),
             },
             (Some(auto), None) => auto.solve(dirac, b, callbacks).map(chosen),
             (Some(auto), Some(multigrid)) => multigrid.solve_or(auto, dirac, b, callbacks).map(chosen),
@@ -187,8 +188,13 @@ impl<'a, 'l> Solving<'a, 'l> {
         dirac: &Dirac<f64>,
         b: &SpinorField<f64>,
     ) -> Result<Option<SpinorField<f64>>, InvertError> {
-        let Some((deflating, operator, _)) = &self.deflation else { return Ok(None) };
-        deflating.ready(*operator).map(|modes| modes.guess(dirac, b)).transpose()
+        self.modes().map(|modes| modes.guess(dirac, b)).transpose()
+    }
+
+    /// Returns the modes of the operator, if they are ready.
+    fn modes(&self) -> Option<&DiracModes> {
+        let (deflating, operator, _) = self.deflation.as_ref()?;
+        deflating.ready(*operator)
     }
 
     /// Weighs multigrid for the solves that are left, once for each operator.

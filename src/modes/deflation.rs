@@ -3,16 +3,40 @@
 //! Only the guess is made of the modes, and no operator is projected. The modes are eigenvectors,
 //! so the residual stays orthogonal to them in the whole iteration, up to their own residuals. A
 //! projection in each iteration would cost as many passes over memory as there are modes, and
-//! would save no iteration.
+//! would save no iteration. In mixed precision a residual may get parts along the modes by
+//! rounding. They are taken out when the residual is replaced.
 
 use super::search::{DiracModes, Fields};
 use crate::device::DeviceError;
-use crate::field::SpinorField;
-use crate::operator::{Dirac, DiracOperator, System};
-use crate::solve::InvertError;
-use lattice_solvers::{Mode, VectorOf, VectorSpace};
+use crate::field::{ParityField, SpinorField};
+use crate::operator::{Dirac, DiracOperator, SchurComplement, System};
+use crate::solve::{Checkpoints, Deflate, InvertError, SolveParams, solve_deflated, solve_from};
+use lattice_solvers::{Mode, SolverInfo, VectorOf, VectorSpace};
 
 impl DiracModes {
+    /// Solves M x = b by the method of the parameters, from the part that the modes span.
+    ///
+    /// Mixed precision takes what rounding puts along the modes out of residuals again, if the modes
+    /// have the preconditioning of the parameters. `checkpoints` keeps the states of the solve.
+    ///
+    /// # Errors
+    /// The errors of [`solve_from`].
+    ///
+    /// # Panics
+    /// When `b` lives on another lattice than the modes.
+    pub fn solve(
+        &self,
+        dirac: &Dirac<f64>,
+        b: &SpinorField<f64>,
+        params: &SolveParams,
+        checkpoints: Option<&mut dyn Checkpoints>,
+    ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
+        if params.preconditioning() == self.preconditioning {
+            return solve_deflated(dirac, b, self, params, checkpoints);
+        }
+        solve_from(dirac, b, &self.guess(dirac, b)?, params, checkpoints)
+    }
+
     /// Returns the part of the solution of M x = b that the modes span.
     ///
     /// x = Σ v (v, M†b)/λ with modes of M†M, and x = Σ v (v, γ5b)/λ with modes of γ5M. With
@@ -54,6 +78,26 @@ impl DiracModes {
             all.copy_column_from(column, &self.guess(dirac, &one)?)?;
         }
         Ok(all)
+    }
+}
+
+impl Deflate for DiracModes {
+    fn on_all_sites(
+        &self,
+        dirac: &Dirac<f64>,
+        b: &SpinorField<f64>,
+    ) -> Result<SpinorField<f64>, DeviceError> {
+        let Fields::All(modes) = &self.fields else { unreachable!("modes without preconditioning") };
+        projected(dirac, modes, self.system, b)
+    }
+
+    fn on_even_sites(
+        &self,
+        operator: &SchurComplement<f64>,
+        b: &ParityField<f64>,
+    ) -> Result<ParityField<f64>, DeviceError> {
+        let Fields::Even(modes) = &self.fields else { unreachable!("modes with even-odd preconditioning") };
+        projected(operator, modes, self.system, b)
     }
 }
 

@@ -14,7 +14,7 @@
 //! | `field` | the fields that modes are |
 //! | `columns` | an operator on several fields at once |
 //! | `search` | the search |
-//! | `deflation` | first guesses |
+//! | `deflation` | first guesses, and solves from them |
 //! | `file` | modes in a file |
 
 mod columns;

@@ -25,16 +25,15 @@ const MOST_COLUMNS: usize = 24;
 /// ```
 /// # use lattice_cl::{device::Team, geometry::{Boundary, Dims, Lattice}, host::random, operator::{Dirac, Kappa}};
 /// use lattice_cl::modes::{DiracModes, ModesParams};
-/// use lattice_cl::solve::{CgParams, Preconditioning, SolveParams, solve_from};
+/// use lattice_cl::solve::{CgParams, Preconditioning, SolveParams};
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let lattice = Lattice::new(&Team::host(), Dims::new([4, 4, 2, 2])?)?;
 /// # let links = lattice.gauge::<f64>(&random::weak(lattice.dims(), 0.2, 1), Boundary::antiperiodic_t())?;
 /// let dirac = Dirac::wilson(&links, Kappa(0.12))?;
 /// let (modes, _) = DiracModes::find(&dirac, &ModesParams::new(4), &mut |_| (), None)?;
 /// let b = lattice.point_source::<f64>([0, 0, 0, 0], 0, 0)?;
-/// let guess = modes.guess(&dirac, &b)?;
 /// let cg = CgParams { preconditioning: Preconditioning::EvenOdd, ..Default::default() };
-/// let (x, info) = solve_from(&dirac, &b, &guess, &SolveParams::Cg(cg), None)?;
+/// let (x, info) = modes.solve(&dirac, &b, &SolveParams::Cg(cg), None)?;
 /// assert!(info.residual.true_residual <= 1e-10);
 /// # Ok(())
 /// # }

@@ -7,6 +7,7 @@ use super::method_macros::method_functions;
 use super::params::{self, CrParams, Plan, SolveParams, methods};
 use super::precision::{Equation, norm, scale};
 use super::sources::{Scaled, largest};
+use super::start::{Deflate, PartOfModes, Start};
 use crate::device::DeviceError;
 use crate::field::{ParityField, SpinorField, SpinorSpace};
 use crate::operator::{Dirac, SchurComplement};
@@ -68,6 +69,19 @@ pub fn solve_with_checkpoints(
     solve(dirac, b, None, (*params).into(), Some(checkpoints))
 }
 
+/// Solves M x = b from the part of the solution that modes span.
+///
+/// The modes have the preconditioning of the parameters.
+pub(crate) fn solve_deflated(
+    dirac: &Dirac<f64>,
+    b: &SpinorField<f64>,
+    modes: &dyn Deflate,
+    params: &SolveParams,
+    checkpoints: Option<&mut dyn Checkpoints>,
+) -> Solution {
+    solve_by(dirac, b, Start::Modes(modes), (*params).into(), By::Method, checkpoints)
+}
+
 /// Solves M x = b by GCR on the Schur complement with this preconditioner.
 ///
 /// The precision is mixed, with that of the preconditioner. Corrections are added up in double when
@@ -81,7 +95,7 @@ pub(crate) fn solve_preconditioned(
     checkpoints: Option<&mut dyn Checkpoints>,
 ) -> Solution {
     let by = By::Preconditioned(preconditioner, replaced_at);
-    solve_by(dirac, b, None, plan, by, checkpoints)
+    solve_by(dirac, b, Start::Zero, plan, by, checkpoints)
 }
 
 /// A preconditioner of the Schur complement, in its precision.
@@ -110,27 +124,34 @@ pub(crate) fn solve(
     plan: Plan,
     checkpoints: Option<&mut dyn Checkpoints>,
 ) -> Solution {
-    solve_by(dirac, b, guess, plan, By::Method, checkpoints)
+    solve_by(dirac, b, guess.into(), plan, By::Method, checkpoints)
 }
 
 fn solve_by(
     dirac: &Dirac<f64>,
     b: &SpinorField<f64>,
-    guess: Option<&SpinorField<f64>>,
+    start: Start<'_>,
     plan: Plan,
     by: By<'_>,
     checkpoints: Option<&mut dyn Checkpoints>,
 ) -> Solution {
     let Some(scaled) = Scaled::of(b, &Norms::new(dirac, b)?.of(b)?)?? else {
-        return solve_ordinary(dirac, b, guess, plan, by, checkpoints);
+        return solve_ordinary(dirac, b, start, plan, by, checkpoints);
     };
-    let guess = guess.map(|guess| scaled.scale(guess)).transpose()?;
-    let (mut x, mut info, mut failure) =
-        match solve_ordinary(dirac, &scaled.b, guess.as_ref(), plan, by, checkpoints) {
-            Ok((x, info)) => (x, info, None),
-            Err(InvertError::NotConverged { failure, best, info }) => (*best, *info, Some(failure)),
-            Err(error) => return Err(error),
-        };
+    let guess;
+    let start = match start {
+        Start::Guess(given) => {
+            guess = scaled.scale(given)?;
+            Start::Guess(&guess)
+        }
+        start => start,
+    };
+    let (mut x, mut info, mut failure) = match solve_ordinary(dirac, &scaled.b, start, plan, by, checkpoints)
+    {
+        Ok((x, info)) => (x, info, None),
+        Err(InvertError::NotConverged { failure, best, info }) => (*best, *info, Some(failure)),
+        Err(error) => return Err(error),
+    };
     let mut residual_of = TrueResidual::of(dirac, &scaled.b)?;
     let left = scaled.restore(&mut x, |x| residual_of.of_columns(x))?;
     if let Some(true_residual) = left.as_deref().map(largest) {
@@ -221,7 +242,7 @@ impl<'a> TrueResidual<'a> {
 fn solve_ordinary(
     dirac: &Dirac<f64>,
     b: &SpinorField<f64>,
-    guess: Option<&SpinorField<f64>>,
+    start: Start<'_>,
     plan: Plan,
     by: By<'_>,
     checkpoints: Option<&mut dyn Checkpoints>,
@@ -231,10 +252,22 @@ fn solve_ordinary(
     let mut by_definition = TrueResidual::of(dirac, b)?;
     let b_norm = by_definition.b_norm;
     let mut true_residual = |x: &SpinorField<f64>| by_definition.at(x);
+    let (guess, modes) = match start {
+        Start::Zero => (None, None),
+        Start::Guess(guess) => (Some(guess), None),
+        Start::Modes(modes) => (None, Some(modes)),
+    };
     let outcome = match plan.params.preconditioning().schur_symmetry() {
         None => {
-            let equation =
-                Equation { operator: dirac, b, b_norm, true_residual: &mut true_residual, checkpoints };
+            let of_modes = modes.map(|modes| move |b: &_| modes.on_all_sites(dirac, b));
+            let equation = Equation {
+                operator: dirac,
+                b,
+                b_norm,
+                true_residual: &mut true_residual,
+                part_of_modes: of_modes.as_ref().map(|part| part as &PartOfModes<Dirac<f64>>),
+                checkpoints,
+            };
             finish(equation.solve(guess, plan)?, Ok)
         }
         Some(symmetry) => {
@@ -247,8 +280,15 @@ fn solve_ordinary(
                 true_residual(&x)
             };
             let operator = &dirac.schur_complement_in(symmetry)?;
-            let equation =
-                Equation { operator, b: &source, b_norm, true_residual: &mut true_residual, checkpoints };
+            let of_modes = modes.map(|modes| move |b: &_| modes.on_even_sites(operator, b));
+            let equation = Equation {
+                operator,
+                b: &source,
+                b_norm,
+                true_residual: &mut true_residual,
+                part_of_modes: of_modes.as_ref().map(|part| part as &PartOfModes<SchurComplement<f64>>),
+                checkpoints,
+            };
             let outcome = match by {
                 By::Method => equation.solve(guess.as_ref(), plan)?,
                 By::Preconditioned(Cycles::Single(cycles), replaced_at) => {

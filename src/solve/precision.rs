@@ -6,6 +6,7 @@ use super::error::InvertError;
 use super::iteration::{Iterated, Iteration, Outcome};
 use super::params::{Plan, SolveParams};
 use super::plan::{Inner, IterationPrecision};
+use super::start::PartOfModes;
 use crate::device::DeviceError;
 use crate::operator::{DiracOperator, InPrecision, System};
 use crate::scalar::{Half, Storage};
@@ -21,6 +22,12 @@ use std::time::Duration;
 /// Rounding errors of a worse guess would stay, so such a guess is replaced by x = 0.
 const FARTHEST_GUESS: f64 = 1.0;
 
+/// The part of the first ‖source‖ / ‖residual‖ below which modes are taken out of a residual again.
+///
+/// The source of A†A x = A†b has parts along modes only by their singular values. Rounding errors
+/// that are small in the source are therefore large in the residual.
+const HIDDEN_MODES: f64 = 0.5;
+
 /// The equation A x = b, preconditioned or not.
 ///
 /// b − A x is the residual of the original equation too.
@@ -31,6 +38,8 @@ pub(crate) struct Equation<'a, A: DiracOperator> {
     pub b_norm: f64,
     /// The relative residual of the equation, from its definition.
     pub true_residual: &'a mut dyn FnMut(&VectorOf<A>) -> Result<f64, DeviceError>,
+    /// The part of a solution that modes span, if there are modes.
+    pub part_of_modes: Option<&'a PartOfModes<'a, A>>,
     /// The keeper of the solve's states, if there is one.
     pub checkpoints: Option<&'a mut dyn Checkpoints>,
 }
@@ -44,8 +53,9 @@ impl<A: InPrecision<f32> + InPrecision<Half>> Equation<'_, A> {
         if plan.params.system() == System::Hermitian && !self.operator.is_gamma5_hermitian() {
             return Err(InvertError::NotHermitian);
         }
+        let begun = self.part_of_modes.map(|part| part(self.b)).transpose()?;
         let mut of_use = None;
-        if let Some(guess) = guess {
+        if let Some(guess) = guess.or(begun.as_ref()) {
             let residual = (self.true_residual)(guess)?;
             // In low precision a method could not tell that it is the solution.
             if residual <= plan.stopping.tolerance {
@@ -153,7 +163,7 @@ impl<A: DiracOperator> Equation<'_, A> {
     where
         A: InPrecision<R>,
     {
-        let Self { operator, b, b_norm, true_residual, checkpoints } = self;
+        let Self { operator, b, b_norm, true_residual, part_of_modes, checkpoints } = self;
         let space = operator.space();
         let low = operator.in_precision()?;
         // A residual that starts a stretch of low precision needs no more precision on its way to
@@ -172,10 +182,10 @@ impl<A: DiracOperator> Equation<'_, A> {
         map.apply(&low_residual, &mut source)?;
         // To the method the residual of the guess is the source; all it says of residuals is
         // relative to that one.
+        let begun = norm(low.space(), &source)?;
         let begun_at = match guess {
             None => 1.0,
             Some(_) => {
-                let begun = norm(low.space(), &source)?;
                 A::lower(b, &mut low_residual)?;
                 let mut whole = low.space().zero_vector()?;
                 map.apply(&low_residual, &mut whole)?;
@@ -183,24 +193,38 @@ impl<A: DiracOperator> Equation<'_, A> {
             }
         };
         // Corrections need not bring it nearer.
-        let mut best = BestSolution::new(space.scratch_vector()?, norm(space, &residual)? / b_norm);
+        let residual_norm = norm(space, &residual)?;
+        let source_of_residual = begun / residual_norm;
+        let mut best = BestSolution::new(space.scratch_vector()?, residual_norm / b_norm);
         let (solution, replacements) = (RefCell::new(solution), Cell::new(0));
         let mut replace = |x: &mut VectorOf<A::Low>, r: &mut VectorOf<A::Low>| {
-            replacements.set(replacements.get() + 1);
             let mut solution = solution.borrow_mut();
             best.correct(&mut solution, &mut residual, |from, to| A::sum_with_raised(x, from, to))?;
             low.space().set_zero(x)?;
-            operator.residual(b, &solution, &mut residual)?;
-            A::lower(&residual, &mut low_residual)?;
-            map.apply(&low_residual, r)?;
-            let r_norm2 = low.space().norm2(r)?;
-            let [value, true_norm2] = space.read([&r_norm2, &space.norm2(&residual)?])?;
-            let mut relative = true_norm2.re.sqrt() / b_norm;
+            let mut deflates = part_of_modes;
+            let (r_norm2, value, residual_norm) = loop {
+                replacements.set(replacements.get() + 1);
+                operator.residual(b, &solution, &mut residual)?;
+                A::lower(&residual, &mut low_residual)?;
+                map.apply(&low_residual, r)?;
+                let r_norm2 = low.space().norm2(r)?;
+                let [value, norm2] = space.read([&r_norm2, &space.norm2(&residual)?])?;
+                let (source_norm, residual_norm) = (value.re.sqrt(), norm2.re.sqrt());
+                let hidden = source_norm < HIDDEN_MODES * source_of_residual * residual_norm;
+                match deflates.take() {
+                    Some(part) if hidden && residual_norm / b_norm > plan.stopping.tolerance => {
+                        let one = space.scalar(1.0.into());
+                        space.axpy(&one, &part(&residual)?, &mut solution)?;
+                    }
+                    _ => break (r_norm2, value.re, residual_norm),
+                }
+            };
+            let mut relative = residual_norm / b_norm;
             if relative <= plan.stopping.tolerance {
                 relative = true_residual(&solution)?;
             }
             best.judge(relative);
-            Ok(Replaced { true_residual: relative, r_norm2, value: value.re })
+            Ok(Replaced { true_residual: relative, r_norm2, value })
         };
         let residual = TrueResidual::Replaced { replace: &mut replace, at: replaced_at };
         let mut keeper = checkpoints.map(|checkpoints| Keeper {
