@@ -3,7 +3,9 @@
 //! The table is for work that visits every site many times.
 
 use crate::geometry::{Dims, NDIM};
-use crate::host::{GaugeConfiguration, Links, LinksOfSites, Matrix3, NoRoom, ProjectionError, expect_room};
+use crate::host::{
+    GaugeConfiguration, Links, LinksOfSites, Matrix3, NoRoom, ProjectionError, expect_room, first_index,
+};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -55,7 +57,7 @@ impl LinkTable {
     ) -> Result<Self, ProjectionError> {
         // Zero stands for a missing link.
         let made = self.with_links(|site, mu| link(site, mu).unwrap_or_default());
-        match made.links.par_iter().position_first(|link| *link == Matrix3::zero()) {
+        match first_index(&made.links, |link| *link == Matrix3::zero()) {
             None => Ok(made),
             Some(index) => Err(ProjectionError::Singular {
                 site: self.dims.coordinates(index / NDIM),

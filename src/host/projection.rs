@@ -2,6 +2,7 @@
 
 use super::configuration::{GaugeConfiguration, Links};
 use super::matrix3::Matrix3;
+use super::search::first_index;
 use crate::device::reserve;
 use crate::geometry::{Dims, NDIM};
 use num_complex::Complex64;
@@ -52,7 +53,7 @@ impl GaugeConfiguration {
             .map(|index| link(index).nearest_special_unitary().unwrap_or_default())
             .collect_into_vec(&mut links);
         // Zero stands for a missing element.
-        if let Some(index) = links.par_iter().position_first(|link| *link == Matrix3::zero()) {
+        if let Some(index) = first_index(&links, |link| *link == Matrix3::zero()) {
             let site = self.dims().coordinates(index / NDIM);
             let direction = Dims::direction_name(index % NDIM);
             return Err(ProjectionError::Singular { site, direction });

@@ -3,7 +3,7 @@
 use super::error::ErrorKind;
 use super::signs::LinkSign;
 use crate::geometry::{Dims, NDIM};
-use crate::host::{GaugeConfiguration, Links, Matrix3};
+use crate::host::{GaugeConfiguration, Links, Matrix3, first_index};
 use crate::scalar::Real;
 use rayon::prelude::*;
 
@@ -20,7 +20,7 @@ pub(super) fn check_finite(config: &GaugeConfiguration) -> Result<(), ErrorKind>
     fn first<T: Real>(links: &[Matrix3<T>]) -> Option<usize> {
         let finite =
             |link: &Matrix3<T>| link.0.iter().flatten().all(|z| z.re.is_finite() && z.im.is_finite());
-        links.par_iter().position_first(|link| !finite(link))
+        first_index(links, |link| !finite(link))
     }
     let first = match config.links() {
         Links::Single(links) => first(links),
@@ -223,6 +223,13 @@ mod tests {
             );
         }
         assert!(check_finite(&with(30, 1e300)).is_ok());
+        let mut several = with(7 * NDIM + 2, f64::NAN);
+        several.set_link(3, 1, several.link(3, 1).scale(f64::INFINITY));
+        let found = check_finite(&several);
+        assert!(
+            matches!(found, Err(ErrorKind::NotFinite { coordinates: [1, 1, 0, 0], direction: 'y' })),
+            "{found:?}"
+        );
     }
 
     #[test]

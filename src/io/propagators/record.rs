@@ -1,13 +1,12 @@
 //! One solution of a propagator, and its verification.
 
 use crate::geometry::Dims;
-use crate::host::Spinor;
+use crate::host::{Spinor, first_index};
 use crate::io::checksum::Checksum;
 use crate::io::error::{Error, ErrorKind};
 use crate::io::input::Input;
 use crate::io::read_options::ReadOptions;
 use crate::scalar::Precision;
-use rayon::prelude::*;
 
 /// Number of columns of a propagator: spins and colours of the source.
 pub(super) const COLUMNS: usize = 12;
@@ -64,7 +63,7 @@ pub(super) fn verify(
     }
     let finite = |spinor: &Spinor<f64>| spinor.0.iter().flatten().all(|z| z.is_finite());
     for PropagatorRecord { spin, colour, field, .. } in records {
-        if let Some(site) = field.par_iter().position_first(|spinor| !finite(spinor)) {
+        if let Some(site) = first_index(field, |spinor| !finite(spinor)) {
             let (spin, colour, coordinates) = (*spin, *colour, dims.coordinates(site));
             return Err(input.error(ErrorKind::SpinorNotFinite { spin, colour, coordinates }));
         }
