@@ -353,6 +353,32 @@ fn check_ways<T: Storage>(dims: Dims, grid: Grid, columns: usize, full: bool) {
     }
 }
 
+/// Threads with a lattice each have the kernels of one team wait for each other in one order.
+#[test]
+fn lattices_of_one_team_take_turns() {
+    let _waiting = common::kernels_wait();
+    let (dims, grid) = (Dims::new([4, 2, 2, 4]).unwrap(), Grid::new([1, 1, 1, 2]).unwrap());
+    let solve = |team: &Team, seed| {
+        let lattice = Lattice::with_grid(team, dims, grid).unwrap();
+        let links = lattice.gauge::<f64>(&weak(dims, 0.2, seed), boundary()).unwrap();
+        let wilson = Dirac::wilson(&links, Kappa(0.115)).unwrap();
+        let b = lattice.spinor_from_host(&spinor_field(dims, seed)).unwrap();
+        cg(&wilson, &b, &CgParams { tol: 1e-10, ..Default::default() }).map(|(x, _)| x.to_host().unwrap())
+    };
+    let expected = [1, 2].map(|seed| solve(&common::team_in(2, PeerWays::OFF), seed).unwrap());
+    let team = common::team_in(2, PeerWays::only(PeerWay::HostFlags));
+    std::thread::scope(|scope| {
+        for (expected, seed) in expected.iter().zip(1..) {
+            let (team, solve) = (&team, &solve);
+            scope.spawn(move || {
+                for round in 0..5 {
+                    assert!(&solve(team, seed).unwrap() == expected, "links {seed}, round {round}");
+                }
+            });
+        }
+    });
+}
+
 /// Whichever way faces go, they are the same numbers.
 #[test]
 fn every_way_of_faces_gives_the_same_bits() {

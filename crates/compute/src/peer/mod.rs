@@ -15,7 +15,8 @@
 //!      arrays of sums, or they are stencils that pack their own faces.
 //!
 //!    One thread enqueues packing kernels and kernels that meet on all devices, under
-//!    [`Peers::in_order`]. So these groups of kernels have one order, the same in every queue.
+//!    [`Peers::in_order`]. All teams share the locks of their devices. So these groups of kernels have
+//!    one order, the same in every queue.
 //!    Take the first group that is not done. The commands ahead of its kernels wait at most for
 //!    earlier groups, which are done. A follower is in the queue behind the group that it follows,
 //!    and ahead of this group. So all kernels of the group come to run, whatever else the host

@@ -46,11 +46,17 @@ pub struct Peers {
     marks: Vec<Buffer<u32>>,
     /// Faults for tests.
     faults: Option<Faults>,
-    /// The lock of a thread that launches kernels of all devices.
+    /// The locks of a thread that launches kernels of these devices, in one order for all teams.
     ///
     /// The kernels wait for each other.
-    order: Mutex<()>,
+    order: Vec<Arc<Order>>,
 }
+
+/// The lock for launches on a device of kernels that wait for other devices.
+///
+/// All teams with this device share it.
+#[derive(Default)]
+struct Order(Mutex<()>);
 
 impl Peers {
     /// Returns the devices with the best way that all allow and that works between all.
@@ -123,7 +129,9 @@ impl Peers {
                 (0..ranks.len()).filter(|&number| ranks[number] == post.world().rank()).collect()
             }
         };
-        let (devices, faults, order) = (devices.to_vec(), None, Mutex::default());
+        let mut order: Vec<Arc<Order>> = devices.iter().map(Device::kept).collect();
+        order.sort_unstable_by_key(Arc::as_ptr);
+        let (devices, faults) = (devices.to_vec(), None);
         Ok(Self { devices, numbers, labels, elsewhere, way, patience, marks, faults, order })
     }
 
@@ -225,10 +233,12 @@ impl Peers {
 
     /// Locks the order of launches on all devices.
     ///
-    /// The lock is held from the first to the last launch of kernels that wait for each other. With the
-    /// lock, all devices have these kernels in one order, whatever other threads launch.
-    pub fn in_order(&self) -> MutexGuard<'_, ()> {
-        lock(&self.order)
+    /// The locks are held from the first to the last launch of kernels that wait for each other. With the
+    /// locks, all devices have these kernels in one order, whatever other threads launch. Other teams may
+    /// have some of the devices too.
+    #[must_use]
+    pub fn in_order(&self) -> Vec<MutexGuard<'_, ()>> {
+        self.order.iter().map(|order| lock(&order.0)).collect()
     }
 
     /// Allocates `len` zeroed elements in the memory of the first of these devices.
