@@ -402,6 +402,18 @@ fn check_packing<T: Storage>(
     columns: usize,
     ending: Ending,
 ) {
+    check_packing_in_rounds::<T>(kind, extents, parts, columns, ending, 1 << 16);
+}
+
+/// The same with groups of this many rounds. Stencils may pack only if all domains are one group.
+fn check_packing_in_rounds<T: Storage>(
+    kind: DeviceKind,
+    extents: [usize; 4],
+    parts: [usize; 4],
+    columns: usize,
+    ending: Ending,
+    rounds: usize,
+) {
     let (dims, grid) = (Dims::new(extents).unwrap(), Grid::new(parts).unwrap());
     let what = format!("{dims} cut {grid}, {} {columns} columns, {ending:?}, {kind:?}", T::STORAGE);
     let configuration = hot(dims, 15);
@@ -422,7 +434,7 @@ fn check_packing<T: Storage>(
             let options = HopOptions { columns, ending, ..Default::default() };
             let shipped = hop(options).tuning().unwrap();
             let work_group = if kind == DeviceKind::Gpu { 128 } else { shipped.work_group };
-            hop(HopOptions { tuning: Some(Tuning { rounds: 1 << 16, work_group, ..shipped }), ..options })
+            hop(HopOptions { tuning: Some(Tuning { rounds, work_group, ..shipped }), ..options })
         };
         let hops = [hop(0), hop(1)];
         let mut parities =
@@ -453,7 +465,9 @@ fn check_packing<T: Storage>(
     let (found, sums, packed) = apply(Some(PeerWay::HostFlags));
     assert!(found == expected && sums == expected_sums, "{what}");
     // Both devices pack ahead of the first stencil alone, which may be compiled then.
-    assert_eq!(packed, 2, "{what}: launches that pack");
+    if rounds == 1 << 16 {
+        assert_eq!(packed, 2, "{what}: launches that pack");
+    }
 }
 
 /// A stencil whose first groups pack its faces gives the bits of one behind a launch that packs.
@@ -471,6 +485,8 @@ fn a_stencil_may_pack_its_faces_itself() {
     check_packing::<Half>(gpu, [4, 2, 2, 10], [1, 1, 1, 2], 1, Ending::Products);
     check_packing::<f64>(gpu, [4, 6, 2, 4], [1, 2, 1, 1], 3, Ending::Store);
     check_packing::<f64>(gpu, [4, 2, 2, 4], [1, 1, 1, 2], 4, Ending::Gram);
+    // With two lanes, one domain has a single group and might pack, and the other has two: nobody packs then.
+    check_packing_in_rounds::<f64>(cpu, [6, 2, 4, 2], [2, 1, 1, 1], 1, Ending::Products, 8);
 }
 
 /// Where faces are under way, groups inside run before those at faces: results and sums have the bits that they have in one launch.

@@ -193,8 +193,9 @@ impl<T: Storage> Stencil<T> {
         let packs = order.is_some() && self.kernels.iter().all(ShardKernels::packs);
         let under_way = match &mut halo {
             Some(halo) if packs => {
-                halo.begin();
+                // An error comes before the exchange: an epoch that nobody sends would break the turns.
                 meeting.as_mut().map(Meeting::begin).transpose()?;
+                halo.begin();
                 false
             }
             Some(halo) => self.start_exchange(halo, buffers.psi, links)?,
@@ -255,7 +256,7 @@ impl<T: Storage> Stencil<T> {
 
     /// Tells whether kernels may add their sums over all devices.
     fn meets(&self) -> bool {
-        self.kernels.iter().any(|kernels| kernels.pack.as_ref().is_some_and(|pack| pack.meets))
+        self.kernels.iter().any(ShardKernels::meets)
     }
 
     /// Packs and sends the faces of each domain.
@@ -326,6 +327,7 @@ impl<T: Storage> Stencil<T> {
         arguments.extend(AnisotropyPart::of(self.links.anisotropy()).arguments::<T>());
         arguments.extend(BoundaryPart::arguments::<T>(&kernels.phases));
         if let Some((halo, packs, meeting)) = exchange {
+            let meeting = meeting.filter(|_| kernels.meets());
             arguments.extend(HaloPart::arguments::<T>(halo, k, kernels.packers(packs), meeting)?);
         }
         if let Some(parts) = &kernels.group_parts {

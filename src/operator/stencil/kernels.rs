@@ -147,6 +147,11 @@ impl ShardKernels {
         packs && self.wilson.is_compiled_for(&self.range(Part::All))
     }
 
+    /// Tells whether the stencil takes the arguments of a sum over all devices.
+    pub fn meets(&self) -> bool {
+        self.pack.as_ref().is_some_and(|pack| pack.meets)
+    }
+
     /// Returns the groups of a launch that may pack.
     pub fn packers(&self, at_work: bool) -> Option<Packers<'_>> {
         let Pack { groups, units, phases, .. } = self.pack.as_ref()?;
