@@ -60,6 +60,8 @@ check wilson_properties '--data-races --check-api'
 check domains "$everything" the_operator
 check domains "$everything" every_storage_on_cuts
 check domains '--data-races --check-api'
+# Kernels that wait for each other need devices that run at the same time. Here flags are raised early, and nobody waits.
+check lattice_cl "$everything" early_flags
 check site_terms '--data-races --check-api' every_storage_on_every_team_is_the_twin
 check lattice_cl "$everything" devices_make_the_matrices_of_the_twin
 # So it is with pairs of numbers that are put together.

@@ -302,14 +302,17 @@ impl Lattice {
     #[cfg(test)]
     pub(crate) fn with_peers(&self, peers: Arc<Peers>) -> Self {
         let Inner { team, dims, grid, placement, shards, everywhere, .. } = &*self.inner;
-        let (shards, everywhere) = (shards.clone(), everywhere.clone());
+        let flags = Some(peers.way()).filter(|way| way.has_flags());
+        let with_flags = |shards: &[Shard]| {
+            shards.iter().map(|shard| Shard { flags, ..shard.clone() }).collect::<Vec<_>>()
+        };
         let inner = Inner {
             team: team.clone(),
             dims: *dims,
             grid: *grid,
             placement: *placement,
-            shards,
-            everywhere,
+            shards: with_flags(shards),
+            everywhere: with_flags(everywhere),
             peers: Some(peers),
             sums: OnceLock::new(),
             kept: Mutex::default(),

@@ -7,6 +7,8 @@ mod kernels;
 mod parts;
 mod site_product;
 mod task;
+#[cfg(test)]
+mod tests;
 mod traversal;
 mod tuning;
 mod variants;

@@ -26,6 +26,11 @@ pub enum Fault {
         /// The longest delay, in milliseconds.
         most: u32,
     },
+    /// Every flag is raised an epoch early, and the first ones when they are made.
+    ///
+    /// Nobody waits then, so a simulator can run one kernel after the other. Data may be those of two
+    /// epochs before.
+    Early,
 }
 
 /// A fault of the devices of a team.
@@ -52,12 +57,26 @@ impl Faults {
     }
 
     /// Counts a flag of device `by`, and tells whether the device raises it.
-    pub fn raises(&self, by: usize) -> bool {
+    fn raises(&self, by: usize) -> bool {
         match self.fault {
             Fault::Silent { device, after } if device == by => {
                 self.raised.fetch_add(1, Ordering::Relaxed) < after
             }
             _ => true,
+        }
+    }
+
+    /// Returns the epoch at which flags begin.
+    pub fn first_epoch(&self) -> u32 {
+        if self.fault == Fault::Early { 1 } else { 0 }
+    }
+
+    /// Returns the epoch that device `by` tells others at the end of `epoch`.
+    pub fn told(&self, by: usize, epoch: u32) -> u32 {
+        match self.fault {
+            Fault::Early => epoch.wrapping_add(1),
+            _ if self.raises(by) => epoch,
+            _ => epoch.wrapping_sub(2),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Flags by which kernels of different devices wait for each other.
 
+use super::faults::Faults;
 use super::kernels::{FLAGS, PeerKernels, STRIDE, written};
 use super::peers::Peers;
 use crate::error::Result;
@@ -23,7 +24,7 @@ impl PeerFlags {
     /// # Errors
     /// [`DeviceError::PeerMemory`](crate::DeviceError::PeerMemory); those of compiling.
     pub fn new(peers: &Arc<Peers>) -> Result<Self> {
-        Self::at_epoch(peers, 0)
+        Self::at_epoch(peers, peers.faults().map_or(0, Faults::first_epoch))
     }
 
     /// Makes flags for all devices, at this epoch. Every rank calls this.
@@ -127,7 +128,7 @@ impl PeerFlags {
 
     /// Returns the epoch that device `by` tells others next.
     ///
-    /// If a test has a [`Fault`](super::Fault), the epoch is an earlier one, or late.
+    /// If a test has a [`Fault`](super::Fault), the epoch is another one, or late.
     ///
     /// # Errors
     /// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl).
@@ -135,7 +136,7 @@ impl PeerFlags {
         let Some(faults) = self.peers.faults() else { return Ok(epoch) };
         let place = self.place(by);
         faults.hold_up(&self.kernels[place], place)?;
-        Ok(if faults.raises(by) { epoch } else { epoch.wrapping_sub(2) })
+        Ok(faults.told(by, epoch))
     }
 
     /// The devices.

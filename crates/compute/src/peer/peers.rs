@@ -158,6 +158,16 @@ impl Peers {
         Ok(Arc::new(Self { faults, ..self.renewed(patience)? }))
     }
 
+    /// Returns devices whose memory is said to be shared in a way that nobody has tried, for tests.
+    ///
+    /// # Errors
+    /// [`DeviceError::OpenCl`].
+    #[doc(hidden)]
+    pub fn untried(devices: &[Device], way: PeerWay) -> Result<Self> {
+        let labels = devices.iter().map(|device| device.label().to_owned()).collect();
+        Self::among(devices, labels, None, way, PATIENCE)
+    }
+
     /// Faults for tests.
     pub(super) fn faults(&self) -> Option<&Faults> {
         self.faults.as_ref()
