@@ -6,56 +6,43 @@
 //! that is recorded, by the time that they take. On a busy machine the processor's time is of use
 //! beside that of the clock.
 
+mod common;
+
+use common::{Arguments, Devices, Outcome, list_kernels};
 use lattice_compute::philox::Philox;
-use lattice_compute::{Buffer, Device, DeviceOptions, Recorder, Selector, Team, TuningMode};
+use lattice_compute::{Buffer, Device, DeviceOptions, TuningMode};
 use lattice_linalg::factor::{geqrf, gesv, getrf, potrf, unmqr};
 use lattice_linalg::{Diagonal, MatMut, MatRef, MatrixLayout, Op, Side, Triangle, trmm};
-use std::collections::BTreeMap;
-use std::error::Error;
 use std::time::{Duration, Instant};
-
-type Outcome<T> = Result<T, Box<dyn Error>>;
 
 /// Calls of which the least time is told.
 const CALLS: usize = 5;
 
-/// Most kernels that are listed.
-const LISTED: usize = 14;
-
 fn main() -> Outcome<()> {
-    let mut arguments = std::env::args().skip(1);
-    let selector: Selector = arguments.next().map_or(Ok(Selector::Auto), |text| text.parse())?;
-    let routine = arguments.next().unwrap_or_else(|| "potrf".to_owned());
-    let sizes = arguments.map(|text| text.parse()).collect::<Result<Vec<usize>, _>>()?;
+    let Arguments { selector, routine, sizes } = Arguments::read("potrf")?;
     let options = DeviceOptions { tuning: TuningMode::Shipped, ..DeviceOptions::default() };
-    let recorder = Recorder::new();
-    let recorded = DeviceOptions { recorder: recorder.clone(), ..options.clone() };
-    let (team, recorded) =
-        (Team::select_with([selector.clone()], &options)?, Team::select_with([selector], &recorded)?);
-    let (Some(device), Some(recorded)) = (team.devices().first(), recorded.devices().first()) else {
-        return Err("there is no OpenCL device".into());
-    };
+    let Devices { plain: device, recorded, recorder } = Devices::open(selector, options)?;
     println!("{} {routine}", device.label());
     for n in sizes {
         let a = matrix(n, routine == "potrf");
-        let first = Factors::make(device, &routine, &a, n)?;
+        let first = Factors::make(&device, &routine, &a, n)?;
         println!(
             "{n} ratio {:.2e}, first call {:.4} s",
             first.ratio(&routine, &a)?,
             first.time.as_secs_f64()
         );
         let calls =
-            (0..CALLS).map(|_| Factors::make(device, &routine, &a, n)).collect::<Outcome<Vec<Factors>>>()?;
+            (0..CALLS).map(|_| Factors::make(&device, &routine, &a, n)).collect::<Outcome<Vec<Factors>>>()?;
         let least = |times: &dyn Fn(&Factors) -> Duration| calls.iter().map(times).min().unwrap_or_default();
         let [time, processor] = [least(&|call| call.time), least(&|call| call.processor)];
         println!("{n} {routine}: {:.3} ms", 1e3 * time.as_secs_f64());
         println!("{n} {routine} processor: {:.3} ms", 1e3 * processor.as_secs_f64());
         drop(calls);
-        Factors::make(recorded, &routine, &a, n)?;
+        Factors::make(&recorded, &routine, &a, n)?;
         recorder.take()?;
-        let factors = Factors::make(recorded, &routine, &a, n)?;
+        let factors = Factors::make(&recorded, &routine, &a, n)?;
         println!("{n} recorded: {:.3} ms", 1e3 * factors.time.as_secs_f64());
-        report(&recorder)?;
+        recorder.take()?.iter().for_each(list_kernels);
     }
     Ok(())
 }
@@ -186,22 +173,4 @@ fn processor_time() -> Duration {
         text.split_whitespace().next()?.parse::<u64>().ok()
     };
     Duration::from_nanos(threads.filter_map(of_thread).sum())
-}
-
-/// Prints the kernels of what was recorded.
-fn report(recorder: &Recorder) -> Outcome<()> {
-    for record in recorder.take()? {
-        let mut kernels = BTreeMap::<&str, (usize, Duration)>::new();
-        for command in &record.commands {
-            let (count, time) = kernels.entry(&command.span.name).or_default();
-            *count += 1;
-            *time += command.span.duration;
-        }
-        let mut kernels: Vec<_> = kernels.into_iter().collect();
-        kernels.sort_by_key(|(_, (_, time))| std::cmp::Reverse(*time));
-        for (name, (count, time)) in kernels.into_iter().take(LISTED) {
-            println!("  {:9.3} ms in {count:6} of {name}", 1e3 * time.as_secs_f64());
-        }
-    }
-    Ok(())
 }

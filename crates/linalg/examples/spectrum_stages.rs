@@ -5,52 +5,40 @@
 //! them, the second does not. A third call is recorded: the spans of its stages, and its kernels by
 //! the time that they take.
 
+mod common;
+
+use common::{Arguments, Devices, Outcome, list_kernels};
 use lattice_compute::philox::Philox;
-use lattice_compute::{Buffer, CompileClock, Device, DeviceOptions, Recorder, Selector, Team, TuningMode};
+use lattice_compute::{Buffer, CompileClock, Device, DeviceOptions, Recorder, TuningMode};
 use lattice_linalg::factor::{Eigenvectors, SingularVectors, gesvd, heevd};
 use lattice_linalg::{MatMut, MatRef, MatrixLayout, Triangle};
 use std::collections::BTreeMap;
-use std::error::Error;
 use std::time::{Duration, Instant};
 
-type Outcome<T> = Result<T, Box<dyn Error>>;
-
-/// Most kernels that are listed.
-const LISTED: usize = 14;
-
 fn main() -> Outcome<()> {
-    let mut arguments = std::env::args().skip(1);
-    let selector: Selector = arguments.next().map_or(Ok(Selector::Auto), |text| text.parse())?;
-    let routine = arguments.next().unwrap_or_else(|| "heevd".to_owned());
-    let sizes = arguments.map(|text| text.parse()).collect::<Result<Vec<usize>, _>>()?;
+    let Arguments { selector, routine, sizes } = Arguments::read("heevd")?;
     let compiling = CompileClock::new(|_| {});
     let options = DeviceOptions {
         tuning: TuningMode::Shipped,
         compiling: compiling.clone(),
         ..DeviceOptions::default()
     };
-    let recorder = Recorder::new();
-    let recorded = DeviceOptions { recorder: recorder.clone(), ..options.clone() };
-    let (team, recorded) =
-        (Team::select_with([selector.clone()], &options)?, Team::select_with([selector], &recorded)?);
-    let (Some(device), Some(recorded)) = (team.devices().first(), recorded.devices().first()) else {
-        return Err("there is no OpenCL device".into());
-    };
+    let Devices { plain: device, recorded, recorder } = Devices::open(selector, options)?;
     println!("{} {routine}", device.label());
     for n in sizes {
         let a = matrix(n);
         for call in ["first", "second"] {
             let before = compiling.time();
-            let solution = solve(device, &routine, &a, n)?;
+            let solution = solve(&device, &routine, &a, n)?;
             let (time, compiled) = (solution.time.as_secs_f64(), (compiling.time() - before).as_secs_f64());
             println!("{n} {call}: {time:.4} s, {compiled:.4} s of it compiling");
             if call == "first" && routine != "values" {
                 println!("{n} test ratio {:.2e}", solution.ratio(&a, n)?);
             }
         }
-        solve(recorded, &routine, &a, n)?;
+        solve(&recorded, &routine, &a, n)?;
         recorder.take()?;
-        let solution = solve(recorded, &routine, &a, n)?;
+        let solution = solve(&recorded, &routine, &a, n)?;
         println!("{n} recorded: {:.4} s", solution.time.as_secs_f64());
         report(&recorder)?;
     }
@@ -160,17 +148,7 @@ fn report(recorder: &Recorder) -> Outcome<()> {
                 println!("  {:9.3} ms, device busy {:9.3} ms: {name}", 1e3 * span, 1e3 * busy);
             }
         }
-        let mut kernels = BTreeMap::<&str, (usize, Duration)>::new();
-        for command in &record.commands {
-            let (count, time) = kernels.entry(&command.span.name).or_default();
-            *count += 1;
-            *time += command.span.duration;
-        }
-        let mut kernels: Vec<_> = kernels.into_iter().collect();
-        kernels.sort_by_key(|(_, (_, time))| std::cmp::Reverse(*time));
-        for (name, (count, time)) in kernels.into_iter().take(LISTED) {
-            println!("  {:9.3} ms in {count:6} of {name}", 1e3 * time.as_secs_f64());
-        }
+        list_kernels(&record);
         let mut waits = BTreeMap::<&str, (usize, Duration)>::new();
         for wait in &record.waits {
             let (count, time) = waits.entry(&wait.name).or_default();
