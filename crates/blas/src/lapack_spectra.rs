@@ -10,7 +10,7 @@ use num_complex::Complex;
 use std::ffi::c_int;
 
 macro_rules! of_real_type {
-    ($i:tt; $t:ty; $syevd:ident $gesdd:ident $gesvd:ident) => {
+    ($i:tt; $t:ty; $syevd:ident) => {
         symbols! { $i;
             fn $syevd(
                 job: Letter, triangle: Letter, n: Int, a: *mut $t, lda: Int, values: *mut $t, work: *mut $t,
@@ -22,32 +22,12 @@ macro_rules! of_real_type {
                     |[_, whole]| check_room(numbers, at(numbers_length), whole, Integer::of),
                 ).map(|found| tell(info, found))
             }
-            fn $gesdd(
-                job: Letter, m: Int, n: Int, a: *mut $t, lda: Int, values: *mut $t, u: *mut $t, ldu: Int,
-                vt: *mut $t, ldvt: Int, work: *mut $t, work_length: Int, numbers: *mut Integer,
-                info: *mut Integer, length: usize,
-            ) {
-                gesdd(capital(job), Singular {
-                    extents: [at(m), at(n)], a: (a, at(lda)), values, u: (u, at(ldu)), vt: (vt, at(ldvt)),
-                    work: (work, at(work_length)),
-                }).map(|found| tell(info, found))
-            }
-            fn $gesvd(
-                job_u: Letter, job_vt: Letter, m: Int, n: Int, a: *mut $t, lda: Int, values: *mut $t, u: *mut $t,
-                ldu: Int, vt: *mut $t, ldvt: Int, work: *mut $t, work_length: Int, info: *mut Integer,
-                length_a: usize, length_b: usize,
-            ) {
-                gesvd_of_letters([capital(job_u), capital(job_vt)], Singular {
-                    extents: [at(m), at(n)], a: (a, at(lda)), values, u: (u, at(ldu)), vt: (vt, at(ldvt)),
-                    work: (work, at(work_length)),
-                }).map(|found| tell(info, found))
-            }
         }
     };
 }
 
 macro_rules! of_complex_type {
-    ($i:tt; $r:ty, $t:ty; $heevd:ident $gesdd:ident $gesvd:ident) => {
+    ($i:tt; $r:ty, $t:ty; $heevd:ident) => {
         symbols! { $i;
             fn $heevd(
                 job: Letter, triangle: Letter, n: Int, a: *mut $t, lda: Int, values: *mut $r, work: *mut $t,
@@ -62,10 +42,18 @@ macro_rules! of_complex_type {
                     },
                 ).map(|found| tell(info, found))
             }
+        }
+    };
+}
+
+/// Singular values. Complex routines name their workspace of real numbers.
+macro_rules! singular {
+    ($i:tt; $r:ty, $t:ty; $gesdd:ident $gesvd:ident $($reals:ident)?) => {
+        symbols! { $i;
             fn $gesdd(
                 job: Letter, m: Int, n: Int, a: *mut $t, lda: Int, values: *mut $r, u: *mut $t, ldu: Int,
-                vt: *mut $t, ldvt: Int, work: *mut $t, work_length: Int, reals: *mut $r, numbers: *mut Integer,
-                info: *mut Integer, length: usize,
+                vt: *mut $t, ldvt: Int, work: *mut $t, work_length: Int, $($reals: *mut $r,)?
+                numbers: *mut Integer, info: *mut Integer, length: usize,
             ) {
                 gesdd(capital(job), Singular {
                     extents: [at(m), at(n)], a: (a, at(lda)), values, u: (u, at(ldu)), vt: (vt, at(ldvt)),
@@ -74,7 +62,7 @@ macro_rules! of_complex_type {
             }
             fn $gesvd(
                 job_u: Letter, job_vt: Letter, m: Int, n: Int, a: *mut $t, lda: Int, values: *mut $r, u: *mut $t,
-                ldu: Int, vt: *mut $t, ldvt: Int, work: *mut $t, work_length: Int, reals: *mut $r,
+                ldu: Int, vt: *mut $t, ldvt: Int, work: *mut $t, work_length: Int, $($reals: *mut $r,)?
                 info: *mut Integer, length_a: usize, length_b: usize,
             ) {
                 gesvd_of_letters([capital(job_u), capital(job_vt)], Singular {
@@ -109,10 +97,14 @@ macro_rules! interface {
             type Integer = $integer;
             type Int = Address<$integer>;
 
-            of_real_type!($names; f32; ssyevd sgesdd sgesvd);
-            of_real_type!($names; f64; dsyevd dgesdd dgesvd);
-            of_complex_type!($names; f32, Complex<f32>; cheevd cgesdd cgesvd);
-            of_complex_type!($names; f64, Complex<f64>; zheevd zgesdd zgesvd);
+            of_real_type!($names; f32; ssyevd);
+            of_real_type!($names; f64; dsyevd);
+            of_complex_type!($names; f32, Complex<f32>; cheevd);
+            of_complex_type!($names; f64, Complex<f64>; zheevd);
+            singular!($names; f32, f32; sgesdd sgesvd);
+            singular!($names; f64, f64; dgesdd dgesvd);
+            singular!($names; f32, Complex<f32>; cgesdd cgesvd reals);
+            singular!($names; f64, Complex<f64>; zgesdd zgesvd reals);
             of_every_type!($names; f32, sgglse; f64, dgglse; Complex<f32>, cgglse; Complex<f64>, zgglse;);
         }
     };
