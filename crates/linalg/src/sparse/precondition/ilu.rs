@@ -139,18 +139,4 @@ impl<T: Arithmetic> LinearOperator for Factors<T> {
     }
 }
 
-impl<T: Arithmetic> LinearOperator for Ilu0<T> {
-    type Space = Space<T>;
-
-    fn space(&self) -> &Space<T> {
-        self.0.space()
-    }
-
-    fn apply(&self, x: &Vector<T>, out: &mut Vector<T>) -> BlasResult<()> {
-        self.0.apply(x, out)
-    }
-
-    fn work(&self) -> Work {
-        self.0.work()
-    }
-}
+by_what_it_wraps!(Ilu0);

@@ -192,18 +192,4 @@ impl<T: Arithmetic> LinearOperator for BlockJacobi<T> {
     }
 }
 
-impl<T: Arithmetic> LinearOperator for Jacobi<T> {
-    type Space = Space<T>;
-
-    fn space(&self) -> &Space<T> {
-        self.0.space()
-    }
-
-    fn apply(&self, x: &Vector<T>, out: &mut Vector<T>) -> BlasResult<()> {
-        self.0.apply(x, out)
-    }
-
-    fn work(&self) -> Work {
-        self.0.work()
-    }
-}
+by_what_it_wraps!(Jacobi);

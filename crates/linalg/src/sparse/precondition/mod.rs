@@ -15,6 +15,27 @@
 //! | [`Amg`] | elliptic problems, with near-null vectors for systems of them | a V-cycle or a K-cycle |
 //! | [`Matched`] | zeros on the diagonal | a permutation, and one of the others |
 
+/// Applies a preconditioner by the operator that it wraps.
+macro_rules! by_what_it_wraps {
+    ($Name:ident) => {
+        impl<T: Arithmetic> LinearOperator for $Name<T> {
+            type Space = Space<T>;
+
+            fn space(&self) -> &Space<T> {
+                self.0.space()
+            }
+
+            fn apply(&self, x: &Vector<T>, out: &mut Vector<T>) -> BlasResult<()> {
+                self.0.apply(x, out)
+            }
+
+            fn work(&self) -> Work {
+                self.0.work()
+            }
+        }
+    };
+}
+
 mod amg;
 mod dense;
 mod ic;
