@@ -63,6 +63,17 @@ static inline Reflector reflector_of(__local wide *sums, uint groups, __global c
     return made;
 }
 
+// Writes row i of column k of A. Returns its |a_ik|² below the element under the diagonal, else 0.
+static inline wide put_element(uint n, uint k, ulong i, element x, __global element *a, __global double *diagonal) {
+    if (i == k) {
+        x = real_part(x);
+        diagonal[k] = first_part(widened(x));
+    }
+    a[i + (ulong)k * n] = x;
+    const wide y = widened(x);
+    return wide_of(i < k + 2 ? 0.0 : first_part(times(conjugated(y), y)), 0.0);
+}
+
 #if STRIPS
 
 // Completes column j - 1 of W, which lies in `fresh`. Then takes column k of A from its diagonal on and subtracts what the j columns of V
@@ -91,15 +102,7 @@ GROUP_KERNEL update_column(uint n, uint k, uint j, uint groups, __global element
             x -= multiply(v[last + i], conjugate_if(1, there)) + multiply(here, conjugate_if(1, v[last + k]));
             w[last + i] = here;
         }
-        if (i == k) {
-            x = real_part(x);
-            diagonal[k] = first_part(widened(x));
-        }
-        a[i + (ulong)k * n] = x;
-        if (i >= k + 2) {
-            const wide y = widened(x);
-            own = wide_of(first_part(times(conjugated(y), y)), 0.0);
-        }
+        own = put_element(n, k, i, x, a, diagonal);
     }
     const wide sum = sum_of_group(sums, GROUP, own);
     if (get_local_id(0) == 0) {
@@ -393,16 +396,7 @@ static inline wide update_stage(uint n, uint k, uint j, element share, __local e
         }
         change = sum_of_slots(sums, change);
         if (slot == 0 && i < n) {
-            element x = a[i + (ulong)k * n] - change;
-            if (i == k) {
-                x = real_part(x);
-                diagonal[k] = first_part(widened(x));
-            }
-            a[i + (ulong)k * n] = x;
-            if (i >= k + 2) {
-                const wide y = widened(x);
-                own += wide_of(first_part(times(conjugated(y), y)), 0.0);
-            }
+            own += put_element(n, k, i, a[i + (ulong)k * n] - change, a, diagonal);
         }
     }
     return own;
