@@ -37,10 +37,11 @@ const FLOORS: [&[&str]; 11] = [
 ];
 
 /// The floors of `lattice-compute`.
-const COMPUTE_FLOORS: [&[&str]; 12] = [
+const COMPUTE_FLOORS: [&[&str]; 13] = [
     &["absence", "kept_file", "philox", "room", "scalar", "schedule", "sync", "temporary"],
     &["error", "spare"],
     &["select"],
+    &["cuda"],
     &["queue"],
     &["kernel"],
     &["open"],

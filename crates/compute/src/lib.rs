@@ -5,11 +5,12 @@
 //!                           └──→  Buffer<T> · views · Image2d · PinnedBuffer<T> · Pending<…> · Reduction
 //! ```
 //!
-//! Its folders are floors, lowest first. Imports point down: `select` → `queue` → `kernel` → `open`
+//! Its folders are floors, lowest first. Imports point down: `select` → `cuda` → `queue` → `kernel` → `open`
 //! → `memory` → `peer` → `sums` → `measure`. [`tuning`] stands above. [`schedule`] stands alone.
 //!
 //! * A [`Team`] is an ordered list of open [`Device`]s. The empty team is the host.
-//! * A [`Device`] has a context, an in-order compute queue and an in-order copy queue of its own.
+//! * A [`Device`] has an in-order compute queue and an in-order copy queue of its own. Devices of a team
+//!   that do not reach each other's memory have a context in common, and a third queue each.
 //!   Everything runs on the compute queue in the order of the calls, with two exceptions. Transfers
 //!   of [`PinnedBuffer`] run beside it on the copy queue, ordered by [`Event`]s. The host may
 //!   zero new memory before its first use.
@@ -27,6 +28,8 @@
 #![deny(clippy::undocumented_unsafe_blocks)]
 
 mod absence;
+#[cfg(unix)]
+mod cuda;
 mod error;
 pub mod host;
 pub mod kept_file;

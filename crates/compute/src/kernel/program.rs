@@ -8,7 +8,7 @@ use super::launch::{FirstLaunches, Kernel};
 use crate::error::{BuildFailure, DeviceError, Result};
 use crate::queue::{Core, Ordinal};
 use crate::sync::lock;
-use opencl3::error_codes::{CL_BUILD_PROGRAM_FAILURE, ClError, error_text};
+use opencl3::error_codes::{CL_BUILD_PROGRAM_FAILURE, CL_INVALID_PROGRAM_EXECUTABLE, ClError, error_text};
 use opencl3::program::Program as RawProgram;
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -90,7 +90,10 @@ impl Program {
             return Ok((program, false));
         }
         match program.raw.get_binaries() {
-            Ok(binaries) => binaries.iter().for_each(|b| cache.store(&identity, b)),
+            Ok(binaries) => {
+                // A context of several devices has as many places. The program is built for one of them.
+                binaries.iter().filter(|binary| !binary.is_empty()).for_each(|b| cache.store(&identity, b));
+            }
             Err(error) => tracing::debug!("program {key}: the driver gives no binary ({error})"),
         }
         Ok((program, false))
@@ -114,11 +117,12 @@ impl Program {
         if let Some(kernel) = kernels.iter().find(|kernel| kernel.is(name, parameters)) {
             return Ok(kernel.clone());
         }
-        if !self.raw.kernel_names().split(';').any(|known| known == name) {
+        let names = self.raw.kernel_names();
+        if !names.is_empty() && !names.split(';').any(|known| known == name) {
             return Err(DeviceError::UnknownKernel {
                 program: self.key.to_string(),
                 kernel: name.to_owned(),
-                available: self.raw.kernel_names().split(';').map(str::to_owned).collect(),
+                available: names.split(';').map(str::to_owned).collect(),
             });
         }
         let kernel = Kernel::new(&self.core, &self.raw, &self.launched, name, parameters)?;
@@ -150,7 +154,7 @@ fn identity(core: &Core, key: &KernelKey, options: &str, source: &str) -> String
 fn from_source(core: &Core, key: &KernelKey, source: &str, options: &str) -> Result<RawProgram> {
     let mut raw = RawProgram::create_from_source(&core.context, source)
         .map_err(core.failed("clCreateProgramWithSource"))?;
-    match raw.build(&[core.raw.id()], options) {
+    match build(&mut raw, core, options) {
         Ok(()) => Ok(raw),
         Err(error) => {
             let log = raw.get_build_log(core.raw.id()).unwrap_or_default();
@@ -169,10 +173,28 @@ fn from_source(core: &Core, key: &KernelKey, source: &str, options: &str) -> Res
 }
 
 fn from_binary(core: &Core, binary: &[u8], options: &str) -> std::result::Result<RawProgram, ClError> {
-    // SAFETY: clCreateProgramWithBinary wants devices of the context: this is its only one. The
+    // SAFETY: clCreateProgramWithBinary wants devices of the context: this is one of them. The
     // driver copies the bytes. The bytes are whole by their hash. This user wrote the bytes,
     // because nobody else may write to the folder.
     let mut raw = unsafe { RawProgram::create_from_binary(&core.context, &[core.raw.id()], &[binary]) }?;
-    raw.build(&[core.raw.id()], options)?;
+    build(&mut raw, core, options)?;
     Ok(raw)
 }
+
+/// Builds a program for the device, and asks for the names of its kernels.
+///
+/// NVIDIA's driver tells no names unless the program is built for the first device of its context
+/// (580.159.04).
+fn build(raw: &mut RawProgram, core: &Core, options: &str) -> std::result::Result<(), ClError> {
+    match raw.build(&[core.raw.id()], options) {
+        Err(ClError(CL_INVALID_PROGRAM_EXECUTABLE))
+            if raw.get_build_status(core.raw.id())? == BUILD_SUCCESS =>
+        {
+            Ok(())
+        }
+        result => result,
+    }
+}
+
+/// CL_BUILD_SUCCESS.
+const BUILD_SUCCESS: i32 = 0;

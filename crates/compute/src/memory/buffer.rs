@@ -473,9 +473,10 @@ pub fn check_length(what: &'static str, wanted: usize, found: usize) -> Result<(
 /// # Errors
 /// [`DeviceError::ForeignBuffer`].
 pub fn check_device(wanted: &Device, found: &Device) -> Result<()> {
-    if wanted == found {
-        Ok(())
-    } else {
-        Err(DeviceError::ForeignBuffer { wanted: wanted.label().to_owned(), found: found.label().to_owned() })
-    }
+    if wanted == found { Ok(()) } else { Err(foreign(wanted, found)) }
+}
+
+/// Makes the error of a buffer of another device than the one wanted.
+pub(super) fn foreign(wanted: &Device, found: &Device) -> DeviceError {
+    DeviceError::ForeignBuffer { wanted: wanted.label().to_owned(), found: found.label().to_owned() }
 }

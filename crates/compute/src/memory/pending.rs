@@ -14,6 +14,9 @@ pub struct Pending<H> {
     event: Event,
 }
 
+/// The reason why a transfer has its host memory.
+const HAS_HOST: &str = "the host memory is taken only when the transfer is consumed";
+
 impl<H> Pending<H> {
     pub(super) fn new(host: H, event: Event) -> Self {
         Self { host: Some(host), event }
@@ -24,6 +27,17 @@ impl<H> Pending<H> {
         &self.event
     }
 
+    /// Returns the host memory, which a device may be using.
+    pub(super) fn host(&self) -> &H {
+        self.host.as_ref().expect(HAS_HOST)
+    }
+
+    /// Returns the host memory's next transfer, which ends behind this one.
+    pub(super) fn followed_by(mut self, event: Event) -> Self {
+        self.event = event;
+        self
+    }
+
     /// Waits for the transfer and gives the host memory back.
     ///
     /// After a download the memory holds the data.
@@ -32,7 +46,7 @@ impl<H> Pending<H> {
     /// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl) if the transfer failed.
     pub fn wait(mut self) -> Result<H> {
         self.event.wait()?;
-        Ok(self.host.take().expect("the host memory is taken only here, and `self` is consumed"))
+        Ok(self.host.take().expect(HAS_HOST))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Host memory that the device copies from and to at full speed.
 
-use super::buffer::{BufferView, BufferViewMut, check_device, check_length};
+use super::buffer::{BufferView, BufferViewMut, check_device, check_length, foreign};
 use super::pending::Pending;
 use super::pinned_memory::{PinnedMemory, PinnedPool};
 use super::raw::Blocking;
@@ -157,17 +157,31 @@ impl<T: Pod> PinnedBuffer<T> {
         Self::pending(Arc::clone(self), event, destination.device())
     }
 
-    /// Starts to copy the first elements to the destination, after `wait`.
+    /// Starts to copy the first elements to the destination, on the copy queue, after `wait`.
     ///
     /// # Safety
     /// The elements must stay unchanged and mapped until the event.
     unsafe fn start_write(&self, destination: &BufferViewMut<'_, T>, wait: &[&Event]) -> Result<Event> {
+        // SAFETY: left to the caller.
+        unsafe { self.start_write_on(&destination.device().core().copy, destination, wait) }
+    }
+
+    /// Starts to copy the first elements to the destination, on a queue of its device, after `wait`.
+    ///
+    /// # Safety
+    /// The elements must stay unchanged and mapped from the events of `wait` to the event.
+    unsafe fn start_write_on(
+        &self,
+        queue: &CommandQueue,
+        destination: &BufferViewMut<'_, T>,
+        wait: &[&Event],
+    ) -> Result<Event> {
         let elements =
             self.as_slice().get(..destination.len()).ok_or_else(|| self.too_short(destination.len()))?;
-        let (core, offset) = (destination.device().core(), destination.offset() * size_of::<T>());
-        let (memory, bytes) = (destination.as_view().memory(), bytemuck::cast_slice(elements));
+        let (memory, offset) = (destination.as_view().memory(), destination.offset() * size_of::<T>());
+        let bytes = bytemuck::cast_slice(elements);
         // SAFETY: left to the caller.
-        unsafe { memory.write(&core.copy, Blocking::No, offset, bytes, wait) }
+        unsafe { memory.write(queue, Blocking::No, offset, bytes, wait) }
     }
 
     /// Wraps a transfer, which is in progress before anything can fail.
@@ -237,6 +251,59 @@ impl<T: Pod> PinnedBuffer<T> {
 
     fn too_short(&self, len: usize) -> DeviceError {
         DeviceError::OutOfRange { offset: 0, len, buffer: self.len }
+    }
+}
+
+impl<T: Pod> Pending<PinnedBuffer<T>> {
+    /// Starts to copy the first elements on to another device, behind this transfer.
+    ///
+    /// The devices have a context in common ([`Device::shares_context`]), so the host waits for nothing.
+    /// The transfer is on a queue of the other device that has such transfers alone. Commands of
+    /// its other queues that have used the destination must be done before this transfer, or before
+    /// what it follows.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfRange`] if the destination has more elements;
+    /// [`DeviceError::ForeignBuffer`] without a common context; [`DeviceError::OpenCl`].
+    pub fn pass_to<'b>(self, destination: impl Into<BufferViewMut<'b, T>>) -> Result<Self> {
+        let destination = destination.into();
+        let device = destination.device();
+        let arrivals = device.core().arrivals.as_ref();
+        let arrivals = arrivals.filter(|_| self.host().device.shares_context(device));
+        let Some(arrivals) = arrivals else {
+            return Err(foreign(&self.host().device, device));
+        };
+        // SAFETY: the memory is mapped as long as `Pending` has it. This transfer ends before, and
+        // nothing changes the bytes from its end on.
+        let event = unsafe { self.host().start_write_on(arrivals, &destination, &[self.event()]) }?;
+        arrivals.flush().map_err(device.core().failed("clFlush"))?;
+        Ok(self.followed_by(event))
+    }
+
+    /// Starts to copy elements of the device here, behind this transfer and after `wait`.
+    ///
+    /// # Errors
+    /// The errors of [`PinnedBuffer::read_start_from`].
+    pub fn read_start_from<'b>(self, source: impl Into<BufferView<'b, T>>, wait: &[&Event]) -> Result<Self> {
+        let source = source.into();
+        let host = self.host();
+        check_device(&host.device, source.device())?;
+        if source.len() > host.len {
+            return Err(host.too_short(source.len()));
+        }
+        let (core, offset) = (source.device().core(), source.offset() * size_of::<T>());
+        let wait: Vec<&Event> = wait.iter().copied().chain([self.event()]).collect();
+        // SAFETY: so many bytes are mapped as long as `Pending` has them, and any bytes are a `T: Pod`.
+        // The transfer into them begins when this one has ended, and nobody else touches them.
+        let event = unsafe {
+            let bytes = std::slice::from_raw_parts_mut(
+                host.mapped.as_ptr().cast::<u8>(),
+                source.len() * size_of::<T>(),
+            );
+            source.memory().read(&core.copy, Blocking::No, offset, bytes, &wait)
+        }?;
+        core.flush()?;
+        Ok(self.followed_by(event))
     }
 }
 

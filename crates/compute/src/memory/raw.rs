@@ -41,7 +41,7 @@ pub(crate) struct Memory {
     ///
     /// The memory is released after the buffer.
     backing: Option<Backing>,
-    /// `true` if a command on the copy queue has used the memory.
+    /// `true` if a command beside the compute queue has used the memory.
     ///
     /// Such a command may still run when the buffer is dropped, beside the compute queue.
     copied: AtomicBool,
@@ -206,7 +206,7 @@ impl Memory {
     }
 
     fn queue_of(&self, queue: &CommandQueue) -> Queue {
-        if queue.get() == self.core.copy.get() { Queue::Copy } else { Queue::Compute }
+        if queue.get() == self.core.compute.get() { Queue::Compute } else { Queue::Copy }
     }
 
     /// Returns the raw list of events that a command on `queue` waits for.

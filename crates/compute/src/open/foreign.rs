@@ -73,12 +73,12 @@ impl Device {
         };
         let found = discover().devices.into_iter().find(|found| found.raw.id() as isize == id);
         let found = found.ok_or_else(|| foreign("its device is not among those found here"))?;
-        Self::open_in(&found, options, || {
+        Self::open_in(&found, options, false, || {
             // SAFETY: `ForeignHandle` keeps the context alive. The reference is given back when
             // `Context` is dropped.
             unsafe { retain_context(handle) }
                 .map_err(|code| DeviceError::opencl("clRetainContext", &found.label())(ClError(code)))?;
-            Ok(Context::new(handle, &[id as cl_device_id]))
+            Ok(Arc::new(Context::new(handle, &[id as cl_device_id])))
         })
     }
 

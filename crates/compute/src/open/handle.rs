@@ -1,11 +1,11 @@
-//! An open device: its context, its two queues, its programs.
+//! An open device: its context, its queues, its programs.
 
 use super::options::DeviceOptions;
 use super::peer_ways::PeerWays;
 use crate::error::{DeviceError, Result};
 use crate::kernel::{BinaryCache, Compilation, KernelKey, MatrixOperation, Program, takes_inline_ptx};
 use crate::queue::{Core, Event, Ordinal, Profiling, wait_list};
-use crate::select::{DeviceIndex, DeviceInfo, DeviceKind, FoundDevice};
+use crate::select::{DeviceIndex, DeviceInfo, FoundDevice};
 use crate::spare::Spare;
 use crate::sync::lock;
 use opencl3::command_queue::{CL_QUEUE_PROFILING_ENABLE, CommandQueue};
@@ -30,7 +30,7 @@ struct Inner {
 
 /// An open device: a context, an in-order compute queue, an in-order copy queue.
 ///
-/// The device holds the programs built for it as well. Clones are the same device.
+/// Devices of a team may have a context in common. The device holds the programs built for it as well. Clones are the same device.
 #[derive(Clone)]
 pub struct Device(Arc<Inner>);
 
@@ -46,14 +46,17 @@ impl Device {
         let make = || {
             Context::from_device(&found.raw).map_err(DeviceError::opencl("clCreateContext", &found.label()))
         };
-        Self::open_in(found, options, make)
+        Self::open_in(found, options, false, || make().map(Arc::new))
     }
 
     /// Opens a discovered device in the context that `make` returns.
+    ///
+    /// `is_common` tells whether other devices have the context too.
     pub(super) fn open_in(
         found: &FoundDevice,
         options: &DeviceOptions,
-        make: impl FnOnce() -> Result<Context>,
+        is_common: bool,
+        make: impl FnOnce() -> Result<Arc<Context>>,
     ) -> Result<Self> {
         let label = found.label();
         if !found.info.fp64 && !options.without_double {
@@ -68,12 +71,13 @@ impl Device {
             Profiling::On => CL_QUEUE_PROFILING_ENABLE,
         };
         let queue = || {
-            // SAFETY: clCreateCommandQueue wants a device of the context: both callers have a
+            // SAFETY: clCreateCommandQueue wants a device of the context: all callers have a
             // context of this device. The queue retains the context.
             unsafe { CommandQueue::create(&context, found.raw.id(), properties) }
                 .map_err(DeviceError::opencl("clCreateCommandQueue", &label))
         };
         let (compute, copy) = (queue()?, queue()?);
+        let arrivals = is_common.then(queue).transpose()?;
         let cache = BinaryCache::new(&options.cache, &found.info.platform);
         let core = Core {
             index: found.index,
@@ -83,6 +87,7 @@ impl Device {
             context,
             compute,
             copy,
+            arrivals,
             profiling,
             recorder,
             compiling: options.compiling.clone(),
@@ -161,27 +166,25 @@ impl Device {
         &self.0.options
     }
 
-    /// Returns `true` if the device computes in the host's memory.
-    ///
-    /// Processors and devices of PoCL compute there.
-    pub(crate) fn computes_in_host_memory(&self) -> bool {
-        self.info().kind == DeviceKind::Cpu || self.info().pocl_version().is_some()
-    }
-
     /// Returns the ways in which kernels may reach the memory of other devices.
     pub fn peer_ways(&self) -> PeerWays {
         self.0.peer_ways
     }
 
-    /// Waits until everything enqueued on both queues is done.
+    /// Tells whether queues of both devices wait for each other's events without the host.
+    pub fn shares_context(&self, other: &Self) -> bool {
+        self.core().shares_context(other.core())
+    }
+
+    /// Waits until everything enqueued on all queues is done.
     ///
     /// # Errors
     /// [`DeviceError::OpenCl`] if a command failed.
     pub fn finish(&self) -> Result<()> {
         let core = self.core();
         core.wait("finish", || {
-            core.compute.finish().map_err(core.failed("clFinish"))?;
-            core.copy.finish().map_err(core.failed("clFinish"))
+            let queues = [&core.compute, &core.copy].into_iter().chain(&core.arrivals);
+            queues.into_iter().try_for_each(|queue| queue.finish().map_err(core.failed("clFinish")))
         })
     }
 

@@ -1,6 +1,7 @@
 //! Devices that are open, and teams of them.
 
 mod build;
+mod common;
 mod foreign;
 mod handle;
 mod known;
@@ -15,6 +16,7 @@ pub use foreign::ForeignHandle;
 pub use handle::{Device, WeakDevice};
 pub use known::OpenDevices;
 pub use options::DeviceOptions;
+pub(crate) use peer_ways::{COPIES_TO_PEERS, IMPORTS_MEMORY};
 pub use peer_ways::{PEER_VARIABLE, PeerWay, PeerWays};
 pub(crate) use ranks::Ranks;
 pub use team::Team;

@@ -1,6 +1,7 @@
 //! The ways from kernels of one device to the memory of another.
 
 use crate::error::{DeviceError, Result};
+use crate::select::DeviceInfo;
 use std::fmt;
 use std::str::FromStr;
 
@@ -8,6 +9,12 @@ use std::str::FromStr;
 ///
 /// Its value is `off`, or a list of names of [`PeerWay`]s.
 pub const PEER_VARIABLE: &str = "LATTICE_CL_PEER";
+
+/// The extension of devices that import memory by a file descriptor.
+pub(crate) const IMPORTS_MEMORY: &str = "cl_khr_external_memory_opaque_fd";
+
+/// The extension of AMD's GPUs that copy to each other.
+pub(crate) const COPIES_TO_PEERS: &str = "cl_amd_copy_buffer_p2p";
 
 /// A way from kernels of one device to the memory of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -18,7 +25,8 @@ pub enum PeerWay {
     Cuda,
     /// Memory of the host that NVIDIA's driver allocates and several contexts import.
     ///
-    /// This way is for GPUs that do not reach each other's memory. Kernels wait for each other by flags.
+    /// Kernels of GPUs that do not reach each other's memory wait for each other by flags. They read such
+    /// memory slowly, so that pinned memory between devices of one context is faster.
     CudaHost,
     /// Copies by AMD's driver from the memory of one GPU to the memory of another.
     ///
@@ -58,6 +66,18 @@ impl PeerWay {
         self != Self::Amd
     }
 
+    /// Tells whether a device has what the way needs of it.
+    ///
+    /// Whether the way works between two devices, only a trial tells.
+    pub(crate) fn is_thinkable_for(self, info: &DeviceInfo) -> bool {
+        let lists = |name: &str| info.extensions.iter().any(|extension| extension == name);
+        match self {
+            Self::Cuda | Self::CudaHost => lists(IMPORTS_MEMORY),
+            Self::Amd => lists(COPIES_TO_PEERS),
+            Self::Host | Self::HostFlags => info.computes_in_host_memory(),
+        }
+    }
+
     /// Tells whether NVIDIA's driver allocates the memory.
     pub fn is_cuda(self) -> bool {
         matches!(self, Self::Cuda | Self::CudaHost)
@@ -91,7 +111,7 @@ impl PeerWays {
     pub const OFF: Self = Self([false; PeerWay::ALL.len()]);
 
     /// The ways that are used unless something else is asked for.
-    pub const USUAL: Self = Self([true, true, true, true, false]);
+    pub const USUAL: Self = Self([true, false, true, true, false]);
 
     /// Allows this way alone.
     pub fn only(way: PeerWay) -> Self {
@@ -147,7 +167,7 @@ mod tests {
         let ways = |text: &str| text.parse::<PeerWays>().map(|ways| ways.iter().collect::<Vec<_>>());
         assert_eq!(ways("off"), Ok(vec![]));
         assert_eq!(ways("host, cuda"), Ok(vec![PeerWay::Cuda, PeerWay::Host]));
-        assert_eq!("cuda,cuda-host,amd,host".parse(), Ok(PeerWays::USUAL));
+        assert_eq!("cuda,amd,host".parse(), Ok(PeerWays::USUAL));
         for way in PeerWay::ALL {
             assert_eq!(way.to_string().parse(), Ok(PeerWays::only(way)));
         }

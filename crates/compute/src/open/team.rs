@@ -1,5 +1,6 @@
 //! The devices that work together.
 
+use super::common::open_together;
 use super::handle::Device;
 use super::known::Known;
 use super::options::DeviceOptions;
@@ -176,9 +177,10 @@ impl Team {
     }
 
     fn open<'a>(found: impl IntoIterator<Item = &'a FoundDevice>, options: &DeviceOptions) -> Result<Self> {
+        let found: Vec<&FoundDevice> = found.into_iter().collect();
         let devices = match &options.open {
-            Some(open) => take_or_open(found, &mut open.known(), options)?,
-            None => found.into_iter().map(|d| Device::open(d, options)).collect::<Result<_>>()?,
+            Some(open) => take_or_open(&found, &mut open.known(), options)?,
+            None => open_together(&found, options)?,
         };
         Ok(Self::of(devices))
     }
@@ -254,26 +256,28 @@ impl Team {
 ///
 /// A device that is wanted twice is two open devices, and the same two the next time. A device that
 /// is open keeps the options that it was opened with.
-fn take_or_open<'a>(
-    wanted: impl IntoIterator<Item = &'a FoundDevice>,
+fn take_or_open(
+    wanted: &[&FoundDevice],
     known: &mut Vec<Known>,
     options: &DeviceOptions,
 ) -> Result<Vec<Device>> {
-    let mut open: Vec<Device> = Vec::new();
-    for found in wanted {
+    let mut taken: Vec<Device> = Vec::new();
+    let mut missing: Vec<&FoundDevice> = Vec::new();
+    let mut places: Vec<Option<Device>> = Vec::new();
+    for &found in wanted {
         let of_place = known.iter().filter(|(place, _)| *place == found.index);
         let mut of_place = of_place.filter_map(|(_, alive)| Device::of_alive(alive));
-        let device = match of_place.find(|device| !open.contains(device)) {
-            Some(device) => device,
-            None => {
-                let device = Device::open(found, options)?;
-                known.push((found.index, device.alive()));
-                device
-            }
-        };
-        open.push(device);
+        let device = of_place.find(|device| !taken.contains(device));
+        match &device {
+            Some(device) => taken.push(device.clone()),
+            None => missing.push(found),
+        }
+        places.push(device);
     }
-    Ok(open)
+    let opened = open_together(&missing, options)?;
+    known.extend(missing.iter().zip(&opened).map(|(found, device)| (found.index, device.alive())));
+    let mut opened = opened.into_iter();
+    Ok(places.into_iter().filter_map(|device| device.or_else(|| opened.next())).collect())
 }
 
 /// Tells whether a device may be opened.

@@ -58,7 +58,7 @@ pub(super) fn way_between_ranks(
 fn is_allowed(team: &Team, world: &World, way: PeerWay) -> bool {
     let devices = team.devices();
     let fits = |device: &Device| {
-        let in_place = way.is_cuda() || device.computes_in_host_memory();
+        let in_place = way.is_cuda() || device.info().computes_in_host_memory();
         in_place && device.peer_ways().iter().any(|allowed| allowed == way)
     };
     let is_twice = |k: usize| devices[..k].contains(&devices[k]);

@@ -11,12 +11,9 @@ use super::extension::function;
 use super::probe::{WORDS, word};
 use crate::error::Result;
 use crate::memory::{Buffer, BufferView, BufferViewMut, CopyAcross, check_length};
-use crate::open::Device;
+use crate::open::{COPIES_TO_PEERS, Device, PeerWay};
 use crate::queue::Event;
 use bytemuck::Pod;
-
-/// The name that devices list.
-const EXTENSION: &str = "cl_amd_copy_buffer_p2p";
 
 /// The function that copies between devices of a team.
 #[derive(Clone, Copy, Debug)]
@@ -28,8 +25,8 @@ impl PeerCopies {
     /// Finds the function for two devices of one platform.
     pub(super) fn between(a: &Device, b: &Device) -> Result<Self, String> {
         for device in [a, b] {
-            if !device.info().extensions.iter().any(|known| known == EXTENSION) {
-                return Err(format!("{} has no {EXTENSION}", device.label()));
+            if !PeerWay::Amd.is_thinkable_for(device.info()) {
+                return Err(format!("{} has no {COPIES_TO_PEERS}", device.label()));
             }
         }
         if a == b || a.core().raw.id() == b.core().raw.id() {
@@ -98,7 +95,7 @@ impl PeerCopies {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::open::{DeviceOptions, PeerWay, PeerWays};
+    use crate::open::{DeviceOptions, PeerWays};
     use crate::peer::Peers;
     use crate::select::discover;
     use cl3::command_queue::{
@@ -197,11 +194,11 @@ mod tests {
     #[test]
     fn devices_without_the_extension_have_no_copies() {
         let [a, b] = pair();
-        if a.info().extensions.iter().any(|known| known == EXTENSION) {
+        if PeerWay::Amd.is_thinkable_for(a.info()) {
             return;
         }
         assert!(Peers::copies(&[a.clone(), b.clone()]).is_none());
         let reason = PeerCopies::probe(&a, &b).unwrap_err();
-        assert!(reason.contains(EXTENSION), "{reason}");
+        assert!(reason.contains(COPIES_TO_PEERS), "{reason}");
     }
 }

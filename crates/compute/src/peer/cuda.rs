@@ -7,17 +7,13 @@
 //! the link. GPUs that do not reach each other reach memory of the host that is allocated and imported
 //! in the same way. The driver was 580.159.04.
 
-mod driver;
-mod identity;
-
 use super::extension::function;
+pub(super) use crate::cuda::Place;
+use crate::cuda::{Driver, Identity};
 use crate::memory::Memory;
-use crate::open::Device;
+use crate::open::{Device, IMPORTS_MEMORY, PeerWay};
 use cl3::command_queue::retain_command_queue;
 use cl3::context::retain_context;
-use driver::Driver;
-pub(super) use driver::Place;
-use identity::Identity;
 use opencl3::error_codes::{CL_SUCCESS, ClError};
 use opencl3::memory::{Buffer as RawBuffer, CL_MEM_READ_WRITE, cl_mem};
 use opencl3::types::{cl_command_queue, cl_event, cl_int, cl_uint};
@@ -32,22 +28,25 @@ const OPAQUE_FD: u64 = 0x2060;
 ///
 /// Kernels of one GPU need not run at the same time.
 fn are_one(a: &Device, b: &Device) -> Result<bool, String> {
-    Ok(a.core().raw.id() == b.core().raw.id() || Identity::of(a)? == Identity::of(b)?)
+    Ok(a.core().raw.id() == b.core().raw.id() || identity_of(a)? == identity_of(b)?)
 }
 
 /// Returns text that no other GPU of the machine has.
 #[cfg(target_os = "linux")]
 pub(super) fn identity(device: &Device) -> Result<String, String> {
-    Identity::of(device).map(|identity| format!("{identity:?}"))
+    identity_of(device).map(|identity| format!("{identity:?}"))
+}
+
+fn identity_of(device: &Device) -> Result<Identity, String> {
+    Identity::of(device.info(), device.core().raw)
 }
 
 /// Fails unless a device imports memory, and its kernels have flags.
 fn expect_imports(device: &Device) -> Result<(), String> {
-    let extension = "cl_khr_external_memory_opaque_fd";
-    if device.info().extensions.iter().any(|known| known == extension) && device.supports_inline_ptx() {
+    if PeerWay::Cuda.is_thinkable_for(device.info()) && device.supports_inline_ptx() {
         return Ok(());
     }
-    Err(format!("{} has no {extension}, or takes no inline PTX", device.label()))
+    Err(format!("{} has no {IMPORTS_MEMORY}, or takes no inline PTX", device.label()))
 }
 
 /// Allocates zeroed memory at a place of the first device, as a buffer of each device.
@@ -70,7 +69,7 @@ pub(super) fn allocate(users: &[&Device], place: Place, bytes: usize) -> Result<
 /// Returns the number of bytes too, which the import on another device needs.
 pub(super) fn offer(owner: &Device, place: Place, bytes: usize) -> Result<(Memory, OwnedFd, usize), String> {
     expect_imports(owner)?;
-    let (descriptor, bytes) = Driver::get()?.owner(Identity::of(owner)?)?.allocate(place, bytes)?;
+    let (descriptor, bytes) = Driver::get()?.owner(identity_of(owner)?)?.allocate(place, bytes)?;
     let memory = import(owner, descriptor.as_fd(), bytes)?;
     // Memory may hold what another program left there.
     let zeroed = memory.fill(&[0], 0, bytes).and_then(|event| event.wait());

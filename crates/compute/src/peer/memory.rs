@@ -60,7 +60,7 @@ pub(super) fn accept(
 ///
 /// Other devices would copy it. The probe would notice a copy, but not a later one.
 fn expect_host_memory(users: &[&Device]) -> Result<(), String> {
-    match users.iter().find(|device| !device.computes_in_host_memory()) {
+    match users.iter().find(|device| !device.info().computes_in_host_memory()) {
         Some(other) => Err(format!("{} does not compute in the host's memory", other.label())),
         None => Ok(()),
     }

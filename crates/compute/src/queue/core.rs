@@ -1,4 +1,4 @@
-//! The core of an open device: its context and its two queues.
+//! The core of an open device: its context and its queues.
 
 use super::compiling::CompileClock;
 use super::ordinal::Ordinal;
@@ -35,9 +35,14 @@ pub(crate) struct Core {
     pub info: DeviceInfo,
     pub label: String,
     pub raw: RawDevice,
-    pub context: Context,
+    /// The context, which other devices of the platform may have in common.
+    pub context: Arc<Context>,
     pub compute: CommandQueue,
     pub copy: CommandQueue,
+    /// The queue of data from other devices, if they have the context in common.
+    ///
+    /// Such data wait for the other devices, and messages to these devices must not wait behind them.
+    pub arrivals: Option<CommandQueue>,
     pub profiling: Profiling,
     pub recorder: Option<Arc<DeviceRecorder>>,
     pub compiling: CompileClock,
@@ -68,6 +73,11 @@ impl Core {
             recorder.wait(name, called);
         }
         result
+    }
+
+    /// Tells whether queues of both may wait for each other's events.
+    pub fn shares_context(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.context, &other.context)
     }
 
     /// Makes the failure of an OpenCL call on this device, for `map_err`.

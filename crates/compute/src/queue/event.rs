@@ -103,20 +103,22 @@ impl fmt::Debug for Event {
 
 /// Returns the raw list of events for an enqueue on `core`.
 ///
-/// OpenCL takes only events of one context. Events of other devices are waited for here, on the
-/// host. The core's queues are flushed if the list has events. So no queue waits for a command that
-/// was never started.
+/// OpenCL takes only events of one context. Events of other contexts are waited for here, on the
+/// host. The queues of the listed events are flushed. So no queue waits for a command that was never
+/// started.
 pub(crate) fn wait_list(core: &Arc<Core>, events: &[&Event]) -> Result<Vec<cl_event>> {
     let mut list = Vec::new();
+    let mut flushed: Option<&Arc<Core>> = None;
     for event in events {
-        if Arc::ptr_eq(&event.core, core) {
-            list.push(event.raw.get());
-        } else {
+        if !event.core.shares_context(core) {
             event.wait()?;
+            continue;
         }
-    }
-    if !list.is_empty() {
-        core.flush()?;
+        list.push(event.raw.get());
+        if !flushed.is_some_and(|flushed| Arc::ptr_eq(flushed, &event.core)) {
+            event.core.flush()?;
+            flushed = Some(&event.core);
+        }
     }
     Ok(list)
 }

@@ -88,6 +88,13 @@ impl DeviceInfo {
         if self.platform == POCL { self.driver_major() } else { None }
     }
 
+    /// Returns `true` if the device computes in the host's memory.
+    ///
+    /// Processors and devices of PoCL compute there.
+    pub(crate) fn computes_in_host_memory(&self) -> bool {
+        self.kind == DeviceKind::Cpu || self.pocl_version().is_some()
+    }
+
     /// Returns the major version of the driver, if its version begins with one.
     pub(crate) fn driver_major(&self) -> Option<u32> {
         let (major, _) = self.driver_version.split_once('.')?;

@@ -1,4 +1,4 @@
-//! The few functions of libcuda that allocate memory for others.
+//! The few functions of libcuda that are used.
 
 // The names come from cuda.h.
 #![allow(non_snake_case)]
@@ -24,6 +24,7 @@ struct Functions {
     cuDeviceGet: unsafe extern "C" fn(device: *mut c_int, ordinal: c_int) -> c_int,
     cuDeviceGetUuid: unsafe extern "C" fn(uuid: *mut [u8; 16], device: c_int) -> c_int,
     cuDeviceGetAttribute: unsafe extern "C" fn(value: *mut c_int, attribute: c_int, device: c_int) -> c_int,
+    cuDeviceCanAccessPeer: unsafe extern "C" fn(can: *mut c_int, device: c_int, peer: c_int) -> c_int,
     cuDevicePrimaryCtxRetain: unsafe extern "C" fn(context: *mut Context, device: c_int) -> c_int,
     cuCtxPushCurrent_v2: unsafe extern "C" fn(context: Context) -> c_int,
     cuCtxPopCurrent_v2: unsafe extern "C" fn(context: *mut Context) -> c_int,
@@ -64,7 +65,7 @@ const HOST_NODE: c_int = 134;
 
 /// The place of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::peer) enum Place {
+pub(crate) enum Place {
     /// The memory of the device.
     Device,
     /// The memory of the host that is nearest to the device.
@@ -72,14 +73,14 @@ pub(in crate::peer) enum Place {
 }
 
 /// libcuda, initialised.
-pub(super) struct Driver {
+pub(crate) struct Driver {
     functions: Container<Functions>,
     /// The contexts of devices, by their addresses.
     contexts: Mutex<Vec<(c_int, usize)>>,
 }
 
 /// One of the driver's devices.
-pub(super) struct Owner<'a> {
+pub(crate) struct Owner<'a> {
     driver: &'a Driver,
     device: c_int,
 }
@@ -146,6 +147,16 @@ impl Driver {
 }
 
 impl Owner<'_> {
+    /// Tells whether kernels of this device can reach the memory of another one.
+    pub fn can_reach(&self, other: &Self) -> Result<bool, String> {
+        let mut can = 0;
+        // SAFETY: a place for the answer, and two devices of the driver.
+        let status =
+            unsafe { self.driver.functions.cuDeviceCanAccessPeer(&mut can, self.device, other.device) };
+        check("cuDeviceCanAccessPeer", status)?;
+        Ok(can != 0)
+    }
+
     /// Allocates at least so many bytes at a place.
     ///
     /// Returns a descriptor of the memory and the number of its bytes. The memory lives as long as

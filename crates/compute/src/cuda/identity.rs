@@ -1,13 +1,14 @@
 //! The match between devices of OpenCL and devices of libcuda.
 
-use crate::open::Device;
+use crate::select::DeviceInfo;
+use opencl3::device::Device as RawDevice;
 use opencl3::types::cl_uint;
 
 /// The mark that finds a device among the devices of libcuda.
 ///
 /// The order of the devices in libcuda may be another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Identity {
+pub(crate) enum Identity {
     Uuid([u8; 16]),
     /// Bus and slot.
     ///
@@ -23,9 +24,8 @@ pub(super) enum Identity {
 const PCI_DOMAIN_NV: cl_uint = 0x400A;
 
 impl Identity {
-    pub fn of(device: &Device) -> Result<Self, String> {
-        let raw = device.core().raw;
-        if device.info().extensions.iter().any(|extension| extension == "cl_khr_device_uuid")
+    pub fn of(info: &DeviceInfo, raw: RawDevice) -> Result<Self, String> {
+        if info.extensions.iter().any(|extension| extension == "cl_khr_device_uuid")
             && let Ok(uuid) = raw.uuid_khr()
         {
             return Ok(Self::Uuid(uuid));
