@@ -138,6 +138,8 @@ pub(crate) struct Face<R> {
     pub(super) received: Vec<Buffer<R>>,
     /// Pinned memory of the last message, after the neighbour has received it.
     spare: Option<PinnedBuffer<R>>,
+    /// The last message to the neighbour, which events take there, with its pinned memory.
+    passing: Option<Pending<PinnedBuffer<R>>>,
     /// The last message from the neighbour, on its way to the device.
     arriving: Option<Pending<PinnedBuffer<R>>>,
 }
@@ -145,7 +147,8 @@ pub(crate) struct Face<R> {
 impl<R> Faces<R> {
     /// Makes a face without buffers, which are added later.
     pub(super) fn empty(mu: usize, neighbours: &Neighbours) -> Self {
-        let face = || Face { sent: Vec::new(), received: Vec::new(), spare: None, arriving: None };
+        let face =
+            || Face { sent: Vec::new(), received: Vec::new(), spare: None, passing: None, arriving: None };
         let beside = [neighbours.behind[mu], neighbours.ahead[mu]];
         Self { mu, behind: face(), ahead: face(), packed: None, beside }
     }
@@ -197,9 +200,27 @@ impl<R> Face<R> {
 }
 
 impl<R: Pod> Face<R> {
-    /// Returns pinned memory for the next message to the neighbour.
-    pub(super) fn staging(&mut self) -> Result<PinnedBuffer<R>, DeviceError> {
-        self.spare.take().map_or_else(|| PinnedBuffer::zeroed(self.sent[0].device(), self.sent[0].len()), Ok)
+    /// Starts to bring the next message to the neighbour to pinned memory, after `packed`.
+    pub(super) fn read_start(
+        &mut self,
+        elements: Range<usize>,
+        packed: &[&Event],
+        epoch: u32,
+    ) -> Result<Pending<PinnedBuffer<R>>, DeviceError> {
+        let (passing, spare) = (self.passing.take(), self.spare.take());
+        let sent = self.sent(epoch);
+        let (device, len) = (sent.device().clone(), sent.len());
+        let message = sent.slice(elements)?;
+        match (passing, spare) {
+            (Some(last), _) => last.read_start_from(message, packed),
+            (None, Some(spare)) => spare.read_start_from(message, packed),
+            (None, None) => PinnedBuffer::zeroed(&device, len)?.read_start_from(message, packed),
+        }
+    }
+
+    /// Keeps a message that is on its way to the neighbour.
+    pub(super) fn pass(&mut self, message: Pending<PinnedBuffer<R>>) {
+        self.passing = Some(message);
     }
 
     /// Returns pinned memory for the next message from the neighbour.

@@ -1,5 +1,6 @@
 //! Domains on devices of a team in this process.
 
+mod chained;
 mod copied;
 pub(super) mod staged;
 
@@ -16,25 +17,55 @@ use std::sync::Arc;
 
 /// Domains on devices of a team in this process.
 ///
-/// If the devices reach each other's memory, kernels write the faces there. If a driver copies
-/// between devices, faces go by its copies. Otherwise faces go through the host.
 #[derive(Clone)]
 pub(crate) struct Local {
     /// The neighbours of each domain.
     neighbours: Arc<[Neighbours]>,
-    reach: Option<Reach>,
-    /// Present without reach, if the driver copies between devices.
-    copies: Option<PeerCopies>,
+    way: Way,
+}
+
+/// The way of faces from one device to another, the best first.
+#[derive(Clone)]
+enum Way {
+    /// Kernels write the faces into memory of the other device.
+    Reach(Reach),
+    /// The driver copies the faces.
+    Copies(PeerCopies),
+    /// The faces go through pinned memory, from event to event.
+    Events,
+    /// The host carries the faces.
+    Host,
+}
+
+impl Way {
+    fn of(lattice: &Lattice) -> Result<Self, DeviceError> {
+        if let Some(reach) = Reach::of(lattice)? {
+            return Ok(Self::Reach(reach));
+        }
+        let devices: Vec<Device> = lattice.shards().iter().map(|shard| shard.device.clone()).collect();
+        if let Some(copies) = Peers::copies(&devices) {
+            return Ok(Self::Copies(copies));
+        }
+        let is_chain = devices.iter().enumerate().all(|(k, device)| {
+            // A device that is given twice has only one queue for both of its domains.
+            device.shares_context(&devices[0]) && !devices[..k].contains(device)
+        });
+        Ok(if is_chain { Self::Events } else { Self::Host })
+    }
 }
 
 impl Local {
     pub fn new(lattice: &Lattice) -> Result<Self, DeviceError> {
         let grid = lattice.grid();
         let neighbours = (0..grid.count()).map(|number| Neighbours::of(grid, number)).collect();
-        let reach = Reach::of(lattice)?;
-        let devices: Vec<Device> = lattice.shards().iter().map(|shard| shard.device.clone()).collect();
-        let copies = if reach.is_none() { Peers::copies(&devices) } else { None };
-        Ok(Self { neighbours, reach, copies })
+        Ok(Self { neighbours, way: Way::of(lattice)? })
+    }
+
+    fn reach(&self) -> Option<&Reach> {
+        match &self.way {
+            Way::Reach(reach) => Some(reach),
+            _ => None,
+        }
     }
 }
 
@@ -44,12 +75,11 @@ impl Communicator for Local {
         lattice: &Lattice,
         numbers: impl Fn(&Shard, usize) -> usize,
     ) -> Result<Exchange<R>, DeviceError> {
-        match &self.reach {
-            Some(reach) => reach.faces(lattice, numbers),
-            None => {
-                let turns = if self.copies.is_some() { 2 } else { 1 };
-                staged::faces(&self.neighbours, lattice.shards(), turns, numbers)
-            }
+        let staged = |turns| staged::faces(&self.neighbours, lattice.shards(), turns, &numbers);
+        match &self.way {
+            Way::Reach(reach) => reach.faces(lattice, numbers),
+            Way::Copies(_) | Way::Events => staged(2),
+            Way::Host => staged(1),
         }
     }
 
@@ -58,15 +88,16 @@ impl Communicator for Local {
     }
 
     fn start_exchange<R: Pod + Send>(&self, exchange: &mut Exchange<R>) -> Result<bool, DeviceError> {
-        match (&self.reach, &self.copies) {
-            (Some(reach), _) => reach.exchange(exchange).map(|()| false),
-            (None, Some(copies)) => {
+        match &self.way {
+            Way::Reach(reach) => reach.exchange(exchange).map(|()| false),
+            Way::Copies(copies) => {
                 let copy = |from: BufferView<'_, R>, to: BufferViewMut<'_, R>, wait: &[&Event]| {
                     copies.start(from, to, wait)
                 };
                 copied::start(&self.neighbours, exchange, copy).map(|()| true)
             }
-            (None, None) => {
+            Way::Events => staged::start(exchange).map(|()| true),
+            Way::Host => {
                 staged::start(exchange)?;
                 staged::carry(&self.neighbours, exchange).map(|()| true)
             }
@@ -74,9 +105,11 @@ impl Communicator for Local {
     }
 
     fn finish_exchange<R: Pod + Send>(&self, exchange: &mut Exchange<R>) -> Result<(), DeviceError> {
-        match &self.copies {
-            Some(_) => copied::finish(exchange),
-            None => staged::finish(&self.neighbours, exchange),
+        match &self.way {
+            Way::Reach(_) => Ok(()),
+            Way::Copies(_) => copied::finish(exchange),
+            Way::Events => chained::finish(&self.neighbours, exchange),
+            Way::Host => staged::finish(&self.neighbours, exchange),
         }
     }
 
@@ -86,7 +119,7 @@ impl Communicator for Local {
         {
             return Ok(reduction.numbers());
         }
-        if let Some(reach) = &self.reach {
+        if let Some(reach) = self.reach() {
             match reach.add(running)? {
                 Ok(numbers) => return Ok(numbers),
                 Err(back) => running = back,
@@ -96,15 +129,15 @@ impl Communicator for Local {
     }
 
     fn meeting(&self) -> Option<Meeting<'_>> {
-        self.reach.as_ref()?.meeting()
+        self.reach()?.meeting()
     }
 
     fn keeps_numbers(&self) -> bool {
-        self.neighbours.len() == 1 || self.reach.as_ref().is_some_and(Reach::keeps_numbers)
+        self.neighbours.len() == 1 || self.reach().is_some_and(Reach::keeps_numbers)
     }
 
     fn team_sums(&self) -> Option<&TeamSums> {
-        self.reach.as_ref().and_then(Reach::team_sums)
+        self.reach().and_then(Reach::team_sums)
     }
 
     fn sum(&self, parts: &[&[f64]], total: &mut [f64]) -> Result<(), DeviceError> {

@@ -251,7 +251,7 @@ fn environment() -> String {
   {NO_CACHE_VARIABLE}    not empty: as --no-cache
   {TUNING_FILE_VARIABLE}  the file of tuned kernel variants
   {PEER_VARIABLE}         how devices reach each other's memory: off, or a list of cuda,
-                          cuda-host, amd, host (default: the first that works)
+                          cuda-host, amd, host (default: the first but cuda-host that works)
   XDG_CACHE_HOME          where compiled kernels are kept, in lattice-cl/ there (default ~/.cache)
   RAYON_NUM_THREADS       threads of the host (default: as many as processors)
   NO_COLOR, TERM=dumb     no colour, and with TERM=dumb no moving bars"

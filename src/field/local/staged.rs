@@ -1,12 +1,9 @@
 //! Faces that go through pinned memory of the host.
 //!
-//! A message waits for its kernels on the devices. The host carries the message between the events
-//! of two devices. Events alone cannot: each device has a context of its own.
-//!
-//! * In a common context NVIDIA's driver makes unrelated devices wait for each other. Memory may
-//!   then exist on all devices.
-//! * A user event, set by a callback, could tie two contexts. While a command waits for a user
-//!   event, nobody may release memory (OpenCL 1.2, section 5.9).
+//! This is for devices without a common context: those of two platforms, and those that were opened
+//! one by one. A message waits for its kernels on the devices. The host carries the message between the
+//! events of two devices. Events alone cannot. A user event, set by a callback, could tie two contexts.
+//! While a command waits for a user event, nobody may release memory (OpenCL 1.2, section 5.9).
 //!
 //! So the host waits. Meanwhile the devices compute the sites that need no message: the stencil of
 //! these sites is launched between `start` and `finish`.
@@ -26,7 +23,7 @@ const CARRIED: usize = 128 << 10;
 
 /// Makes faces whose buffers belong to one device each.
 ///
-/// Each face receives in so many buffers, used in turn.
+/// Each face sends from so many buffers and receives in as many, used in turn.
 pub(in crate::field) fn faces<R: Pod>(
     neighbours: &[Neighbours],
     shards: &[Shard],
@@ -38,8 +35,8 @@ pub(in crate::field) fn faces<R: Pod>(
             let mut faces = Faces::empty(mu, neighbours);
             for side in Side::BOTH {
                 let Face { sent, received, .. } = side.of(&mut faces);
-                sent.push(Buffer::zeroed(&shard.device, numbers(shard, mu))?);
                 for _ in 0..turns {
+                    sent.push(Buffer::zeroed(&shard.device, numbers(shard, mu))?);
                     received.push(Buffer::zeroed(&shard.device, numbers(shard, mu))?);
                 }
             }
@@ -65,9 +62,7 @@ pub(in crate::field) fn start<R: Pod>(exchange: &mut Exchange<R>) -> Result<(), 
             let Some(Packed { event, elements }) = faces.packed.take() else { continue };
             let packed: Vec<&Event> = event.iter().collect();
             for side in Side::BOTH {
-                let face = side.of(faces);
-                let sent = face.staging()?;
-                let data = sent.read_start_from(face.sent(epoch).slice(elements.clone())?, &packed)?;
+                let data = side.of(faces).read_start(elements.clone(), &packed, epoch)?;
                 exchange.messages.push(Message { domain, direction, side, elements: elements.clone(), data });
             }
         }

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::device::{
-    Buffer, Device, DeviceOptions, PeerFlags, PeerWay, PeerWays, PinnedBuffer, Team, TeamSums, discover,
+    Buffer, Device, DeviceOptions, PeerFlags, PeerWay, PeerWays, PinnedBuffer, Selector, Team, TeamSums,
+    discover,
 };
 use crate::field::KERNELS_WAIT;
 use crate::field::faces::{Packed, Side};
@@ -10,7 +11,7 @@ use crate::geometry::{Dims, Grid};
 use crate::sync::lock;
 use std::time::Duration;
 
-/// Makes a team of `count` copies of the first device, with these ways.
+/// Makes a team of `count` copies of the first device, with these ways and a context each.
 fn team(count: usize, ways: PeerWays) -> Team {
     let found = discover().devices;
     let options = DeviceOptions { peer: Some(ways), ..DeviceOptions::default() };
@@ -98,6 +99,21 @@ fn a_large_face_receives_what_its_neighbour_sent() {
     check_faces(Grid::new([1, 2, 1, 2]).unwrap(), PeerWays::OFF, 20_003);
 }
 
+/// What is packed of each face, for another start of the same exchange.
+struct PackedAgain(Vec<Option<Packed>>);
+
+fn packed_again(exchange: &Exchange<f64>) -> PackedAgain {
+    let again = |packed: &Packed| Packed { event: packed.event.clone(), elements: packed.elements.clone() };
+    PackedAgain(exchange.domains.iter().flatten().map(|faces| faces.packed.as_ref().map(again)).collect())
+}
+
+impl PackedAgain {
+    fn give_to(self, exchange: &mut Exchange<f64>) {
+        let faces = exchange.domains.iter_mut().flatten();
+        faces.zip(self.0).for_each(|(faces, packed)| faces.packed = packed);
+    }
+}
+
 /// An application that fails between start and finish leaves messages under way.
 #[test]
 fn messages_that_nobody_waited_for_are_forgotten() {
@@ -106,19 +122,33 @@ fn messages_that_nobody_waited_for_are_forgotten() {
     let local = Local::new(&lattice).unwrap();
     let exchange = local.faces::<f64>(&lattice, |_, _| 20_003).unwrap();
     check_exchange(&lattice, 20_003, exchange, |exchange| {
-        let packed: Vec<_> = exchange
-            .domains
-            .iter()
-            .flatten()
-            .map(|faces| faces.packed.as_ref().map(|packed| (packed.event.clone(), packed.elements.clone())))
-            .collect();
+        let packed = packed_again(exchange);
         assert!(local.start_exchange(exchange).unwrap());
         assert_eq!(exchange.carried.len(), 4);
-        for (faces, packed) in exchange.domains.iter_mut().flatten().zip(packed) {
-            faces.packed = packed.map(|(event, elements)| Packed { event, elements });
-        }
+        packed.give_to(exchange);
         local.exchange(exchange).unwrap();
         assert!(exchange.carried.is_empty());
+    });
+}
+
+/// Devices with a context in common pass faces on from event to event, also after an application that failed.
+#[test]
+fn a_face_receives_what_events_pass_on() {
+    let grid = Grid::new([2, 1, 1, 3]).unwrap();
+    let options = DeviceOptions { peer: Some(PeerWays::OFF), ..DeviceOptions::default() };
+    let first = discover().devices[0].index.to_string();
+    let team = Team::select_with(Selector::list(&[first.as_str(); 6].join(",")), &options).unwrap();
+    let lattice = Lattice::with_grid(&team, Dims::new([4; 4]).unwrap(), grid).unwrap();
+    let local = Local::new(&lattice).unwrap();
+    assert!(matches!(local.way, Way::Events));
+    let exchange = local.faces::<f64>(&lattice, |_, _| 20_003).unwrap();
+    check_exchange(&lattice, 20_003, exchange, |exchange| {
+        let packed = packed_again(exchange);
+        assert!(local.start_exchange(exchange).unwrap());
+        packed.give_to(exchange);
+        assert!(local.start_exchange(exchange).unwrap());
+        local.finish_exchange(exchange).unwrap();
+        assert!(exchange.messages.is_empty());
     });
 }
 
@@ -152,8 +182,8 @@ fn after_a_wait_in_vain_there_are_no_sums() {
     let Some(peers) = lattice.peers() else { return };
     let peers = peers.with_patience(Duration::from_millis(50)).unwrap();
     let sums = Some(Arc::new(TeamSums::new(&peers).unwrap()));
-    let reach = Some(Reach::by(&lattice, Arc::clone(&peers), sums));
-    let local = Local { reach, ..Local::new(&lattice).unwrap() };
+    let way = Way::Reach(Reach::by(&lattice, Arc::clone(&peers), sums));
+    let local = Local { way, ..Local::new(&lattice).unwrap() };
     let add = || {
         let running = team.devices().iter().map(|device| device.reduction(1).unwrap());
         let [sum, _] = local.numbers(running.collect()).unwrap();
