@@ -177,7 +177,24 @@ static inline void pack_face(const int mu, __global const stored *in, __global c
 
 #define FACE_PARAMETERS(direction) , RECEIVED from_ahead_##direction, RECEIVED from_behind_##direction BESIDE(direction)
 
-#define HOPS_ACROSS(mu, ahead, behind, direction, component)                                                                 \
+// What a step out of the domain finds within it, as if the domain were closed, counts nothing. So all sites have the same loads, which compilers
+// begin early. What counts is added behind the hops, by the sites at a face alone.
+#define NOTHING_FOUND(projected)                              \
+    _Pragma("unroll")                                        \
+    for (int k = 0; k < HALF_SPINOR_COMPONENTS; ++k) {       \
+        (projected).h[k].re = (vreal)0;                        \
+        (projected).h[k].im = (vreal)0;                        \
+    }
+#define FROM_AHEAD_outside NOTHING_FOUND
+#define FROM_BEHIND_outside NOTHING_FOUND
+#define PHASE_AHEAD_outside NOTHING
+#define PHASE_BEHIND_outside NOTHING
+
+#define HOPS_ACROSS(mu, ahead, behind, direction, component)                         \
+    HOP_AHEAD(mu, NEIGHBOUR(ahead), p.direction == last.component, outside)          \
+    HOP_BEHIND(mu, NEIGHBOUR(behind), p.direction == 0, outside)
+
+#define ADD_FACES(mu, ahead, direction, component)                                                                           \
     if (p.direction == last.component) {                                                                                     \
         WAIT_FOR(beside_##direction.x)                                                                                       \
         __global const real *halo = from_ahead_##direction + first_column / COLUMN_STRIDE * HALO_STRIDE(mu);                 \
@@ -187,8 +204,7 @@ static inline void pack_face(const int mu, __global const stored *in, __global c
             PHASE_AHEAD_##direction(projected)                                                                               \
             add_reconstructed(sum + r, mu, AHEAD_SIGN, scale(times(u, 0, projected), WEIGHT_OF_PART));                       \
         }                                                                                                                    \
-    } else                                                                                                                   \
-        HOP_AHEAD(mu, NEIGHBOUR(ahead), false, direction)                                                                    \
+    }                                                                                                                        \
     if (p.direction == 0) {                                                                                                  \
         WAIT_FOR(beside_##direction.y)                                                                                       \
         __global const real *halo = from_behind_##direction + first_column / COLUMN_STRIDE * HALO_STRIDE(mu);                \
@@ -196,8 +212,7 @@ static inline void pack_face(const int mu, __global const stored *in, __global c
             const half_spinor projected = load_halo(mu, halo + r * HALO_STRIDE(mu), extents, 1 - parity, p);                 \
             add_reconstructed(sum + r, mu, -AHEAD_SIGN, scale(projected, WEIGHT_OF_PART));                                   \
         }                                                                                                                    \
-    } else                                                                                                                   \
-        HOP_BEHIND(mu, NEIGHBOUR(behind), false, direction)
+    }
 #endif
 
 #if HALO & 1
@@ -206,12 +221,14 @@ static inline void pack_face(const int mu, __global const stored *in, __global c
 #define RAISE_X RAISE_AT(x)
 #define HALO_PARAMETERS_x FACE_PARAMETERS(x)
 #define HOPS_IN_X HOPS_ACROSS(0, 0, 1, x, x)
+#define FACES_IN_X ADD_FACES(0, 0, x, x)
 #else
 #define PACK_PARAMETERS_x
 #define PACK_X
 #define RAISE_X
 #define HALO_PARAMETERS_x
 #define HOPS_IN_X HOPS_INSIDE(0, 0, 1, x, x)
+#define FACES_IN_X
 #endif
 
 #if HALO & 2
@@ -220,12 +237,14 @@ static inline void pack_face(const int mu, __global const stored *in, __global c
 #define RAISE_Y RAISE_AT(y)
 #define HALO_PARAMETERS_y FACE_PARAMETERS(y)
 #define HOPS_IN_Y HOPS_ACROSS(1, 2, 3, y, y)
+#define FACES_IN_Y ADD_FACES(1, 2, y, y)
 #else
 #define PACK_PARAMETERS_y
 #define PACK_Y
 #define RAISE_Y
 #define HALO_PARAMETERS_y
 #define HOPS_IN_Y HOPS_INSIDE(1, 2, 3, y, y)
+#define FACES_IN_Y
 #endif
 
 #if HALO & 4
@@ -234,12 +253,14 @@ static inline void pack_face(const int mu, __global const stored *in, __global c
 #define RAISE_Z RAISE_AT(z)
 #define HALO_PARAMETERS_z FACE_PARAMETERS(z)
 #define HOPS_IN_Z HOPS_ACROSS(2, 4, 5, z, z)
+#define FACES_IN_Z ADD_FACES(2, 4, z, z)
 #else
 #define PACK_PARAMETERS_z
 #define PACK_Z
 #define RAISE_Z
 #define HALO_PARAMETERS_z
 #define HOPS_IN_Z HOPS_INSIDE(2, 4, 5, z, z)
+#define FACES_IN_Z
 #endif
 
 #if HALO & 8
@@ -248,12 +269,14 @@ static inline void pack_face(const int mu, __global const stored *in, __global c
 #define RAISE_T RAISE_AT(t)
 #define HALO_PARAMETERS_t FACE_PARAMETERS(t)
 #define HOPS_IN_T HOPS_ACROSS(3, 6, 7, t, w)
+#define FACES_IN_T ADD_FACES(3, 6, t, w)
 #else
 #define PACK_PARAMETERS_t
 #define PACK_T
 #define RAISE_T
 #define HALO_PARAMETERS_t
 #define HOPS_IN_T HOPS_INSIDE(3, 6, 7, t, w)
+#define FACES_IN_T
 #endif
 
 // Without flags a launch may be of some of the groups: those inside, which need nothing of other domains, or those at faces. `part_groups` has their numbers from

@@ -85,8 +85,12 @@ __kernel EXPLICIT_VECTORS void wilson(__global const stored *restrict in, __glob
             HOPS_IN_X
             HOPS_IN_Y
             HOPS_IN_Z
+            FACES_IN_X
+            FACES_IN_Y
+            FACES_IN_Z
             WEIGHT_SPACE
             HOPS_IN_T
+            FACES_IN_T
 
             FOR_COLUMNS(r) {
                 SITE_PREFETCH(here + r * COLUMN_STRIDE)
