@@ -4,6 +4,7 @@
 
 use crate::device::{Argument, Parameter};
 use crate::geometry::{Layout, NDIM};
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// The shape of a domain and the order of its blocks, for `cl/stencil/way.cl`.
@@ -114,14 +115,20 @@ impl Traversal {
         &self,
         groups: Groups,
         shares: usize,
-        share: impl Fn(usize) -> Range<usize>,
+        share: impl Fn(usize) -> Range<usize> + Sync,
         cut: [bool; NDIM],
     ) -> Vec<bool> {
-        let at_face = |group: usize| {
-            let mut blocks = groups.shares_of(group, shares).flat_map(&share).map(|block| block as u32);
-            blocks.any(|block| block < self.blocks && self.is_at_face(block, cut))
+        // The blocks of a row follow each other, and are at the same faces if x is not cut.
+        let row = if cut[0] { 1 } else { self.divisors[0].number as usize };
+        let one_a_row = |blocks: Range<usize>| {
+            let rows = (blocks.start / row + 1) * row..blocks.end;
+            blocks.take(1).chain(rows.step_by(row))
         };
-        (0..groups.count).map(at_face).collect()
+        let at_face = |group: usize| {
+            let mut blocks = groups.shares_of(group, shares).map(&share).flat_map(one_a_row);
+            blocks.any(|block| block < self.blocks as usize && self.is_at_face(block as u32, cut))
+        };
+        (0..groups.count).into_par_iter().map(at_face).collect()
     }
 
     /// Returns the parameters of a kernel that takes the shape of a domain.
