@@ -1,7 +1,6 @@
 //! A factorisation by blocks of columns that can be interrupted, and keeps its state.
 
-use super::session::Identity;
-use super::single::Single;
+use super::keeping::{Identity, Single};
 use super::{Checkpointing, Taken};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
@@ -44,7 +43,7 @@ impl Factoring<'_> {
 
     /// Returns the seconds of the factorisation, and of the earlier runs.
     pub fn seconds(&self) -> f64 {
-        self.0.seconds_without(Duration::ZERO)
+        self.0.keeping.seconds_without(Duration::ZERO)
     }
 
     /// Keeps the state if it is due, and tells whether the factorisation goes on.
@@ -55,10 +54,10 @@ impl Factoring<'_> {
         state: impl FnOnce() -> SolverState<()>,
         block: impl FnMut(usize) -> Vec<u8>,
     ) -> bool {
-        let wish = self.0.wish();
+        let wish = self.0.keeping.wish();
         if matches!(wish, Wish::Keep | Wish::KeepAndStop) {
             let result = self.write(&state(), block);
-            self.0.written(result, wish == Wish::KeepAndStop);
+            self.0.keeping.written(result, wish == Wish::KeepAndStop);
         }
         matches!(wish, Wish::GoOn | Wish::Keep)
     }
@@ -76,7 +75,7 @@ impl Factoring<'_> {
 
     /// Returns the failure of a factorisation that was interrupted.
     pub fn interrupted(self, finished: usize, all: usize) -> Failure {
-        self.0.interrupted(format!("interrupted after {finished} of {all} columns"))
+        self.0.keeping.interrupted(format!("interrupted after {finished} of {all} columns"))
     }
 
     /// Removes the checkpoint of a job that is done and has written its solution.

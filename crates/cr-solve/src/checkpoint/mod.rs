@@ -2,18 +2,19 @@
 //!
 //! A later run resumes the job from the file. `document` is the text of the file. `session` keeps
 //! the file while a job runs, `search` while modes are searched for, `factors` while a dense matrix
-//! is factorised.
+//! is factorised. `keeping` has what they share.
 
 mod document;
 mod factors;
+mod keeping;
 mod lock;
 mod search;
 mod session;
-mod single;
 
 pub use factors::Factoring;
+pub use keeping::Identity;
 pub use lock::Lock;
-pub use session::{Identity, Session};
+pub use session::Session;
 
 use super::failure::Failure;
 use super::ranks::Ranks;

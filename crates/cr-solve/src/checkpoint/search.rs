@@ -1,7 +1,6 @@
 //! A search for modes that can be interrupted, and keeps its state.
 
-use super::session::Identity;
-use super::single::Single;
+use super::keeping::{Identity, Single};
 use super::{Checkpointing, Taken};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
@@ -44,7 +43,7 @@ impl Search<'_> {
     ///
     /// The seconds of earlier runs count too.
     pub fn seconds(&self) -> f64 {
-        self.single.seconds_without(self.team.compile_time().saturating_sub(self.compiled))
+        self.single.keeping.seconds_without(self.team.compile_time().saturating_sub(self.compiled))
     }
 
     /// Writes a checkpoint, one field after the other.
@@ -54,7 +53,7 @@ impl Search<'_> {
     fn write(&self, state: &SolverState<&dyn StoredField>) -> Result<Result<(), io::Error>, DeviceError> {
         let mut writer = self.single.begin_file(state, self.seconds());
         for (_, field) in &state.vectors {
-            if writer.is_err() && self.single.ranks.world().is_none() {
+            if writer.is_err() && self.single.keeping.ranks.world().is_none() {
                 break;
             }
             let bytes = field.to_bytes()?;
@@ -69,7 +68,7 @@ impl Search<'_> {
 
     /// Returns the failure of a search that was interrupted.
     pub fn interrupted(self, found: usize, wanted: usize, applications: usize) -> Failure {
-        self.single.interrupted(format!(
+        self.single.keeping.interrupted(format!(
             "interrupted after {applications} applications, with {found} of {wanted} modes found"
         ))
     }
@@ -86,17 +85,14 @@ impl Checkpoints for Search<'_> {
     }
 
     fn wish(&mut self) -> Wish {
-        self.single.wish()
+        self.single.keeping.wish()
     }
 
     fn keep(&mut self, state: &SolverState<&dyn StoredField>) -> Result<(), DeviceError> {
         let result = self.write(state)?;
-        // A rank that has nothing to write might end the job before the state is kept.
-        if let Some(world) = self.single.ranks.world() {
-            world.barrier()?;
-        }
-        let stops = self.single.pressed();
-        self.single.written(result, stops);
+        let keeping = &mut self.single.keeping;
+        keeping.meet()?;
+        keeping.written(result, keeping.interrupt.pressed());
         Ok(())
     }
 }

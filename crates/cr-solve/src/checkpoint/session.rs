@@ -2,13 +2,12 @@
 //!
 //! The job keeps its state, and knows what an earlier run has done.
 
-use super::document::{Bits, Current, Document, Finished, KeptAttempt, block_of};
-use super::lock::Lock;
+use super::document::{Bits, Current, Finished, KeptAttempt, block_of};
+use super::keeping::{Identity, Keeping};
 use super::{Checkpointing, KEPT_SOLUTION, Resumed, Taken, beside, remove};
 use crate::failure::{Failure, Status};
 use crate::interrupt::Interrupt;
 use crate::provenance::add;
-use crate::ranks::Ranks;
 use crate::report::{Report, scientific};
 use crate::solve_bar::SolveBar;
 use lattice_cl::device::{DeviceError, Team};
@@ -18,62 +17,23 @@ use lattice_cl::hadron::Column;
 use lattice_cl::host::Spinor;
 use lattice_cl::io::{self, CheckpointWriter, PropagatorWriter};
 use lattice_cl::job::{
-    CallbackError, Callbacks, Found, Interval, JobError, Label, ModesNews, MultigridNews, Problem, Progress,
+    CallbackError, Callbacks, Found, JobError, Label, ModesNews, MultigridNews, Problem, Progress,
     SolveOutcome,
 };
 use lattice_cl::scalar::Precision;
 use lattice_cl::solve::{Attempt, Earlier, KeptChoice, SolveParams};
 use lattice_solvers::{Residual, SolverState, Wish};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
-
-/// Default interval between kept states.
-pub(super) const EVERY: Duration = Duration::from_secs(60);
-
-/// Bit of a rank's answer at each look: the rank was interrupted.
-///
-/// The bit [`DUE`] says that the state is due to be kept.
-const INTERRUPTED: u8 = 1;
-const DUE: u8 = 2;
-
-/// Returns the wish of all ranks.
-///
-/// An interruption of any rank counts. The clock of the first rank says when a state is due. States
-/// are kept if there is a file.
-pub(super) fn wish_of_all(ranks: &Ranks, is_interrupted: bool, is_due: bool, has_file: bool) -> Wish {
-    let own = u8::from(is_interrupted) * INTERRUPTED + u8::from(has_file && is_due) * DUE;
-    // Ranks that no longer understand each other end with the next sum.
-    let Ok(all) = ranks.answers(own) else { return Wish::Stop };
-    match (all.iter().any(|answer| answer & INTERRUPTED != 0), has_file) {
-        (true, true) => Wish::KeepAndStop,
-        (true, false) => Wish::Stop,
-        (false, _) if all[0] & DUE != 0 => Wish::Keep,
-        (false, _) => Wish::GoOn,
-    }
-}
-
-/// Names and values that tell a job from others.
-pub type Identity = Vec<(String, String)>;
+use std::time::Duration;
 
 /// A job under way.
-///
-/// The session listens for interruptions from the beginning, even if no states are kept.
 pub struct Session<'a> {
-    report: &'a Report,
+    keeping: Keeping<'a>,
     progress: SolveBar<'a>,
-    interrupt: Interrupt,
-    ranks: Ranks,
-    _locks: Vec<Lock>,
-    file: Option<PathBuf>,
-    every: Duration,
-    job: Identity,
     dims: Dims,
     team: Team,
-    begun: Instant,
-    /// Compile time until `begun`.
+    /// Compile time until the job began.
     compiled: Duration,
-    earlier_seconds: f64,
-    last: Instant,
     finished: Vec<Finished>,
     /// The checkpoint that has the earlier run's solutions beside it.
     resumed_from: Option<PathBuf>,
@@ -83,8 +43,6 @@ pub struct Session<'a> {
     keeps_solutions: bool,
     /// Label and state of the earlier run's solve, with the attempts before it.
     state: Option<(String, KeptChoice)>,
-    /// Error of keeping the state when the job was interrupted.
-    error: Option<io::Error>,
 }
 
 impl Checkpointing {
@@ -101,38 +59,22 @@ impl Checkpointing {
         progress: SolveBar<'a>,
         report: &'a Report,
     ) -> Result<Session<'a>, Failure> {
-        let Taken { resumed, locks, ranks } = taken;
-        let now = Instant::now();
+        let (keeping, resumed) = Keeping::begin("job", self, taken, || job, interrupt, report)?;
         let (lattice, solves) = (problem.lattice(), problem.labels());
         let keeps_solutions = solves.len() > 1 && !problem.job().solves_at_once();
-        let file = self.file().1.map(Path::to_owned);
-        if file.is_none() && self.every.is_some() {
-            report.warning("--every keeps nothing without --checkpoint or --resume");
-        }
         let mut session = Session {
-            report,
+            keeping,
             progress,
-            interrupt,
-            ranks,
-            _locks: locks,
-            file,
-            every: self.every.as_ref().map_or(EVERY, Interval::duration),
-            job,
             dims: lattice.dims(),
             compiled: lattice.team().compile_time(),
             team: lattice.team().clone(),
-            begun: now,
-            earlier_seconds: 0.0,
-            last: now,
             finished: Vec::new(),
             resumed_from: None,
             solves,
             keeps_solutions,
             state: None,
-            error: None,
         };
         if let Some(Resumed { path, document, blocks }) = resumed {
-            expect_same(&path, &document.job, &session.job)?;
             if let Some(current) = document.current {
                 let label = current.label.clone();
                 let state = current.state(blocks).ok_or_else(|| {
@@ -142,38 +84,10 @@ impl Checkpointing {
                 })?;
                 session.state = Some((label, state));
             }
-            session.earlier_seconds = document.seconds;
             session.take_over(path, document.finished)?;
         }
         Ok(session)
     }
-}
-
-/// Compares two jobs.
-pub(super) fn expect_same(path: &Path, theirs: &Identity, ours: &Identity) -> Result<(), Failure> {
-    let value = |job: &Identity, name: &str| {
-        job.iter().find(|(own, _)| own == name).map_or("not given".to_owned(), |(_, value)| value.clone())
-    };
-    let mut names: Vec<&str> = ours.iter().chain(theirs).map(|(name, _)| name.as_str()).collect();
-    let mut seen = Vec::new();
-    names.retain(|name| {
-        !seen.contains(name) && {
-            seen.push(*name);
-            true
-        }
-    });
-    let differences: Vec<String> = names
-        .into_iter()
-        .map(|name| (name, value(theirs, name), value(ours, name)))
-        .filter(|(_, theirs, ours)| theirs != ours)
-        .map(|(name, theirs, ours)| format!("its {name} is {theirs}, here it is {ours}"))
-        .collect();
-    if differences.is_empty() {
-        return Ok(());
-    }
-    let message = format!("{} is the checkpoint of another job: {}", path.display(), differences.join("; "));
-    Err(Failure::usage(message)
-        .hint("go on with the options of the job that wrote it, or start anew without it"))
 }
 
 impl Session<'_> {
@@ -181,7 +95,7 @@ impl Session<'_> {
     ///
     /// If the job's own checkpoint has another name, the solutions are copied to files beside it.
     fn take_over(&mut self, path: PathBuf, finished: Vec<Finished>) -> Result<(), Failure> {
-        let elsewhere = self.written_file().is_some_and(|own| !io::is_same_file(own, &path));
+        let elsewhere = self.keeping.own_file().is_some_and(|own| !io::is_same_file(own, &path));
         self.resumed_from = Some(path);
         for solve in finished {
             if elsewhere && let Some(label) = self.label(&solve) {
@@ -191,16 +105,9 @@ impl Session<'_> {
             self.finished.push(solve);
         }
         if elsewhere {
-            self.resumed_from.clone_from(&self.file);
+            self.resumed_from.clone_from(&self.keeping.file);
         }
         Ok(())
-    }
-
-    /// Returns the file that this process keeps states in.
-    ///
-    /// `None` if no states are kept, or if another rank keeps them.
-    fn written_file(&self) -> Option<&PathBuf> {
-        self.file.as_ref().filter(|_| self.ranks.is_first())
     }
 
     /// Returns the solve of this job with the label of `solve`.
@@ -248,21 +155,12 @@ impl Session<'_> {
 
     /// Keeps the solution of a solve, if states are kept.
     fn finish(&mut self, solve: &SolveOutcome, x: &[Spinor<f64>]) {
-        if let Err(error) = self.keep_solution(solve, x) {
-            self.warn(&error);
-        }
-        self.last = Instant::now();
-    }
-
-    /// Warns that the state is not kept.
-    ///
-    /// A full disk must not end the job that a checkpoint protects.
-    fn warn(&self, error: &io::Error) {
-        self.report.warning(format_args!("the state is not kept: {error}"));
+        let result = self.keep_solution(solve, x);
+        self.keeping.written(result, false);
     }
 
     fn keep_solution(&mut self, solve: &SolveOutcome, x: &[Spinor<f64>]) -> Result<(), io::Error> {
-        if self.written_file().is_none() {
+        if self.keeping.own_file().is_none() {
             return Ok(());
         }
         let SolveOutcome { label, info, attempts, .. } = solve;
@@ -279,7 +177,7 @@ impl Session<'_> {
     }
 
     fn write_solution(&self, label: &Label, x: &[Spinor<f64>]) -> Result<(), io::Error> {
-        let Some(file) = self.written_file() else { return Ok(()) };
+        let Some(file) = self.keeping.own_file() else { return Ok(()) };
         let about = format!("{KEPT_SOLUTION} {}", file.display());
         let mut writer = PropagatorWriter::create(beside(file, label), self.dims, Precision::Double, &about)?;
         let Column { spin, colour } = label.column();
@@ -289,33 +187,7 @@ impl Session<'_> {
 
     /// Begins a checkpoint, if states are kept.
     fn begin_file(&self, current: Option<Current>) -> Result<Option<CheckpointWriter>, io::Error> {
-        let Some(file) = self.written_file() else { return Ok(None) };
-        let document = Document::new(self.job.clone(), self.seconds(), self.finished.clone(), current);
-        let text = serde_json::to_string(&document).expect("names and numbers have a form in JSON");
-        CheckpointWriter::create(file, &text).map(Some)
-    }
-
-    /// Keeps a state now.
-    fn keep_now(
-        &mut self,
-        label: &Label,
-        earlier: &Earlier<&dyn StoredField>,
-        state: &SolverState<&dyn StoredField>,
-    ) -> Result<(), DeviceError> {
-        let written = self.write(label, earlier, state)?;
-        // A rank that has nothing to write might end the job before the state is kept.
-        if let Some(world) = self.ranks.world() {
-            world.barrier()?;
-        }
-        if let Err(error) = written {
-            if self.interrupt.pressed() {
-                self.error = Some(error);
-            } else {
-                self.warn(&error);
-            }
-        }
-        self.last = Instant::now();
-        Ok(())
+        self.keeping.begin_file(self.seconds(), self.finished.clone(), current)
     }
 
     /// Writes a checkpoint, one field after the other.
@@ -338,7 +210,11 @@ impl Session<'_> {
         // Every rank has parts of the fields. All ranks take part, even if the writing rank has
         // failed.
         let bytes = |writer: &Result<_, _>, field: &dyn StoredField| {
-            if writer.is_ok() || self.ranks.world().is_some() { field.to_bytes() } else { Ok(Vec::new()) }
+            if writer.is_ok() || self.keeping.ranks.world().is_some() {
+                field.to_bytes()
+            } else {
+                Ok(Vec::new())
+            }
         };
         block(&mut writer, &block_of(&state.history));
         for (_, field) in &state.vectors {
@@ -359,26 +235,17 @@ impl Session<'_> {
     ///
     /// The seconds of earlier runs count too.
     pub fn seconds(&self) -> f64 {
-        let compiling = self.team.compile_time().saturating_sub(self.compiled);
-        self.earlier_seconds + self.begun.elapsed().saturating_sub(compiling).as_secs_f64()
+        self.keeping.seconds_without(self.team.compile_time().saturating_sub(self.compiled))
     }
 
     /// Returns the failure of a job that was interrupted.
     pub fn interrupted(self, solve: &SolveOutcome) -> Failure {
-        let status = self.interrupt.status();
         let (iterations, residual) = (solve.info.iterations, solve.info.residual.true_residual);
-        let message = format!(
+        self.keeping.interrupted(format!(
             "interrupted after {iterations} iterations for {}, at the true relative residual {}",
             solve.label,
             scientific(residual, 3)
-        );
-        match (self.error, self.file) {
-            (Some(error), _) => Failure::from(error).hint(message),
-            (None, Some(file)) => Failure::new(status, anyhow::Error::msg(message))
-                .hint(format!("go on with --resume {}", file.display())),
-            (None, None) => Failure::new(status, anyhow::Error::msg(message))
-                .hint("with --checkpoint FILE a job that was interrupted can go on later"),
-        }
+        ))
     }
 
     /// Returns the failure of a job that was interrupted in the set-up of a multigrid method, or in a
@@ -394,17 +261,18 @@ impl Session<'_> {
             }
             _ => "with --multigrid-setup FILE a set-up that was interrupted can go on later".to_owned(),
         };
-        let again = self.file.filter(|file| file.exists());
+        let Keeping { file, interrupt, .. } = self.keeping;
+        let again = file.filter(|file| file.exists());
         let again = again.map(|file| format!("{hint}, and --resume {}", file.display()));
-        Failure::new(self.interrupt.status(), error).hint(again.unwrap_or(hint))
+        Failure::new(interrupt.status(), error).hint(again.unwrap_or(hint))
     }
 
     /// Removes the checkpoint of a job that is done and has written its results.
     pub fn done(self) {
-        let Some(file) = self.written_file() else { return };
+        let Some(file) = self.keeping.own_file() else { return };
         let kept = self.finished.iter().filter_map(|solve| self.label(solve));
         let solutions = kept.map(|label| beside(file, &label));
-        std::iter::once(file.clone()).chain(solutions).for_each(|path| remove(&path, self.report));
+        std::iter::once(file.clone()).chain(solutions).for_each(|path| remove(&path, self.keeping.report));
     }
 }
 
@@ -443,8 +311,7 @@ impl Callbacks for Session<'_> {
     }
 
     fn wish(&mut self) -> Wish {
-        let is_due = self.last.elapsed() >= self.every;
-        wish_of_all(&self.ranks, self.interrupt.pressed(), is_due, self.file.is_some())
+        self.keeping.wish()
     }
 
     fn keep(
@@ -453,18 +320,21 @@ impl Callbacks for Session<'_> {
         earlier: &Earlier<&dyn StoredField>,
         state: &SolverState<&dyn StoredField>,
     ) -> Result<(), DeviceError> {
-        self.keep_now(label, earlier, state)
+        let written = self.write(label, earlier, state)?;
+        self.keeping.meet()?;
+        self.keeping.written(written, self.keeping.interrupt.pressed());
+        Ok(())
     }
 
     fn falls_back(&mut self, failed: &Attempt, next: &SolveParams, from: f64) {
         let from =
             if from < 1.0 { format!("the residual {}", scientific(from, 3)) } else { "x = 0".to_owned() };
-        self.report.warning(format_args!("{failed}; going on with {next} from {from}"));
+        self.keeping.report.warning(format_args!("{failed}; going on with {next} from {from}"));
     }
 
     fn compares(&mut self, tried: &Attempt, next: &SolveParams) {
         let Attempt { params, iterations, residual, .. } = tried;
-        self.report.note(format_args!(
+        self.keeping.report.note(format_args!(
             "tried {params} for {iterations} iterations, to {}; going on with {next}",
             scientific(residual.true_residual, 3)
         ));
@@ -475,15 +345,16 @@ impl Callbacks for Session<'_> {
             MultigridNews::Progress(progress) => self.progress.sets_up(progress),
             MultigridNews::Ready { levels, time, read } => {
                 let from = read.map_or_else(String::new, |path| format!(", vectors of {}", path.display()));
-                self.report
+                self.keeping
+                    .report
                     .note(format_args!("multigrid: {levels}{from}; set up in {:.1} s", time.as_secs_f64()));
             }
-            MultigridNews::Chosen(choice) => self.report.note(format_args!("auto: {choice}")),
+            MultigridNews::Chosen(choice) => self.keeping.report.note(format_args!("auto: {choice}")),
             MultigridNews::Written(path) => {
-                self.report.note(format_args!("multigrid: wrote {}", path.display()));
+                self.keeping.report.note(format_args!("multigrid: wrote {}", path.display()));
             }
             MultigridNews::Without(error) => {
-                self.report.warning(format_args!("no multigrid method: {error}; solving by bicgstab"))
+                self.keeping.report.warning(format_args!("no multigrid method: {error}; solving by bicgstab"))
             }
         }
     }
@@ -491,30 +362,7 @@ impl Callbacks for Session<'_> {
     fn modes(&mut self, news: &ModesNews<'_>) {
         match news {
             ModesNews::Progress { look, wanted } => self.progress.searches(look, *wanted),
-            ModesNews::Ready(outcome) => self.report.note(format_args!("deflation: {outcome}")),
+            ModesNews::Ready(outcome) => self.keeping.report.note(format_args!("deflation: {outcome}")),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn differences_are_named() {
-        let job = |kappa: &str, more: &[(&str, &str)]| -> Identity {
-            let given = [("kappa", kappa), ("links", "18")].into_iter().chain(more.iter().copied());
-            given.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
-        };
-        let path = Path::new("a.checkpoint");
-        assert!(expect_same(path, &job("0.1", &[]), &job("0.1", &[])).is_ok());
-        let failure = expect_same(path, &job("0.1", &[]), &job("0.2", &[("spin", "1")])).unwrap_err();
-        let message = failure.error.to_string();
-        for words in
-            ["a.checkpoint", "its kappa is 0.1, here it is 0.2", "its spin is not given, here it is 1"]
-        {
-            assert!(message.contains(words), "{message}");
-        }
-        assert!(!message.contains("links") && failure.status == Status::Usage, "{message}");
     }
 }
