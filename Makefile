@@ -33,6 +33,7 @@ check: test
 	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet -p lattice-poisson -p lattice-xc -p lattice-md
 	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet -p lattice-linalg --features ndarray,faer --test eigen --test svd --test half --test ndarray_views --test faer_matrices
 	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet -p cr-solve --test mpi
+	for way in off host-flags; do LATTICE_CL_PEER=$$way POCL_PTHREAD_MIN_THREADS=16 $(CARGO) test --quiet --test even_odd --test fused_updates --test solving -- --test-threads 1 || exit; done
 	CARGO="$(CARGO)" scripts/test-ranks.sh
 	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet --lib solve::tests
 	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet -p lattice-linalg --lib gemm::grouped_tile
