@@ -2,7 +2,7 @@
 //!
 //! Such a file opens in `chrome://tracing` and in <https://ui.perfetto.dev>. Every device is a
 //! process with three rows. The rows are its compute queue, its copy queue, and the times when the
-//! host waited for the device. Times are microseconds on one axis. Durations are those of the
+//! host waited for the device. Transfers from other devices of a context have a fourth row. Times are microseconds on one axis. Durations are those of the
 //! device's events. (Format: "Trace Event Format", The Chromium Authors.)
 
 use super::failure::{Failure, Status};
@@ -105,20 +105,24 @@ struct Name<'a> {
 const COMPUTE: usize = 0;
 const COPY: usize = 1;
 const HOST: usize = 2;
-const ROWS: [(usize, &str); 3] = [(COMPUTE, "compute queue"), (COPY, "copy queue"), (HOST, "host waits")];
+const ARRIVALS: usize = 3;
+const ROWS: [(usize, &str); 4] =
+    [(COMPUTE, "compute queue"), (COPY, "copy queue"), (HOST, "host waits"), (ARRIVALS, "arrivals queue")];
 
 fn chrome(devices: &[DeviceRecord]) -> File<'_> {
     let mut events = Vec::new();
     for (pid, device) in devices.iter().enumerate() {
         let args = Name { name: &device.device };
         events.push(Event::Metadata { name: "process_name", pid, tid: COMPUTE, args });
-        for (tid, name) in ROWS {
+        let has_arrivals = device.commands.iter().any(|command| command.queue == Queue::Arrivals);
+        for (tid, name) in ROWS.into_iter().filter(|&(tid, _)| tid != ARRIVALS || has_arrivals) {
             events.push(Event::Metadata { name: "thread_name", pid, tid, args: Name { name } });
         }
         for command in &device.commands {
             let tid = match command.queue {
                 Queue::Compute => COMPUTE,
                 Queue::Copy => COPY,
+                Queue::Arrivals => ARRIVALS,
             };
             let bytes = (command.bytes > 0).then_some(command.bytes);
             let category = if bytes.is_some() { "transfer" } else { "kernel" };

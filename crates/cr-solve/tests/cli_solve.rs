@@ -1327,7 +1327,7 @@ fn row(trace: &Value, device: usize, row: &str) -> Vec<(String, f64, f64)> {
         .collect()
 }
 
-/// Halos of a team go by the memory that its devices share, or by the copy queue where they may not.
+/// Halos of a team go by the memory that its devices share, or through pinned memory where they may not.
 #[test]
 fn a_trace_shows_what_ran_on_the_devices() {
     let folder = folder();
@@ -1350,8 +1350,10 @@ fn a_trace_shows_what_ran_on_the_devices() {
         for device in 0..members {
             let compute = row(&trace, device, "compute queue");
             let copy = row(&trace, device, "copy queue");
+            let off = ways == Some("off");
+            let arrivals = if off { row(&trace, device, "arrivals queue") } else { Vec::new() };
             let waits = row(&trace, device, "host waits");
-            for commands in [&compute, &copy] {
+            for commands in [&compute, &copy, &arrivals] {
                 for pair in commands.windows(2) {
                     assert!(pair[1].1 >= pair[0].2 - 0.002, "{what}: {pair:?} overlap in an in-order queue");
                 }
@@ -1379,13 +1381,14 @@ fn a_trace_shows_what_ran_on_the_devices() {
             let applications = if members == 1 { launches } else { packed };
             assert!(applications >= 2 * iterations, "{what}: {applications} applications");
             assert_eq!(packed > 0, members > 1, "{what}");
-            let most = if ways == Some("off") { 2 * applications } else { applications };
+            let most = if off { 2 * applications } else { applications };
             assert!((applications..=most).contains(&launches), "{what}: {launches} launches");
-            // They go by the copy queue, there and back, or it is empty.
-            let sent = if ways == Some("off") { 2 * applications } else { 0 };
-            assert_eq!([count(&copy, "read"), count(&copy, "write")], [sent; 2], "{what}");
+            // They leave by the copy queue and arrive by another, or both are empty.
+            let sent = if off { 2 * applications } else { 0 };
+            assert_eq!([count(&copy, "read"), count(&arrivals, "write")], [sent; 2], "{what}");
+            assert_eq!(arrivals.len(), sent, "{what}");
             // Pinned memory is mapped once for each face of an operator.
-            let maps = copy.len() - 2 * sent;
+            let maps = copy.len() - sent;
             assert_eq!(count(&copy, "map"), maps, "{what}");
             assert!(maps <= if sent == 0 { 0 } else { 8 }, "{what}: {maps} times mapped");
             // Kernels wait, or the host does, for each packing before the application.

@@ -206,13 +206,15 @@ impl Memory {
     }
 
     fn queue_of(&self, queue: &CommandQueue) -> Queue {
-        if queue.get() == self.core.compute.get() { Queue::Compute } else { Queue::Copy }
+        let all = [Queue::Compute, Queue::Copy];
+        let known = all.into_iter().find(|&known| self.core.queue(known).get() == queue.get());
+        known.unwrap_or(Queue::Arrivals)
     }
 
     /// Returns the raw list of events that a command on `queue` waits for.
     fn wait_list(&self, queue: &CommandQueue, wait: &[&Event]) -> Result<Vec<cl_event>> {
         let mut wait = wait.to_vec();
-        if self.queue_of(queue) == Queue::Copy {
+        if self.queue_of(queue) != Queue::Compute {
             self.copied.store(true, Ordering::Relaxed);
             wait.extend(&self.zeroed_by);
         }

@@ -95,6 +95,7 @@ impl Core {
         match queue {
             Queue::Compute => &self.compute,
             Queue::Copy => &self.copy,
+            Queue::Arrivals => self.arrivals.as_ref().unwrap_or(&self.copy),
         }
     }
 

@@ -67,13 +67,15 @@ pub struct RecordedSpan {
     pub duration: Duration,
 }
 
-/// The queues of a device; both run their commands in order.
+/// The queues of a device; all run their commands in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Queue {
     /// Kernels, and transfers that are in order with them.
     Compute,
     /// Transfers of pinned memory.
     Copy,
+    /// Transfers from other devices of the same context.
+    Arrivals,
 }
 
 impl Recorder {
