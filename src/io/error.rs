@@ -61,6 +61,23 @@ pub enum ErrorKind {
         /// The thing that was found.
         found: &'static str,
     },
+    /// Another process of the job sees another file.
+    #[error(
+        "rank {rank} sees another file under this name than rank 0, of another length or with other data; name a file \
+         that all ranks share, or copy it to all machines"
+    )]
+    OtherFile {
+        /// The number of the process.
+        rank: usize,
+    },
+    /// Another process of the job refuses its copy of the file.
+    #[error("rank {rank} refuses its copy: {reason}")]
+    OtherCopy {
+        /// The number of the process.
+        rank: usize,
+        /// The error of that process.
+        reason: String,
+    },
     /// The file has no bytes at all.
     #[error("the file is empty; copy it again from where it came")]
     Empty,

@@ -31,6 +31,7 @@ mod pyquda;
 mod read;
 mod read_options;
 mod results;
+mod same_file;
 mod signs;
 mod small_file;
 mod validate;

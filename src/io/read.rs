@@ -7,6 +7,7 @@ use super::gauge_file::{GaugeFile, HeaderCheck};
 use super::input::Input;
 use super::propagators::{self, PropagatorSummary};
 use super::read_options::ReadOptions;
+use super::same_file::expect_same_file;
 use super::signs::{self, SignsInLinks};
 use super::validate;
 use super::validate::Signs;
@@ -113,16 +114,27 @@ pub fn holds_propagator(path: impl AsRef<Path>) -> Result<bool, Error> {
 /// Reads a configuration, or a part of it for one of several processes.
 ///
 /// If one of the processes finds something wrong, each reads all. So all report the same problem,
-/// like one process.
+/// like one process. If only one copy of the file is wrong, the others report that.
 fn inspect_configuration(input: &mut Input, options: &ReadOptions) -> Result<Inspection, Error> {
     let Some(parts) = options.parts else { return inspect_links(input, options) };
+    expect_same_file(input, parts.company)?;
     let found = inspect_links(input, options);
     let is_right = found.as_ref().is_ok_and(|found| found.problem.is_none());
     if parts.company.all(is_right.then_some(&[])).is_some() {
         return found;
     }
     drop(found);
-    inspect_links(input, &ReadOptions { parts: None, ..*options })
+    let found = inspect_links(input, &ReadOptions { parts: None, ..*options });
+    let own = found.as_ref().map_or_else(Some, |found| found.problem.as_ref());
+    let own = own.map_or_else(String::new, |error| error.kind.to_string());
+    let all = parts.company.all_again(own.as_bytes());
+    match all.iter().position(|reason| !reason.is_empty()) {
+        Some(rank) if own.is_empty() => {
+            let reason = String::from_utf8_lossy(&all[rank]).into_owned();
+            Err(input.error(ErrorKind::OtherCopy { rank, reason }))
+        }
+        _ => found,
+    }
 }
 
 fn inspect_links(input: &mut Input, options: &ReadOptions) -> Result<Inspection, Error> {

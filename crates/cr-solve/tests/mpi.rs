@@ -203,6 +203,53 @@ fn a_flipped_byte_in_any_part_ends_all_ranks() {
     }
 }
 
+/// Two ranks, each in a folder of its number below `folder`.
+#[cfg(unix)]
+fn ranks_in_folders(mpi: &Mpi, folder: &TempDir, line: &str) -> Output {
+    let mut command = mpi.command(2);
+    command.args(["sh", "-c", "cd ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} && exec \"$0\" \"$@\""]);
+    command.arg(cargo_bin!("cr-solve"));
+    output_of(with_words(command, folder, line))
+}
+
+/// A name may stand for different files on different machines.
+#[cfg(unix)]
+#[test]
+fn ranks_that_see_different_files_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |rank: usize, extents: [usize; 4], seed: u64| {
+        std::fs::create_dir_all(folder.path().join(rank.to_string())).unwrap();
+        let path = folder.path().join(format!("{rank}/large"));
+        let links = random::weak(Dims::new(extents).unwrap(), 0.2, seed);
+        io::write_gauge(&path, &links, &WriteOptions::new(Format::Ildg)).unwrap();
+        path
+    };
+    let extents = [4, 4, 8, 32];
+    write(0, extents, 7);
+    for mpi in launchers() {
+        let line = "invert large --kappa 0.12 --output x.lime";
+        let refused = |why: &str| {
+            let output = ranks_in_folders(&mpi, &folder, line);
+            let said = text(&output.stderr);
+            assert!(!output.status.success(), "{}: {said}", mpi.name);
+            assert!(said.contains(why), "{}: {said} instead of {why}", mpi.name);
+            assert_eq!(said.matches("error: large:").count(), 1, "{}: {said}", mpi.name);
+            assert!(!folder.path().join("0/x.lime").exists(), "{}", mpi.name);
+        };
+        for other in [extents, [4, 4, 8, 16]] {
+            write(1, other, 8);
+            refused("rank 1 sees another file under this name than rank 0");
+        }
+        // A byte between samples, in the share of this rank.
+        let path = write(1, extents, 7);
+        let mut bytes = std::fs::read(&path).unwrap();
+        let at = bytes.len() / 63 * 44 + 8000;
+        bytes[at] ^= 0x10;
+        std::fs::write(&path, bytes).unwrap();
+        refused("rank 1 refuses its copy: checksum mismatch");
+    }
+}
+
 /// What a rank says of the way to the memory of others.
 const WAY: &str = "ranks reach each other's memory by";
 
