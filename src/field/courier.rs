@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 /// A thread that sleeps wakes up late, by as much as a copy takes.
 const LOOKING: Duration = Duration::from_micros(500);
 
-/// Pinned memory for the next message to a device.
+/// Pinned memory for the next message from a device or to one.
 pub(super) enum Staging<R> {
     Free(PinnedBuffer<R>),
-    /// The last message is on its way from the memory to the device.
+    /// The last message is on its way from the memory to a device.
     Busy(Pending<PinnedBuffer<R>>),
 }
 

@@ -136,10 +136,8 @@ pub(crate) struct Face<R> {
     pub(super) sent: Vec<Buffer<R>>,
     /// Data from the neighbour.
     pub(super) received: Vec<Buffer<R>>,
-    /// Pinned memory of the last message, after the neighbour has received it.
-    spare: Option<PinnedBuffer<R>>,
-    /// The last message to the neighbour, which events take there, with its pinned memory.
-    passing: Option<Pending<PinnedBuffer<R>>>,
+    /// Pinned memory of the last message to the neighbour.
+    staging: Option<Staging<R>>,
     /// The last message from the neighbour, on its way to the device.
     arriving: Option<Pending<PinnedBuffer<R>>>,
 }
@@ -147,8 +145,7 @@ pub(crate) struct Face<R> {
 impl<R> Faces<R> {
     /// Makes a face without buffers, which are added later.
     pub(super) fn empty(mu: usize, neighbours: &Neighbours) -> Self {
-        let face =
-            || Face { sent: Vec::new(), received: Vec::new(), spare: None, passing: None, arriving: None };
+        let face = || Face { sent: Vec::new(), received: Vec::new(), staging: None, arriving: None };
         let beside = [neighbours.behind[mu], neighbours.ahead[mu]];
         Self { mu, behind: face(), ahead: face(), packed: None, beside }
     }
@@ -195,7 +192,7 @@ impl<R> Face<R> {
 
     /// Keeps the memory of a message that has been sent.
     pub(super) fn keep(&mut self, message: PinnedBuffer<R>) {
-        self.spare = Some(message);
+        self.staging = Some(Staging::Free(message));
     }
 }
 
@@ -207,20 +204,18 @@ impl<R: Pod> Face<R> {
         packed: &[&Event],
         epoch: u32,
     ) -> Result<Pending<PinnedBuffer<R>>, DeviceError> {
-        let (passing, spare) = (self.passing.take(), self.spare.take());
-        let sent = self.sent(epoch);
-        let (device, len) = (sent.device().clone(), sent.len());
-        let message = sent.slice(elements)?;
-        match (passing, spare) {
-            (Some(last), _) => last.read_start_from(message, packed),
-            (None, Some(spare)) => spare.read_start_from(message, packed),
-            (None, None) => PinnedBuffer::zeroed(&device, len)?.read_start_from(message, packed),
+        let new = || PinnedBuffer::zeroed(self.sent[0].device(), self.sent[0].len()).map(Staging::Free);
+        let staging = self.staging.take().map_or_else(new, Ok)?;
+        let message = self.sent(epoch).slice(elements)?;
+        match staging {
+            Staging::Free(memory) => memory.read_start_from(message, packed),
+            Staging::Busy(last) => last.read_start_from(message, packed),
         }
     }
 
     /// Keeps a message that is on its way to the neighbour.
     pub(super) fn pass(&mut self, message: Pending<PinnedBuffer<R>>) {
-        self.passing = Some(message);
+        self.staging = Some(Staging::Busy(message));
     }
 
     /// Returns pinned memory for the next message from the neighbour.

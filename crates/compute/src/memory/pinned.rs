@@ -233,20 +233,38 @@ impl<T: Pod> PinnedBuffer<T> {
     }
 
     fn read_on(
-        mut self,
+        self,
         queue: impl Fn(&Core) -> &CommandQueue,
         source: BufferView<'_, T>,
         wait: &[&Event],
     ) -> Result<Pending<Self>> {
-        check_device(&self.device, source.device())?;
         let device = self.device.clone();
-        let (core, offset) = (device.core(), source.offset() * size_of::<T>());
-        let too_short = self.too_short(source.len());
-        let bytes = bytemuck::cast_slice_mut(self.as_mut_slice().get_mut(..source.len()).ok_or(too_short)?);
-        // SAFETY: the bytes stay mapped and untouched as long as `self`, which `Pending` keeps
+        // SAFETY: the elements stay mapped and untouched as long as `self`, which `Pending` keeps
         // until the event.
-        let event = unsafe { source.memory().read(queue(core), Blocking::No, offset, bytes, wait) }?;
+        let event = unsafe { self.start_read_on(queue(device.core()), &source, wait) }?;
         Self::pending(self, event, &device)
+    }
+
+    /// Starts to copy elements of the device into the first ones, on a queue of the device, after `wait`.
+    ///
+    /// # Safety
+    /// The elements must stay untouched and mapped from the events of `wait` to the event.
+    unsafe fn start_read_on(
+        &self,
+        queue: &CommandQueue,
+        source: &BufferView<'_, T>,
+        wait: &[&Event],
+    ) -> Result<Event> {
+        check_device(&self.device, source.device())?;
+        if source.len() > self.len {
+            return Err(self.too_short(source.len()));
+        }
+        let [offset, bytes] = [source.offset(), source.len()].map(|elements| elements * size_of::<T>());
+        // SAFETY: so many bytes are mapped, and any bytes are a `T: Pod`. The rest is left to the caller.
+        unsafe {
+            let data = std::slice::from_raw_parts_mut(self.mapped.as_ptr().cast::<u8>(), bytes);
+            source.memory().read(queue, Blocking::No, offset, data, wait)
+        }
     }
 
     fn too_short(&self, len: usize) -> DeviceError {
@@ -276,8 +294,9 @@ impl<T: Pod> Pending<PinnedBuffer<T>> {
         // SAFETY: the memory is mapped as long as `Pending` has it. This transfer ends before, and
         // nothing changes the bytes from its end on.
         let event = unsafe { self.host().start_write_on(arrivals, &destination, &[self.event()]) }?;
+        let passed = self.followed_by(event);
         arrivals.flush().map_err(device.core().failed("clFlush"))?;
-        Ok(self.followed_by(event))
+        Ok(passed)
     }
 
     /// Starts to copy elements of the device here, behind this transfer and after `wait`.
@@ -286,24 +305,14 @@ impl<T: Pod> Pending<PinnedBuffer<T>> {
     /// The errors of [`PinnedBuffer::read_start_from`].
     pub fn read_start_from<'b>(self, source: impl Into<BufferView<'b, T>>, wait: &[&Event]) -> Result<Self> {
         let source = source.into();
-        let host = self.host();
-        check_device(&host.device, source.device())?;
-        if source.len() > host.len {
-            return Err(host.too_short(source.len()));
-        }
-        let (core, offset) = (source.device().core(), source.offset() * size_of::<T>());
+        let core = source.device().core();
         let wait: Vec<&Event> = wait.iter().copied().chain([self.event()]).collect();
-        // SAFETY: so many bytes are mapped as long as `Pending` has them, and any bytes are a `T: Pod`.
-        // The transfer into them begins when this one has ended, and nobody else touches them.
-        let event = unsafe {
-            let bytes = std::slice::from_raw_parts_mut(
-                host.mapped.as_ptr().cast::<u8>(),
-                source.len() * size_of::<T>(),
-            );
-            source.memory().read(&core.copy, Blocking::No, offset, bytes, &wait)
-        }?;
+        // SAFETY: the elements are mapped as long as `Pending` has them. The transfer into them begins
+        // when this one has ended, and nobody else touches them.
+        let event = unsafe { self.host().start_read_on(&core.copy, &source, &wait) }?;
+        let read = self.followed_by(event);
         core.flush()?;
-        Ok(self.followed_by(event))
+        Ok(read)
     }
 }
 

@@ -11,6 +11,8 @@ use crate::error::{DeviceError, Result};
 use crate::select::FoundDevice;
 use opencl3::context::Context;
 use opencl3::types::cl_device_id;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 /// Opens devices that will work together, in their order.
@@ -22,24 +24,24 @@ use std::sync::Arc;
 /// The errors of [`Device::open`].
 pub(super) fn open_together(found: &[&FoundDevice], options: &DeviceOptions) -> Result<Vec<Device>> {
     let ways = options.peer.map_or_else(PeerWays::by_environment, Ok)?;
-    let mut contexts: Vec<(usize, Arc<Context>)> = Vec::new();
-    let mut open = |device: &&FoundDevice| {
+    let mut contexts: HashMap<usize, Option<Arc<Context>>> = HashMap::new();
+    let open = |device: &&FoundDevice| {
         let platform = device.index.platform;
-        let beside: Vec<&FoundDevice> =
-            found.iter().filter(|other| other.index.platform == platform).copied().collect();
-        if beside.len() == 1 || have_way(&beside, ways) {
-            return Device::open(device, options);
-        }
-        Device::open_in(device, options, true, || {
-            if let Some((_, context)) = contexts.iter().find(|(of, _)| *of == platform) {
-                return Ok(Arc::clone(context));
+        let context = match contexts.entry(platform) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
+                let beside: Vec<&FoundDevice> =
+                    found.iter().filter(|other| other.index.platform == platform).copied().collect();
+                let is_common = beside.len() > 1 && !have_way(&beside, ways);
+                new.insert(is_common.then(|| context_of(&beside).map(Arc::new)).transpose()?)
             }
-            let context = Arc::new(context_of(&beside)?);
-            contexts.push((platform, Arc::clone(&context)));
-            Ok(context)
-        })
+        };
+        match context {
+            Some(context) => Device::open_in(device, options, true, || Ok(Arc::clone(context))),
+            None => Device::open(device, options),
+        }
     };
-    found.iter().map(&mut open).collect()
+    found.iter().map(open).collect()
 }
 
 /// Tells whether a way between these devices is allowed and thinkable.
