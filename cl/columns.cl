@@ -344,8 +344,8 @@ INLINE void add_products(vcomplex (*sums)[PIECE], const int sign, __global const
     }
 #endif
 
-// One step of block Conjugate Gradient: x = x + o D + p E, then o = q T + p F. If the number behind the matrices says so, q = q T too.
-// `o` may be the same as `p`: then there is no D. T is upper triangular and F lower triangular, so that what is overwritten of p and q in the
+// One step of block Conjugate Gradient: x = x + o D + p E, then o = q T + p F. If the number behind the matrices says so, q = q T too. `o`
+// may be the same as `p`: then there is no D. T is upper triangular and F lower triangular, so that what is overwritten of p and q in the
 // orders below is not needed any more.
 __kernel EXPLICIT_VECTORS void columns_advance(const uint parities, const uint blocks, const uint with_earlier, const uint with_step,
                                              __global const double2 *restrict matrices, __global stored *restrict x, __global stored *restrict q,

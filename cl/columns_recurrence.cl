@@ -60,8 +60,8 @@ static inline double2 conjugate(const double2 a)
     return (double2)(a.x, -a.y);
 }
 
-// A factorisation leaves S with G = S†S, and S⁻¹. For each column it leaves the independent share, and the part of the diagonal element that
-// is independent.
+// A factorisation leaves S with G = S†S, and S⁻¹. For each column it leaves the independent share, and the part of the diagonal element
+// that is independent.
 #define FACTORS_LOCAL                                                                                           \
     __local double2 s[ELEMENTS], inverse[ELEMENTS];                                                             \
     __local double diagonal[COLUMNS], shares[COLUMNS], rests[COLUMNS];                                          \

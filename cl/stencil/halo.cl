@@ -82,7 +82,8 @@ static inline void store_halo(const int mu, __global real *halo, const uint4 ext
     }
 }
 
-// Blocks of both parities on a face, as face_blocks of src/geometry/layout.rs. Across x a block stands for a row, one end of which has the parity.
+// Blocks of both parities on a face, as face_blocks of src/geometry/layout.rs. Across x a block stands for a row, one end of which has the
+// parity.
 static inline uint packed_blocks(const int mu, const uint4 extents)
 {
     return PARITIES * (mu == 0 ? 1 : extents.x / 2) * (mu == 1 ? 1 : extents.y) * (mu == 2 ? 1 : extents.z) * (mu == 3 ? 1 : extents.w);
@@ -177,8 +178,8 @@ static inline void pack_face(const int mu, __global const stored *in, __global c
 
 #define FACE_PARAMETERS(direction) , RECEIVED from_ahead_##direction, RECEIVED from_behind_##direction BESIDE(direction)
 
-// What a step out of the domain finds within it, as if the domain were closed, counts nothing. So all sites have the same loads, which compilers
-// begin early. What counts is added behind the hops, by the sites at a face alone.
+// A step out of the domain ends within it, as if the domain were closed, and its projected spinor counts nothing. So all sites have the
+// same loads, which compilers begin early. The received spinor is added behind the hops, by the sites at a face alone.
 #define NOTHING_FOUND(projected)                              \
     _Pragma("unroll")                                        \
     for (int k = 0; k < HALF_SPINOR_COMPONENTS; ++k) {       \
@@ -295,8 +296,9 @@ static inline void pack_face(const int mu, __global const stored *in, __global c
 
 #define ALL_PACK_PARAMETERS PACK_PARAMETERS_x PACK_PARAMETERS_y PACK_PARAMETERS_z PACK_PARAMETERS_t RAISE_PARAMETERS
 
-// The first packers.x groups of a launch have no sites. They pack packers.y units of faces. If there are none, pack_halos has packed them before.
-// Packers are few, so that most of the device computes beside them. They wait for nobody, and come before all groups that wait. Sums are those of the other groups alone.
+// The first packers.x groups of a launch have no sites. They pack packers.y units of faces. If there are none, pack_halos has packed them
+// before. Packers are few, so that most of the device computes beside them. They wait for nobody, and come before all groups that wait.
+// Sums are those of the other groups alone.
 #if HALO && PACKS
 #define PACKER_PARAMETERS ALL_PACK_PARAMETERS, const uint2 packers MEETING_PARAMETERS
 #undef GROUP

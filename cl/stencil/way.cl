@@ -23,9 +23,9 @@ static inline uint x_of(const uint number, const position p, const uint parity, 
     return 2 * number + ((p.y + p.z + p.t + origin + parity) & 1);
 }
 
-// The way of the work-items through a lattice. Rows of blocks are worked off in boxes of 2^`boxes` in y, z and t, so that a work-group has more of its own
-// neighbours; boxes in tiles of z, one after the other, each over all t, so that what a hop in t needs is still in the cache. A domain that is cut along t begins in
-// its middle: the groups that begin first need nothing of other domains.
+// The way of the work-items through a lattice. Rows of blocks are worked off in boxes of 2^`boxes` in y, z and t, so that a work-group has
+// more of its own neighbours; boxes in tiles of z, one after the other, each over all t, so that what a hop in t needs is still in the
+// cache. A domain that is cut along t begins in its middle: the groups that begin first need nothing of other domains.
 //
 // `order` is the power `boxes`, and the slice of t to begin with.
 //

@@ -71,8 +71,9 @@ static inline uint flag_wait(volatile __global uint *flag, const uint epoch, con
     return 0;
 }
 
-// For `groups` work-groups of a kernel that together write what flags speak of: counts those that are done, and gives 1 to one work-item of the last of them,
-// which then raises the flags. To be called by all work-items of these groups when they have written. `done` is 0 between launches.
+// For `groups` work-groups of a kernel that together write what flags speak of: counts those that are done, and gives 1 to one work-item of
+// the last of them, which then raises the flags. To be called by all work-items of these groups when they have written. `done` is 0 between
+// launches.
 #ifdef INLINE_PTX
 static inline uint is_behind_all_groups(volatile __global uint *done, const uint groups)
 {

@@ -1,7 +1,7 @@
 // Sums of several devices, by mailboxes in the memory of each. For kernels with flags.cl.
 
-// Sends the sums of a launch, the four doubles of slot `own`, to box number `self` of the mailboxes of two other devices, or of one that is given twice, and
-// raises its flags there to `told`. A mailbox has a box for each device in each of two epochs in turn.
+// Sends the sums of a launch, the four doubles of slot `own`, to box number `self` of the mailboxes of two other devices, or of one that is
+// given twice, and raises its flags there to `told`. A mailbox has a box for each device in each of two epochs in turn.
 static inline void send_sums(__global const double *sums, const uint own, __global double *boxes_one, __global double *boxes_other,
                              __global uint *flags_one, __global uint *flags_other, const uint self, const uint devices,
                              const uint epoch, const uint told)
@@ -15,8 +15,8 @@ static inline void send_sums(__global const double *sums, const uint own, __glob
     flag_raise_both(flags_one, flags_other, self, told);
 }
 
-// Waits for the sums of all others, and adds those of all devices in their order, as the host would, into slot number `slot` of this device, number `self`.
-// In vain it gives no number. With a mark other sums are not to be trusted either.
+// Waits for the sums of all others, and adds those of all devices in their order, as the host would, into slot number `slot` of this
+// device, number `self`. In vain it gives no number. With a mark other sums are not to be trusted either.
 static inline void add_sums(__global double *sums, const uint own, const uint self, const uint devices, const uint epoch, const uint slot,
                             __global const double *boxes, __global uint *flags, const uint patience, __global uint *mark)
 {
