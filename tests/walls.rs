@@ -8,7 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The crates, by the folders of their sources.
-const CRATES: [&str; 10] = [
+const CRATES: [&str; 11] = [
+    "crates/files/src",
     "crates/mpi/src",
     "crates/compute/src",
     "crates/linalg/src",
@@ -38,7 +39,7 @@ const FLOORS: [&[&str]; 11] = [
 
 /// The floors of `lattice-compute`.
 const COMPUTE_FLOORS: [&[&str]; 13] = [
-    &["absence", "kept_file", "philox", "room", "scalar", "schedule", "sync", "temporary"],
+    &["absence", "philox", "room", "scalar", "schedule", "sync"],
     &["error", "spare"],
     &["select"],
     &["cuda"],

@@ -9,10 +9,11 @@
 //! byte order of the machine that wrote them.
 
 use super::error::{Error, ErrorKind};
-use super::input::{Input, quoted};
+use super::input::Input;
 use super::lime::{self, Position, Record};
 use super::output::Output;
 use bytemuck::Pod;
+use lattice_files::text::quoted;
 use std::path::Path;
 
 const ABOUT: &str = "lattice-cl-checkpoint";

@@ -3,8 +3,8 @@
 //! All of them combine one number for each site (or word) by an operation that commutes. Sites can
 //! therefore be summed in any order, in parallel.
 
-use super::input::printable;
 use super::numbers::ByteOrder;
+use lattice_files::text::printable;
 use serde::Serialize;
 
 /// Most characters that are shown of sums that cannot be read.

@@ -166,18 +166,3 @@ pub(super) fn ignored(bytes: u64, behind: &str) -> String {
     let bytes = if bytes == 1 { "1 byte".to_owned() } else { format!("{bytes} bytes") };
     format!("ignored {bytes} behind {behind}")
 }
-
-/// Makes text from a file printable, and shortens it for a message.
-pub(super) fn quoted(text: &str) -> String {
-    const LONGEST: usize = 300;
-    let mut quoted: String = printable(text).chars().take(LONGEST).collect();
-    if text.chars().nth(LONGEST).is_some() {
-        quoted.push_str(" ...");
-    }
-    quoted
-}
-
-/// Replaces the control characters of text, so that a terminal can show it.
-pub(super) fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
-}

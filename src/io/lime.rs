@@ -6,8 +6,9 @@
 //! here use the types of the records alone.
 
 use super::error::{Error, ErrorKind};
-use super::input::{Input, printable, quoted};
+use super::input::Input;
 use super::output::Output;
+use lattice_files::text::{printable, quoted};
 
 const MAGIC: u32 = 0x4567_89ab;
 

@@ -14,11 +14,12 @@
 
 use super::checksum::{Checksum, Method, Sums};
 use super::error::{Error, ErrorKind, Position};
-use super::input::{Input, ignored, quoted};
+use super::input::{Input, ignored};
 use super::lime::{self, Record, Records};
 use super::metadata::{self, Content, Problem, ScidacRecord};
 use crate::geometry::Dims;
 use crate::scalar::Precision;
+use lattice_files::text::quoted;
 
 /// The type of records with the links of an ILDG file.
 pub(super) const ILDG_DATA: &str = "ildg-binary-data";

@@ -5,6 +5,7 @@
 use super::checksum::{Sums, hexadecimal};
 use crate::geometry::{Dims, DimsError, NDIM};
 use crate::scalar::Precision;
+use lattice_files::number::real;
 use roxmltree::Document;
 
 /// A problem of a record of metadata.
@@ -150,7 +151,7 @@ pub(super) fn noted_plaquette(text: &str) -> Option<&str> {
     let (_, after) = text.split_once("plaquette")?;
     let number = after.trim_start().strip_prefix('=')?.split_whitespace().next()?;
     let number = number.trim_end_matches([',', ';']);
-    number.parse::<f64>().is_ok().then_some(number)
+    real(number.as_bytes()).is_some().then_some(number)
 }
 
 /// Reads the extents in the record `scidac-private-file-xml`.

@@ -8,10 +8,11 @@
 //! * the numbers.
 
 use super::error::{Error, ErrorKind};
-use super::input::{Input, quoted};
+use super::input::Input;
 use super::numbers::ByteOrder;
 use super::output::Output;
 use crate::scalar::Precision;
+use lattice_files::text::quoted;
 
 /// The first bytes of a file.
 pub(super) const MAGIC: &[u8] = b"\x93NUMPY";

@@ -4,7 +4,7 @@
 
 use super::error::{Error, ErrorKind};
 use super::input::expect_regular_file;
-use lattice_compute::temporary;
+use lattice_files::temporary;
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};

@@ -3,8 +3,9 @@
 use super::checksum::{Checksum, Method, Sums, hexadecimal};
 use super::error::Error;
 use super::hdf5::{Attribute, Object, Writer};
-use super::input::{Input, quoted};
+use super::input::Input;
 use crate::geometry::Dims;
+use lattice_files::text::quoted;
 
 /// The names of the two sums of a dataset.
 pub(super) const SUMS: [&str; 2] = ["sum29", "sum31"];

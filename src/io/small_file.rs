@@ -1,6 +1,6 @@
 //! Small files that people keep, read whole.
 
-use lattice_compute::kept_file::{self, Links};
+use lattice_files::regular::{self, Links};
 use std::path::Path;
 
 /// Reads a whole regular file of at most `most` bytes. Links are followed.
@@ -10,5 +10,5 @@ use std::path::Path;
 /// * The file is larger than `most`.
 /// * The file is not a regular file. To wait for a pipe, or to read a device, might never end.
 pub fn read_small_file(path: &Path, most: u64) -> std::io::Result<Vec<u8>> {
-    kept_file::read(path, Links::Followed, most)
+    regular::read(path, Links::Followed, most)
 }

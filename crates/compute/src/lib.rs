@@ -32,7 +32,6 @@ mod absence;
 mod cuda;
 mod error;
 pub mod host;
-pub mod kept_file;
 mod kernel;
 mod measure;
 mod memory;
@@ -47,7 +46,6 @@ mod select;
 mod spare;
 mod sums;
 pub mod sync;
-pub mod temporary;
 pub mod tuning;
 
 pub use absence::Absence;

@@ -7,6 +7,8 @@ use super::basis::{Atom, Basis, Shell};
 use super::density::Density;
 use super::error::XcError;
 use super::grid::charge;
+use lattice_files::number::real;
+use lattice_files::text::quoted;
 use std::f64::consts::PI;
 
 /// One bohr in ångström (CODATA 2018).
@@ -63,11 +65,11 @@ impl<'a> Lines<'a> {
         Err(MoldenError { line: self.next.max(1), problem: problem.into() })
     }
 
-    /// Decodes a number; exponents may begin with D.
+    /// Decodes a number; Fortran's too.
     fn number(&self, word: &str) -> Result<f64, MoldenError> {
-        match word.replace(['D', 'd'], "e").parse::<f64>() {
-            Ok(number) if number.is_finite() => Ok(number),
-            _ => self.error(format!("`{word}` is no finite number")),
+        match real(word.as_bytes()) {
+            Some(number) if number.is_finite() => Ok(number),
+            _ => self.error(format!("`{}` is no finite number", quoted(word))),
         }
     }
 }

@@ -14,10 +14,12 @@ use crate::host;
 use crate::host::{GaugeConfiguration, Links, Matrix3};
 use crate::io::error::{Error, ErrorKind};
 use crate::io::gauge_file::GaugeFile;
-use crate::io::input::{Input, quoted};
+use crate::io::input::Input;
 use crate::io::output::Output;
 use crate::io::read_options::{ReadOptions, unchecked_extents};
 use crate::io::write_options::WriteOptions;
+use lattice_files::number::real;
+use lattice_files::text::quoted;
 use num_complex::Complex;
 use rayon::prelude::*;
 
@@ -117,9 +119,7 @@ fn number(line: &[u8]) -> Option<f64> {
     if !is_decimal || line.len() > LONGEST_LINE {
         return None;
     }
-    // Fortran's double precision has a D.
-    let line = std::str::from_utf8(line).ok()?.replace(['d', 'D'], "e");
-    line.parse().ok()
+    real(line)
 }
 
 /// Reads all numbers of the file into the links of a lattice.

@@ -11,7 +11,7 @@ use crate::host::GaugeConfiguration;
 use crate::io::checksum::Method;
 use crate::io::error::{Error, ErrorKind};
 use crate::io::gauge_file::{GaugeFile, HeaderCheck};
-use crate::io::input::{Input, printable, quoted};
+use crate::io::input::Input;
 use crate::io::lime::{self, Position};
 use crate::io::lime_file::{ILDG_DATA, LimeFile, SCIDAC_DATA, bad_extents, precision_of};
 use crate::io::links::LinkLayout;
@@ -21,6 +21,7 @@ use crate::io::output::Output;
 use crate::io::read_options::{ReadOptions, extents, unchecked_extents};
 use crate::io::write_options::WriteOptions;
 use crate::scalar::Precision;
+use lattice_files::text::{printable, quoted};
 
 /// The beginning of files, for messages.
 pub(super) const BEGINNING: &str = "the bytes 45 67 89 ab of LIME";

@@ -19,13 +19,14 @@ use crate::host::GaugeConfiguration;
 use crate::io::checksum::{Checksum, Method, Sums};
 use crate::io::error::{Error, ErrorKind, Position};
 use crate::io::gauge_file::GaugeFile;
-use crate::io::input::{Input, printable};
+use crate::io::input::Input;
 use crate::io::links::LinkLayout;
 use crate::io::numbers::ByteOrder;
 use crate::io::output::Output;
 use crate::io::read_options::{ReadOptions, extents};
 use crate::io::write_options::WriteOptions;
 use crate::scalar::Precision;
+use lattice_files::text::printable;
 
 const MAGIC: u32 = 20103;
 const HEADER: usize = 96;

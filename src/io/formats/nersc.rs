@@ -20,7 +20,7 @@ use crate::host::GaugeConfiguration;
 use crate::io::checksum::{Checksum, Method, Sums, hexadecimal};
 use crate::io::error::{Error, ErrorKind, Position};
 use crate::io::gauge_file::{GaugeFile, HeaderCheck};
-use crate::io::input::{Input, printable, quoted};
+use crate::io::input::Input;
 use crate::io::links::{LinkLayout, Rows, given_up};
 use crate::io::numbers::ByteOrder;
 use crate::io::output::Output;
@@ -28,6 +28,8 @@ use crate::io::read_options::{ReadOptions, extents};
 use crate::io::validate;
 use crate::io::write_options::WriteOptions;
 use crate::scalar::Precision;
+use lattice_files::number::real;
+use lattice_files::text::{printable, quoted};
 
 /// The first line of every file.
 const FIRST_LINE: &[u8] = b"BEGIN_HEADER";
@@ -314,7 +316,7 @@ impl Header {
         let mut checks = Vec::new();
         for (keyword, quantity) in [("PLAQUETTE", "plaquette"), ("LINK_TRACE", "link trace")] {
             let Some(entry) = self.find(keyword) else { continue };
-            let Ok(stored) = entry.value.parse::<f64>() else {
+            let Some(stored) = real(entry.value.as_bytes()) else {
                 if options.ignore_checksum {
                     continue;
                 }

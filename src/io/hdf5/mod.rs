@@ -35,7 +35,8 @@ pub(super) use types::Element;
 pub(super) use writer::{Attribute, Writer};
 
 use super::error::{Error, ErrorKind};
-use super::input::{Input, quoted};
+use super::input::Input;
+use lattice_files::text::quoted;
 
 /// The address that means "none".
 const UNDEFINED: u64 = u64::MAX;

@@ -1,10 +1,10 @@
 //! Arrays of real numbers in NumPy's format.
 
-use super::super::input::quoted;
 use super::super::npy::{LONGEST_HEADER, header_of, quoted_value, shape_of, value};
 use super::MeshProblem;
 use crate::scalar::Precision;
 use lattice_compute::expect_room;
+use lattice_files::text::quoted;
 use std::io::Read;
 
 /// Bytes that are read at a time.

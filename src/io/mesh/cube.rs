@@ -5,8 +5,9 @@
 //! points has its step in bohr, a negative one in ångström. A negative number of atoms says that
 //! numbers of orbitals stand before the values.
 
-use super::super::input::quoted;
 use super::MeshProblem;
+use lattice_files::number::real;
+use lattice_files::text::quoted;
 use std::fmt::Write;
 use std::io::{BufRead, Read};
 
@@ -83,7 +84,7 @@ impl<R: BufRead> Lines<R> {
         let text = self.next()?;
         let mut words = text.split_whitespace();
         let first = words.next().and_then(|word| word.parse().ok());
-        let rest: Option<Vec<f64>> = words.map(real).collect();
+        let rest: Option<Vec<f64>> = words.map(|word| real(word.as_bytes())).collect();
         match (first, rest) {
             (Some(first), Some(rest)) if rest.len() >= count && rest.iter().all(|x| x.is_finite()) => {
                 Ok((first, rest))
@@ -91,11 +92,6 @@ impl<R: BufRead> Lines<R> {
             _ => Err(self.bad(&text, wanted)),
         }
     }
-}
-
-/// Reads a real number, with Fortran's exponents too.
-fn real(word: &str) -> Option<f64> {
-    word.parse().ok().or_else(|| word.replace(['d', 'D'], "e").parse().ok())
 }
 
 /// Returns the next word; an empty one at the end.
@@ -190,7 +186,8 @@ fn values(input: &mut impl BufRead, wanted: usize) -> Result<Vec<f64>, MeshProbl
             return Err(MeshProblem::Count { wanted, found: format!("more than {wanted}") });
         }
         let index = values.len();
-        let value = real(&text).ok_or_else(|| MeshProblem::NotANumber { index, text: quoted(&text) })?;
+        let value =
+            real(text.as_bytes()).ok_or_else(|| MeshProblem::NotANumber { index, text: quoted(&text) })?;
         if !value.is_finite() {
             return Err(MeshProblem::NotFinite { index, value });
         }

@@ -15,13 +15,14 @@ use crate::geometry::Dims;
 use crate::io::checksum::{Method, Sums};
 use crate::io::error::{Error, ErrorKind, Position};
 use crate::io::hdf5::{self, Attribute, Element, File, Writer};
-use crate::io::input::{Input, printable};
+use crate::io::input::Input;
 use crate::io::metadata;
 use crate::io::npy::{self, Array};
 use crate::io::output::Output;
 use crate::io::payload::{Fill, Payload, contiguous};
 use crate::io::pyquda::{self, StoredSums};
 use crate::io::read_options::{ReadOptions, extents};
+use lattice_files::text::printable;
 
 /// PyQUDA's group.
 const PYQUDA: &str = "LatticeSpinColorMatrix";

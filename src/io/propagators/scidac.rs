@@ -22,7 +22,7 @@ use crate::geometry::Dims;
 use crate::host::Spinor;
 use crate::io::checksum::Method;
 use crate::io::error::{Error, ErrorKind};
-use crate::io::input::{Input, printable};
+use crate::io::input::Input;
 use crate::io::lime::{self, Position};
 use crate::io::lime_file::{ILDG_DATA, LimeFile, SCIDAC_DATA, precision_of};
 use crate::io::metadata::{self, Content, PropagatorInfo, ScidacRecord};
@@ -31,6 +31,7 @@ use crate::io::output::Output;
 use crate::io::payload::{Payload, contiguous};
 use crate::io::read_options::{ReadOptions, extents};
 use crate::scalar::Precision;
+use lattice_files::text::printable;
 
 /// Spin and colour of a source.
 type Source = (usize, usize);

@@ -10,9 +10,9 @@
 //! links nor fifos are followed.
 
 use super::cache_mode::CacheMode;
-use crate::kept_file::{self, Links};
 use crate::select::POCL;
-use crate::temporary;
+use lattice_files::regular::{self, Links};
+use lattice_files::temporary;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -48,7 +48,7 @@ impl BinaryCache {
     /// Returns the binary stored under `identity`, if it is there and whole.
     pub fn load(&self, identity: &str) -> Option<Vec<u8>> {
         let path = path(self.directory.as_ref()?, identity);
-        let bytes = kept_file::read(&path, Links::Refused, MOST_BYTES).ok()?;
+        let bytes = regular::read(&path, Links::Refused, MOST_BYTES).ok()?;
         let payload = verified(&bytes, identity).map(<[u8]>::to_vec);
         if payload.is_none() {
             tracing::debug!("{} is not a whole cached program; it will be written anew", path.display());

@@ -26,8 +26,8 @@
 //! new file into place. Entries of other processes and of people survive. A file that is not
 //! understood is never written.
 
-use crate::kept_file::{self, Links};
-use crate::temporary;
+use lattice_files::regular::{self, Links};
+use lattice_files::temporary;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::ffi::OsString;
@@ -255,7 +255,7 @@ impl TuningFile {
     /// Reads the whole file, with the parts that are not understood.
     fn load(&self) -> Result<Map<String, Value>, TuningFileError> {
         // A link to another file is the user's choice.
-        let text = match kept_file::read(&self.path, Links::Followed, MOST_BYTES) {
+        let text = match regular::read(&self.path, Links::Followed, MOST_BYTES) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let empty = json!({ "schema_version": SCHEMA_VERSION, "about": ABOUT, "entries": [] });
@@ -283,7 +283,7 @@ impl TuningFile {
         let (destination, folder) = self.prepare().map_err(|source| self.unwritable(source))?;
         // The lock is held until the end. Without a lock, others' entries are lost only if they are
         // written in this very moment.
-        let lock = kept_file::lock(&beside(&destination, ".lock"), LOCK_PATIENCE);
+        let lock = regular::lock(&beside(&destination, ".lock"), LOCK_PATIENCE);
         if let Err(error) = &lock {
             tracing::warn!("{}: changed without its lock, {error}", beside(&destination, ".lock").display());
         }

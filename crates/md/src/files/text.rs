@@ -1,7 +1,9 @@
 //! Lines and numbers of text files.
 
 use super::error::{FileError, FileProblem};
-use lattice_compute::kept_file::{self, Links};
+use lattice_files::number::real;
+use lattice_files::regular::{self, Links};
+use lattice_files::text::shortened;
 use std::path::Path;
 
 /// Most bytes of a file: 16 GiB.
@@ -12,28 +14,22 @@ const SHOWN: usize = 40;
 
 /// Reads a text file.
 pub fn read(path: &Path) -> Result<String, FileError> {
-    let bytes = kept_file::read(path, Links::Followed, LARGEST)
+    let bytes = regular::read(path, Links::Followed, LARGEST)
         .map_err(|error| FileError::new(path, None, error.into()))?;
     String::from_utf8(bytes).map_err(|_| FileError::new(path, None, FileProblem::NotText))
 }
 
 /// Returns the beginning of a text, for messages.
 pub fn shown(text: &str) -> String {
-    let text = text.trim();
-    match text.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+    shortened(text.trim(), SHOWN)
 }
 
-/// Reads a finite number. A `D` may stand for the `E` of its exponent.
+/// Reads a finite number, also as Fortran writes it.
 pub fn number(word: &str) -> Result<f64, FileProblem> {
-    let plain = word.trim();
-    let value = plain.parse().or_else(|_| plain.replace(['D', 'd'], "E").parse::<f64>());
-    match value {
-        Ok(value) if value.is_finite() => Ok(value),
-        Ok(_) => Err(FileProblem::NotFinite(shown(word))),
-        Err(_) => Err(FileProblem::NotANumber { text: shown(word), wanted: "number" }),
+    match real(word.trim().as_bytes()) {
+        Some(value) if value.is_finite() => Ok(value),
+        Some(_) => Err(FileProblem::NotFinite(shown(word))),
+        None => Err(FileProblem::NotANumber { text: shown(word), wanted: "number" }),
     }
 }
 

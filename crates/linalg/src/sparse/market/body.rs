@@ -3,9 +3,10 @@
 use super::error::Wrong;
 use super::header::{Field, Header, Layout, Symmetry, words};
 use super::line::{Lines, shown};
-use super::{numbers, plain};
+use super::plain;
 use crate::host::level1::Arithmetic;
 use crate::sparse::coo::Entry;
+use lattice_files::number;
 use num_complex::Complex64;
 use rayon::prelude::*;
 
@@ -127,11 +128,11 @@ fn entry<T: Arithmetic>(header: &Header, line: &[u8]) -> Result<Entry<T>, Mismat
     }
     let value = match header.field {
         Field::Pattern => Complex64::from(1.0),
-        Field::Real => number("a real number", numbers::real, words.next(), line)?.into(),
-        Field::Integer => number("an integer", numbers::integer, words.next(), line)?.into(),
+        Field::Real => number("a real number", number::real, words.next(), line)?.into(),
+        Field::Integer => number("an integer", number::integer, words.next(), line)?.into(),
         Field::Complex => {
-            let re = number("a real part", numbers::real, words.next(), line)?;
-            Complex64::new(re, number("an imaginary part", numbers::real, words.next(), line)?)
+            let re = number("a real part", number::real, words.next(), line)?;
+            Complex64::new(re, number("an imaginary part", number::real, words.next(), line)?)
         }
     };
     if let Some(more) = words.next() {
@@ -168,7 +169,7 @@ fn index(name: &str, most: usize, word: Option<&[u8]>, line: &[u8]) -> Result<u3
     let Some(word) = word else {
         return Err((wanted(), format!("no {name} in `{}`", shown(line))));
     };
-    match numbers::index(word) {
+    match number::index(word) {
         Some(0) => Err((wanted(), format!("{name} 0, but indices begin at 1"))),
         Some(index) if index <= most as u64 => Ok((index - 1) as u32),
         Some(index) => Err((wanted(), format!("{name} {index} of {most}"))),

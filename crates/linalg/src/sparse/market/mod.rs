@@ -12,7 +12,6 @@ mod body;
 mod error;
 mod header;
 mod line;
-mod numbers;
 mod plain;
 mod write;
 

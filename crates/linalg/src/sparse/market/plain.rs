@@ -5,9 +5,9 @@
 //! [`body`](super::body).
 
 use super::header::{Field, Header, Layout, Symmetry};
-use super::numbers;
 use crate::host::level1::Arithmetic;
 use crate::sparse::coo::Entry;
+use lattice_files::number;
 use num_complex::Complex64;
 
 /// Reads a plain line at the beginning of a text. Returns its entry and its length with the end.
@@ -27,7 +27,7 @@ pub(super) fn entry<T: Arithmetic>(header: &Header, text: &[u8]) -> Option<(Entr
     let value = match header.field {
         Field::Pattern => T::from_complex(Complex64::from(1.0)),
         Field::Real => T::from_complex(line.real()?.into()),
-        Field::Integer => T::from_complex(numbers::integer(line.word()?)?.into()),
+        Field::Integer => T::from_complex(number::integer(line.word()?)?.into()),
         Field::Complex => T::from_complex(Complex64::new(line.real()?, line.real()?)),
     };
     line.end().map(|length| (Entry { row, column, value }, length))
@@ -74,11 +74,11 @@ impl<'a> Cursor<'a> {
     /// Reads a finite number.
     fn real(&mut self) -> Option<f64> {
         self.blanks();
-        if let Some((value, length)) = numbers::short(&self.text[self.at..]) {
+        if let Some((value, length)) = number::short(&self.text[self.at..]) {
             self.at += length;
             return Some(value);
         }
-        numbers::real(self.word()?).filter(|value| value.is_finite())
+        number::real(self.word()?).filter(|value| value.is_finite())
     }
 
     /// Passes the end of the line, and returns the length of the line with it.

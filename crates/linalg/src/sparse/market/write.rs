@@ -5,7 +5,7 @@ use crate::host::level1::Arithmetic;
 use crate::sparse::csr::Csr;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use lattice_compute::temporary;
+use lattice_files::temporary;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Numbers in a text.
 
 /// Reads an index without sign; `None` if it is none or larger than any.
-pub(super) fn index(word: &[u8]) -> Option<u64> {
+pub fn index(word: &[u8]) -> Option<u64> {
     if word.is_empty() || word.len() > 18 {
         return None;
     }
@@ -9,16 +9,23 @@ pub(super) fn index(word: &[u8]) -> Option<u64> {
         .try_fold(0_u64, |value, byte| byte.is_ascii_digit().then(|| value * 10 + u64::from(byte - b'0')))
 }
 
-/// Reads a real number, also with the exponent `D` of Fortran.
+/// Reads a real number, also as Fortran writes it.
 ///
-/// The result may be infinite or not a number.
-pub(super) fn real(word: &[u8]) -> Option<f64> {
+/// An exponent of Fortran begins with `D`, or has three digits and no letter (`0.5-100`). The result
+/// may be infinite or not a number.
+pub fn real(word: &[u8]) -> Option<f64> {
     let parse = |word: &[u8]| std::str::from_utf8(word).ok()?.parse::<f64>().ok();
     parse(word).or_else(|| {
-        let place = word.iter().position(|byte| matches!(byte, b'd' | b'D'))?;
-        let mut plain = word.to_vec();
-        plain[place] = b'e';
-        parse(&plain)
+        if let Some(letter) = word.iter().position(|byte| matches!(byte, b'd' | b'D')) {
+            let mut plain = word.to_vec();
+            plain[letter] = b'e';
+            return parse(&plain);
+        }
+        let (mantissa, exponent) = word.split_at_checked(word.len().checked_sub(4)?)?;
+        let digits = exponent.strip_prefix(b"+").or_else(|| exponent.strip_prefix(b"-"))?;
+        let ends_well = mantissa.last().is_some_and(|byte| byte.is_ascii_digit() || *byte == b'.');
+        let written_so = ends_well && digits.iter().all(u8::is_ascii_digit);
+        written_so.then(|| parse(&[mantissa, b"e", exponent].concat()))?
     })
 }
 
@@ -32,7 +39,7 @@ const TENS: [f64; 23] = [
 ///
 /// One rounding, that of a product or a quotient of exact numbers, makes the nearest number. `None`
 /// leaves a number to [`real`]. Source: W. D. Clinger, PLDI 1990.
-pub(super) fn short(text: &[u8]) -> Option<(f64, usize)> {
+pub fn short(text: &[u8]) -> Option<(f64, usize)> {
     let byte = |at: usize| text.get(at).copied().unwrap_or(0);
     let negative = byte(0) == b'-';
     let mut at = usize::from(negative || byte(0) == b'+');
@@ -84,7 +91,7 @@ pub(super) fn short(text: &[u8]) -> Option<(f64, usize)> {
 }
 
 /// Reads an integer.
-pub(super) fn integer(word: &[u8]) -> Option<f64> {
+pub fn integer(word: &[u8]) -> Option<f64> {
     Some(std::str::from_utf8(word).ok()?.parse::<i64>().ok()? as f64)
 }
 
@@ -146,7 +153,13 @@ mod tests {
         for (text, value) in [("1.5D+01", 15.0), ("-2.5d-1", -0.25), ("+.5e1", 5.0), ("7.", 7.0)] {
             assert_eq!(real(text.as_bytes()), Some(value), "{text}");
         }
-        for text in ["", "1.5DD2", "one", "0x1", "1,5", "d", "1.5D"] {
+        for (text, value) in [("0.5-100", 0.5e-100), ("-.25+101", -0.25e101), ("1.-100", 1e-100)] {
+            assert_eq!(real(text.as_bytes()), Some(value), "{text}");
+        }
+        for text in [
+            "", "1.5DD2", "one", "0x1", "1,5", "d", "1.5D", "0.5-10", "-100", "e-100", ".-100", "1e5-100",
+            "nan-100",
+        ] {
             assert_eq!(real(text.as_bytes()), None, "{text}");
         }
         assert_eq!((integer(b"-7"), integer(b"1.0")), (Some(-7.0), None));
