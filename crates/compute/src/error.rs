@@ -1,7 +1,7 @@
 //! The errors between the library and a device.
 
 use super::absence::Absence;
-use super::room::NoRoom;
+use lattice_files::room::NoRoom;
 use lattice_mpi::MpiError;
 use opencl3::error_codes::{ClError, error_text};
 use std::fmt;

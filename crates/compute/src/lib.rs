@@ -39,7 +39,6 @@ mod open;
 mod peer;
 pub mod philox;
 mod queue;
-mod room;
 pub mod scalar;
 pub mod schedule;
 mod select;
@@ -54,6 +53,7 @@ pub use kernel::{
     Argument, ArgumentList, CacheMode, Compilation, Kernel, KernelFamily, KernelKey, MatrixOperation,
     NO_CACHE_VARIABLE, Parameter, Program, Range, TUNING_FILE_VARIABLE,
 };
+pub use lattice_files::room::{NoRoom, available_memory, expect_room, reserve};
 pub use lattice_mpi as mpi;
 pub use measure::{
     AccessKernels, ArithmeticRate, GatherList, LinearImages, PeriodicNumbers, PowerSums, Stream,
@@ -77,7 +77,6 @@ pub use queue::{
     CompileClock, CompileProgress, DeviceRecord, Event, Profiling, Queue, RecordedCommand, RecordedSpan,
     Recorder,
 };
-pub use room::{NoRoom, available_memory, expect_room, reserve};
 pub use select::{DeviceIndex, DeviceInfo, DeviceKind, Discovery, FoundDevice, Remark, Selector, discover};
 pub use sums::{
     MOST_SUMS, ManySums, Meeting, NUMBER_SOURCE, Number, NumberMemory, REDUCTION_SOURCE, REDUCTION_VALUES,

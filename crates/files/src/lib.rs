@@ -3,12 +3,19 @@
 //! Every crate of the workspace opens, reads and writes files through this one. It knows no device
 //! and no lattice.
 //!
-//! * [`regular`] opens regular files, and locks them.
+//! * [`input`] opens what a user names: a regular file, or the data of a pipe.
+//! * [`regular`] opens regular files that the library keeps, and locks them.
 //! * [`temporary`] makes files that take their true name when they are complete.
 //! * [`number`] reads numbers as programs write them, those of Fortran too.
+//! * [`npy`] reads and begins arrays of NumPy, and [`npz`] archives of them.
 //! * [`text`] makes the text of files fit to be shown.
+//! * [`room`] tells whether memory is left for what a file announces.
 
+pub mod input;
+pub mod npy;
+pub mod npz;
 pub mod number;
 pub mod regular;
+pub mod room;
 pub mod temporary;
 pub mod text;

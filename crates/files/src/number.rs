@@ -90,9 +90,10 @@ pub fn short(text: &[u8]) -> Option<(f64, usize)> {
     Some((if negative { -size } else { size }, at))
 }
 
-/// Reads an integer.
+/// Reads an integer of 64 bits, with or without a sign.
 pub fn integer(word: &[u8]) -> Option<f64> {
-    Some(std::str::from_utf8(word).ok()?.parse::<i64>().ok()? as f64)
+    let value = std::str::from_utf8(word).ok()?.parse::<i128>().ok()?;
+    (value >= i64::MIN.into() && value <= u64::MAX.into()).then_some(value as f64)
 }
 
 #[cfg(test)]
@@ -156,13 +157,14 @@ mod tests {
         for (text, value) in [("0.5-100", 0.5e-100), ("-.25+101", -0.25e101), ("1.-100", 1e-100)] {
             assert_eq!(real(text.as_bytes()), Some(value), "{text}");
         }
-        for text in [
-            "", "1.5DD2", "one", "0x1", "1,5", "d", "1.5D", "0.5-10", "-100", "e-100", ".-100", "1e5-100",
-            "nan-100",
-        ] {
+        for text in
+            ["", "1.5DD2", "one", "0x1", "1,5", "d", "1.5D", "0.5-10", "e-100", ".-100", "1e5-100", "nan-100"]
+        {
             assert_eq!(real(text.as_bytes()), None, "{text}");
         }
         assert_eq!((integer(b"-7"), integer(b"1.0")), (Some(-7.0), None));
+        assert_eq!(integer(b"18446744073709551615"), Some(u64::MAX as f64));
+        assert_eq!((integer(b"18446744073709551616"), integer(b"-9223372036854775809")), (None, None));
         assert_eq!((index(b"12"), index(b"-1"), index(b"+1"), index(b"")), (Some(12), None, None, None));
     }
 }

@@ -1,5 +1,7 @@
 //! Text of files in messages.
 
+use std::path::Path;
+
 /// Most characters of a text that [`quoted`] shows.
 const LONGEST: usize = 300;
 
@@ -19,7 +21,30 @@ pub fn shortened(text: &str, longest: usize) -> String {
 
 /// Replaces the control characters of text, so that a terminal can show it.
 pub fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
+    text.chars().map(|c| if is_control(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}
+
+/// Makes text of several lines printable, line by line.
+pub fn printable_lines(text: &str) -> String {
+    let shown = |c| if is_control(c) && c != '\n' && c != '\t' { char::REPLACEMENT_CHARACTER } else { c };
+    text.chars().map(shown).collect()
+}
+
+/// Makes the beginning of some bytes of a file printable, of at most `longest` characters.
+pub fn shortened_bytes(bytes: &[u8], longest: usize) -> String {
+    // A character has four bytes at most.
+    let beginning = &bytes[..bytes.len().min(4 * longest + 4)];
+    shortened(&String::from_utf8_lossy(beginning), longest)
+}
+
+/// Returns the name of a file for a message.
+pub fn path(path: &Path) -> String {
+    printable(&path.to_string_lossy())
+}
+
+/// Tells whether a character moves a terminal's cursor, or turns the order of a line's text.
+fn is_control(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]
@@ -31,6 +56,10 @@ mod tests {
         let text: String = (0..0x300).filter_map(char::from_u32).collect();
         assert!(!quoted(&text).chars().any(char::is_control));
         assert_eq!(printable("a\u{1b}[31mb\n"), "a\u{fffd}[31mb\u{fffd}");
+        assert_eq!(printable("a\u{202e}b"), "a\u{fffd}b");
+        assert_eq!(printable_lines("a\u{1b}b\nc\r"), "a\u{fffd}b\nc\u{fffd}");
+        assert_eq!(path(Path::new("a\u{9b}2J")), "a\u{fffd}2J");
+        assert_eq!(shortened_bytes(b"\x1b\xff12", 3), "\u{fffd}\u{fffd}1 ...");
     }
 
     #[test]

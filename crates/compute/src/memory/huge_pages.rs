@@ -5,7 +5,7 @@
 //! of 4 KiB. The first writes to fresh memory are up to three times as fast.
 
 use super::raw::Memory;
-use crate::room::{NoRoom, reserve};
+use lattice_files::room::{NoRoom, reserve};
 
 /// Bytes of the smallest memory worth asking for: several pages.
 #[cfg(target_os = "linux")]

@@ -6,7 +6,7 @@ use super::mapping::map;
 use super::pool::Pool;
 use crate::error::{DeviceError, Result};
 use crate::queue::{Core, Queue};
-use crate::room::expect_room;
+use lattice_files::room::expect_room;
 use opencl3::memory::{
     Buffer as RawBuffer, CL_MAP_READ, CL_MAP_WRITE, CL_MEM_ALLOC_HOST_PTR, CL_MEM_READ_WRITE, ClMem,
 };

@@ -3,8 +3,8 @@
 use crate::error::{DeviceError, Result};
 use crate::kernel::Argument;
 use crate::queue::{Core, Event, Noted, Queue, wait_list};
-use crate::room::expect_room;
 use crate::select::DeviceKind;
+use lattice_files::room::expect_room;
 use opencl3::command_queue::{
     CommandQueue, enqueue_copy_buffer, enqueue_fill_buffer, enqueue_marker_with_wait_list,
     enqueue_read_buffer, enqueue_write_buffer,

@@ -1,8 +1,8 @@
 //! Lines and numbers of text files.
 
 use super::error::{FileError, FileProblem};
+use lattice_files::input;
 use lattice_files::number::real;
-use lattice_files::regular::{self, Links};
 use lattice_files::text::shortened;
 use std::path::Path;
 
@@ -14,8 +14,7 @@ const SHOWN: usize = 40;
 
 /// Reads a text file.
 pub fn read(path: &Path) -> Result<String, FileError> {
-    let bytes = regular::read(path, Links::Followed, LARGEST)
-        .map_err(|error| FileError::new(path, None, error.into()))?;
+    let bytes = input::read(path, LARGEST).map_err(|error| FileError::new(path, None, error.into()))?;
     String::from_utf8(bytes).map_err(|_| FileError::new(path, None, FileProblem::NotText))
 }
 
