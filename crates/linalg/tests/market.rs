@@ -115,6 +115,11 @@ fn other_wrong_lines_are_named() {
         ("%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n5\n".to_owned(), "line 7: more entries"),
         ("%%MatrixMarket matrix array real general\n4000000000 4000000000\n1\n".to_owned(), "do not fit"),
         (
+            "%%MatrixMarket matrix coordinate real general\n99999999 6 1\n1 1 3.0\n".to_owned(),
+            "99999999 rows and 6 columns, but 1 entries",
+        ),
+        (format!("{head}1 \u{1b}[31m 1\n"), "line 3: column `\u{fffd}[31m`"),
+        (
             "%%MatrixMarket matrix coordinate real general\n5000000000 2 0\n".to_owned(),
             "line 2: 5000000000 rows",
         ),
@@ -126,6 +131,62 @@ fn other_wrong_lines_are_named() {
         let error = read(text.as_bytes()).expect_err(&text);
         assert!(error.contains(wanted), "`{wanted}` is missing in: {error}");
     }
+}
+
+/// Files as other programs write them, and the matrix [[0, −a], [a, 0]] or its like.
+#[test]
+fn comments_marks_and_zeros_of_other_programs_are_read() {
+    let of = |text: &str| dense(&read(text.as_bytes()).unwrap_or_else(|error| panic!("{text:?}: {error}")));
+    let number = |re: f64, im: f64| Complex64::new(re, im);
+    let diagonal = vec![vec![number(2.0, 0.0), number(0.0, 0.0)], vec![number(0.0, 0.0), number(4.0, 0.0)]];
+    for text in [
+        "%%MatrixMarket matrix coordinate real general\n  % blanks before it\n\t%\n\n2 2 2\n1 1 2\n2 2 4\n",
+        "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 2\n % between\n\n2 2 4\n% behind\n\n",
+        "\u{feff}%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 2\n2 2 4\n",
+        "\u{feff}%%MatrixMarket matrix coordinate real general\r\n %\r\n2 2 2\r\n1 1 2\r\n\r\n2 2 4",
+        "%%matrixmarket MATRIX Coordinate Double General\n2 2 2\n1 1 2\n2 2 4\n",
+        "%%MatrixMarket matrix coordinate unsigned-integer general\n2 2 2\n1 1 2\n2 2 4\n",
+        "%%MatrixMarket matrix array unsigned-integer symmetric\n2 2\n2\n % x\n0\n4\n",
+        "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 0.2+001\n2 2 400.-002\n",
+    ] {
+        assert_eq!(of(text), diagonal, "{text:?}");
+    }
+    let large =
+        of("%%MatrixMarket matrix coordinate unsigned-integer general\n1 1 1\n1 1 18446744073709551615\n");
+    assert_eq!(large[0][0], number(u64::MAX as f64, 0.0));
+    let skew = vec![vec![number(0.0, 0.0), number(-3.0, 0.0)], vec![number(3.0, 0.0), number(0.0, 0.0)]];
+    for text in [
+        "%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 3\n1 1 0\n2 1 3\n2 2 -0.0e0\n",
+        "%%MatrixMarket matrix coordinate integer skew-symmetric\n2 2 2\n2 1 3\n1 1 0\n",
+        "%%MatrixMarket matrix coordinate complex skew-symmetric\n2 2 2\n2 1 3 0\n1 1 0 0\n",
+        "%%MatrixMarket matrix array real skew-symmetric\n2 2\n3\n",
+    ] {
+        assert_eq!(of(text), skew, "{text:?}");
+    }
+    let hermitian = vec![vec![number(1.0, 0.0), number(2.0, -3.0)], vec![number(2.0, 3.0), number(4.0, 0.0)]];
+    for text in [
+        "%%MatrixMarket matrix coordinate complex hermitian\n2 2 3\n1 1 1 0\n2 1 2 3\n2 2 4 -0.0\n",
+        "%%MatrixMarket matrix array complex hermitian\n2 2\n1 0\n2 3\n4 0.0\n",
+    ] {
+        assert_eq!(of(text), hermitian, "{text:?}");
+    }
+    for (text, wanted) in [
+        (
+            "%%MatrixMarket matrix coordinate complex skew-symmetric\n1 1 1\n1 1 0 1e-300\n",
+            "line 3: number on the diagonal of a skew-symmetric matrix",
+        ),
+        (
+            "%%MatrixMarket matrix array complex hermitian\n2 2\n1 0\n2 3\n% a comment\n4 1\n",
+            "line 6: imaginary part 1 on the diagonal",
+        ),
+    ] {
+        let error = read(text.as_bytes()).expect_err(text);
+        assert!(error.contains(wanted), "`{wanted}` is missing in: {error}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("marked.mtx");
+    std::fs::write(&path, "\u{feff}%%MatrixMarket matrix array real general\n1 1\n1\n").unwrap();
+    assert!(is_market(&path));
 }
 
 #[test]

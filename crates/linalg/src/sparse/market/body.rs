@@ -2,7 +2,7 @@
 
 use super::error::Wrong;
 use super::header::{Field, Header, Layout, Symmetry, words};
-use super::line::{Lines, shown};
+use super::line::{Lines, has_content, shown};
 use super::plain;
 use crate::host::level1::Arithmetic;
 use crate::sparse::coo::Entry;
@@ -42,11 +42,8 @@ pub(super) fn entries<T: Arithmetic>(
         for (piece, text) in parsed.into_iter().zip(texts) {
             let room = header.stored - entries.len();
             if piece.entries.len() > room {
-                let (extra, _) = Lines::new(text, line)
-                    .filter(|(_, line)| holds_numbers(line))
-                    .nth(room)
-                    .expect("an entry has a line");
                 let wanted = format!("{} of them", header.stored);
+                let extra = line_of_entry(text, line, room);
                 return Err(Wrong::line(extra, wanted, "more entries than announced"));
             }
             if let Some(Wrong::Line { line: behind, wanted, found }) = piece.wrong {
@@ -66,8 +63,22 @@ pub(super) fn entries<T: Arithmetic>(
     }
     if header.layout == Layout::Array {
         place(header, &mut entries);
+        let wrong = |entry: &Entry<T>| {
+            let is_diagonal = entry.row == entry.column && header.symmetry == Symmetry::Hermitian;
+            is_diagonal.then(|| on_diagonal(header.symmetry, entry.value.to_complex()).err()).flatten()
+        };
+        let found = entries.iter().enumerate().find_map(|(k, entry)| Some((k, wrong(entry)?)));
+        if let Some((k, (wanted, found))) = found {
+            return Err(Wrong::line(line_of_entry(text, first, k), wanted, found));
+        }
     }
     Ok(entries)
+}
+
+/// Returns the line of an entry, counted from 0, of a text whose first line has a number.
+fn line_of_entry(text: &[u8], first: usize, entry: usize) -> usize {
+    let mut lines = Lines::new(text, first).filter(|(_, line)| has_content(line));
+    lines.nth(entry).map_or(first, |(line, _)| line)
 }
 
 /// Cuts a text behind ends of lines.
@@ -81,10 +92,6 @@ fn pieces(mut text: &[u8]) -> Vec<&[u8]> {
         text = &text[end..];
     }
     pieces
-}
-
-fn holds_numbers(line: &[u8]) -> bool {
-    line.iter().find(|byte| !byte.is_ascii_whitespace()).is_some_and(|&byte| byte != b'%')
 }
 
 fn piece<T: Arithmetic>(header: &Header, mut text: &[u8]) -> Piece<T> {
@@ -101,7 +108,7 @@ fn piece<T: Arithmetic>(header: &Header, mut text: &[u8]) -> Piece<T> {
         let Some((number, line)) = lines.next() else { break };
         text = lines.rest().0;
         piece.lines += 1;
-        if !holds_numbers(line) {
+        if !has_content(line) {
             continue;
         }
         match entry(header, line) {
@@ -153,9 +160,11 @@ fn entry<T: Arithmetic>(header: &Header, line: &[u8]) -> Result<Entry<T>, Mismat
 
 fn on_diagonal(symmetry: Symmetry, value: Complex64) -> Result<(), Mismatch> {
     match symmetry {
-        Symmetry::SkewSymmetric => {
-            Err(("entries below it, because it is zero".into(), "diagonal of a skew-symmetric matrix".into()))
-        }
+        // Some writers list the zeros.
+        Symmetry::SkewSymmetric if value != Complex64::default() => Err((
+            "zeros, or entries below it alone".into(),
+            "number on the diagonal of a skew-symmetric matrix that is not zero".into(),
+        )),
         Symmetry::Hermitian if value.im != 0.0 => Err((
             "a real number".into(),
             format!("imaginary part {} on the diagonal of a hermitian matrix", value.im),

@@ -1,6 +1,7 @@
 //! Errors of files.
 
 use lattice_compute::NoRoom;
+use lattice_files::text;
 use std::path::{Path, PathBuf};
 
 /// A Matrix Market file that cannot be read or written.
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum MarketError {
     /// The system refuses.
-    #[error("{file}: {source}", file = file.display())]
+    #[error("{file}: {source}", file = text::path(file))]
     System {
         /// The file.
         file: PathBuf,
@@ -16,7 +17,7 @@ pub enum MarketError {
         source: std::io::Error,
     },
     /// A line is not as it should be.
-    #[error("{file}, line {line}: {found}; {wanted} expected", file = file.display())]
+    #[error("{file}, line {line}: {found}; {wanted} expected", file = text::path(file))]
     Line {
         /// The file.
         file: PathBuf,
@@ -28,7 +29,7 @@ pub enum MarketError {
         found: String,
     },
     /// The file as a whole is not as its first lines say.
-    #[error("{file}: {problem}", file = file.display())]
+    #[error("{file}: {problem}", file = text::path(file))]
     Whole {
         /// The file.
         file: PathBuf,
@@ -36,7 +37,7 @@ pub enum MarketError {
         problem: String,
     },
     /// Memory is short.
-    #[error("{file}: {source}", file = file.display())]
+    #[error("{file}: {source}", file = text::path(file))]
     NoRoom {
         /// The file.
         file: PathBuf,

@@ -1,8 +1,9 @@
 //! The first lines of a file: kind and size of its content.
 
 use super::error::Wrong;
-use super::line::{Lines, shown};
+use super::line::{Lines, has_content, shown};
 use crate::sparse::coo::Mirror;
+use crate::sparse::extents::expect_supported;
 
 /// The format of a file's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +93,7 @@ impl Header {
             return Err(Wrong::Whole("empty file; a Matrix Market file begins with %%MatrixMarket".into()));
         };
         let (layout, field, symmetry) = Self::banner(banner)?;
-        let sizes = lines.find(|(_, line)| !line.starts_with(b"%") && !line.trim_ascii().is_empty());
+        let sizes = lines.find(|(_, line)| has_content(line));
         let wanted = match layout {
             Layout::Coordinate => "the numbers of rows, columns and entries",
             Layout::Array => "the numbers of rows and columns",
@@ -133,14 +134,11 @@ impl Header {
             let wanted = format!("at most {MOST} rows and columns");
             return Err(Wrong::line(number, wanted, format!("{rows} rows and {columns} columns")));
         }
-        Ok(Self {
-            layout,
-            field,
-            symmetry,
-            rows: rows as usize,
-            columns: columns as usize,
-            stored: stored as usize,
-        })
+        let (rows, columns, stored) = (rows as usize, columns as usize, stored as usize);
+        if layout == Layout::Coordinate {
+            expect_supported(rows, columns, stored).map_err(|error| Wrong::Whole(error.to_string()))?;
+        }
+        Ok(Self { layout, field, symmetry, rows, columns, stored })
     }
 
     fn banner(line: &[u8]) -> Result<(Layout, Field, Symmetry), Wrong> {
@@ -163,10 +161,12 @@ impl Header {
         };
         let field = match word(3) {
             "real" | "double" => Field::Real,
-            "integer" => Field::Integer,
+            "integer" | "unsigned-integer" => Field::Integer,
             "complex" => Field::Complex,
             "pattern" => Field::Pattern,
-            other => return wrong("real, integer, complex or pattern", "field", other),
+            other => {
+                return wrong("real, double, integer, unsigned-integer, complex or pattern", "field", other);
+            }
         };
         let symmetry = match word(4) {
             "general" => Symmetry::General,

@@ -1,5 +1,7 @@
 //! Lines of a text, with their numbers.
 
+use lattice_files::text::shortened_bytes;
+
 /// The lines of a text, without their ends, counted from 1.
 pub(super) struct Lines<'a> {
     text: &'a [u8],
@@ -41,14 +43,13 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
+/// Tells whether a line is neither blank nor a comment.
+pub(super) fn has_content(line: &[u8]) -> bool {
+    line.iter().find(|byte| !byte.is_ascii_whitespace()).is_some_and(|&byte| byte != b'%')
+}
+
 /// Returns the beginning of a text from a file, for a message.
 pub(super) fn shown(text: &[u8]) -> String {
     const LONGEST: usize = 60;
-    let text = String::from_utf8_lossy(text.trim_ascii());
-    let mut shown: String =
-        text.chars().take(LONGEST).map(|c| if c.is_control() { '?' } else { c }).collect();
-    if text.chars().nth(LONGEST).is_some() {
-        shown.push('…');
-    }
-    shown
+    shortened_bytes(text.trim_ascii(), LONGEST)
 }

@@ -3,10 +3,13 @@
 //! The format is that of R. F. Boisvert, R. Pozo and K. A. Remington, NISTIR 5935 (1996), in all of
 //! its forms: coordinate and array; real, integer, complex and pattern; general, symmetric,
 //! skew-symmetric and hermitian. Files may be compressed by gzip. Ends of lines may be those of
-//! Windows, words in upper case, exponents those of Fortran (`1.5D+01`). Entries at one place are
-//! added. All numbers must be finite.
+//! Windows, words in upper case, exponents those of Fortran (`1.5D+01`). Comments and blank lines
+//! may stand between all lines but the first, and a byte-order mark before it. The words `double`
+//! and `unsigned-integer` of other programs are known. A skew-symmetric matrix may list the zeros
+//! of its diagonal. Entries at one place are added. All numbers must be finite.
 //!
-//! Sizes are checked against the length of the file before memory is taken for them.
+//! Sizes are checked against the length of the file before memory is taken for them, and rows and
+//! columns against the number of entries.
 
 mod body;
 mod error;
@@ -25,10 +28,11 @@ use crate::host::level1::Arithmetic;
 use error::Wrong;
 use flate2::read::MultiGzDecoder;
 use lattice_compute::NoRoom;
+use lattice_files::{input, room};
 use line::Lines;
 use num_complex::Complex64;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 use std::path::Path;
 
 /// The matrix of a file.
@@ -64,11 +68,22 @@ impl Market {
     /// # Errors
     /// [`MarketError`], with the line that is wrong.
     pub fn read(path: &Path) -> Result<Self, MarketError> {
-        let text = content(path)?;
+        let file =
+            input::open(path).map_err(|source| MarketError::System { file: path.to_owned(), source })?;
+        Self::read_open(file, path)
+    }
+
+    /// Reads an open file from its beginning. Errors name the path.
+    ///
+    /// # Errors
+    /// [`MarketError`], with the line that is wrong.
+    pub fn read_open(file: File, path: &Path) -> Result<Self, MarketError> {
+        let text = content(file, path)?;
         Self::parse(&text).map_err(|wrong| wrong.in_file(path))
     }
 
     fn parse(text: &[u8]) -> Result<Self, Wrong> {
+        let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
         let mut lines = Lines::new(text, 1);
         let header = Header::read(&mut lines)?;
         let (text, first) = lines.rest();
@@ -97,20 +112,24 @@ fn coo<T: Arithmetic>(header: &Header, text: &[u8], first: usize) -> Result<Coo<
     Ok(Coo { rows: header.rows, columns: header.columns, entries })
 }
 
+/// The bytes that editors of Windows put before a text in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// Tells whether a file begins as a Matrix Market file does, compressed or not.
 pub fn is_market(path: &Path) -> bool {
     const BANNER: &[u8] = b"%%matrixmarket";
     let begins = || -> io::Result<bool> {
-        let mut beginning = [0; BANNER.len()];
-        decoded(File::open(path)?)?.read_exact(&mut beginning)?;
-        Ok(beginning.eq_ignore_ascii_case(BANNER))
+        let mut beginning = Vec::new();
+        let most = BYTE_ORDER_MARK.len() + BANNER.len();
+        decoded(input::open(path)?)?.take(most as u64).read_to_end(&mut beginning)?;
+        let text = beginning.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&beginning);
+        Ok(text.get(..BANNER.len()).is_some_and(|text| text.eq_ignore_ascii_case(BANNER)))
     };
     begins().unwrap_or(false)
 }
 
 /// Returns a reader of the text of a file that may be compressed.
 fn decoded(mut file: File) -> io::Result<Box<dyn Read>> {
-    use std::io::Seek;
     let mut magic = [0; 2];
     let known = file.read(&mut magic)?;
     file.rewind()?;
@@ -118,13 +137,13 @@ fn decoded(mut file: File) -> io::Result<Box<dyn Read>> {
 }
 
 /// Reads the text of a file into memory that is there.
-fn content(path: &Path) -> Result<Vec<u8>, MarketError> {
+fn content(mut file: File, path: &Path) -> Result<Vec<u8>, MarketError> {
     let system = |source| MarketError::System { file: path.to_owned(), source };
     let no_room = |source| MarketError::NoRoom { file: path.to_owned(), source };
-    let file = File::open(path).map_err(system)?;
     let length = file.metadata().map_err(system)?.len();
+    file.rewind().map_err(system)?;
     let mut text = Vec::new();
-    lattice_compute::reserve(&mut text, usize::try_from(length).unwrap_or(usize::MAX)).map_err(no_room)?;
+    room::reserve(&mut text, usize::try_from(length).unwrap_or(usize::MAX)).map_err(no_room)?;
     let mut reader = decoded(file).map_err(system)?;
     loop {
         let limit = (text.capacity() - text.len()).max(1 << 16);
@@ -133,7 +152,7 @@ fn content(path: &Path) -> Result<Vec<u8>, MarketError> {
         }
         // A compressed text is longer than its file: nobody knows how long.
         if text.len() == text.capacity() {
-            lattice_compute::expect_room(2 * text.len() as u64).map_err(no_room)?;
+            room::expect_room(2 * text.len() as u64).map_err(no_room)?;
             text.reserve(text.len());
         }
     }
