@@ -39,7 +39,7 @@ const FLOORS: [&[&str]; 11] = [
 
 /// The floors of `lattice-compute`.
 const COMPUTE_FLOORS: [&[&str]; 13] = [
-    &["absence", "philox", "room", "scalar", "schedule", "sync"],
+    &["absence", "philox", "scalar", "schedule", "sync"],
     &["error", "spare"],
     &["select"],
     &["cuda"],
@@ -197,4 +197,46 @@ fn one_crate_knows_opencl_and_one_mpi_and_only_the_program_prints() {
         }
     }
     assert!(opencl > 0 && mpi > 0 && printing > 0, "the words that are looked for are not found");
+}
+
+/// Files that open what no user names: the system's own files, and outputs.
+const OPENERS: [(&str, &str); 8] = [
+    ("crates/compute/src/select/caches.rs", "/sys"),
+    ("crates/cr-solve/src/bench/machine.rs", "/proc"),
+    ("crates/cr-solve/src/checkpoint/lock.rs", "a lock, by lattice_files::regular"),
+    ("crates/cr-solve/src/checkpoint/mod.rs", "a file to be removed, by lattice_files::regular"),
+    ("crates/cr-solve/src/documents.rs", "tests"),
+    ("crates/cr-solve/src/md/trajectory.rs", "an output that grows"),
+    ("crates/cr-solve/src/provenance.rs", "/proc"),
+    ("crates/mpi/src/post.rs", "/dev/urandom"),
+];
+
+/// What opens a file without a look at what is there: a fifo or a device may hang the program.
+#[test]
+fn one_crate_opens_the_files_that_users_name() {
+    let mut found = Vec::new();
+    for folder in CRATES {
+        sources(&repository().join(folder), &mut found);
+    }
+    let opens = |line: &str| {
+        ["File::open(", "fs::read(", "fs::read_to_string(", "OpenOptions::new(", "File::options("].iter().any(
+            |word| {
+                // `ArrayFile::open` is another name.
+                let whole = |at: usize| !line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+                line.match_indices(word).any(|(at, _)| whole(at))
+            },
+        )
+    };
+    let mut openers = BTreeSet::new();
+    for (path, text) in found {
+        let path = path.strip_prefix(repository()).unwrap().to_owned();
+        let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+        if !path.starts_with("crates/files")
+            && code.lines().any(|line| !line.trim_start().starts_with("//") && opens(line))
+        {
+            openers.insert(path);
+        }
+    }
+    let known: BTreeSet<PathBuf> = OPENERS.iter().map(|(path, _)| PathBuf::from(path)).collect();
+    assert_eq!(openers, known, "lattice_files::input opens what a user names");
 }

@@ -4,12 +4,13 @@ use super::formats::Format;
 use super::signs::LinkSign;
 use crate::geometry::{Dims, DimsError};
 use crate::scalar::Precision;
+use lattice_files::text;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// An error of reading or writing a file, or of checking its content.
 #[derive(Debug, thiserror::Error)]
-#[error("{}: {kind}", path.display())]
+#[error("{}: {kind}", text::path(path))]
 pub struct Error {
     /// The file.
     pub path: PathBuf,
@@ -48,14 +49,17 @@ pub enum ErrorKind {
         source: io::Error,
     },
     /// No file can be created in the folder.
-    #[error("cannot create a file in {}: {source}; name a folder that exists and can be written to", folder.display())]
+    #[error(
+        "cannot create a file in {}: {source}; name a folder that exists and can be written to",
+        text::path(folder)
+    )]
     NotWritable {
         /// The folder.
         folder: PathBuf,
         /// The answer of the system.
         source: io::Error,
     },
-    /// The path leads to a directory, a device or a pipe.
+    /// A file is to be written where a directory, a device or a pipe is.
     #[error("is {found}, not a regular file; name a file")]
     NotAFile {
         /// The thing that was found.
@@ -227,6 +231,9 @@ pub enum ErrorKind {
         /// The arrays in the file, with their shapes.
         arrays: Vec<String>,
     },
+    /// An array of NumPy cannot be used.
+    #[error(transparent)]
+    Array(lattice_files::npy::ArrayError),
     /// The file is no result of a job.
     #[error(
         "is no result of a job: {problem}; name a file that `cr-solve run` wrote, or its output of --json"

@@ -3,6 +3,7 @@
 use super::error::{Error, ErrorKind};
 use crate::host;
 use bytemuck::{Zeroable, try_zeroed_vec};
+use lattice_files::input;
 #[cfg(unix)]
 use rayon::prelude::*;
 use std::fs::{File, Metadata};
@@ -20,18 +21,10 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// Opens a file.
-    ///
-    /// Data from a pipe is first read into a temporary file, so that it can be read in any order.
+    /// Opens a file, or the data of a pipe.
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
         let system = |action| move |source| Error::new(path, ErrorKind::System { action, source });
-        let metadata = std::fs::metadata(path).map_err(system("open the file"))?;
-        let mut file = if is_pipe(&metadata) {
-            spooled(path).map_err(system("read the pipe into a temporary file (TMPDIR says where)"))?
-        } else {
-            expect_regular_file(&metadata).map_err(|kind| Error::new(path, kind))?;
-            File::open(path).map_err(system("open the file"))?
-        };
+        let mut file = input::open(path).map_err(system("open the file"))?;
         let length = file.seek(SeekFrom::End(0)).map_err(system("read the file"))?;
         if length == 0 {
             return Err(Error::new(path, ErrorKind::Empty));
@@ -132,24 +125,10 @@ impl Input {
     }
 }
 
-fn is_pipe(metadata: &Metadata) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::FileTypeExt;
-        metadata.file_type().is_fifo()
+impl Read for Input {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.file.read(buffer)
     }
-    #[cfg(not(unix))]
-    {
-        let _ = metadata;
-        false
-    }
-}
-
-/// Copies the data of a pipe into a file without a name.
-fn spooled(path: &Path) -> std::io::Result<File> {
-    let mut file = tempfile::tempfile()?;
-    std::io::copy(&mut File::open(path)?, &mut file)?;
-    Ok(file)
 }
 
 /// Refuses directories, devices and pipes.

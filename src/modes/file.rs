@@ -24,14 +24,17 @@ pub enum ModesFileError {
     #[error(transparent)]
     Lattice(#[from] LatticeError),
     /// The file is of another kind.
-    #[error("{}: this is no file of modes; name one that `cr-solve modes` has written", path.display())]
+    #[error(
+        "{}: this is no file of modes; name one that `cr-solve modes` has written",
+        lattice_files::text::path(path)
+    )]
     OfAnotherKind {
         /// The file.
         path: PathBuf,
     },
     /// The modes belong to another operator.
     #[error(
-        "{}: its {what} is {found}, here it is {here}; name the modes of this operator, or compute them anew", path.display()
+        "{}: its {what} is {found}, here it is {here}; name the modes of this operator, or compute them anew", lattice_files::text::path(path), found = lattice_files::text::quoted(found)
     )]
     Other {
         /// The file.

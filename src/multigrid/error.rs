@@ -115,14 +115,17 @@ pub enum SetupFileError {
     #[error(transparent)]
     Device(#[from] DeviceError),
     /// The file is of another kind.
-    #[error("{}: this is no set-up of a multigrid method; name another file with --multigrid-setup", path.display())]
+    #[error(
+        "{}: this is no set-up of a multigrid method; name another file with --multigrid-setup",
+        lattice_files::text::path(path)
+    )]
     OfAnotherKind {
         /// The file.
         path: PathBuf,
     },
     /// The set-up belongs to another job.
     #[error(
-        "{}: its {what} is {found}, here it is {here}; leave out --multigrid-setup, or name another file for this job", path.display()
+        "{}: its {what} is {found}, here it is {here}; leave out --multigrid-setup, or name another file for this job", lattice_files::text::path(path), found = lattice_files::text::quoted(found)
     )]
     Other {
         /// The file.

@@ -1,11 +1,11 @@
 //! Arrays of any shape, with names or alone.
 
-use super::archive::{self, Archive};
-use super::array::{self, Array};
+use super::array;
 use super::{MeshError, MeshProblem, beginning, open};
-use crate::io::npy;
 use crate::io::output::Output;
 use crate::scalar::Precision;
+use lattice_files::npy::Array;
+use lattice_files::npz::{self, Archive, ArchiveError};
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -40,16 +40,8 @@ impl NumberArray {
     pub fn read_npy(path: impl AsRef<Path>) -> Result<Self, MeshError> {
         let path = path.as_ref();
         let (mut file, length) = open(path)?;
-        let mut read = || {
-            let first = beginning(&mut file)
-                .map_err(|source| MeshProblem::System { action: "read the file", source })?;
-            if !first.starts_with(npy::MAGIC) {
-                let problem = "it does not begin as an .npy file".to_owned();
-                return Err(MeshProblem::ArrayHeader { problem });
-            }
-            Array::read_numbers(&mut file, length)
-        };
-        read().map(Self::from).map_err(|problem| MeshError::new(path, problem))
+        let array = Array::read(&mut file, length).and_then(Array::real);
+        array.map(Self::from).map_err(|error| MeshError::new(path, error.into()))
     }
 
     /// Writes the numbers as `.npy` in double.
@@ -75,12 +67,11 @@ impl ArrayFile {
         let path = path.as_ref();
         let (mut file, length) = open(path)?;
         let opened = || {
-            let first = beginning(&mut file)
-                .map_err(|source| MeshProblem::System { action: "read the file", source })?;
-            if !first.starts_with(archive::MAGIC) {
-                return Err(MeshProblem::Archive { problem: "it is no ZIP archive".to_owned() });
+            if !beginning(&mut file)?.starts_with(npz::MAGIC) {
+                let problem = "it is no ZIP archive".to_owned();
+                return Err(MeshProblem::Archive(ArchiveError::Damaged { problem }));
             }
-            Archive::open(file, length)
+            Ok(Archive::open(file, length)?)
         };
         let archive = opened().map_err(|problem| MeshError::new(path, problem))?;
         Ok(Self { path: path.to_owned(), archive })
@@ -96,27 +87,24 @@ impl ArrayFile {
         self.archive.has(name)
     }
 
+    /// Returns the names of all arrays but those of a list, printable.
+    ///
+    /// One that nobody reads may be a name that is misspelt.
+    pub fn others(&self, known: &[&str]) -> Vec<String> {
+        self.archive.others(known)
+    }
+
     /// Reads the array of the name. Arrays of objects are refused.
     ///
     /// # Errors
-    /// When there is no such array, or it has something else than numbers.
+    /// When there is no such array, or it has something else than real numbers and integers.
     pub fn array(&mut self, name: &str) -> Result<NumberArray, MeshError> {
-        let array = self.archive.numbers(name).map_err(|problem| MeshError::new(&self.path, problem))?;
-        Ok(array.into())
+        let array = self.archive.real(name);
+        array.map(NumberArray::from).map_err(|error| MeshError::new(&self.path, error.into()))
     }
 
-    /// Reads real numbers or integers of any shape.
-    pub(super) fn numbers(&mut self, name: &str) -> Result<Vec<f64>, MeshProblem> {
-        Ok(self.archive.numbers(name)?.values)
-    }
-
-    /// Reads real or complex numbers or integers.
-    pub(super) fn elements(&mut self, name: &str) -> Result<Array, MeshProblem> {
-        self.archive.elements(name)
-    }
-
-    /// Reads a short text.
-    pub(super) fn text(&mut self, name: &str) -> Result<String, MeshProblem> {
-        self.archive.text(name)
+    /// Returns the arrays.
+    pub(super) fn archive(&mut self) -> &mut Archive<BufReader<File>> {
+        &mut self.archive
     }
 }

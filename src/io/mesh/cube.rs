@@ -7,6 +7,7 @@
 
 use super::MeshProblem;
 use lattice_files::number::real;
+use lattice_files::room;
 use lattice_files::text::quoted;
 use std::fmt::Write;
 use std::io::{BufRead, Read};
@@ -123,8 +124,11 @@ fn word(input: &mut impl BufRead) -> Result<String, MeshProblem> {
     Ok(String::from_utf8_lossy(&word).into_owned())
 }
 
-/// Reads a file: what it says, the extents, the values.
-pub(super) fn read(input: impl BufRead) -> Result<(CubeHeader, [usize; 3], Vec<f64>), MeshProblem> {
+/// Reads a file of `length` bytes: what it says, the extents, the values.
+pub(super) fn read(
+    input: impl BufRead,
+    length: u64,
+) -> Result<(CubeHeader, [usize; 3], Vec<f64>), MeshProblem> {
     let mut lines = Lines { input, line: 0 };
     let comments = [lines.next()?, lines.next()?];
     let (atom_count, rest) = lines.numbers(3, "the number of atoms and the origin should be here")?;
@@ -171,12 +175,18 @@ pub(super) fn read(input: impl BufRead) -> Result<(CubeHeader, [usize; 3], Vec<f
         }
     }
     let wanted = shape.iter().try_fold(1_usize, |all, &n| all.checked_mul(n)).unwrap_or(usize::MAX);
+    // A value takes a digit and a blank, but for the last one.
+    let most = length / 2 + 1;
+    if wanted as u64 > most {
+        return Err(MeshProblem::Count { wanted, found: format!("at most {most}") });
+    }
     values(&mut lines.input, wanted).map(|values| (header, shape, values))
 }
 
-/// Reads as many values as the mesh has. Memory grows with what is read.
+/// Reads as many values as the mesh has.
 fn values(input: &mut impl BufRead, wanted: usize) -> Result<Vec<f64>, MeshProblem> {
     let mut values = Vec::new();
+    room::reserve(&mut values, wanted)?;
     loop {
         let text = word(input)?;
         if text.is_empty() {
@@ -243,14 +253,18 @@ mod tests {
 
     const SMALL: &str = "a comment\nanother\n 1 0.5 0 0\n 2 1.0 0 0\n 1 0 2.0 0\n 3 0 0 0.5\n 8 8.0 0 0 0.25\n 1 2 3\n-4.5D-1 5e0 6\n";
 
+    fn read_text(text: &str) -> Result<(CubeHeader, [usize; 3], Vec<f64>), MeshProblem> {
+        read(text.as_bytes(), text.len() as u64)
+    }
+
     #[test]
     fn files_are_read_and_written() {
-        let (header, shape, values) = read(SMALL.as_bytes()).unwrap();
+        let (header, shape, values) = read_text(SMALL).unwrap();
         assert_eq!((shape, values.clone()), ([2, 1, 3], vec![1.0, 2.0, 3.0, -0.45, 5.0, 6.0]));
         assert_eq!(header.cell(shape), [[2.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 1.5]]);
         assert_eq!(header.atoms, [Atom { number: 8, charge: 8.0, position: [0.0, 0.0, 0.25] }]);
         let values: Vec<f64> = values.iter().map(|x| x / 3e-101).collect();
-        let again = read(text(&header, shape, &values).as_bytes()).unwrap();
+        let again = read_text(&text(&header, shape, &values)).unwrap();
         assert_eq!((again.0, again.1), (header, shape));
         assert!(again.2.iter().zip(&values).all(|(a, b)| (a / b - 1.0).abs() < 5e-13));
     }
@@ -258,13 +272,13 @@ mod tests {
     #[test]
     fn units_and_orbitals_follow_signs() {
         let file = SMALL.replace(" 2 1.0", "-2 1.0").replace(" 1 0 2", "-1 0 2").replace(" 3 0 0", "-3 0 0");
-        let (header, shape, _) = read(file.as_bytes()).unwrap();
+        let (header, shape, _) = read_text(&file).unwrap();
         assert_eq!(shape, [2, 1, 3]);
         assert!((header.steps[0][0] - 1.889726).abs() < 1e-6 && (header.origin[0] - 0.944863).abs() < 1e-6);
         let file = SMALL.replace(" 1 0.5", "-1 0.5").replace(" 1 2 3\n", " 1 17\n 1 2 3\n");
-        assert_eq!(read(file.as_bytes()).unwrap().2.len(), 6);
+        assert_eq!(read_text(&file).unwrap().2.len(), 6);
         let file = file.replace(" 1 17\n", " 2 17 18\n");
-        assert!(matches!(read(file.as_bytes()), Err(MeshProblem::SeveralValues { found: 2 })));
+        assert!(matches!(read_text(&file), Err(MeshProblem::SeveralValues { found: 2 })));
     }
 
     #[test]
@@ -279,8 +293,14 @@ mod tests {
             (" 1 2 3\n", " 1 2 ***\n", "value 2 is `***`"),
             (" 1 0.5 0 0", " 1 0.5 0 0 2", "has 2 values at each point"),
             (" 1 0.5 0 0", " 999999999999 0.5 0 0", "too many atoms"),
+            (
+                " 2 1.0 0 0",
+                " 999999999 1.0 0 0",
+                "has at most 43 values, and the mesh of its header 2999999997",
+            ),
+            (" 1 2 3\n", " 1 \u{1b}[31m 3\n", "value 1 is `\u{fffd}[31m`"),
         ] {
-            let error = read(SMALL.replace(from, to).as_bytes()).unwrap_err().to_string();
+            let error = read_text(&SMALL.replace(from, to)).unwrap_err().to_string();
             assert!(error.contains(wanted), "{error}");
         }
     }

@@ -1,10 +1,14 @@
 //! Errors of reading functions on meshes.
 
+use lattice_files::npy::ArrayError;
+use lattice_files::npz::ArchiveError;
+use lattice_files::room::NoRoom;
+use lattice_files::text;
 use std::path::{Path, PathBuf};
 
 /// A file with a function on a mesh that was not read, and why.
 #[derive(Debug, thiserror::Error)]
-#[error("{}: {problem}", path.display())]
+#[error("{}: {problem}", text::path(path))]
 pub struct MeshError {
     /// The file.
     pub path: PathBuf,
@@ -30,9 +34,6 @@ pub enum MeshProblem {
         /// The answer of the system.
         source: std::io::Error,
     },
-    /// The path leads to a folder, a pipe or a device.
-    #[error("is not a regular file; name a file")]
-    NotAFile,
     /// There is nothing in the file.
     #[error("the file is empty; write it again")]
     Empty,
@@ -76,28 +77,12 @@ pub enum MeshProblem {
         /// The number of values.
         found: usize,
     },
-    /// The header of an array is malformed.
-    #[error("the header of the array cannot be used: {problem}; write it with numpy.save")]
-    ArrayHeader {
-        /// What is wrong.
-        problem: String,
-    },
-    /// The numbers of an array are of a type that is not read.
-    #[error("has numbers of the type {found}; write array.astype(\"f8\")")]
-    NumberType {
-        /// The type, as NumPy writes it.
-        found: String,
-    },
-    /// The array ends too early, or goes on too long.
-    #[error("the array {shape:?} takes {wanted} bytes, {found} are there; write the file again")]
-    ArraySize {
-        /// The shape.
-        shape: Vec<usize>,
-        /// Bytes of the numbers.
-        wanted: u64,
-        /// Bytes found.
-        found: String,
-    },
+    /// An array of NumPy cannot be used.
+    #[error(transparent)]
+    Array(#[from] ArrayError),
+    /// An archive of arrays cannot be used.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
     /// The array is not three-dimensional.
     #[error("has an array of the shape {shape:?}; a mesh has three extents")]
     NotThreeDimensional {
@@ -110,14 +95,6 @@ pub enum MeshProblem {
         /// The name that was looked for.
         name: String,
     },
-    /// There is no array of the name.
-    #[error("has no array `{name}`; its arrays are: {}", found.join(", "))]
-    NoSuchArray {
-        /// The name that was looked for.
-        name: String,
-        /// The names in the file.
-        found: Vec<String>,
-    },
     /// An array has another shape than the others ask for.
     #[error("the array `{name}` has the shape {found:?}, {wanted:?} wanted")]
     OtherShape {
@@ -128,12 +105,6 @@ pub enum MeshProblem {
         /// The shape that it has.
         found: Vec<usize>,
     },
-    /// The archive is damaged, or of a kind that is not read.
-    #[error("the archive cannot be used: {problem}; write it with numpy.savez")]
-    Archive {
-        /// What is wrong.
-        problem: String,
-    },
     /// The arrays are not those of a sparse matrix.
     #[error("has no sparse matrix that can be used: {problem}; write it with scipy.sparse.save_npz")]
     SparseMatrix {
@@ -141,9 +112,6 @@ pub enum MeshProblem {
         problem: String,
     },
     /// There is not enough memory.
-    #[error("the values take {bytes} bytes of memory, which this process may not have")]
-    OutOfMemory {
-        /// The bytes.
-        bytes: u64,
-    },
+    #[error("the values do not fit: {0}")]
+    NoRoom(#[from] NoRoom),
 }

@@ -1,13 +1,17 @@
 //! Dense matrices in files: `.npy` and Matrix Market.
 
-use super::array::{self, Array};
-use super::{MeshError, MeshProblem, beginning, open};
-use crate::blas::sparse::market::{AnyCsr, Market, MarketError, write_vectors};
+use super::{MeshError, array, beginning, open};
+use crate::blas::sparse::market::{AnyCsr, Entries, Market, MarketError, write_vectors};
+use crate::blas::sparse::{TooEmpty, expect_dense};
 use crate::io::npy;
 use crate::io::output::Output;
 use crate::scalar::Precision;
-use lattice_compute::expect_room;
+use lattice_files::npy::Array;
+use lattice_files::room::expect_room;
+use lattice_files::text;
 use num_complex::Complex64;
+use std::fs::File;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 /// A dense matrix, in double.
@@ -46,7 +50,7 @@ pub enum MatrixError {
     #[error(transparent)]
     Write(#[from] crate::io::Error),
     /// The array has no rows and columns.
-    #[error("{file}: an array of the shape {shape:?}; a matrix has rows and columns", file = file.display())]
+    #[error("{file}: an array of the shape {shape:?}; a matrix has rows and columns", file = text::path(file))]
     Shape {
         /// The file.
         file: PathBuf,
@@ -54,7 +58,7 @@ pub enum MatrixError {
         shape: Vec<usize>,
     },
     /// An element is infinite or none. Rows and columns are counted from 0.
-    #[error("{file}: element ({row}, {column}) is {value}; all must be finite", file = file.display())]
+    #[error("{file}: element ({row}, {column}) is {value}; all must be finite", file = text::path(file))]
     NotFinite {
         /// The file.
         file: PathBuf,
@@ -65,8 +69,16 @@ pub enum MatrixError {
         /// Its value.
         value: Complex64,
     },
+    /// Nearly all elements are zeros that no entry of the file stands for.
+    #[error("{file}: {source}", file = text::path(file))]
+    TooEmpty {
+        /// The file.
+        file: PathBuf,
+        /// The extents and the entries.
+        source: TooEmpty,
+    },
     /// There is not enough memory.
-    #[error("{file}: {rows}×{columns} elements do not fit: {reason}", file = file.display())]
+    #[error("{file}: {rows}×{columns} elements do not fit: {reason}", file = text::path(file))]
     NoRoom {
         /// The file.
         file: PathBuf,
@@ -88,15 +100,19 @@ impl DenseMatrix {
     /// [`MatrixError`].
     pub fn read(path: impl AsRef<Path>) -> Result<Self, MatrixError> {
         let path = path.as_ref();
-        let matrix = if is_array(path)? { Self::read_array(path)? } else { Self::read_market(path)? };
+        let (mut file, length) = open(path)?;
+        let first = beginning(&mut file).map_err(|problem| MeshError::new(path, problem))?;
+        let matrix = match first.starts_with(npy::MAGIC) {
+            true => Self::read_array(path, file, length)?,
+            false => Self::read_market(path, file.into_inner())?,
+        };
         matrix.check_finite(path)?;
         Ok(matrix)
     }
 
-    fn read_array(path: &Path) -> Result<Self, MatrixError> {
-        let (mut file, length) = open(path)?;
-        let array =
-            Array::read_elements(&mut file, length).map_err(|problem| MeshError::new(path, problem))?;
+    fn read_array(path: &Path, mut file: BufReader<File>, length: u64) -> Result<Self, MatrixError> {
+        let array = Array::read(&mut file, length).map_err(|problem| MeshError::new(path, problem.into()))?;
+        let precision = array::precision(&array);
         let (rows, columns) = match array.shape[..] {
             [rows] => (rows, 1),
             [rows, columns] => (rows, columns),
@@ -109,22 +125,30 @@ impl DenseMatrix {
         } else {
             MatrixElements::Real(array.values)
         };
-        Ok(Self { rows, columns, elements, precision: array.precision })
+        Ok(Self { rows, columns, elements, precision })
     }
 
-    fn read_market(path: &Path) -> Result<Self, MatrixError> {
+    fn read_market(path: &Path, file: File) -> Result<Self, MatrixError> {
         let no_room = |rows, columns, reason: String| MatrixError::NoRoom {
             file: path.to_owned(),
             rows,
             columns,
             reason,
         };
-        let market = Market::read(path)?;
+        let market = Market::read_open(file, path)?;
         let [rows, columns] = [market.header.rows, market.header.columns];
-        let matrix = market.to_csr().map_err(|error| no_room(rows, columns, error.to_string()))?;
+        expect_dense(rows, columns, market.header.stored)
+            .map_err(|source| MatrixError::TooEmpty { file: path.to_owned(), source })?;
+        // The elements lie beside the entries by rows, before any of them is made.
         let count = rows.saturating_mul(columns);
-        let bytes = (count as u64).saturating_mul(size_of::<Complex64>() as u64);
-        expect_room(bytes).map_err(|error| no_room(rows, columns, error.to_string()))?;
+        let each = match &market.entries {
+            Entries::Real(_) => size_of::<f64>(),
+            Entries::Complex(_) => size_of::<Complex64>(),
+        };
+        expect_room((count as u64).saturating_mul(each as u64))
+            .map_err(|error| no_room(rows, columns, error.to_string()))?;
+        let matrix = market.to_csr().map_err(|error| no_room(rows, columns, error.to_string()))?;
+        drop(market);
         let elements = match matrix {
             AnyCsr::Real(matrix) => {
                 let mut dense = vec![0.0; count];
@@ -220,14 +244,6 @@ impl DenseMatrix {
     }
 }
 
-/// Tells whether a file begins as an array of NumPy.
-fn is_array(path: &Path) -> Result<bool, MeshError> {
-    let (mut file, _) = open(path)?;
-    let first = beginning(&mut file)
-        .map_err(|source| MeshError::new(path, MeshProblem::System { action: "read the file", source }))?;
-    Ok(first.starts_with(npy::MAGIC))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -279,8 +295,10 @@ mod tests {
         assert_eq!((read.rows, read.columns), (6, 1));
         let error = file(">f4", "False", "(1, 2, 3)", &numbers).unwrap_err();
         assert!(matches!(error, MatrixError::Shape { .. }), "{error}");
-        let error = file("<i4", "False", "(2, 3)", &numbers).unwrap_err();
-        assert!(error.to_string().contains("the type <i4"), "{error}");
+        let integers: Vec<u8> = (0..6_i32).flat_map(i32::to_be_bytes).collect();
+        let read = file(">i4", "False", "(2, 3)", &integers).unwrap();
+        assert_eq!(read.elements, MatrixElements::Real(vec![0.0, 1.0, 2.0, 3.0, 4.0, 5.0]));
+        assert_eq!(read.precision, Precision::Double);
         let nan: Vec<u8> = [1.0, 2.0, f64::NAN].into_iter().flat_map(f64::to_le_bytes).collect();
         let error = file("<f8", "False", "(1, 3)", &nan).unwrap_err();
         assert!(matches!(error, MatrixError::NotFinite { row: 0, column: 2, .. }), "{error}");

@@ -4,7 +4,6 @@
 //! [`MeshFile::read`] tells the formats apart by their content. Nothing is allocated on the word of a
 //! header: sizes are compared with those of the file first, or memory grows with what is read.
 
-mod archive;
 mod array;
 mod arrays;
 mod cube;
@@ -20,8 +19,9 @@ pub use sparse::read_sparse;
 
 use super::output::{Output, write_file};
 use crate::scalar::Precision;
-use archive::Archive;
-use array::Array;
+use lattice_files::input;
+use lattice_files::npy::{self, Array};
+use lattice_files::npz::{self, Archive};
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
 use std::path::Path;
@@ -45,23 +45,24 @@ pub struct MeshFile {
     pub cell: Option<[[f64; 3]; 3]>,
     /// What a cube file says beside.
     pub cube: Option<CubeHeader>,
+    /// The other arrays of an `.npz` file, which are not read.
+    pub others: Vec<String>,
 }
 
+/// Opens a file, and returns its length too.
 fn open(path: &Path) -> Result<(BufReader<File>, u64), MeshError> {
     let system = |source| MeshError::new(path, MeshProblem::System { action: "open the file", source });
-    let file = File::open(path).map_err(system)?;
-    let metadata = file.metadata().map_err(system)?;
-    if !metadata.is_file() {
-        return Err(MeshError::new(path, MeshProblem::NotAFile));
-    }
-    Ok((BufReader::new(file), metadata.len()))
+    let file = input::open(path).map_err(system)?;
+    let length = file.metadata().map_err(system)?.len();
+    Ok((BufReader::new(file), length))
 }
 
 /// Returns the first bytes of a file, and goes back to its beginning.
-fn beginning(file: &mut BufReader<File>) -> std::io::Result<Vec<u8>> {
+fn beginning(file: &mut BufReader<File>) -> Result<Vec<u8>, MeshProblem> {
+    let system = |source| MeshProblem::System { action: "read the file", source };
     let mut first = Vec::new();
-    file.by_ref().take(6).read_to_end(&mut first)?;
-    file.rewind()?;
+    file.by_ref().take(6).read_to_end(&mut first).map_err(system)?;
+    file.rewind().map_err(system)?;
     Ok(first)
 }
 
@@ -76,22 +77,22 @@ impl MeshFile {
     pub fn read(path: impl AsRef<Path>) -> Result<Self, MeshError> {
         let path = path.as_ref();
         let (mut file, length) = open(path)?;
-        let first = beginning(&mut file).map_err(|source| {
-            MeshError::new(path, MeshProblem::System { action: "read the file", source })
-        })?;
-        let read = if first.starts_with(super::npy::MAGIC) {
-            Array::read(&mut file, length).and_then(|array| Self::of_array(array, None))
-        } else if first.starts_with(archive::MAGIC) {
+        let first = beginning(&mut file).map_err(|problem| MeshError::new(path, problem))?;
+        let read = if first.starts_with(npy::MAGIC) {
+            let array = Array::read(&mut file, length).and_then(Array::real);
+            array.map_err(MeshProblem::from).and_then(|array| Self::of_array(array, None, Vec::new()))
+        } else if first.starts_with(npz::MAGIC) {
             Self::of_archive(file, length)
         } else if first.is_empty() {
             Err(MeshProblem::Empty)
         } else {
-            cube::read(file).map(|(header, shape, values)| Self {
+            cube::read(file, length).map(|(header, shape, values)| Self {
                 shape,
                 values,
                 precision: Precision::Double,
                 cell: Some(header.cell(shape)),
                 cube: Some(header),
+                others: Vec::new(),
             })
         };
         let read = read.map_err(|problem| MeshError::new(path, problem))?;
@@ -112,12 +113,10 @@ impl MeshFile {
         let path = path.as_ref();
         let (mut file, length) = open(path)?;
         let read = || {
-            let first = beginning(&mut file)
-                .map_err(|source| MeshProblem::System { action: "read the file", source })?;
-            if !first.starts_with(archive::MAGIC) {
+            if !beginning(&mut file)?.starts_with(npz::MAGIC) {
                 return Err(MeshProblem::NoArrays { name: name.to_owned() });
             }
-            let array = Archive::open(file, length)?.array(name)?;
+            let array = Archive::open(file, length)?.real(name)?;
             if array.shape != shape {
                 return Err(MeshProblem::OtherShape {
                     name: name.to_owned(),
@@ -130,16 +129,17 @@ impl MeshFile {
         read().map_err(|problem| MeshError::new(path, problem))
     }
 
-    fn of_array(array: Array, cell: Option<[[f64; 3]; 3]>) -> Result<Self, MeshProblem> {
+    fn of_array(array: Array, cell: Option<[[f64; 3]; 3]>, others: Vec<String>) -> Result<Self, MeshProblem> {
+        let precision = array::precision(&array);
         let shape: [usize; 3] =
-            array.shape.clone().try_into().map_err(|shape| MeshProblem::NotThreeDimensional { shape })?;
-        Ok(Self { shape, values: array.values, precision: array.precision, cell, cube: None })
+            array.shape.try_into().map_err(|shape| MeshProblem::NotThreeDimensional { shape })?;
+        Ok(Self { shape, values: array.values, precision, cell, cube: None, others })
     }
 
     fn of_archive(file: BufReader<File>, length: u64) -> Result<Self, MeshProblem> {
         let mut archive = Archive::open(file, length)?;
         let cell = match archive.has(CELL) {
-            true => Some(archive.array(CELL)?),
+            true => Some(archive.real(CELL)?),
             false => None,
         };
         let cell = cell.map(|cell| match cell.values[..] {
@@ -150,8 +150,8 @@ impl MeshFile {
                 found: cell.shape.clone(),
             }),
         });
-        let cell = cell.transpose()?;
-        Self::of_array(archive.array(FUNCTION)?, cell)
+        let (cell, others) = (cell.transpose()?, archive.others(&[FUNCTION, CELL]));
+        Self::of_array(archive.real(FUNCTION)?, cell, others)
     }
 
     /// Writes a function as `.cube` with 13 significant digits.

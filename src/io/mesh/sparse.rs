@@ -1,17 +1,19 @@
 //! Sparse matrices in `.npz` files, as `scipy.sparse.save_npz` writes them.
 
-use super::array::Array;
 use super::{ArrayFile, MeshError, MeshProblem};
 use crate::blas::host::level1::Arithmetic;
 use crate::blas::sparse::market::AnyCsr;
-use crate::blas::sparse::{Coo, Csr, Entry};
+use crate::blas::sparse::{Coo, Csr, Entry, expect_supported};
+use lattice_files::npy::Array;
+use lattice_files::room;
+use lattice_files::text::shortened;
 use num_complex::Complex64;
 use std::path::Path;
 
 /// Reads a sparse matrix in one of SciPy's formats: csr, csc, coo, bsr or dia.
 ///
 /// Values are real, complex or integers. Those of one place are added. Sizes and numbers of rows
-/// and columns are checked against each other.
+/// and columns are checked against each other. Arrays that a format does not have are refused.
 ///
 /// # Errors
 /// When the file cannot be read, or has no sparse matrix.
@@ -19,10 +21,14 @@ pub fn read_sparse(path: impl AsRef<Path>) -> Result<AnyCsr, MeshError> {
     let path = path.as_ref();
     let mut file = ArrayFile::open(path)?;
     let mut read = || {
-        let format = file.text("format")?;
+        let format = file.archive().text("format")?;
+        expect_names(&format, &file.others(&["format", "shape", "data", "_is_array"]))?;
         let shape = file.whole("shape", u32::MAX as usize)?;
         let [rows, columns] = shape[..] else { return Err(bad("`shape` has not two extents")) };
-        let data = file.elements("data")?;
+        let data = file.archive().array("data")?;
+        expect_supported(rows, columns, data.values.len()).map_err(|error| bad(error.to_string()))?;
+        // The places of the entries, and the entries by rows and in a list.
+        room::expect_room((data.values.len() as u64).saturating_mul(BYTES_OF_AN_ENTRY))?;
         let places = match &format[..] {
             "csr" => compressed(&mut file, [rows, columns], [1, 1])?,
             "csc" => {
@@ -38,7 +44,7 @@ pub fn read_sparse(path: impl AsRef<Path>) -> Result<AnyCsr, MeshError> {
             }
             "coo" => listed(&mut file, [rows, columns])?,
             "dia" => on_diagonals(&mut file, [rows, columns], &data.shape)?,
-            other => return Err(bad(format!("its format `{other}` is none of csr, csc, coo, bsr and dia"))),
+            other => return Err(unknown_format(other)),
         };
         let count = data.shape.iter().product::<usize>();
         if places.last().is_some_and(|last| last.value >= count) || (format != "dia" && places.len() != count)
@@ -48,6 +54,31 @@ pub fn read_sparse(path: impl AsRef<Path>) -> Result<AnyCsr, MeshError> {
         made([rows, columns], &places, data)
     };
     read().map_err(|problem| MeshError::new(path, problem))
+}
+
+/// Bytes for an entry on its way.
+const BYTES_OF_AN_ENTRY: u64 = 64;
+
+fn unknown_format(format: &str) -> MeshProblem {
+    let format = shortened(format, 40);
+    bad(format!("its format `{format}` is none of csr, csc, coo, bsr and dia"))
+}
+
+/// Refuses arrays that a format does not have.
+fn expect_names(format: &str, found: &[String]) -> Result<(), MeshProblem> {
+    let known: &[&str] = match format {
+        "csr" | "csc" | "bsr" => &["indices", "indptr"],
+        "coo" => &["row", "col"],
+        "dia" => &["offsets"],
+        other => return Err(unknown_format(other)),
+    };
+    match found.iter().find(|name| !known.contains(&name.as_str())) {
+        Some(name) => {
+            let name = shortened(name, 40);
+            Err(bad(format!("it has an array `{name}`, which the format {format} does not have")))
+        }
+        None => Ok(()),
+    }
 }
 
 fn bad(problem: impl Into<String>) -> MeshProblem {
@@ -114,7 +145,7 @@ fn on_diagonals(
     [rows, columns]: [usize; 2],
     shape: &[usize],
 ) -> Result<Vec<Place>, MeshProblem> {
-    let offsets = file.numbers("offsets")?;
+    let offsets = file.archive().real("offsets")?.values;
     let [count, width] = shape[..] else { return Err(bad("`data` has not two extents")) };
     if offsets.len() != count {
         return Err(bad(format!("{} offsets and {count} diagonals", offsets.len())));
@@ -164,7 +195,7 @@ impl ArrayFile {
                 Err(bad(format!("{value} in `{name}` is not from 0 to {most}")))
             }
         };
-        self.numbers(name)?.into_iter().map(whole).collect()
+        self.archive().real(name)?.values.into_iter().map(whole).collect()
     }
 }
 
@@ -283,6 +314,17 @@ mod tests {
             (read("lil", [2, 2], &[("data", data.clone())]).unwrap_err().to_string(), "`lil` is none of"),
             (read("csr", [2, -2], &[("data", data.clone())]).unwrap_err().to_string(), "-2 in `shape`"),
             (read("csr", [2, 2], &[("data", data.clone())]).unwrap_err().to_string(), "no array `indices`"),
+            (
+                read("csr", [2, 2], &[("data", data.clone()), ("row", integers(&[0]))])
+                    .unwrap_err()
+                    .to_string(),
+                "an array `row`, which the format csr does not have",
+            ),
+            (
+                read("coo", [99_999_999, 6], &[("data", data.clone())]).unwrap_err().to_string(),
+                "99999999 rows and 6 columns, but 2 entries",
+            ),
+            (read("l\u{1b}l", [2, 2], &[("data", data.clone())]).unwrap_err().to_string(), "`l\u{fffd}l`"),
         ] {
             assert!(error.contains(wanted), "{error}: {wanted}");
         }
