@@ -6,10 +6,10 @@ use super::failure::{Failure, Status};
 use super::job_keys::{COMMAND, Table, table_of, tables};
 use super::ranks::Ranks;
 use lattice_cl::job::{Invalid, Job, Task};
+use lattice_files::input;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::File;
-use std::io::Read;
+use std::io::{self, ErrorKind, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml_edit::{Document, DocumentMut, Item, TableLike, Value};
@@ -360,22 +360,18 @@ fn toml_value(text: &str) -> Result<Value, String> {
 }
 
 /// Reads the text of a job file, or of standard input.
-///
-/// The job file must be a regular file.
-fn text_of(path: &Path) -> std::io::Result<String> {
-    let mut text = String::new();
-    let read = |reader: &mut dyn Read, text: &mut String| reader.take(MOST_BYTES + 1).read_to_string(text);
+fn text_of(path: &Path) -> io::Result<String> {
+    let too_long = || io::Error::other("it has more than 1 MiB, so it is no job file");
     if path == Path::new(STANDARD_INPUT) {
-        read(&mut std::io::stdin().lock(), &mut text)?;
-    } else if std::fs::metadata(path)?.is_file() {
-        read(&mut File::open(path)?, &mut text)?;
-    } else {
-        return Err(std::io::Error::other("it is not a regular file; give - to read standard input"));
+        let mut text = String::new();
+        io::stdin().lock().take(MOST_BYTES + 1).read_to_string(&mut text)?;
+        return if text.len() as u64 > MOST_BYTES { Err(too_long()) } else { Ok(text) };
     }
-    if text.len() as u64 > MOST_BYTES {
-        return Err(std::io::Error::other("it has more than 1 MiB, so it is no job file"));
-    }
-    Ok(text)
+    let bytes = input::read(path, MOST_BYTES).map_err(|error| match error.kind() {
+        ErrorKind::FileTooLarge => too_long(),
+        _ => error,
+    })?;
+    String::from_utf8(bytes).map_err(|error| io::Error::new(ErrorKind::InvalidData, error.utf8_error()))
 }
 
 /// Returns a value with its type, for messages.

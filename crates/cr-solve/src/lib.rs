@@ -71,6 +71,7 @@ use failure::{Failure, Status};
 use lattice_cl::device::mpi::Launcher;
 use lattice_cl::device::{CacheMode, DeviceOptions, Profiling, Recorder, Selector, Team, TuningMode};
 use lattice_cl::tuning;
+use lattice_files::text::printable_lines;
 use ranks::Ranks;
 use report::{ColourChoice, Report};
 use std::ffi::OsString;
@@ -348,6 +349,17 @@ fn parse(arguments: &[OsString]) -> Result<Program, clap::Error> {
     Program::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
 
+/// Prints what the parser of the command line says.
+///
+/// Arguments are repeated without their control characters, and then without colours.
+fn said(message: &clap::Error, arguments: &[OsString]) -> std::io::Result<()> {
+    let is_printable = |text: &str| text == printable_lines(text);
+    if !message.use_stderr() || arguments.iter().all(|argument| is_printable(&argument.to_string_lossy())) {
+        return message.print();
+    }
+    std::io::stderr().write_all(printable_lines(&message.render().to_string()).as_bytes())
+}
+
 /// Runs the program with these arguments, the first of which is its name.
 ///
 /// [`main`] and the Python package call it.
@@ -366,7 +378,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Status {
         }
         Err(message) => {
             // Help and version come this way too. If nobody reads them, that is no failure.
-            let written = message.print().and_then(|()| std::io::stdout().flush());
+            let written = said(&message, &arguments).and_then(|()| std::io::stdout().flush());
             return match written {
                 _ if message.use_stderr() => Status::Usage,
                 Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {

@@ -71,8 +71,11 @@ fn by_rows(dense: &DenseMatrix) -> Result<AnyCsr, Failure> {
             column: (place % dense.columns) as u32,
             value,
         };
-        let all = elements.iter().enumerate().filter(|(_, value)| **value != T::default());
-        let entries = all.map(entry).collect();
+        let all = || elements.iter().enumerate().filter(|(_, value)| **value != T::default());
+        let mut entries = Vec::new();
+        lattice_files::room::reserve(&mut entries, all().count())
+            .map_err(|error| Failure::new(Status::Usage, error))?;
+        entries.extend(all().map(entry));
         let matrix = Coo { rows: dense.rows, columns: dense.columns, entries };
         matrix.to_csr().map_err(|error| Failure::new(Status::Usage, error))
     }
@@ -91,26 +94,19 @@ pub enum AnyVectors {
 }
 
 impl AnyVectors {
-    /// Reads the columns of a Matrix Market file, or real ones of an array of NumPy.
+    /// Reads the columns of a Matrix Market file or of an array of NumPy.
     ///
     /// # Errors
     /// When the file cannot be read, or has no column.
     pub fn read(path: &Path) -> Result<Self, Failure> {
-        fn columns<T: lattice_cl::blas::host::level1::Arithmetic>(matrix: &Csr<T>) -> Vec<Vec<T>> {
-            let column = |column| (0..matrix.rows()).map(|row| matrix.at(row, column)).collect();
-            (0..matrix.columns()).map(column).collect()
+        fn columns<T: Copy>(matrix: &DenseMatrix, elements: &[T]) -> Vec<Vec<T>> {
+            let column = |j| (0..matrix.rows).map(|i| elements[i * matrix.columns + j]).collect();
+            (0..matrix.columns).map(column).collect()
         }
-        let vectors = if path.extension().is_some_and(|ending| ending == "npy") {
-            let read = lattice_cl::blas::sparse::read_vectors(path)?;
-            let column = |column: usize| {
-                read.values.iter().skip(column).step_by(read.columns.max(1)).copied().collect()
-            };
-            Self::Real((0..read.columns).map(column).collect())
-        } else {
-            match Market::read(path)?.to_csr().map_err(|error| Failure::new(Status::Usage, error))? {
-                AnyCsr::Real(matrix) => Self::Real(columns(&matrix)),
-                AnyCsr::Complex(matrix) => Self::Complex(columns(&matrix)),
-            }
+        let matrix = DenseMatrix::read(path)?;
+        let vectors = match &matrix.elements {
+            MatrixElements::Real(elements) => Self::Real(columns(&matrix, elements)),
+            MatrixElements::Complex(elements) => Self::Complex(columns(&matrix, elements)),
         };
         if vectors.count() == 0 {
             let message = format!("{}: no column found, right-hand sides expected", path.display());

@@ -330,7 +330,11 @@ fn check_outputs(arguments: &Arguments) -> Result<(), Failure> {
 fn cell_of(arguments: &Arguments, file: &MeshFile) -> Result<[[f64; 3]; 3], Failure> {
     let Some(text) = &arguments.cell else {
         return file.cell.ok_or_else(|| {
-            let message = format!("{} has no cell", arguments.input.display());
+            let others = match file.others.is_empty() {
+                true => String::new(),
+                false => format!("; its arrays beside `rho` are: {}", file.others.join(", ")),
+            };
+            let message = format!("{} has no cell{others}", arguments.input.display());
             Failure::usage(message)
                 .hint("give its nine numbers in bohr, for example --cell \"9 0 0  0 9 0  0 0 9\"")
         });

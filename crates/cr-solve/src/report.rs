@@ -10,6 +10,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lattice_cl::device::{CompileClock, SearchObserver};
 use lattice_cl::geometry::Dims;
 use lattice_cl::sync::lock;
+use lattice_files::text::printable_lines;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -177,7 +178,7 @@ impl Report {
             let result = Extended { result: json, additions: &additions };
             serde_json::to_string(&result).map_err(io::Error::other).and_then(|json| print(&json))
         } else {
-            print(&text)
+            print(&printable_lines(&text.to_string()))
         };
         outcome_of_print(written)
     }
@@ -193,14 +194,14 @@ impl Report {
     /// Says something worth knowing beside the result.
     pub fn note(&self, text: impl Display) {
         if !self.quiet {
-            self.say(text);
+            self.say("", text);
         }
     }
 
     /// Says something that the user should look at, though the work goes on.
     pub fn warning(&self, text: impl Display) {
         if !self.quiet {
-            self.say(format_args!("{}: {text}", self.label("warning", "33")));
+            self.say(&format!("{}: ", self.label("warning", "33")), text);
         }
     }
 
@@ -212,23 +213,23 @@ impl Report {
     /// Says why there is no result.
     pub fn failure(&self, failure: &Failure) {
         let mut said = failure.error.to_string();
-        self.say(format_args!("{}: {said}", self.label("error", "31")));
+        self.say(&format!("{}: ", self.label("error", "31")), &said);
         for cause in failure.error.chain().skip(1) {
             // Some errors already say their cause.
             let cause = cause.to_string();
             if !said.contains(&cause) {
-                self.say(format_args!("  {}: {cause}", self.label("cause", "31")));
+                self.say(&format!("  {}: ", self.label("cause", "31")), &cause);
             }
             said = cause;
         }
         for hint in &failure.hints {
-            self.say(format_args!("{}: {hint}", self.label("hint", "36")));
+            self.say(&format!("{}: ", self.label("hint", "36")), hint);
         }
     }
 
     /// Says why one rank has failed although the first one has not.
     pub fn failure_of_rank(&self, rank: usize, failure: &Failure) {
-        self.say(format_args!("rank {rank}:"));
+        self.say("", format_args!("rank {rank}:"));
         self.failure(failure);
     }
 
@@ -308,11 +309,13 @@ impl Report {
         if self.colour { format!("\x1b[1;{colour}m{label}\x1b[0m") } else { label.to_owned() }
     }
 
-    /// Writes a line to standard error.
+    /// Writes a line to standard error: a label, and a text without control characters.
     ///
-    /// If standard error is closed, there is nobody to tell.
-    fn say(&self, text: impl Display) {
-        let _ = BesideBars(self.bars.clone()).write_all(format!("{text}\n").as_bytes());
+    /// Names and words of files are in the text. If standard error is closed, there is nobody to
+    /// tell.
+    fn say(&self, label: &str, text: impl Display) {
+        let text = printable_lines(&text.to_string());
+        let _ = BesideBars(self.bars.clone()).write_all(format!("{label}{text}\n").as_bytes());
     }
 }
 

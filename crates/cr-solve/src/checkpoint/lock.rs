@@ -2,6 +2,7 @@
 
 use crate::failure::{Failure, Status};
 use lattice_cl::io;
+use lattice_files::regular::{self, Links};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
@@ -68,7 +69,9 @@ fn open(path: &Path) -> std::io::Result<File> {
     if std::fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink()) {
         return Err(std::io::Error::other("it is a link; remove it"));
     }
-    OpenOptions::new().write(true).create(true).truncate(false).open(path)
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    regular::open(path, Links::Followed, &options)
 }
 
 #[cfg(unix)]

@@ -22,7 +22,8 @@ use super::report::Report;
 use document::Document;
 use lattice_cl::io;
 use lattice_cl::job::{Interval, Label, Outputs};
-use std::fs::File;
+use lattice_files::regular::{self, Links};
+use std::fs::OpenOptions;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -188,6 +189,7 @@ const HEADER_BYTES: u64 = 1 << 12;
 /// A job that was killed before it kept a state leaves such files.
 fn is_kept_solution(path: &Path) -> bool {
     let mut start = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(HEADER_BYTES).read_to_end(&mut start));
+    let file = regular::open(path, Links::Followed, OpenOptions::new().read(true));
+    let read = file.and_then(|file| file.take(HEADER_BYTES).read_to_end(&mut start));
     read.is_ok() && start.windows(KEPT_SOLUTION.len()).any(|words| words == KEPT_SOLUTION.as_bytes())
 }

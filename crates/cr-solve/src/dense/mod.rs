@@ -159,7 +159,6 @@ pub fn solve(task: &Task<'_>, common: &Common, report: &Report) -> Result<Status
         files.into_iter().filter_map(|(option, path)| Some((option, path?.to_owned()))).collect();
     check_files(task.matrix, &named)?;
     let taken = task.checkpointing.take(&[], &common.ranks)?;
-    let interrupt = Interrupt::listen()?;
     let began = Instant::now();
     let a = DenseMatrix::read(task.matrix)?;
     let (rows, is_complex) = (a.rows, matches!(a.elements, MatrixElements::Complex(_)));
@@ -171,6 +170,8 @@ pub fn solve(task: &Task<'_>, common: &Common, report: &Report) -> Result<Status
     };
     let b = task.rhs.map_or_else(|| Ok(ones()), DenseMatrix::read)?;
     check(task, &a, &b)?;
+    // While files are read, there is nothing to keep: a signal ends the program at once.
+    let interrupt = Interrupt::listen()?;
     let read = began.elapsed().as_secs_f64();
     let team = select_team(common, Recorder::default(), report)?;
     let elements = (a.rows * a.columns) as u128;

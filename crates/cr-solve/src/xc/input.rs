@@ -19,6 +19,15 @@ pub struct Points {
     pub angular: usize,
 }
 
+/// The arrays that a file may lack.
+const OPTIONAL: [&str; 5] = ["coords", "weights", "dm", "dm_block", "spin"];
+
+/// The arrays that a basis has.
+const BASIS: [&str; 7] = ["atom_xyz", "atom_z", "shell_atom", "shell_l", "prim_off", "prim_exp", "prim_coef"];
+
+/// Beginnings of the names of arrays that `--verify` reads.
+const VERIFIED: [&str; 3] = ["vxc_", "grad_", "exc_"];
+
 /// Where a grid comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {
@@ -199,6 +208,25 @@ impl Input {
         self.arrays.as_ref().is_some_and(|file| file.has(name))
     }
 
+    /// Lists the arrays that nothing reads, if the file lacks some that might be meant.
+    pub fn unread(&self) -> Option<String> {
+        let arrays = self.arrays.as_ref()?;
+        let has_density = self.has("dm") || self.has("dm_block");
+        let lacks = |name: &&str| !arrays.has(name) && !(has_density && name.starts_with("dm"));
+        let lacking: Vec<&str> = OPTIONAL.into_iter().filter(lacks).collect();
+        let mut others = arrays.others(&[&OPTIONAL[..], &BASIS].concat());
+        others.retain(|name| !VERIFIED.iter().any(|beginning| name.starts_with(beginning)));
+        if lacking.is_empty() || others.is_empty() {
+            return None;
+        }
+        let path = self.path.display();
+        Some(format!(
+            "{path} has no {}, and these arrays are not read: {}",
+            lacking.join(", "),
+            others.join(", ")
+        ))
+    }
+
     /// Reads an array of the file.
     ///
     /// # Errors
@@ -270,6 +298,10 @@ impl Input {
         }
         if let (None, true, Some(arrays)) = (made, self.has("coords"), &mut self.arrays) {
             return Ok((grid_of(&self.path, arrays)?, Source::File(self.path.clone())));
+        }
+        if made.is_none() && self.has("weights") {
+            return Err(bad(&self.path, "has the array `weights`, but no `coords`")
+                .hint("--grid 75x302 makes other points"));
         }
         let points = made.unwrap_or(DEFAULT_GRID);
         let grid = Grid::molecular_on(team, self.basis.atoms(), points.radial, points.angular)?;

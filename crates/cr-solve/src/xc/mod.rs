@@ -131,7 +131,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     }
     let (grid, source) = input.grid(&team, arguments.grid, arguments.points.as_deref())?;
     let options = arguments.options(&team);
-    let mut warnings = Vec::new();
+    let mut warnings = Vec::from_iter(input.unread());
     if team.is_host() && options.numbers != Numbers::Double {
         warnings.push("the host computes in double, whatever --precision says".to_owned());
     }
