@@ -1,6 +1,7 @@
 //! Eigenvalues and eigenvectors of small Hermitian matrices, on the host.
 
 use crate::SquareMatrix;
+use crate::range::{complex_times_power, exponent, larger, part_size, quotient, times_power};
 use num_complex::Complex64;
 
 /// Most steps of QL, as a multiple of the number of eigenvalues. Two are usual.
@@ -35,10 +36,11 @@ impl SquareMatrix {
     /// # Errors
     /// If a number is not finite.
     pub fn hermitian_eigen(&self) -> Result<HermitianEigen, NoEigenvalue> {
-        let Tridiagonal { mut diagonal, mut beside, reflections } = Tridiagonal::of(self);
+        let Tridiagonal { mut diagonal, mut beside, reflections, power } = Tridiagonal::of(self);
         let n = self.size();
         let mut rows = identity(n);
         tridiagonal_eigen(&mut diagonal, &mut beside, &mut rows)?;
+        diagonal.iter_mut().for_each(|value| *value = times_power(*value, power));
         // Row k of `rows` is an eigenvector of the tridiagonal matrix. A = H₀ H₁ … T … H₁† H₀†.
         let mut vectors = SquareMatrix::from_fn(n, |i, j| rows[j][i].into());
         for (k, reflection) in reflections.iter().enumerate().rev() {
@@ -52,28 +54,31 @@ impl SquareMatrix {
     /// # Errors
     /// The errors of [`hermitian_eigen`](Self::hermitian_eigen).
     pub fn hermitian_eigenvalues(&self) -> Result<Vec<f64>, NoEigenvalue> {
-        let Tridiagonal { mut diagonal, mut beside, .. } = Tridiagonal::of(self);
+        let Tridiagonal { mut diagonal, mut beside, power, .. } = Tridiagonal::of(self);
         tridiagonal_eigen(&mut diagonal, &mut beside, &mut [])?;
-        Ok(diagonal)
+        Ok(diagonal.into_iter().map(|value| times_power(value, power)).collect())
     }
 }
 
-/// A Hermitian matrix that reflections have made real and tridiagonal.
+/// A Hermitian matrix times 2⁻ᵖ that reflections have made real and tridiagonal.
 struct Tridiagonal {
     diagonal: Vec<f64>,
     beside: Vec<f64>,
     reflections: Vec<Reflection>,
+    power: i32,
 }
 
 impl Tridiagonal {
     fn of(matrix: &SquareMatrix) -> Self {
         let n = matrix.size();
         let element = |i, j| if i >= j { matrix[(i, j)] } else { matrix[(j, i)].conj() };
-        let mut a = SquareMatrix::from_fn(n, element);
+        let lower = (0..n).flat_map(|i| (0..=i).map(move |j| matrix[(i, j)]));
+        let power = exponent(lower.map(part_size).fold(0.0, larger));
+        let mut a = SquareMatrix::from_fn(n, |i, j| complex_times_power(element(i, j), -power));
         let reflections: Vec<_> = (0..n.saturating_sub(1)).map(|k| Reflection::of(&mut a, k)).collect();
         let mut beside: Vec<f64> = reflections.iter().map(|reflection| reflection.beta).collect();
         beside.resize(n, 0.0);
-        Self { diagonal: (0..n).map(|k| a[(k, k)].re).collect(), beside, reflections }
+        Self { diagonal: (0..n).map(|k| a[(k, k)].re).collect(), beside, reflections, power }
     }
 }
 
@@ -93,8 +98,8 @@ impl Reflection {
         let first = k + 1;
         let mut v: Vec<Complex64> = (first..n).map(|i| a[(i, k)]).collect();
         let alpha = v[0];
-        // A power of two as unit: no square leaves the range of numbers.
-        let largest = v.iter().map(|x| x.re.abs().max(x.im.abs())).fold(0.0, f64::max);
+        // In units of the largest number no square overflows, and those that count do not underflow.
+        let largest = v.iter().map(|x| part_size(*x)).fold(0.0, larger);
         let below = v[1..].iter().any(|x| *x != Complex64::ZERO);
         if largest == 0.0 || (!below && alpha.im == 0.0) {
             return Self { v: Vec::new(), tau: Complex64::ZERO, beta: alpha.re };
@@ -102,7 +107,7 @@ impl Reflection {
         let norm = largest * v.iter().map(|x| (x / largest).norm_sqr()).sum::<f64>().sqrt();
         let beta = if alpha.re > 0.0 { -norm } else { norm };
         let tau = (beta - alpha) / beta;
-        let scale = 1.0 / (alpha - beta);
+        let scale = quotient(1.0.into(), alpha - beta);
         v[1..].iter_mut().for_each(|x| *x *= scale);
         v[0] = 1.0.into();
         // w = τ A v − ½ |τ|² (v†A v) v, and A − v w† − w v†.
@@ -164,6 +169,8 @@ pub fn tridiagonal_eigen(
     if let Some(last) = e.get_mut(n.wrapping_sub(1)) {
         *last = 0.0;
     }
+    let power = exponent(d.iter().chain(&e[..n]).map(|x| x.abs()).fold(0.0, larger));
+    d.iter_mut().chain(&mut e[..n]).for_each(|x| *x = times_power(*x, -power));
     let mut steps = 0;
     for l in 0..n {
         let first = steps;
@@ -226,6 +233,7 @@ pub fn tridiagonal_eigen(
             return Err(NoEigenvalue { index: l });
         }
     }
+    d.iter_mut().for_each(|x| *x = times_power(*x, power));
     // By insertion: few are out of order.
     for k in 1..n {
         let mut j = k;

@@ -83,6 +83,7 @@ mod pace;
 mod polynomial;
 mod preconditioned_cg;
 mod preconditioned_minres;
+pub mod range;
 mod right_preconditioned;
 mod shadow;
 mod source;

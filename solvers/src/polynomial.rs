@@ -1,5 +1,6 @@
 //! A smoother that is a fixed polynomial of the operator: it needs no sums.
 
+use crate::range::{complex_times_power, exponent_beyond, larger, part_size, quotient};
 use crate::update::SMOOTHING_STEP;
 use crate::work::Work;
 use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
@@ -20,6 +21,11 @@ pub struct Polynomial {
 
 /// The size of an image without a new direction, which only rounding leaves.
 const NOTHING_NEW: f64 = 1e-5;
+
+/// Largest exponent of the elements of a matrix whose characteristic polynomial is computed as it is.
+///
+/// Its coefficients are powers of the elements.
+const ORDINARY: i32 = 16;
 
 /// Sweeps in which the roots of a polynomial are found at most.
 const SWEEPS: usize = 500;
@@ -135,7 +141,12 @@ impl Polynomial {
         let space = a.space();
         for root in &self.roots {
             a.apply(r, image)?;
-            SMOOTHING_STEP.apply(space, [&space.scalar(1.0 / root)], [&*image], [&mut *z, &mut *r])?;
+            SMOOTHING_STEP.apply(
+                space,
+                [&space.scalar(quotient(1.0.into(), *root))],
+                [&*image],
+                [&mut *z, &mut *r],
+            )?;
         }
         let mut step = a.work();
         step += SMOOTHING_STEP.work(space);
@@ -144,7 +155,7 @@ impl Polynomial {
 }
 
 fn is_usable(root: &Complex64) -> bool {
-    root.is_finite() && root.norm_sqr() > 0.0
+    root.is_finite() && *root != Complex64::ZERO
 }
 
 /// Returns the eigenvalues of H + |h|² H⁻† e eᵀ.
@@ -153,6 +164,11 @@ fn is_usable(root: &Complex64) -> bool {
 /// last unit vector.
 fn harmonic_ritz_values(hessenberg: &[Vec<Complex64>]) -> Option<Vec<Complex64>> {
     let n = hessenberg.len() - 1;
+    let size = hessenberg.iter().flatten().map(|h| part_size(*h)).fold(0.0, larger);
+    let power = exponent_beyond(size, ORDINARY);
+    let times =
+        |numbers: &[Complex64], power| numbers.iter().map(|z| complex_times_power(*z, power)).collect();
+    let hessenberg: Vec<Vec<Complex64>> = hessenberg.iter().map(|row| times(row, -power)).collect();
     let h2 = hessenberg[n][n - 1].norm_sqr();
     let adjoint: Vec<Vec<_>> = (0..n).map(|i| (0..n).map(|j| hessenberg[j][i].conj()).collect()).collect();
     let mut last = vec![Complex64::default(); n];
@@ -162,7 +178,7 @@ fn harmonic_ritz_values(hessenberg: &[Vec<Complex64>]) -> Option<Vec<Complex64>>
     for (row, f) in matrix.iter_mut().zip(f) {
         row[n - 1] += f * h2;
     }
-    roots(&characteristic_polynomial(&matrix))
+    roots(&characteristic_polynomial(&matrix)).map(|roots| times(&roots, power))
 }
 
 /// Solves a small system by elimination with pivots.

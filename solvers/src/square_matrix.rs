@@ -1,5 +1,6 @@
 //! Small complex matrices, for products between the columns of a block.
 
+use crate::range::{complex_times_power, exponent, larger, part_size, times_power};
 use num_complex::Complex64;
 use std::ops::{Index, IndexMut, Mul};
 
@@ -74,13 +75,16 @@ impl SquareMatrix {
 
     /// Returns the Euclidean norm of each column.
     pub fn column_norms(&self) -> Vec<f64> {
-        let norm2 = |j| {
-            (0..self.size).fold(0.0, |sum, i| {
-                let Complex64 { re, im } = self[(i, j)];
+        let norm = |j| {
+            let column = (0..self.size).map(|i| self[(i, j)]);
+            let power = exponent(column.clone().map(part_size).fold(0.0, larger));
+            let norm2 = column.fold(0.0, |sum, z| {
+                let Complex64 { re, im } = complex_times_power(z, -power);
                 re.mul_add(re, im.mul_add(im, sum))
-            })
+            });
+            times_power(f64::sqrt(norm2), power)
         };
-        (0..self.size).map(|j| f64::sqrt(norm2(j))).collect()
+        (0..self.size).map(norm).collect()
     }
 
     /// Returns the norms of the columns of X, if this matrix is X†X.
@@ -156,7 +160,7 @@ fn subtract_product(sum: Complex64, a: Complex64, b: Complex64) -> Complex64 {
 
 /// Returns n / d. Devices divide by real numbers only.
 fn quotient(n: Complex64, d: Complex64) -> Complex64 {
-    if d.im == 0.0 { n / d.re } else { n / d }
+    if d.im == 0.0 { n / d.re } else { crate::range::quotient(n, d) }
 }
 
 impl Cholesky {

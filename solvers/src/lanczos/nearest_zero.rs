@@ -65,7 +65,11 @@ fn of_squared<Q: LinearOperator>(
     let span = modes.into_iter().map(|mode| mode.vector).collect();
     let mut modes = sorted(rayleigh_ritz(q, span, &mut info)?);
     // A vector between both signs of an eigenvalue has a residual of the size of the eigenvalue.
-    let between = |mode: &Mode<_>| mode.residual > 1e-3 * scale;
+    // Written so that a residual that is not a number counts as one of them.
+    let between = |mode: &Mode<_>| {
+        let is_mode = mode.residual <= 1e-3 * scale;
+        !is_mode
+    };
     if modes.iter().any(between) {
         let mut span = Vec::with_capacity(2 * count);
         for mode in modes {

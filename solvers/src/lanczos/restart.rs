@@ -6,6 +6,7 @@ use super::options::{LanczosOptions, Wanted};
 use super::outcome::{LanczosLook, Mode};
 use super::search::{Next, Search, Stage};
 use crate::outcome::Failure;
+use crate::range;
 use crate::update::{AXPY, NORM2};
 use crate::{ErrorOf, HermitianEigen, LinearOperator, SquareMatrix, VectorOf, VectorSpace};
 use num_complex::Complex64;
@@ -48,7 +49,7 @@ impl<A: LinearOperator> Search<'_, '_, A> {
         }
         let unit = self.unit(&ritz);
         let wanted = self.options.count.saturating_sub(self.locked.len()).clamp(1, ritz.values.len().max(1));
-        let residual = ritz.residuals.iter().take(wanted).copied().fold(0.0, f64::max) / unit;
+        let residual = ritz.residuals.iter().take(wanted).copied().fold(0.0, range::larger) / unit;
         self.history.push(residual);
         let found = self.lock(&ritz, is_whole)?;
         if let Some(watch) = &mut self.callbacks.watch {
@@ -85,7 +86,7 @@ impl<A: LinearOperator> Search<'_, '_, A> {
         let values: Vec<f64> = (0..n).map(|k| values[order(k)]).collect();
         let eigenvalue = |value: &f64| self.filter.map_or(*value, |filter| filter.eigenvalue(*value));
         let couplings: Vec<_> = (0..n).map(|k| self.krylov.coupling(&vectors, k)).collect();
-        let norm = |coupling: &Vec<Complex64>| coupling.iter().map(|c| c.norm_sqr()).sum::<f64>().sqrt();
+        let norm = |coupling: &Vec<Complex64>| range::norm(coupling.iter().copied());
         Some(Ritz {
             eigenvalues: values.iter().map(eigenvalue).collect(),
             residuals: couplings.iter().map(norm).collect(),
@@ -216,7 +217,7 @@ impl<A: LinearOperator> Search<'_, '_, A> {
         let last = ritz.values.len() - 1;
         // The end of the spectrum is not farther from the Ritz value than this
         // (Y. Zhou, Y. Saad, M. L. Tiago and J. R. Chelikowsky, J. Comput. Phys. 219 (2006) 172).
-        let beyond = ritz.couplings.iter().flatten().map(|c| c.norm_sqr()).sum::<f64>().sqrt();
+        let beyond = range::norm(ritz.couplings.iter().flatten().copied());
         let to = self.options.wanted.opposite().moved(ritz.values[last], beyond);
         let from = ritz.values[self.first_unwanted().min(last)];
         self.scale = self.scale.max(to.abs());
