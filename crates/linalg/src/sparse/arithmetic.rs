@@ -2,6 +2,7 @@
 
 use crate::host::level1::Arithmetic;
 use lattice_compute::scalar::Real;
+use lattice_solvers::range::quotient;
 use num_complex::Complex64;
 
 /// Returns the complex conjugate.
@@ -12,7 +13,8 @@ pub(super) fn conjugate<T: Arithmetic>(value: T) -> T {
 /// Returns 1/x.
 pub(super) fn reciprocal<T: Arithmetic>(value: T) -> T {
     let value = value.to_complex();
-    T::from_complex(if T::IS_COMPLEX { value.inv() } else { Complex64::from(1.0 / value.re) })
+    let one = Complex64::from(1.0);
+    T::from_complex(if T::IS_COMPLEX { quotient(one, value) } else { one / value.re })
 }
 
 /// Returns |x|.

@@ -4,6 +4,7 @@ use super::arithmetic::{conjugate, size};
 use crate::host::level1::Arithmetic;
 use crate::host::sparse;
 use lattice_compute::scalar::Element;
+use lattice_solvers::range::larger;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -237,16 +238,19 @@ impl<T: Arithmetic> Csr<T> {
                 for (own, other) in [(self, &adjoint), (&adjoint, self)] {
                     for (column, value) in own.row(row) {
                         let difference = size(value - other.at(row, column));
-                        if difference > worst.difference {
+                        // A NaN is worse than all others.
+                        if difference > worst.difference || difference.is_nan() {
                             worst = Asymmetry { difference, row, column };
                         }
                     }
                 }
                 worst
             };
-            let larger = |a: Asymmetry, b: Asymmetry| if b.difference > a.difference { b } else { a };
+            let worse = |a: Asymmetry, b: Asymmetry| {
+                if b.difference > a.difference || b.difference.is_nan() { b } else { a }
+            };
             let rows: Vec<_> = (0..self.rows()).into_par_iter().map(of_row).collect();
-            rows.into_iter().fold(none, larger)
+            rows.into_iter().fold(none, worse)
         })
     }
 
@@ -273,7 +277,7 @@ impl<T: Arithmetic> Csr<T> {
     /// Returns the largest row sum of sizes: the norm ‖A‖ for the largest component.
     pub fn norm_infinity(&self) -> f64 {
         let of_row = |row| self.row(row).map(|(_, value)| size(value)).sum::<f64>();
-        (0..self.rows()).into_par_iter().map(of_row).reduce(|| 0.0, f64::max)
+        (0..self.rows()).into_par_iter().map(of_row).reduce(|| 0.0, larger)
     }
 }
 

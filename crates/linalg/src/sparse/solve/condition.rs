@@ -3,12 +3,14 @@
 //! Source: N. J. Higham, ACM Trans. Math. Softw. 14 (1988) 381, algorithm 4.1.
 
 use super::options::SolveOptions;
+use super::ordinary;
 use super::outcome::SolveError;
 use super::{Watch, solve_columns};
 use crate::host::level1::Arithmetic;
 use crate::sparse::arithmetic::{real, size};
 use crate::sparse::csr::Csr;
 use crate::sparse::place::Place;
+use lattice_solvers::range::larger;
 use std::sync::Arc;
 
 /// Most pairs of solves with A and its adjoint.
@@ -27,7 +29,8 @@ pub fn condition_estimate<T: Arithmetic>(
     options: &SolveOptions<T>,
     mut watch: Option<Watch<'_>>,
 ) -> Result<Option<f64>, SolveError> {
-    let matrix: Arc<Csr<T>> = matrix.into();
+    // The condition has no scale.
+    let (matrix, _) = ordinary::matrix(matrix.into());
     let n = matrix.rows();
     let adjoint = Arc::new(matrix.adjoint());
     let norm = adjoint.norm_infinity();
@@ -47,6 +50,9 @@ pub fn condition_estimate<T: Arithmetic>(
     for _ in 0..MOST_PAIRS {
         let Some(y) = solved(&matrix, &x)? else { return Ok(None) };
         let found = sum(&y);
+        if !found.is_finite() {
+            return Ok(None);
+        }
         if found <= largest {
             break;
         }
@@ -66,8 +72,8 @@ pub fn condition_estimate<T: Arithmetic>(
     let step = |k: usize| k as f64 / (n - 1).max(1) as f64;
     let last = |k: usize| real(if k.is_multiple_of(2) { 1.0 + step(k) } else { -1.0 - step(k) });
     let Some(y) = solved(&matrix, &(0..n).map(last).collect::<Vec<T>>())? else { return Ok(None) };
-    largest = largest.max(2.0 * sum(&y) / (3 * n) as f64);
-    Ok(Some(norm * largest))
+    let estimate = norm * larger(largest, 2.0 * sum(&y) / (3 * n) as f64);
+    Ok(estimate.is_finite().then_some(estimate))
 }
 
 /// Returns y/|y|, or 1 for zero.

@@ -3,6 +3,7 @@
 mod condition;
 mod made;
 mod options;
+mod ordinary;
 mod outcome;
 mod symmetry;
 mod system;
@@ -17,6 +18,7 @@ use super::place::Place;
 use super::precondition::{Cycle, PreconditionError, Substitution};
 use crate::error::BlasError;
 use crate::host::level1::{self, Arithmetic};
+use lattice_solvers::range::larger;
 use lattice_solvers::{
     BicgstabOptions, Callbacks, CgOptions, CrOptions, Failure, GcrOptions, LinearOperator, Look,
     MinresOptions, PreconditionedCgOptions, RightPreconditioned, SolverError, SolverInfo, StateKeeper,
@@ -96,7 +98,26 @@ pub fn solve_columns<T: Arithmetic>(
 ) -> Result<Vec<Solved<T>>, SolveError> {
     let source: Arc<Csr<T>> = matrix.into();
     let found = expect_solvable(&source, columns, options)?;
-    let mut solved = with_values(places, &source, columns, found, options, &mut watch)?;
+    let (source, of_matrix) = ordinary::matrix(source);
+    let (right_sides, powers): (Vec<Vec<T>>, Vec<i32>) = columns.iter().map(|b| ordinary::column(b)).unzip();
+    let columns: Vec<&[T]> = right_sides.iter().map(Vec::as_slice).collect();
+    let mut solved = solve_ordinary(places, &source, &columns, found, options, &mut watch)?;
+    for ((solved, b), of_column) in solved.iter_mut().zip(&columns).zip(powers) {
+        ordinary::restore(solved, &source, b, of_column - of_matrix, options.stopping.tolerance);
+    }
+    Ok(solved)
+}
+
+/// Solves systems whose numbers methods take as they are.
+fn solve_ordinary<T: Arithmetic>(
+    places: &[Place],
+    source: &Arc<Csr<T>>,
+    columns: &[&[T]],
+    found: FoundSymmetry,
+    options: &SolveOptions<T>,
+    watch: &mut Option<Watch<'_>>,
+) -> Result<Vec<Solved<T>>, SolveError> {
+    let mut solved = with_values(places, source, columns, found, options, watch)?;
     let stalled = |solved: &Solved<T>| {
         let interrupted = solved.attempts.iter().any(|attempt| attempt.failure == Some(Failure::Interrupted));
         !solved.converged && !interrupted
@@ -105,7 +126,7 @@ pub fn solve_columns<T: Arithmetic>(
         // What rounded values do not solve is solved again with the whole ones.
         let whole = SolveOptions { single_values: false, ..options.clone() };
         for (column, solved) in columns.iter().zip(&mut solved).filter(|(_, solved)| stalled(solved)) {
-            let mut again = with_values(places, &source, &[column], found, &whole, &mut watch)?.remove(0);
+            let mut again = with_values(places, source, &[column], found, &whole, watch)?.remove(0);
             let steps = solved.refinement.map_or(0, |refinement| refinement.steps);
             again.refinement = Some(Refinement { steps, fell_back: true });
             again.best += solved.attempts.len();
@@ -568,7 +589,7 @@ fn residuals<T: Arithmetic>(matrix: &Csr<T>, b: &[T], x: &[T]) -> [f64; 2] {
     let mut r = vec![T::default(); b.len()];
     matrix.multiply(x, &mut r);
     r.iter_mut().zip(b).for_each(|(r, b)| *r = *b - *r);
-    let largest = |x: &[T]| x.iter().map(|x| x.to_complex().norm()).fold(0.0, f64::max);
+    let largest = |x: &[T]| x.iter().map(|x| x.to_complex().norm()).fold(0.0, larger);
     let (size, scale) = (level1::nrm2(&r), level1::nrm2(b));
     let relative = if scale == 0.0 { size } else { size / scale };
     let below = matrix.norm_infinity() * largest(x) + largest(b);

@@ -1,8 +1,9 @@
 //! Aggregates: points that become one on the next level.
 
 use crate::host::level1::Arithmetic;
-use crate::sparse::arithmetic::square;
+use crate::sparse::arithmetic::{size, square};
 use crate::sparse::csr::Csr;
+use lattice_solvers::range::{complex_times_power, exponent, larger};
 use rayon::prelude::*;
 
 /// Points that one task looks at.
@@ -34,6 +35,10 @@ impl Graph {
     /// precision, so that no rounding error decides between equal ones.
     pub fn new<T: Arithmetic>(matrix: &Csr<T>, block: usize, least: f32) -> Self {
         let points = matrix.rows() / block;
+        // Strengths have no scale, but squares leave the range far from 1.
+        let size = matrix.values.par_iter().map(|value| size(*value)).reduce(|| 0.0, larger);
+        let power = exponent(size);
+        let square = |value: T| square(T::from_complex(complex_times_power(value.to_complex(), -power)));
         // Σ|a|² of each block in the rows of a point.
         let squares = |point: usize, found: &mut Vec<(u32, f64)>| {
             found.clear();
