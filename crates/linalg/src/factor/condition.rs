@@ -1,6 +1,7 @@
-//! Estimates of the norm of an inverse by a few solutions.
+//! Estimates of condition numbers by a few solutions.
 
 use crate::error::BlasResult;
+use lattice_solvers::range::{exponent_beyond, larger};
 use num_complex::Complex;
 
 type C64 = Complex<f64>;
@@ -17,15 +18,36 @@ pub(super) enum Which {
     Adjoint,
 }
 
-/// Returns a lower bound of ‖A⁻¹‖₁, which is seldom below a third of it.
+/// Largest exponent of norms whose inverse is in range in single precision, times a condition number.
+const SAFE: i32 = 40;
+
+/// Powers of two that single precision has without loss.
+const POWERS_OF_SINGLE: i32 = 100;
+
+/// Returns a lower bound of ‖A‖₁ ‖A⁻¹‖₁, which is seldom below a third of it.
 ///
-/// The matrix has `n` rows. `solve` replaces its vector b by the solution x of A x = b or Aᴴ x = b.
-/// Source: N. J. Higham, ACM Trans. Math. Softw. 14, 381 (1988), with the last test vector of
-/// LAPACK's `xLACN2`.
-pub(super) fn inverse_norm1(
+/// The matrix has `n` rows and the given norm. `solve` replaces its vector b by the solution x of A x = b
+/// or Aᴴ x = b. The result is infinite or NaN if a solution is not finite.
+pub(super) fn condition(
     n: usize,
+    norm: f64,
     mut solve: impl FnMut(Which, &mut [C64]) -> BlasResult<()>,
 ) -> BlasResult<f64> {
+    // In units of A, solutions have the size of the condition.
+    let power = exponent_beyond(norm, SAFE).clamp(-POWERS_OF_SINGLE, POWERS_OF_SINGLE);
+    let unit = 2.0_f64.powi(power);
+    let inverse = inverse_norm1(n, |which, x| {
+        x.iter_mut().for_each(|x| *x *= unit);
+        solve(which, x)
+    })?;
+    Ok(norm / unit * inverse)
+}
+
+/// Returns a lower bound of ‖A⁻¹‖₁, which is seldom below a third of it.
+///
+/// Source: N. J. Higham, ACM Trans. Math. Softw. 14, 381 (1988), with the last test vector of
+/// LAPACK's `xLACN2`.
+fn inverse_norm1(n: usize, mut solve: impl FnMut(Which, &mut [C64]) -> BlasResult<()>) -> BlasResult<f64> {
     if n == 0 {
         return Ok(0.0);
     }
@@ -48,7 +70,10 @@ pub(super) fn inverse_norm1(
         x[most] = 1.0.into();
         solve(Which::Plain, &mut x)?;
         let norm = sum(&x);
-        if norm.is_nan() || norm <= estimate {
+        if !norm.is_finite() {
+            return Ok(norm);
+        }
+        if norm <= estimate {
             break;
         }
         estimate = norm;
@@ -57,7 +82,7 @@ pub(super) fn inverse_norm1(
     let slope = |i: usize| (1.0 + i as f64 / (n - 1) as f64) * if i.is_multiple_of(2) { 1.0 } else { -1.0 };
     let mut x: Vec<C64> = (0..n).map(|i| slope(i).into()).collect();
     solve(Which::Plain, &mut x)?;
-    Ok(estimate.max(2.0 * sum(&x) / (3 * n) as f64))
+    Ok(larger(estimate, 2.0 * sum(&x) / (3 * n) as f64))
 }
 
 fn sum(x: &[C64]) -> f64 {

@@ -2,6 +2,7 @@
 //!
 //! The twin of [`factor::potrf`](crate::factor::potrf).
 
+use super::elements::{exponent_of, scale};
 use super::level1::Arithmetic;
 use lattice_compute::scalar::Real;
 use num_complex::Complex;
@@ -16,6 +17,18 @@ use num_complex::Complex;
 /// If `a` has not n² elements.
 pub fn factorise<T: Arithmetic>(n: usize, a: &mut [T]) -> usize {
     assert_eq!(a.len(), n * n, "A is square");
+    // A 4ᵖ has the factor L 2ᵖ.
+    let power = exponent_of((0..n).map(|k| a[k + k * n].real_part())) / 2;
+    let scale_column = |a: &mut [T], j: usize, power| scale(&mut a[j + j * n..(j + 1) * n], power);
+    (0..n).for_each(|j| scale_column(a, j, -2 * power));
+    let info = of_ordinary(n, a);
+    let done = if info == 0 { n } else { info - 1 };
+    (0..n).for_each(|j| scale_column(a, j, if j < done { power } else { 2 * power }));
+    info
+}
+
+/// Computes L of a matrix whose products are in range.
+fn of_ordinary<T: Arithmetic>(n: usize, a: &mut [T]) -> usize {
     for j in 0..n {
         for i in j..n {
             // l_ij l_jj = a_ij − Σ_k l_ik l_jk*

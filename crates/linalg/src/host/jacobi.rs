@@ -4,12 +4,17 @@
 //! [`factor::batch`](crate::factor::batch). It takes pairs of columns in P. P. M. de Rijk's order, SIAM J.
 //! Sci. Stat. Comput. 10 (1989) 359: the longest column goes first.
 
+use super::elements::{exponent_in_double, scale};
+use lattice_solvers::range::{complex_times_power, larger, norm, part_size, times_power};
 use num_complex::Complex;
 
 type C64 = Complex<f64>;
 
 /// Most sweeps.
 const SWEEPS: usize = 60;
+
+/// Columns that are so many powers of two shorter than the largest element count as zero.
+const NEGLIGIBLE: i32 = 900;
 
 /// The factors of A = U Σ Vᴴ.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +29,7 @@ pub struct Svd {
 
 /// Computes the singular values of a matrix with columns of `rows` elements.
 ///
+/// A column that is 2⁻⁹⁰⁰ times as long as the largest element, or shorter, counts as zero.
 /// `None` if the sweeps do not suffice, which happens if an element is not finite.
 ///
 /// # Panics
@@ -31,6 +37,13 @@ pub struct Svd {
 pub fn decompose(rows: usize, a: &[C64]) -> Option<Svd> {
     let n = a.len().checked_div(rows).unwrap_or(0);
     assert!(n * rows == a.len() && n <= rows, "A consists of whole columns, at most as many as rows");
+    if !a.iter().all(|z| z.is_finite()) {
+        return None;
+    }
+    let power = exponent_in_double(a);
+    let mut a = a.to_vec();
+    scale(&mut a, -power);
+    let negligible = times_power(a.iter().map(|z| part_size(*z)).fold(0.0, larger), -NEGLIGIBLE);
     let mut x: Vec<Vec<C64>> = a.chunks(rows.max(1)).map(<[C64]>::to_vec).collect();
     let unit = |k: usize| (0..n).map(|i| f64::from(u8::from(i == k)).into()).collect();
     let mut v: Vec<Vec<C64>> = (0..n).map(unit).collect();
@@ -38,44 +51,71 @@ pub fn decompose(rows: usize, a: &[C64]) -> Option<Svd> {
     for _ in 0..SWEEPS {
         let mut rotations = 0;
         for p in 0..n {
-            let longest = (p..n).max_by(|&i, &j| norm2(&x[i]).total_cmp(&norm2(&x[j])))?;
+            // Without this the rounding of columns that depend on others would be rotated for ever.
+            x[p..]
+                .iter_mut()
+                .filter(|x| norm(x.iter().copied()) <= negligible)
+                .for_each(|x| x.fill(C64::ZERO));
+            let longest =
+                (p..n).max_by(|&i, &j| norm(x[i].iter().copied()).total_cmp(&norm(x[j].iter().copied())))?;
             x.swap(p, longest);
             v.swap(p, longest);
             for q in p + 1..n {
-                let product: C64 = x[p].iter().zip(&x[q]).map(|(p, q)| p.conj() * q).sum();
-                let (alpha, beta, size) = (norm2(&x[p]), norm2(&x[q]), product.norm());
-                if size <= tolerance * alpha.sqrt() * beta.sqrt() {
-                    continue;
-                }
+                let Some(Pair { zeta, phase }) = Pair::of(&x[p], &x[q], tolerance) else { continue };
                 rotations += 1;
-                let zeta = (beta - alpha) / (2.0 * size);
                 let t = 1.0_f64.copysign(zeta) / (zeta.abs() + zeta.hypot(1.0));
                 let c = 1.0 / (1.0 + t * t).sqrt();
                 for columns in [&mut x, &mut v] {
                     let (first, second) = columns.split_at_mut(q);
-                    rotate(&mut first[p], &mut second[0], c, c * t, (product / size).conj());
+                    rotate(&mut first[p], &mut second[0], c, c * t, phase.conj());
                 }
             }
         }
         if rotations == 0 {
-            let values: Vec<f64> = x.iter().map(|column| norm2(column).sqrt()).collect();
-            if values.iter().any(|value| !value.is_finite()) {
-                return None;
-            }
+            let values: Vec<f64> = x.iter().map(|column| norm(column.iter().copied())).collect();
             for (column, value) in x.iter_mut().zip(&values).filter(|(_, value)| **value > 0.0) {
                 column.iter_mut().for_each(|x| *x /= value);
             }
             for k in (0..n).filter(|&k| values[k] == 0.0) {
                 x[k] = orthogonal_to(&x, rows);
             }
+            let values = values.into_iter().map(|value| times_power(value, power)).collect();
             return Some(Svd { values, u: x.concat(), v: v.concat() });
         }
     }
     None
 }
 
-fn norm2(x: &[C64]) -> f64 {
-    x.iter().map(Complex::norm_sqr).sum()
+/// What the rotation of two columns p and q follows from.
+struct Pair {
+    /// (‖q‖² − ‖p‖²) / (2 |pᴴq|).
+    zeta: f64,
+    /// pᴴq / |pᴴq|.
+    phase: C64,
+}
+
+impl Pair {
+    /// Looks at two columns. `None` if they are orthogonal up to the tolerance.
+    ///
+    /// Each is taken in its own unit, so that squares of short ones are in range beside long ones.
+    fn of(p: &[C64], q: &[C64], tolerance: f64) -> Option<Self> {
+        let [of_p, of_q] = [p, q].map(exponent_in_double);
+        let in_unit = |x: &C64, power: i32| if power == 0 { *x } else { complex_times_power(*x, -power) };
+        let (p, q) = (p.iter().map(|x| in_unit(x, of_p)), q.iter().map(|x| in_unit(x, of_q)));
+        let product: C64 = p.clone().zip(q.clone()).map(|(p, q)| p.conj() * q).sum();
+        let [alpha, beta]: [f64; 2] = [p.map(|x| x.norm_sqr()).sum(), q.map(|x| x.norm_sqr()).sum()];
+        let size = product.norm();
+        if size <= tolerance * alpha.sqrt() * beta.sqrt() {
+            return None;
+        }
+        let apart = of_p - of_q;
+        let zeta = if apart == 0 {
+            (beta - alpha) / (2.0 * size)
+        } else {
+            times_power(beta / (2.0 * size), -apart) - times_power(alpha / (2.0 * size), apart)
+        };
+        Some(Self { zeta, phase: product / size })
+    }
 }
 
 /// Returns a vector of norm 1 that is orthogonal to columns, which are orthonormal or zero.
@@ -89,7 +129,7 @@ fn orthogonal_to(columns: &[Vec<C64>], rows: usize) -> Vec<C64> {
             let share: C64 = column.iter().zip(&x).map(|(u, x)| u.conj() * x).sum();
             x.iter_mut().zip(column).for_each(|(x, u)| *x -= share * u);
         }
-        let norm = norm2(&x).sqrt();
+        let norm = norm(x.iter().copied());
         x.iter_mut().for_each(|x| *x /= norm);
     }
     x
@@ -122,7 +162,9 @@ mod tests {
         assert_eq!(decompose(0, &[]).unwrap().values, [0.0; 0]);
         // A matrix of rank 1, whose U is completed.
         let u = decompose(2, &[0.0, 0.0, 3.0, 4.0].map(C64::from)).unwrap().u;
-        assert!((u[2] * 0.6 + u[3] * 0.8).norm() < 1e-15 && (norm2(&u[2..]) - 1.0).abs() < 1e-15);
+        assert!(
+            (u[2] * 0.6 + u[3] * 0.8).norm() < 1e-15 && (norm(u[2..].iter().copied()) - 1.0).abs() < 1e-15
+        );
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! The twin of [`factor::getrf`](crate::factor::getrf).
 
+use super::elements::divided;
 use super::level1::{Arithmetic, iamax};
 use std::ops::Div;
 
@@ -29,7 +30,7 @@ pub fn factorise<T: Arithmetic + Div<Output = T>>(rows: usize, a: &mut [T]) -> (
             continue;
         }
         for i in j + 1..rows {
-            let factor = a[i + j * rows] / a[j + j * rows];
+            let factor = divided(a[i + j * rows], a[j + j * rows]);
             a[i + j * rows] = factor;
             (j + 1..columns).for_each(|k| a[i + k * rows] = a[i + k * rows] - factor * a[j + k * rows]);
         }

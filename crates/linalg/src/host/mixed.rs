@@ -2,11 +2,16 @@
 //!
 //! The twin of [`factor::mixed_gesv`](crate::factor::mixed_gesv).
 
+use super::elements::{divided, scale};
 use super::level1::Arithmetic;
 use super::lu;
 use lattice_compute::scalar::Element;
+use lattice_solvers::range::{exponent_beyond, larger, part_size};
 use num_complex::Complex;
 use std::ops::Div;
+
+/// Largest exponent of elements that single precision takes as they are.
+const SAFE: i32 = 40;
 
 /// Most corrections before A is factorised in double precision.
 pub const MOST_STEPS: usize = 30;
@@ -37,6 +42,22 @@ where
     T::Narrow: Arithmetic + Div<Output = T::Narrow>,
 {
     assert_eq!((a.len(), b.len()), (n * n, n), "A is square, and b has its rows");
+    let power =
+        |x: &[T]| exponent_beyond(x.iter().map(|x| part_size(x.to_complex())).fold(0.0, larger), SAFE);
+    let (of_a, of_b) = (power(a), power(b));
+    let (mut a, mut b) = (a.to_vec(), b.to_vec());
+    scale(&mut a, -of_a);
+    scale(&mut b, -of_b);
+    let (mut x, steps) = solve_ordinary(n, &a, &b)?;
+    scale(&mut x, of_b - of_a);
+    Some((x, steps))
+}
+
+/// Solves a system whose numbers single precision has.
+fn solve_ordinary<T: Wide>(n: usize, a: &[T], b: &[T]) -> Option<(Vec<T>, usize)>
+where
+    T::Narrow: Arithmetic + Div<Output = T::Narrow>,
+{
     let wide = |x: T| x.to_complex();
     let mut factors: Vec<T::Narrow> = a.iter().map(|&x| T::Narrow::from_complex(wide(x))).collect();
     let (pivots, info) = lu::factorise(n, &mut factors);
@@ -44,9 +65,9 @@ where
         return None;
     }
     let sum_of_row = |i: usize| (0..n).map(|j| wide(a[i + j * n]).norm()).sum::<f64>();
-    let norm = (0..n).map(sum_of_row).fold(0.0, f64::max);
+    let norm = (0..n).map(sum_of_row).fold(0.0, larger);
     let size = |z: &Complex<f64>| z.re.abs() + z.im.abs();
-    let largest = |x: &[Complex<f64>]| x.iter().map(size).fold(0.0, f64::max);
+    let largest = |x: &[Complex<f64>]| x.iter().map(size).fold(0.0, larger);
     let (mut x, mut rest) = (vec![Complex::default(); n], b.iter().map(|&b| wide(b)).collect::<Vec<_>>());
     for steps in 0..=MOST_STEPS {
         let narrow = rest.iter().map(|&r| T::Narrow::from_complex(r)).collect();
@@ -69,7 +90,8 @@ fn substituted<N: Arithmetic + Div<Output = N>>(n: usize, lu: &[N], pivots: &[u3
         x[i] = (0..i).fold(x[i], |sum, k| sum - lu[i + k * n] * x[k]);
     }
     for i in (0..n).rev() {
-        x[i] = (i + 1..n).fold(x[i], |sum, k| sum - lu[i + k * n] * x[k]) / lu[i + i * n];
+        let rest = (i + 1..n).fold(x[i], |sum, k| sum - lu[i + k * n] * x[k]);
+        x[i] = divided(rest, lu[i + i * n]);
     }
     x
 }

@@ -3,6 +3,7 @@
 //! They work on ordinary memory and follow the mathematics as directly as possible.
 
 pub mod cholesky;
+mod elements;
 pub mod fft;
 pub mod gemm;
 pub mod jacobi;
@@ -11,6 +12,7 @@ pub mod level2;
 pub mod lu;
 pub mod mixed;
 pub mod qr;
+mod reflector;
 mod safe_squares;
 pub mod secular;
 pub mod sparse;

@@ -2,6 +2,8 @@
 //!
 //! The twin of [`factor::geqrf`](crate::factor::geqrf).
 
+use super::elements::{exponent_in_double, scale};
+use super::reflector::Reflector;
 use crate::op::Op;
 use lattice_compute::scalar::Element;
 use num_complex::Complex;
@@ -21,18 +23,15 @@ pub fn factorise<T: Element>(rows: usize, a: &mut [T]) -> Vec<T> {
     assert!(rows > 0 && a.len().is_multiple_of(rows), "A consists of whole columns");
     let columns = a.len() / rows;
     let mut wide: Vec<Complex<f64>> = a.iter().map(|x| x.to_complex()).collect();
+    let power = exponent_in_double(&wide);
+    scale(&mut wide, -power);
     let mut taus = Vec::new();
     for j in 0..rows.min(columns) {
-        let alpha = wide[j + j * rows];
-        let below: f64 = wide[j + 1 + j * rows..(j + 1) * rows].iter().map(Complex::norm_sqr).sum();
-        if below == 0.0 && alpha.im == 0.0 {
+        let Some(Reflector { v, tau, beta }) = Reflector::of(&wide[j + j * rows..(j + 1) * rows]) else {
             taus.push(T::default());
+            wide[j + 1 + j * rows..(j + 1) * rows].fill(Complex::default());
             continue;
-        }
-        let beta = -(alpha.norm_sqr() + below).sqrt().copysign(alpha.re);
-        let tau = (beta - alpha) / beta;
-        let mut v = vec![Complex::from(1.0); rows - j];
-        (1..rows - j).for_each(|i| v[i] = wide[j + i + j * rows] / (alpha - beta));
+        };
         for column in wide[j * rows..].chunks_mut(rows) {
             let product: Complex<f64> = v.iter().zip(&column[j..]).map(|(v, x)| v.conj() * x).sum();
             v.iter().zip(&mut column[j..]).for_each(|(v, x)| *x -= tau.conj() * product * v);
@@ -41,6 +40,8 @@ pub fn factorise<T: Element>(rows: usize, a: &mut [T]) -> Vec<T> {
         wide[j + 1 + j * rows..(j + 1) * rows].copy_from_slice(&v[1..]);
         taus.push(T::from_complex(tau));
     }
+    // Reflectors have no scale.
+    wide.chunks_mut(rows).enumerate().for_each(|(j, column)| scale(&mut column[..rows.min(j + 1)], power));
     a.iter_mut().zip(wide).for_each(|(a, wide)| *a = T::from_complex(wide));
     taus
 }

@@ -5,6 +5,8 @@
 //! D + ρ z zᵀ with d₀ < d₁ < … and ρ > 0 has one eigenvalue between each pair of neighbours, and one
 //! above. They are the roots of 1 + ρ Σ zᵢ²/(dᵢ − λ).
 
+use lattice_solvers::range::{exponent, larger, times_power};
+
 /// An eigenvalue as its distance from one of the poles, which keeps differences to poles accurate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Root {
@@ -46,6 +48,17 @@ struct Value {
 /// values and derivatives of both sums (J. R. Bunch, C. P. Nielsen and D. C. Sorensen, Numer. Math.
 /// 31 (1978) 31). An interval that holds the root is halved where the step leads out of it.
 pub fn root(d: &[f64], z2: &[f64], rho: f64, j: usize) -> Root {
+    let power = exponent(d.iter().map(|d| d.abs()).fold(rho, larger));
+    if power == 0 {
+        return root_of_ordinary(d, z2, rho, j);
+    }
+    let scaled: Vec<f64> = d.iter().map(|d| times_power(*d, -power)).collect();
+    let Root { pole, distance } = root_of_ordinary(&scaled, z2, times_power(rho, -power), j);
+    Root { pole, distance: times_power(distance, power) }
+}
+
+/// Returns a root where squares of differences of poles are in range.
+fn root_of_ordinary(d: &[f64], z2: &[f64], rho: f64, j: usize) -> Root {
     let k = d.len();
     let is_last = j + 1 == k;
     let total: f64 = z2.iter().sum();

@@ -2,6 +2,7 @@
 //!
 //! The functions are the twins of [`blas::triangular`](crate::triangular).
 
+use super::elements::divided;
 use super::level1::Arithmetic;
 use lattice_compute::scalar::Scalar;
 use rayon::prelude::*;
@@ -31,7 +32,7 @@ pub fn solve<T: Arithmetic + Div<Output = T>>(
             let i = if lower { step } else { rows - 1 - step };
             let known = if lower { 0..i } else { i + 1..rows };
             let rest = known.fold(column[i], |rest, j| rest - a(i, j) * column[j]);
-            column[i] = rest / a(i, i);
+            column[i] = divided(rest, a(i, i));
         }
     });
 }

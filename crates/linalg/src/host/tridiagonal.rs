@@ -2,7 +2,10 @@
 //!
 //! The twin of the kernels of [`factor::heevd`](crate::factor::heevd).
 
+use super::elements::{exponent_in_double, scale};
+use super::reflector::Reflector;
 use lattice_compute::scalar::Element;
+use lattice_solvers::range::times_power;
 use num_complex::Complex;
 
 /// A Hermitian matrix A = Q T Qᴴ that has become real and tridiagonal.
@@ -33,17 +36,17 @@ pub fn reduce<T: Element>(n: usize, a: &mut [T]) -> Tridiagonal<T> {
             (i, j) => a[j + i * n].to_complex().conj(),
         })
         .collect();
+    let power = exponent_in_double(&wide);
+    scale(&mut wide, -power);
     let (mut tau, mut beside) = (Vec::new(), Vec::new());
     for k in 0..n.saturating_sub(1) {
-        let alpha = wide[k + 1 + k * n];
-        let below: f64 = wide[k + 2 + k * n..(k + 1) * n].iter().map(Complex::norm_sqr).sum();
+        let column = &wide[k + 1 + k * n..(k + 1) * n];
         let mut v = vec![Complex::default(); n];
         v[k + 1] = 1.0.into();
-        let (mut beta, mut factor) = (alpha.re, Complex::default());
-        if below + alpha.im * alpha.im > 0.0 {
-            beta = -(alpha.norm_sqr() + below).sqrt().copysign(alpha.re);
-            factor = (beta - alpha) / beta;
-            (k + 2..n).for_each(|i| v[i] = wide[i + k * n] / (alpha - beta));
+        let (mut beta, mut factor) = (column[0].re, Complex::default());
+        if let Some(reflector) = Reflector::of(column) {
+            (beta, factor) = (reflector.beta, reflector.tau);
+            v[k + 1..].copy_from_slice(&reflector.v);
         }
         // Hᴴ A H, the rows and then the columns.
         for j in k..n {
@@ -55,10 +58,10 @@ pub fn reduce<T: Element>(n: usize, a: &mut [T]) -> Tridiagonal<T> {
             (k + 1..n).for_each(|j| wide[i + j * n] -= factor * product * v[j].conj());
         }
         (k + 2..n).for_each(|i| a[i + k * n] = T::from_complex(v[i]));
-        beside.push(beta);
+        beside.push(times_power(beta, power));
         tau.push(T::from_complex(factor));
     }
-    Tridiagonal { diagonal: (0..n).map(|k| wide[k + k * n].re).collect(), beside, tau }
+    Tridiagonal { diagonal: (0..n).map(|k| times_power(wide[k + k * n].re, power)).collect(), beside, tau }
 }
 
 #[cfg(test)]

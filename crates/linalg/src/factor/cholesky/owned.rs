@@ -4,7 +4,7 @@ use super::{inverse_of_lower, potrf, potrs};
 use crate::block::Block;
 use crate::completion::Completion;
 use crate::error::{BlasError, BlasResult};
-use crate::factor::condition::inverse_norm1;
+use crate::factor::condition::condition;
 use crate::factor::info::Info;
 use crate::factor::{ColumnSums, check_right_side, diagonal};
 use crate::gemm::multiply_blocks;
@@ -180,14 +180,13 @@ impl<T: Element> Cholesky<T> {
     pub fn condition(&self) -> BlasResult<f64> {
         self.check()?;
         let layout = MatrixLayout::column_major(self.rows(), 1);
-        let inverse = inverse_norm1(self.rows(), |_, x| {
+        condition(self.rows(), self.sums.largest()?, |_, x| {
             let elements: Vec<T> = x.iter().map(|&x| T::from_complex(x)).collect();
             let mut buffer = Buffer::from_slice(self.device(), &elements)?;
             self.solve(MatMut::new(&mut buffer, layout)?)?;
             x.iter_mut().zip(buffer.to_vec()?).for_each(|(x, found)| *x = found.to_complex());
             Ok(())
-        })?;
-        Ok(self.sums.largest()? * inverse)
+        })
     }
 
     fn check_result(&self, operation: &'static str, to: &MatMut<'_, T>) -> BlasResult<()> {

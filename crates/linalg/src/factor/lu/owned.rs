@@ -5,7 +5,7 @@ use super::{getrf, getrs};
 use crate::block::Block;
 use crate::completion::Completion;
 use crate::error::{BlasError, BlasResult};
-use crate::factor::condition::{Which, inverse_norm1};
+use crate::factor::condition::{Which, condition};
 use crate::factor::info::Info;
 use crate::factor::{ColumnSums, check_right_side, diagonal};
 use crate::level2::check_single;
@@ -215,15 +215,14 @@ impl<T: Element> Lu<T> {
     pub fn condition(&self) -> BlasResult<f64> {
         self.check()?;
         let layout = MatrixLayout::column_major(self.rows(), 1);
-        let inverse = inverse_norm1(self.rows(), |which, x| {
+        condition(self.rows(), self.sums.largest()?, |which, x| {
             let elements: Vec<T> = x.iter().map(|&x| T::from_complex(x)).collect();
             let mut buffer = Buffer::from_slice(self.device(), &elements)?;
             let op = if which == Which::Plain { Op::N } else { Op::C };
             self.solve(op, MatMut::new(&mut buffer, layout)?)?;
             x.iter_mut().zip(buffer.to_vec()?).for_each(|(x, found)| *x = found.to_complex());
             Ok(())
-        })?;
-        Ok(self.sums.largest()? * inverse)
+        })
     }
 
     fn check_result(&self, operation: &'static str, to: &MatMut<'_, T>) -> BlasResult<()> {

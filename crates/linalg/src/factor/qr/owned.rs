@@ -7,7 +7,7 @@ use crate::block::Block;
 use crate::completion::Completion;
 use crate::error::{BlasError, BlasResult};
 use crate::factor::ColumnSums;
-use crate::factor::condition::{Which, inverse_norm1};
+use crate::factor::condition::{Which, condition};
 use crate::factor::info::{Info, Word};
 use crate::level2::{check_device, check_extent, check_single};
 use crate::level3::{Diagonal, Side, Triangle};
@@ -209,7 +209,7 @@ impl<T: Element> Qr<T> {
         self.check()?;
         let (n, leading) = (self.columns(), self.rows().max(1));
         let square = MatRef::new(&self.factors, MatrixLayout::column_major(n, n).leading_dimension(leading))?;
-        let inverse = inverse_norm1(n, |which, x| {
+        condition(n, self.sums.largest()?, |which, x| {
             let elements: Vec<T> = x.iter().map(|&x| T::from_complex(x)).collect();
             let mut buffer = Buffer::from_slice(self.device(), &elements)?;
             let op = if which == Which::Plain { Op::N } else { Op::C };
@@ -217,8 +217,7 @@ impl<T: Element> Qr<T> {
             trsm(Side::Left, Triangle::Upper, op, Diagonal::Stored, 1, square, column)?;
             x.iter_mut().zip(buffer.to_vec()?).for_each(|(x, found)| *x = found.to_complex());
             Ok(())
-        })?;
-        Ok(self.sums.largest()? * inverse)
+        })
     }
 
     fn check_result(&self, operation: &'static str, to: &MatMut<'_, T>) -> BlasResult<()> {
