@@ -10,6 +10,11 @@ use num_complex::Complex64;
 /// eigenvalues then take many steps, and the others few.
 const STEPS: usize = 30;
 
+/// Steps after which elements that are rounding beside the largest one count as zero.
+///
+/// Matrices of small rank have a part that is nothing but rounding. Its elements become smaller without end.
+const STEPS_TO_LAST_DIGITS: usize = 8;
+
 /// The eigenvalues of a Hermitian matrix with its eigenvectors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HermitianEigen {
@@ -169,7 +174,9 @@ pub fn tridiagonal_eigen(
     if let Some(last) = e.get_mut(n.wrapping_sub(1)) {
         *last = 0.0;
     }
-    let power = exponent(d.iter().chain(&e[..n]).map(|x| x.abs()).fold(0.0, larger));
+    let largest = d.iter().chain(&e[..n]).map(|x| x.abs()).fold(0.0, larger);
+    let power = exponent(largest);
+    let rounding = f64::EPSILON * times_power(largest, -power);
     d.iter_mut().chain(&mut e[..n]).for_each(|x| *x = times_power(*x, -power));
     let mut steps = 0;
     for l in 0..n {
@@ -180,6 +187,7 @@ pub fn tridiagonal_eigen(
                 k + 1 == n
                     || e[k].abs() <= f64::EPSILON * d[k].abs().sqrt() * d[k + 1].abs().sqrt()
                     || e[k].abs() < f64::MIN_POSITIVE
+                    || (steps > STEPS_TO_LAST_DIGITS * n && e[k].abs() <= rounding)
             };
             let m = (l..n).find(negligible).unwrap_or(n - 1);
             if m == l {
@@ -350,6 +358,24 @@ mod tests {
         tridiagonal_eigen(&mut values, &mut tiny, &mut []).unwrap();
         tridiagonal_eigen(&mut expected, &mut vec![1.0; n as usize], &mut []).unwrap();
         assert!(values.iter().zip(&expected).all(|(x, y)| (1e200 * x - y).abs() < 1e-12 * f64::from(n)));
+    }
+
+    #[test]
+    fn matrices_of_small_rank_have_eigenvalues() {
+        for n in [2, 7, 24, 33, 60] {
+            for (element, rank) in [(1.0, 1), (0.1, 1), (1e-300, 1), (0.0, 0)] {
+                let a = SquareMatrix::from_fn(n, |_, _| element.into());
+                for values in [a.hermitian_eigen().unwrap().values, a.hermitian_eigenvalues().unwrap()] {
+                    let size = n as f64 * element;
+                    let zeros = &values[..n - rank];
+                    assert!(zeros.iter().all(|value| value.abs() <= 1e-14 * size), "{n}: {values:?}");
+                    assert!((values[n - 1] - size).abs() <= 1e-14 * size, "{n}: {values:?}");
+                }
+            }
+            let sums = check(&SquareMatrix::from_fn(n, |i, j| ((i + j) as f64).into()));
+            let others = sums.iter().filter(|value| value.abs() > 1e-12 * sums[n - 1]).count();
+            assert_eq!(others, 2, "{n}: {sums:?}");
+        }
     }
 
     #[test]
