@@ -34,6 +34,7 @@ impl Wide for Complex<f64> {
 ///
 /// `a` has `n` columns of `n` elements. The result is `None` if the factorisation in single precision
 /// fails, or if the residual is too large after all corrections.
+/// Numbers far from 1 are multiplied by powers of two first.
 ///
 /// # Panics
 /// If `a` has not n² elements, or `b` not n.
