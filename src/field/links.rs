@@ -9,6 +9,7 @@ use crate::host::{
     unitarity,
 };
 use crate::scalar::{Storage, StoragePrecision};
+use lattice_solvers::range::larger;
 use num_complex::Complex;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -232,9 +233,9 @@ fn check_size(configuration: &GaugeConfiguration, boundary: Boundary) -> Result<
     let links = (0..NDIM * configuration.dims().volume()).into_par_iter();
     let size = |k: usize| {
         let elements = link_with_phase::<f64>(configuration, boundary, k / NDIM, k % NDIM).0;
-        elements.as_flattened().iter().flat_map(|z| [z.re.abs(), z.im.abs()]).fold(0.0, f64::max)
+        elements.as_flattened().iter().flat_map(|z| [z.re.abs(), z.im.abs()]).fold(0.0, larger)
     };
-    let found = links.map(size).reduce(|| 0.0, f64::max);
+    let found = links.map(size).reduce(|| 0.0, larger);
     if found <= 1.0 + 1e-4 { Ok(()) } else { Err(LatticeError::LinkTooLarge { found }) }
 }
 

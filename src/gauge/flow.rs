@@ -13,6 +13,7 @@ use super::staples::{rectangle_staple_sum, staple_sum};
 use crate::device::{Device, DeviceError, Team};
 use crate::geometry::NDIM;
 use crate::host::{GaugeConfiguration, LinksOfSites, Matrix3, NoRoom};
+use lattice_solvers::range::larger;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::fmt;
@@ -444,7 +445,7 @@ impl FlowingLinks {
             let other = of_second_order[k].exponential() * before.links()[k];
             self.links.links()[k].max_difference(&other)
         };
-        (0..of_second_order.len()).into_par_iter().map(difference).reduce(|| 0.0, f64::max)
+        (0..of_second_order.len()).into_par_iter().map(difference).reduce(|| 0.0, larger)
     }
 
     /// Takes back the last step whose error is known.

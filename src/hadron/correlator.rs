@@ -30,7 +30,7 @@ pub fn effective_mass(correlator: &[f64]) -> Vec<Option<f64>> {
         .map(|n| {
             let ahead = correlator[(n + 1) % extent];
             let behind = correlator[(n + extent - 1) % extent];
-            let cosh = (ahead + behind) / (2.0 * correlator[n]);
+            let cosh = (0.5 * ahead + 0.5 * behind) / correlator[n];
             (n > 0 && cosh >= 1.0 && cosh.is_finite()).then(|| cosh.acosh())
         })
         .collect()

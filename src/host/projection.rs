@@ -5,6 +5,7 @@ use super::matrix3::Matrix3;
 use super::search::first_index;
 use crate::device::reserve;
 use crate::geometry::{Dims, NDIM};
+use lattice_solvers::range::larger;
 use num_complex::Complex64;
 use rayon::prelude::*;
 
@@ -59,7 +60,7 @@ impl GaugeConfiguration {
             return Err(ProjectionError::Singular { site, direction });
         }
         let change = |index: usize| links[index].max_difference(&link(index));
-        let largest = (0..count).into_par_iter().map(change).reduce(|| 0.0, f64::max);
+        let largest = (0..count).into_par_iter().map(change).reduce(|| 0.0, larger);
         Ok((Self::new(self.dims(), Links::Double(links)), largest))
     }
 }

@@ -10,6 +10,7 @@ use crate::geometry::LatticeError;
 use crate::modes::{DiracModes, ModesError, ModesFileError, ModesParams};
 use crate::operator::{Dirac, System};
 use crate::solve::{Checkpoints, Preconditioning};
+use lattice_solvers::range::larger;
 use lattice_solvers::{Failure, LanczosLook, Wish};
 use std::cell::RefCell;
 use std::path::Path;
@@ -75,7 +76,7 @@ impl<'a> Deflating<'a> {
             file,
             applications,
             seconds: time.as_secs_f64(),
-            largest_residual: modes.residuals().into_iter().fold(0.0, f64::max),
+            largest_residual: modes.residuals().into_iter().fold(0.0, larger),
         };
         callbacks.modes(&ModesNews::Ready(&outcome));
         self.ready = Some((number, modes, outcome));

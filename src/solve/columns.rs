@@ -155,7 +155,9 @@ fn solve_block(
         set_true_residuals(&mut residuals, &left);
         let true_residual = largest(&left);
         info.residual.true_residual = true_residual;
-        if failure.is_none() && true_residual > params.tol {
+        // Written so that a NaN is not small enough.
+        let small_enough = true_residual <= params.tol;
+        if failure.is_none() && !small_enough {
             failure = Some(Failure::OutOfRange { true_residual });
         }
     }

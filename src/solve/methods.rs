@@ -156,7 +156,9 @@ fn solve_by(
     let left = scaled.restore(&mut x, |x| residual_of.of_columns(x))?;
     if let Some(true_residual) = left.as_deref().map(largest) {
         info.residual.true_residual = true_residual;
-        if failure.is_none() && true_residual > plan.stopping.tolerance {
+        // Written so that a NaN is not small enough.
+        let small_enough = true_residual <= plan.stopping.tolerance;
+        if failure.is_none() && !small_enough {
             failure = Some(Failure::OutOfRange { true_residual });
         }
     }

@@ -109,7 +109,12 @@ fn solve(
     match solve_ordinary(dirac, &scaled.b, shifts, params, watch) {
         Ok((mut all, info)) => {
             let left = restore(dirac, &scaled, &mut all)?;
-            match left.filter(|&true_residual| true_residual > params.tol) {
+            // Written so that a NaN is not small enough.
+            let is_large = |true_residual: &f64| {
+                let small_enough = *true_residual <= params.tol;
+                !small_enough
+            };
+            match left.filter(is_large) {
                 None => Ok((all, info)),
                 Some(true_residual) => {
                     let failure = Failure::OutOfRange { true_residual };

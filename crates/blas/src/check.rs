@@ -114,7 +114,10 @@ impl Kept {
         let pair = [self.outcome, expected.wide()];
         // A sum may have lost half of its digits by cancellation.
         let of_outcome = ratio([pair].into_iter(), Compared::Values, 1.0, R::EPSILON.sqrt());
-        self.comparisons.into_iter().map(|comparison| comparison()).fold(of_outcome, f64::max)
+        self.comparisons
+            .into_iter()
+            .map(|comparison| comparison())
+            .fold(of_outcome, |most, x| if x > most || x.is_nan() { x } else { most })
     }
 }
 
@@ -148,7 +151,9 @@ impl Checked {
     pub fn found(&self, name: &str, difference: f64) {
         self.compared.fetch_add(1, Ordering::Relaxed);
         self.largest.fetch_max(difference.to_bits(), Ordering::Relaxed);
-        if difference > MOST {
+        // Written so that a NaN is not small.
+        let small = difference <= MOST;
+        if !small {
             eprintln!(
                 "lattice-cl-blas: warning: {name}: the device's result is {difference:.1e} times n ε from that of the \
                  next library; expect it only of solutions with ill-conditioned matrices"
