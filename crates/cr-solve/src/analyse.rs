@@ -9,6 +9,7 @@ use super::plot;
 use super::report::{Report, Table, align_right, plain_table, scientific};
 use lattice_cl::hadron::effective_mass;
 use lattice_cl::io;
+use lattice_solvers::range::{exponent, larger, times_power};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -263,9 +264,12 @@ impl Averaged {
 fn mean(samples: &[Vec<f64>], left_out: Option<usize>) -> Vec<f64> {
     let taken: Vec<&Vec<f64>> =
         samples.iter().enumerate().filter(|(k, _)| Some(*k) != left_out).map(|(_, sample)| sample).collect();
-    (0..samples[0].len())
-        .map(|n| taken.iter().map(|sample| sample[n]).sum::<f64>() / taken.len() as f64)
-        .collect()
+    let mean = |n: usize| {
+        let power = exponent(taken.iter().map(|sample| sample[n].abs()).fold(0.0, larger));
+        let sum: f64 = taken.iter().map(|sample| times_power(sample[n], -power)).sum();
+        times_power(sum / taken.len() as f64, power)
+    };
+    (0..samples[0].len()).map(mean).collect()
 }
 
 /// Returns the jackknife error of estimates that each leave out one of N samples.
@@ -277,9 +281,12 @@ fn jackknife(estimates: &[Option<f64>]) -> Option<f64> {
     if estimates.len() < 2 {
         return None;
     }
+    // In a unit in which squares are in range.
+    let power = exponent(estimates.iter().map(|estimate| estimate.abs()).fold(0.0, larger));
+    let estimates: Vec<f64> = estimates.iter().map(|estimate| times_power(*estimate, -power)).collect();
     let mean = estimates.iter().sum::<f64>() / count;
     let squares: f64 = estimates.iter().map(|estimate| (estimate - mean).powi(2)).sum();
-    Some(((count - 1.0) / count * squares).sqrt())
+    Some(times_power(((count - 1.0) / count * squares).sqrt(), power))
 }
 
 fn text(outcome: &Analysis) -> String {
@@ -322,6 +329,24 @@ mod tests {
         assert_eq!(value, Some(3.5));
         assert!((error.unwrap() - (21.0f64 / 12.0).sqrt()).abs() < 1e-14);
         assert_eq!(Averaged::new("a", &samples[..1], MassForm::Log).correlator[0].error, None);
+    }
+
+    #[test]
+    fn errors_and_masses_have_the_scale_of_their_correlators() {
+        let samples = [[3.0, 2.0, 1.4, 1.2], [3.2, 2.1, 1.3, 1.1], [2.9, 2.2, 1.5, 1.3]];
+        let scaled = |power| samples.map(|sample| sample.map(|x| times_power(x, power)).to_vec());
+        for form in [MassForm::Cosh, MassForm::Log] {
+            let expected = Averaged::new("a", &scaled(0), form);
+            for power in [-1000, -660, -300, 300, 660, 1000, 1022] {
+                let found = Averaged::new("a", &scaled(power), form);
+                assert_eq!(found.effective_mass, expected.effective_mass, "{power}");
+                for (found, expected) in found.correlator.iter().zip(&expected.correlator) {
+                    let of_unit = |x: Option<f64>| x.map(|x| times_power(x, -power));
+                    assert_eq!(of_unit(found.value), expected.value, "{power}");
+                    assert_eq!(of_unit(found.error), expected.error, "{power}");
+                }
+            }
+        }
     }
 
     #[test]

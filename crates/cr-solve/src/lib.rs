@@ -16,6 +16,7 @@ pub mod equation;
 pub mod extents;
 pub mod failure;
 mod fingerprint;
+mod finite;
 pub mod fix;
 pub mod flow;
 mod gave_up;

@@ -2,6 +2,7 @@
 
 use super::Common;
 use super::failure::{Failure, Status};
+use super::finite::expect_finite;
 use super::outputs::{check_plot, drawn};
 use super::plot::{self, Slice};
 use super::report::{Report, Table, scientific};
@@ -12,6 +13,8 @@ use lattice_cl::scalar::Precision;
 use lattice_poisson::{
     Boundary, Cell, Cutoff, MeshOrder, Options, Plan, PoissonError, Solution, Tensor, Units, reorder,
 };
+use lattice_solvers::range::{exponent, larger, times_power};
+use num_complex::Complex64;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -249,6 +252,8 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     )?;
     let setup = began.elapsed().as_secs_f64();
     let solution = plan.solve(&file.values)?;
+    let numbers = solution.potential.iter().copied().chain([solution.energy, solution.charge]);
+    expect_finite("the potential with its energy and charge", numbers.map(Complex64::from))?;
     if arguments.boundary == BoundaryName::Periodic && solution.charge.abs() > NEUTRAL {
         warnings.push(format!(
             "the net charge {:.6e} e is neutralised by a uniform background; the dipole depends on where the cell begins",
@@ -447,12 +452,19 @@ fn middle_slice(arguments: &Arguments, file: &MeshFile, cell: [[f64; 3]; 3], pot
     }
 }
 
+/// Returns the root of the mean square, in a unit in which squares are in range.
+fn rms(values: &[f64]) -> f64 {
+    let power = exponent(values.iter().map(|value| value.abs()).fold(0.0, larger));
+    let squares: f64 = values.iter().map(|value| times_power(*value, -power).powi(2)).sum();
+    times_power((squares / values.len() as f64).sqrt(), power)
+}
+
 fn summary(solution: &Solution) -> PotentialSummary {
     let values = &solution.potential;
     PotentialSummary {
         minimum: values.iter().copied().fold(f64::INFINITY, f64::min),
         maximum: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-        rms: (values.iter().map(|value| value * value).sum::<f64>() / values.len() as f64).sqrt(),
+        rms: rms(values),
     }
 }
 
@@ -492,8 +504,8 @@ impl Arguments {
     fn verified(&self, name: &str, expected: &[f64], found: &[f64]) -> Verification {
         let largest = expected.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
         let apart = expected.iter().zip(found).map(|(a, b)| (a - b).abs());
-        // An expected value that is none makes the largest difference none, which is no success.
-        let apart = apart.fold(0.0, |most: f64, x| if x.is_nan() { x } else { most.max(x) });
+        // A value that is none makes the largest difference none, which is no success.
+        let apart = apart.fold(0.0, larger);
         let difference = if largest > 0.0 { apart / largest } else { apart };
         let single = self.precision == PrecisionName::Single;
         let tolerance = self.tolerance.unwrap_or(if single { 1e-5 } else { 1e-10 });

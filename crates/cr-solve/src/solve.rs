@@ -5,6 +5,7 @@ use super::arguments::{Overwriting, Precision};
 use super::checkpoint::Checkpointing;
 use super::dense::{self, Factors};
 use super::failure::{Failure, Status};
+use super::finite::expect_finite;
 use super::interrupt::Interrupt;
 use super::matrix_source::{AnyVectors, Matrix};
 use super::memory::Need;
@@ -437,6 +438,9 @@ impl Job<'_> {
         let larger = |a: &&Solved<T>, b: &&Solved<T>| a.true_residual.total_cmp(&b.true_residual);
         let worst = solved.iter().max_by(larger).expect("there is a right-hand side");
         let began = Instant::now();
+        for solved in &solved {
+            expect_finite("the solution", solved.x.iter().map(|x| x.to_complex()))?;
+        }
         if let Some(path) = &self.arguments.output {
             let best = &worst.attempts[worst.best];
             let comment = format!(

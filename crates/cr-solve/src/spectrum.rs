@@ -19,6 +19,7 @@ use lattice_cl::job::{
     Direction, HadronTable, Job, MixedHadrons, NamedHadronOutcome, Outputs, PropagatorOutcome, SolveOutcome,
     Solver, SourceEntry, Task,
 };
+use lattice_solvers::range::larger;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -263,7 +264,7 @@ impl Found {
         table.line("solver", self.equation.solver_text(solver));
         self.equation.deflation(table);
         let iterations: usize = self.solves.iter().map(|solve| solve.iterations).sum();
-        let worst = self.solves.iter().map(|solve| solve.residual.true_residual()).fold(0.0, f64::max);
+        let worst = self.solves.iter().map(|solve| solve.residual.true_residual()).fold(0.0, larger);
         let solves = match (solver, &self.solves[..]) {
             (Solver::BlockCg, [first, ..]) => {
                 format!("{} at once with {} iterations", self.solves.len(), first.iterations)

@@ -148,6 +148,64 @@ fn methods_and_precisions_are_chosen() {
 }
 
 #[test]
+fn solutions_on_the_host_have_the_scale_of_their_matrix() {
+    let folder = tempfile::tempdir().unwrap();
+    for complex in [false, true] {
+        write(&folder, "b.npy", N, 1, |i, j| number(i + 50, j, complex));
+        for (line, columns) in [
+            ("solve a.npy --method lu", N),
+            ("solve a.npy --method qr", N),
+            ("solve a.npy --method cholesky", N),
+            ("least-squares a.npy", N - 20),
+        ] {
+            let solution = |scale: f64| {
+                write(&folder, "a.npy", N, columns, |i, j| positive(i, j, complex) * scale);
+                let result = json(&folder, &format!("{line} --rhs b.npy -o x.npy --force"));
+                assert_eq!(result["converged"], true, "{line} {scale:e}: {result}");
+                let residual = &result["residual"];
+                if columns == N {
+                    assert!(residual["true"].as_f64().unwrap() < 1e-13, "{line} {scale:e}: {result}");
+                } else {
+                    assert!(residual["normal"].as_f64().unwrap() < 1e-13, "{line} {scale:e}: {result}");
+                }
+                let x = read(&folder, "x.npy");
+                (0..columns).map(|k| x.at(k, 0) * scale).collect::<Vec<Complex64>>()
+            };
+            let expected = solution(1.0);
+            for scale in [1e-300, 1e-200, 1e-160, 1e154, 1e200, 1e300] {
+                let found = solution(scale);
+                let apart = |(a, b): (&Complex64, &Complex64)| (a - b).norm();
+                assert!(found.iter().zip(&expected).map(apart).all(|x| x < 1e-13), "{line} {scale:e}");
+            }
+        }
+    }
+    // A solution beyond all numbers is no result.
+    write(&folder, "a.npy", 2, 2, |i, j| (f64::from(u8::from(i == j)) * 1e-300).into());
+    write(&folder, "b.npy", 2, 1, |i, _| (i as f64 * 1e300).into());
+    let words = ["number 1 of the solution", "infinite", "power of ten"];
+    for line in ["solve a.npy --method lu", "solve a.npy --method cg", "least-squares a.npy"] {
+        run(&folder, &format!("{line} --rhs b.npy -o none.npy"), 1, &words);
+        assert!(!folder.path().join("none.npy").exists(), "{line}");
+    }
+}
+
+#[test]
+fn least_squares_tell_what_measures_them() {
+    let folder = tempfile::tempdir().unwrap();
+    write(&folder, "a.npy", 3, 2, |i, j| [[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]][i][j].into());
+    for (name, last, is_exact) in [("line.npy", 5.0, true), ("bent.npy", 9.0, false)] {
+        write(&folder, name, 3, 1, |i, _| [1.0, 3.0, last][i].into());
+        let text = run(&folder, &format!("least-squares a.npy --rhs {name}"), 0, &[]);
+        assert_eq!(text.contains("backward error"), is_exact, "{text}");
+        assert!(text.contains("normal residual"), "{text}");
+        let residual = json(&folder, &format!("least-squares a.npy --rhs {name}"))["residual"].clone();
+        assert_eq!(residual["backward_error"].is_f64(), is_exact, "{residual}");
+        let normal = residual["normal"].as_f64().unwrap();
+        assert!(if is_exact { normal == 0.0 } else { normal < 1e-14 }, "{residual}");
+    }
+}
+
+#[test]
 fn least_squares_have_a_residual_orthogonal_to_the_columns() {
     let folder = tempfile::tempdir().unwrap();
     for complex in [false, true] {
@@ -165,6 +223,7 @@ fn least_squares_have_a_residual_orthogonal_to_the_columns() {
                 assert_eq!(result["rank"], if knows { columns.into() } else { Value::Null });
                 let x = read(&folder, "x.npy");
                 assert_eq!((x.rows, x.columns), (columns, 2));
+                assert_eq!(residual["backward_error"].is_null(), rows > columns, "{line}: {result}");
                 if rows > columns {
                     assert!(residual["true"].as_f64().unwrap() > 0.01, "{line}: {result}");
                     assert!(residual["normal"].as_f64().unwrap() < 1e-13, "{line}: {result}");

@@ -136,6 +136,74 @@ fn singular_values_and_their_vectors_are_those_of_the_file() {
 }
 
 #[test]
+fn values_on_the_host_have_the_scale_of_their_matrix() {
+    let folder = tempfile::tempdir().unwrap();
+    let n = 12;
+    let real = hermitian(n).iter().map(|z| (z.re + z.im.abs()).into()).collect();
+    for (elements, line) in [
+        (hermitian(n), "eigen a.npy --vectors v.npy"),
+        (real, "eigen a.npy --vectors v.npy"),
+        (hermitian(n)[..6 * n].to_vec(), "svd a.npy --u u.npy --vt vt.npy"),
+    ] {
+        let scaled = |scale: f64| {
+            let elements = elements.iter().map(|z| z * scale).collect::<Vec<Complex64>>();
+            let rows = elements.len() / n;
+            let is_real = elements.iter().all(|z| z.im == 0.0);
+            let all = if is_real {
+                MatrixElements::Real(elements.iter().map(|z| z.re).collect())
+            } else {
+                MatrixElements::Complex(elements)
+            };
+            write(&folder, "a.npy", [rows, n], all);
+            json(&folder, &format!("{line} --force --device host"))
+        };
+        let expected = values(&scaled(1.0));
+        let largest = expected.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
+        for scale in [1e-310, 1e-300, 1e-170, 1e-155, 1e154, 1e160, 1e300, 1e307] {
+            let result = scaled(scale);
+            for ratio in ["residual", "orthogonality"] {
+                assert!(result[ratio].as_f64().unwrap() < 10.0, "{line} {scale:e}: {result}");
+            }
+            for (found, expected) in values(&result).iter().zip(&expected) {
+                let found = found / scale;
+                assert!((found - expected).abs() < 1e-12 * largest, "{line} {scale:e}: {found} {expected}");
+            }
+        }
+    }
+}
+
+#[test]
+fn matrices_of_small_rank_have_values_on_the_host() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, shape, elements, rank) in [
+        ("ones", [6, 21], vec![1.0; 126], 1),
+        ("tall ones", [40, 30], vec![1.0; 1200], 1),
+        ("zeros", [3, 4], vec![0.0; 12], 0),
+        ("a row", [1, 5], (0..5).map(f64::from).collect(), 1),
+        ("a column", [5, 1], (0..5).map(f64::from).collect(), 1),
+        ("sums", [7, 5], (0..35).map(|k| f64::from(k / 5 + k % 5)).collect(), 2),
+        ("the smallest numbers", [3, 3], vec![5e-324; 9], 1),
+    ] {
+        write(&folder, "a.npy", shape, MatrixElements::Real(elements));
+        let result = json(&folder, "svd a.npy --u u.npy --vt vt.npy --force --device host");
+        assert_eq!(result["rank"], rank, "{name}: {result}");
+        for ratio in ["residual", "orthogonality"] {
+            assert!(result[ratio].as_f64().unwrap() < 30.0, "{name}: {result}");
+        }
+        if shape[0] == shape[1] {
+            let result = json(&folder, "eigen a.npy --vectors v.npy --force --device host");
+            assert!(result["orthogonality"].as_f64().unwrap() < 30.0, "{name}: {result}");
+        }
+    }
+    // Values beyond all numbers are no result.
+    write(&folder, "a.npy", [2, 2], MatrixElements::Real(vec![1.7e308; 4]));
+    for line in ["svd a.npy --u none.npy", "eigen a.npy --vectors none.npy"] {
+        assert_refused(&folder, &format!("{line} --device host"), 1, &["values", "infinite", "power of ten"]);
+        assert!(!folder.path().join("none.npy").exists(), "{line}");
+    }
+}
+
+#[test]
 fn other_matrices_are_refused_with_the_reason() {
     let folder = tempfile::tempdir().unwrap();
     let real = |numbers: &[f64]| MatrixElements::Real(numbers.to_vec());

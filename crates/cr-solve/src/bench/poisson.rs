@@ -9,6 +9,7 @@ use crate::precisions;
 use lattice_cl::device::{Buffer, Device, DeviceKind, PinnedBuffer, Team};
 use lattice_cl::scalar::{Precision, Real};
 use lattice_poisson::{Boundary, Cell, Options, Plan, PoissonError, Solution};
+use lattice_solvers::range::larger;
 use std::time::{Duration, Instant};
 
 /// Transfers of which the median is taken.
@@ -130,7 +131,7 @@ fn check(
     let allowed = if precision == Precision::Single { 1e-5 } else { 1e-11 };
     let largest = expected.potential.iter().fold(0.0, |largest: f64, v| largest.max(v.abs()));
     let pairs = found.potential.iter().zip(&expected.potential);
-    let apart = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max) / largest;
+    let apart = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, larger) / largest;
     let energy = (found.energy / expected.energy - 1.0).abs();
     if apart <= allowed && energy <= allowed {
         return Ok(());

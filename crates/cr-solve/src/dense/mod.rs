@@ -11,6 +11,7 @@ use crate::Common;
 use crate::arguments::Overwriting;
 use crate::checkpoint::{Checkpointing, Factoring, Identity};
 use crate::failure::{Failure, Status};
+use crate::finite::expect_finite;
 use crate::interrupt::Interrupt;
 use crate::memory::Need;
 use crate::outputs::check_files;
@@ -29,6 +30,7 @@ use lattice_cl::scalar::Precision;
 use num_complex::Complex64;
 use residual::Residual;
 use serde::Serialize;
+use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
 
@@ -82,7 +84,10 @@ struct DenseResult {
     precision: Precision,
     factor_precision: Precision,
     right_hand_sides: usize,
-    /// `true` for a square matrix if the tolerance is met, for another one if A is of full rank.
+    /// `true` if the measure of the solution is at most the tolerance.
+    ///
+    /// The measure of a square matrix is the residual. That of more equations than unknowns is the residual of
+    /// the normal equations, and that of fewer is the backward error.
     converged: bool,
     residual: Residual,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -356,15 +361,26 @@ impl Job<'_> {
             }));
         };
         let Solution { x, condition, refinement } = solution;
-        if let Some(condition) = condition.filter(|&condition| condition > ILL_CONDITIONED) {
+        // Written so that a NaN is not well conditioned.
+        let is_ill = |condition: &f64| {
+            let is_well = *condition <= ILL_CONDITIONED;
+            !is_well
+        };
+        if let Some(condition) = condition.filter(is_ill) {
             warnings.push(format!(
                 "the condition is about {condition:.1e}: X may have no more than {:.0} correct digits",
                 (16.0 - condition.log10()).max(0.0)
             ));
         }
-        let residual = Residual::of(&system, &x);
-        let converged = rows != columns || residual.of_definition <= self.task.tolerance;
         warnings.iter().for_each(|warning| self.report.warning(warning));
+        expect_finite("the solution", x.iter().map(|x| x.to_complex()))?;
+        let residual = Residual::of(&system, &x);
+        let (measure, name) = match rows.cmp(&columns) {
+            Ordering::Equal => (residual.of_definition, "residual"),
+            Ordering::Greater => (residual.of_normal_equations, "residual of the normal equations"),
+            Ordering::Less => (residual.backward_error.unwrap_or(f64::NAN), "backward error"),
+        };
+        let converged = measure <= self.task.tolerance;
         let began = Instant::now();
         self.write(&x, factors, residual.of_definition)?;
         let result = DenseResult {
@@ -406,11 +422,12 @@ impl Job<'_> {
         if converged {
             return Ok(Status::Fine);
         }
-        let message = format!(
-            "not solved to {:e}: the residual is {:.3e}",
-            self.task.tolerance, result.residual.of_definition
-        );
-        Err(Failure::new(Status::Failed, anyhow::Error::msg(message)).hint("a larger --tol, or --method qr"))
+        let message = format!("not solved to {:e}: the {name} is {measure:.3e}", self.task.tolerance);
+        let failure = Failure::new(Status::Failed, anyhow::Error::msg(message));
+        Err(failure.hint(match rows == columns {
+            true => "a larger --tol, or --method qr",
+            false => "leave out columns that depend on others, or rows for fewer equations than unknowns",
+        }))
     }
 
     /// Takes the columns that an earlier run has finished.
@@ -516,7 +533,9 @@ fn table(result: &DenseResult) -> Table {
     if rows != columns {
         table.line("normal residual", scientific(result.residual.normal, 3));
     }
-    table.line("backward error", scientific(result.residual.backward_error, 3));
+    if let Some(backward_error) = result.residual.backward_error {
+        table.line("backward error", scientific(backward_error, 3));
+    }
     if let Some(output) = &result.output {
         table.line("output", output);
     }

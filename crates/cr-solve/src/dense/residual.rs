@@ -4,9 +4,16 @@ use super::direct::System;
 use super::factors::Number;
 use lattice_cl::io::DenseMatrix;
 use lattice_cl::scalar::Element;
+use lattice_solvers::range::{complex_times_power, exponent_beyond, larger, norm, part_size, times_power};
 use num_complex::Complex64;
 use rayon::prelude::*;
 use serde::Serialize;
+
+/// A backward error up to which equations count as solved exactly.
+const CONSISTENT: f64 = 1e-10;
+
+/// Multiples of ε times the larger extent up to which a backward error is rounding.
+const ROUNDINGS: f64 = 100.0;
 
 /// The residual of a solution, the largest of all right-hand sides.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -14,34 +21,49 @@ pub struct Residual {
     /// ‖b − A x‖₂ / ‖b‖₂, or ‖A x‖₂ if b = 0.
     #[serde(rename = "true")]
     pub of_definition: f64,
-    /// ‖Aᴴ (b − A x)‖₂ / (‖A‖ ‖b − A x‖₂), with the Frobenius norm: 0 for least squares.
+    /// ‖Aᴴ r‖₂ / (‖A‖ ‖r‖₂) for r = b − A x, with the Frobenius norm: 0 for least squares.
+    ///
+    /// It is 0 if r is no more than rounding.
     pub normal: f64,
-    /// ‖b − A x‖∞ / (‖A‖∞ ‖x‖∞ + ‖b‖∞).
-    pub backward_error: f64,
+    /// ‖r‖∞ / (‖A‖∞ ‖x‖∞ + ‖b‖∞).
+    ///
+    /// None for more equations than unknowns without an exact solution, whose r is not small.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backward_error: Option<f64>,
+    /// ‖Aᴴ r‖₂ / (‖A‖ (‖A‖ ‖x‖₂ + ‖b‖₂)), which is rounding for least squares, however small r is.
+    #[serde(skip)]
+    pub of_normal_equations: f64,
 }
 
 impl Residual {
     pub fn of<T: Number>(system: &System<'_, T>, x: &[T]) -> Self {
         let System { a, b, rows, columns, sides } = *system;
-        let row_norms =
-            a.par_chunks(columns).map(|row| row.iter().map(|a| a.to_complex().norm()).sum::<f64>());
-        let largest_row = row_norms.reduce(|| 0.0, f64::max);
-        let frobenius = a.par_iter().map(|a| a.to_complex().norm_sqr()).sum::<f64>().sqrt();
-        let mut residual = Self { of_definition: 0.0, normal: 0.0, backward_error: 0.0 };
+        // A and b are taken in units of powers of two, so that no product leaves the range.
+        let (of_a, of_b) = (power(a.iter()), power(b.iter()));
+        let unit = 2.0_f64.powi(-of_a);
+        let entry = |a: &T| a.to_complex() * unit;
+        let row_norms = a.par_chunks(columns).map(|row| row.iter().map(|a| entry(a).norm()).sum::<f64>());
+        let largest_row = row_norms.reduce(|| 0.0, larger);
+        let frobenius = a.par_iter().map(|a| entry(a).norm_sqr()).sum::<f64>().sqrt();
+        let mut all =
+            Self { of_definition: 0.0, normal: 0.0, backward_error: None, of_normal_equations: 0.0 };
+        let mut backward_error = 0.0;
+        let of_side = |elements: &[T], count: usize, side: usize, power: i32| -> Vec<Complex64> {
+            (0..count).map(|k| complex_times_power(elements[k * sides + side].to_complex(), power)).collect()
+        };
         for side in 0..sides {
-            let x: Vec<Complex64> = (0..columns).map(|j| x[j * sides + side].to_complex()).collect();
-            let b: Vec<Complex64> = (0..rows).map(|i| b[i * sides + side].to_complex()).collect();
+            let x = of_side(x, columns, side, of_a - of_b);
+            let b = of_side(b, rows, side, -of_b);
             let rest: Vec<Complex64> = a
                 .par_chunks(columns)
                 .zip(&b)
-                .map(|(row, b)| b - row.iter().zip(&x).map(|(a, x)| a.to_complex() * x).sum::<Complex64>())
+                .map(|(row, b)| b - row.iter().zip(&x).map(|(a, x)| entry(a) * x).sum::<Complex64>())
                 .collect();
-            let size = norm(&rest);
-            let of_b = norm(&b);
+            let (size, size_of_b) = (norm(rest.iter().copied()), norm(b.iter().copied()));
             let pieces = a.par_chunks(columns).zip(&rest).fold(
                 || vec![Complex64::default(); columns],
                 |mut sums, (row, rest)| {
-                    sums.iter_mut().zip(row).for_each(|(sum, a)| *sum += a.to_complex().conj() * rest);
+                    sums.iter_mut().zip(row).for_each(|(sum, a)| *sum += entry(a).conj() * rest);
                     sums
                 },
             );
@@ -53,28 +75,34 @@ impl Residual {
                 },
             );
             let bound = largest_row * largest(&x) + largest(&b);
-            residual.of_definition =
-                worse(residual.of_definition, if of_b > 0.0 { size / of_b } else { size });
-            let normal = if size > 0.0 { norm(&normal) / (frobenius * size) } else { 0.0 };
-            residual.normal = worse(residual.normal, normal);
-            let backward = if bound > 0.0 { largest(&rest) / bound } else { 0.0 };
-            residual.backward_error = worse(residual.backward_error, backward);
+            let backward = over(largest(&rest), bound);
+            let rounding = ROUNDINGS * f64::EPSILON * rows.max(columns) as f64;
+            let along = over(norm(normal.iter().copied()), frobenius);
+            let of_definition = if size_of_b > 0.0 { size / size_of_b } else { times_power(size, of_b) };
+            all.of_definition = larger(all.of_definition, of_definition);
+            all.normal = larger(all.normal, if backward <= rounding { 0.0 } else { over(along, size) });
+            let whole = frobenius * norm(x.iter().copied()) + size_of_b;
+            all.of_normal_equations = larger(all.of_normal_equations, over(along, whole));
+            backward_error = larger(backward_error, backward);
         }
-        residual
+        let is_solved = backward_error <= CONSISTENT;
+        all.backward_error = (rows <= columns || is_solved).then_some(backward_error);
+        all
     }
 }
 
-/// Returns the larger number, or NaN if one is.
-fn worse(a: f64, b: f64) -> f64 {
-    if b > a || b.is_nan() { b } else { a }
+/// Returns a/b, and 0 for 0/0.
+fn over(a: f64, b: f64) -> f64 {
+    if a == 0.0 { 0.0 } else { a / b }
 }
 
-fn norm(x: &[Complex64]) -> f64 {
-    x.iter().map(Complex64::norm_sqr).sum::<f64>().sqrt()
+/// Returns the exponent of the largest element, within those that powers of two and their inverses have.
+fn power<'a, T: Number>(elements: impl Iterator<Item = &'a T>) -> i32 {
+    exponent_beyond(elements.map(|x| part_size(x.to_complex())).fold(0.0, larger), 0).clamp(-1000, 1000)
 }
 
 fn largest(x: &[Complex64]) -> f64 {
-    x.iter().map(|z| z.norm()).fold(0.0, worse)
+    x.iter().map(|z| z.norm()).fold(0.0, larger)
 }
 
 /// Tells whether a square matrix is equal to its adjoint.
@@ -106,11 +134,38 @@ mod tests {
         let residual = Residual::of(&system, &x);
         assert_eq!(residual.of_definition, 2.0 / 3.0);
         assert_eq!(residual.normal, 0.0, "the residual is orthogonal to the columns");
-        assert_eq!(residual.backward_error, 2.0 / (2.0 + 2.0));
+        assert_eq!(residual.backward_error, None, "no x solves the equations");
         let system = System { b: &[1.0, 0.0, 0.0], ..system };
         let residual = Residual::of(&system, &x);
         assert_eq!(residual.of_definition, 2.0);
         assert_eq!(residual.normal, 4.0 / (5.0_f64.sqrt() * 2.0));
+        let expected = 4.0 / (5.0_f64.sqrt() * (10.0_f64.sqrt() + 1.0));
+        assert!((residual.of_normal_equations - expected).abs() < 1e-15);
+        let system = System { b: &[1.0, 2.0, 0.0], ..system };
+        assert_eq!(Residual::of(&system, &x).backward_error, Some(0.0), "x solves the equations");
+        let square = System { a: &a[..4], b: &[1.0, 4.0], rows: 2, ..system };
+        assert_eq!(Residual::of(&square, &x).backward_error, Some(2.0 / (2.0 + 4.0)));
+    }
+
+    #[test]
+    fn residuals_have_no_scale() {
+        let entries = |power| [1.0, 0.3, -0.2, 2.0, 0.7, 0.9].map(|a| times_power(a, power));
+        let of = |of_a: i32, of_b: i32, b: [f64; 3]| {
+            let (a, b) = (entries(of_a), b.map(|b| times_power(b, of_b)));
+            let x = [0.4, -0.1].map(|x| times_power(x, of_b - of_a));
+            Residual::of(&System { a: &a, b: &b, rows: 3, columns: 2, sides: 1 }, &x)
+        };
+        let b = [1.0, -2.0, 0.5];
+        let expected = of(0, 0, b);
+        for (of_a, of_b) in [(-1000, 0), (1000, 0), (0, 1000), (0, -1000), (1000, 1000), (-1000, -1000)] {
+            let found = of(of_a, of_b, b);
+            assert_eq!(found.of_definition, expected.of_definition, "{of_a} {of_b}");
+            assert_eq!(found.normal, expected.normal, "{of_a} {of_b}");
+            assert_eq!(found.of_normal_equations, expected.of_normal_equations, "{of_a} {of_b}");
+        }
+        let nothing = of(0, 0, [f64::NAN, 0.0, 0.0]);
+        assert!(nothing.of_definition.is_nan() && nothing.normal.is_nan());
+        assert!(nothing.of_normal_equations.is_nan() && nothing.backward_error.is_none());
     }
 
     #[test]

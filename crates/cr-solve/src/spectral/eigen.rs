@@ -3,6 +3,7 @@
 use super::{Input, MatrixSummary, Seconds, Source, Wide, epsilon, expect_ratios, failed, listed, norm1};
 use crate::Common;
 use crate::failure::{Failure, Status};
+use crate::finite::expect_finite;
 use crate::provenance::Provenance;
 use crate::report::{Report, Table};
 use crate::team::{device_names, select_one};
@@ -11,6 +12,7 @@ use lattice_cl::blas::{BlasResult, MatMut, MatrixLayout, Op, Triangle};
 use lattice_cl::device::{Buffer, Device};
 use lattice_cl::scalar::{Element, Precision, Real};
 use lattice_solvers::SquareMatrix;
+use lattice_solvers::range::times_power;
 use num_complex::{Complex, Complex64};
 use serde::Serialize;
 use std::ops::Range;
@@ -165,6 +167,7 @@ impl Job<'_> {
             let message = format!("eigenvalue {info} of {n} was not found: the iteration did not converge");
             return Err(Failure::new(Status::Failed, anyhow::Error::msg(message)));
         }
+        expect_finite("the eigenvalues", values.iter().map(|&value| value.into()))?;
         let began = Instant::now();
         let mut ratios = Vec::new();
         if let Some(vectors) = &vectors {
@@ -199,7 +202,7 @@ impl Job<'_> {
 
     fn on_device<T: Element>(&self, device: &Device) -> BlasResult<Found<T>> {
         let (n, count) = (self.source.matrix.rows, self.range.len());
-        let mut a = Buffer::from_slice(device, &self.source.elements::<T>(1.0))?;
+        let mut a = Buffer::from_slice(device, &self.source.elements::<T>(0))?;
         let mut values = Buffer::<T::Real>::zeroed(device, count)?;
         let with_vectors = self.arguments.vectors.is_some();
         let wanted = if with_vectors { Eigenvectors::With } else { Eigenvectors::Without };
@@ -233,12 +236,11 @@ impl Job<'_> {
     /// Returns ‖AV − VΛ‖₁/(n‖A‖₁ε), computed in double.
     fn residual<W: Element>(&self, v: &Wide<W>, values: &[f64]) -> BlasResult<f64> {
         let (n, columns) = (v.rows, v.columns);
-        // In units of the largest element, so that nothing leaves the range of doubles.
-        let unit = self.source.largest();
-        let a = Wide::<W> { rows: n, columns: n, elements: self.source.elements(1.0 / unit) };
+        let power = self.source.power();
+        let a = Wide::<W> { rows: n, columns: n, elements: self.source.elements(power) };
         let mut rest = a.product(Op::N, v, self.device)?;
         for (place, x) in rest.iter_mut().enumerate() {
-            *x -= v.elements[place].to_complex() * (values[place % columns] / unit);
+            *x -= v.elements[place].to_complex() * times_power(values[place % columns], -power);
         }
         let elements: Vec<Complex64> = a.elements.iter().map(|x| x.to_complex()).collect();
         let norm = norm1(&elements, n).max(f64::MIN_POSITIVE);

@@ -3,6 +3,7 @@
 use super::{Input, MatrixSummary, Seconds, Source, Wide, expect_ratios, failed, listed, norm1};
 use crate::Common;
 use crate::failure::{Failure, Status};
+use crate::finite::expect_finite;
 use crate::provenance::Provenance;
 use crate::report::{Report, Table};
 use crate::team::{device_names, select_one};
@@ -11,6 +12,7 @@ use lattice_cl::blas::host::jacobi;
 use lattice_cl::blas::{BlasResult, MatMut, MatRef, MatrixLayout, Op};
 use lattice_cl::device::{Buffer, Device};
 use lattice_cl::scalar::{Element, Precision, Real};
+use lattice_solvers::range::times_power;
 use num_complex::{Complex, Complex64};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -121,9 +123,15 @@ impl Job<'_> {
         let compute = began.elapsed().as_secs_f64();
         if info > 0 {
             let message = "the singular values were not found: the method did not converge".to_owned();
-            return Err(Failure::new(Status::Failed, anyhow::Error::msg(message))
-                .hint("--method jacobi takes longer and is the most robust"));
+            let failure = Failure::new(Status::Failed, anyhow::Error::msg(message));
+            // The host knows no methods.
+            return Err(match (self.device, self.arguments.method) {
+                (None, _) => failure,
+                (Some(_), MethodName::Jacobi) => failure.hint("--method polar computes in another way"),
+                (Some(_), _) => failure.hint("--method jacobi takes longer and is the most robust"),
+            });
         }
+        expect_finite("the singular values", values.iter().map(|&value| value.into()))?;
         let began = Instant::now();
         let mut ratios = Vec::new();
         if let Some([u, vt]) = &vectors {
@@ -168,7 +176,7 @@ impl Job<'_> {
 
     fn on_device<T: Element>(&self, device: &Device) -> BlasResult<Found<T>> {
         let [rows, columns, fewer] = self.extents();
-        let a = Buffer::from_slice(device, &self.source.elements::<T>(1.0))?;
+        let a = Buffer::from_slice(device, &self.source.elements::<T>(0))?;
         let matrix = MatRef::new(&a, MatrixLayout::row_major(rows, columns))?;
         let mut values = Buffer::<T::Real>::zeroed(device, fewer)?;
         let kept = if self.with_vectors() { fewer } else { 0 };
@@ -223,13 +231,12 @@ impl Job<'_> {
     /// Returns ‖A − UΣVᴴ‖₁/(‖A‖₁ max(m, n) ε), computed in double.
     fn residual<W: Element>(&self, u: &Wide<W>, values: &[f64], vt: &Wide<W>) -> BlasResult<f64> {
         let [rows, columns, fewer] = self.extents();
-        // In units of the largest element, so that nothing leaves the range of doubles.
-        let unit = self.source.largest();
+        let power = self.source.power();
         let elements = (0..rows * fewer)
-            .map(|k| W::from_complex(u.elements[k].to_complex() * (values[k % fewer] / unit)))
+            .map(|k| W::from_complex(u.elements[k].to_complex() * times_power(values[k % fewer], -power)))
             .collect();
         let product = Wide { rows, columns: fewer, elements }.product(Op::N, vt, self.device)?;
-        let a: Vec<Complex64> = self.source.elements(1.0 / unit);
+        let a: Vec<Complex64> = self.source.elements(power);
         let rest: Vec<Complex64> = product.iter().zip(&a).map(|(x, a)| x - a).collect();
         let norm = norm1(&a, columns).max(f64::MIN_POSITIVE);
         Ok(norm1(&rest, columns) / (rows.max(columns).max(1) as f64 * norm * self.source.epsilon()))

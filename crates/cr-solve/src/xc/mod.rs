@@ -5,12 +5,14 @@ mod outcome;
 
 use super::Common;
 use super::failure::{Failure, Status};
+use super::finite::expect_finite;
 use super::report::Report;
 use super::team::device_names;
 use input::{Input, Points};
 use lattice_cl::device::{DeviceKind, DeviceOptions, Profiling, Team};
 use lattice_cl::io::{self, NumberArray};
 use lattice_xc::{Functional, Numbers, Options, Plan, Xc, XcError};
+use num_complex::Complex64;
 use outcome::{
     CacheSummary, GflopSummary, GridSummary, GroupsSummary, Iteration, MatrixSummary, MoleculeSummary,
     Outcome, Verification, largest, trace,
@@ -153,6 +155,8 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         warnings.push(format!("{label} is left out: the others are as fast without it"));
     }
     let electrons: f64 = found.electrons.iter().sum();
+    let numbers = found.matrices.iter().flatten().copied().chain([found.energy, electrons]);
+    expect_finite("the matrix with energy and electrons", numbers.map(Complex64::from))?;
     if (electrons - input.electrons).abs() > ELECTRONS * input.electrons {
         warnings.push(format!(
             "{electrons:.6} electrons on the grid, {} expected: the grid is too coarse, or the density is not of this basis",
@@ -163,6 +167,8 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         (None, false) => None,
         _ => Some(plan.gradient(&density, arguments.functional)?),
     };
+    let numbers = gradient.iter().flat_map(|gradient| gradient.as_flattened());
+    expect_finite("the gradient", numbers.map(|&number| number.into()))?;
     let verification =
         if arguments.verify { verified(&mut input, &mut plan, &density, options)? } else { Vec::new() };
     let passed = verification.iter().all(|verification| verification.passed);

@@ -4,6 +4,7 @@ use super::input::{Input, Source};
 use crate::failure::{Failure, Status};
 use crate::report::{Table, scientific};
 use lattice_cl::io::NumberArray;
+use lattice_solvers::range::larger;
 use lattice_xc::{Density, Plan, PlanInfo, Spread, Xc};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -227,7 +228,7 @@ pub fn largest(name: &str, path: &Path, found: &[f64], wanted: &NumberArray) -> 
     }
     let apart = found.iter().zip(&wanted.values).map(|(a, b)| (a - b).abs());
     // A value that is none makes the largest difference none, which is no success.
-    Ok(apart.fold(0.0, |most: f64, x| if x.is_nan() { x } else { most.max(x) }))
+    Ok(apart.fold(0.0, larger))
 }
 
 impl Outcome {
