@@ -3,6 +3,7 @@
 use super::configuration::GaugeConfiguration;
 use super::ordered_sum::ordered_sum_of_sites;
 use crate::geometry::NDIM;
+use lattice_solvers::range::larger;
 use serde::Serialize;
 
 /// Distance of the links of a configuration from SU(3). NaN if any link has a NaN.
@@ -22,21 +23,16 @@ pub fn unitarity(config: &GaugeConfiguration) -> Unitarity {
         config.dims().volume(),
         config.part(),
         [0.0; 2],
-        |a, b| [nan_or_larger(a[0], b[0]), nan_or_larger(a[1], b[1])],
+        |a, b| [larger(a[0], b[0]), larger(a[1], b[1])],
         |site| {
             (0..NDIM).map(|mu| config.link(site, mu)).fold([0.0; 2], |largest, link| {
                 [
-                    nan_or_larger(largest[0], link.unitarity_deviation()),
-                    nan_or_larger(largest[1], (link.determinant() - 1.0).norm()),
+                    larger(largest[0], link.unitarity_deviation()),
+                    larger(largest[1], (link.determinant() - 1.0).norm()),
                 ]
             })
         },
     );
     let [unitarity_deviation, determinant_deviation] = largest.unwrap_or([f64::NAN; 2]);
     Unitarity { unitarity_deviation, determinant_deviation }
-}
-
-/// Returns the larger number, or NaN if one is NaN; `f64::max` would drop a NaN.
-fn nan_or_larger(a: f64, b: f64) -> f64 {
-    if b > a || b.is_nan() { b } else { a }
 }

@@ -6,6 +6,7 @@ use super::sources::Scaled;
 use crate::device::DeviceError;
 use crate::field::SpinorField;
 use crate::operator::Dirac;
+use lattice_solvers::range::larger;
 use lattice_solvers::{
     self as solvers, Failure, LinearOperator, Look, MultiShiftOptions, Shifted, SolverError, SolverInfo,
     Stopping, VectorSpace,
@@ -149,7 +150,7 @@ fn restore(
         })?;
         if let Some(&left) = left.iter().flatten().next() {
             residual.true_residual = left;
-            largest = Some(largest.map_or(left, |largest: f64| largest.max(left)));
+            largest = Some(largest.map_or(left, |largest| larger(largest, left)));
         }
     }
     Ok(largest)

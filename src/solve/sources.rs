@@ -6,6 +6,7 @@
 use crate::device::DeviceError;
 use crate::field::{SpinorField, StoredField};
 use lattice_solvers::SourceError;
+use lattice_solvers::range::larger;
 use std::ops::RangeInclusive;
 
 /// Norms of sources that are solved for without scaling.
@@ -86,7 +87,7 @@ pub(crate) fn without_worse_than_zero(
 
 /// Returns the largest residual, or NaN if one is NaN.
 pub(crate) fn largest(residuals: &[f64]) -> f64 {
-    residuals.iter().copied().reduce(|a, b| if a.is_nan() || a > b { a } else { b }).unwrap_or(f64::NAN)
+    residuals.iter().copied().reduce(larger).unwrap_or(f64::NAN)
 }
 
 fn copy_of(fields: &SpinorField<f64>, source: usize) -> Result<SpinorField<f64>, DeviceError> {

@@ -13,6 +13,7 @@ use crate::convergence::Stopping;
 use crate::keeper::{Look, StateKeeper};
 use crate::outcome::{Failure, Residual, Solution, SolverError, SolverInfo};
 use crate::pace::Pace;
+use crate::range::larger;
 use crate::source;
 use crate::square_matrix::{Cholesky, SquareMatrix};
 use crate::work::Work;
@@ -770,10 +771,5 @@ fn is_near(c: &SquareMatrix, expected: &SquareMatrix) -> bool {
 
 /// Returns the largest of some residuals, or NaN if one of them is NaN.
 fn largest(residuals: &[f64]) -> f64 {
-    residuals.iter().fold(
-        0.0,
-        |largest: f64, &residual| {
-            if residual.is_nan() || residual > largest { residual } else { largest }
-        },
-    )
+    residuals.iter().copied().fold(0.0, larger)
 }

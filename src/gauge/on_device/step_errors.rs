@@ -3,6 +3,7 @@
 use super::{COMPONENTS, DeviceLinks, GAUGE, GROUP, LinkUpdate};
 use crate::device::{Argument, Buffer, DeviceError, Kernel, KernelKey, Parameter, Range};
 use crate::geometry::NDIM;
+use lattice_solvers::range::larger;
 
 /// Parts of the largest difference of a lattice that the host compares.
 const PARTS: usize = 1 << 15;
@@ -94,9 +95,7 @@ impl DeviceLinks {
             Argument::value(PARTS as u32),
         ];
         errors.largest_differences.start(Range::covering(PARTS, GROUP), &arguments)?;
-        // NaN must win, and `max` would drop it.
-        let larger = |a: f64, b: &f64| if *b > a || b.is_nan() { *b } else { a };
-        Ok(largest.to_vec()?.iter().fold(0.0, larger))
+        Ok(largest.to_vec()?.into_iter().fold(0.0, larger))
     }
 
     /// Takes back the updates of the last [`updates_with_error`](Self::updates_with_error).

@@ -13,6 +13,7 @@ use lattice_cl::blas::factor::{
 use lattice_cl::blas::{self, BlasResult, Diagonal, MatMut, MatRef, MatrixLayout, Op, Side, Triangle};
 use lattice_cl::device::{Buffer, Device};
 use lattice_cl::scalar::{Element, Real};
+use lattice_solvers::range::larger;
 use num_complex::Complex;
 use num_traits::Float;
 use rayon::prelude::*;
@@ -298,8 +299,6 @@ impl Case<'_> {
             blas::gemm(Op::N, Op::N, 1, u, vt, 0, MatMut::new(&mut work.matrix, square)?)?;
             (work.matrix.to_vec()?, work.general.to_vec()?)
         };
-        // A NaN must not get lost.
-        let larger = |a: f64, b: f64| if b > a || b.is_nan() { b } else { a };
         let of_column = |(x, y): (&[T], &[T])| -> f64 {
             x.iter().zip(y).map(|(x, y)| (x.to_complex() - y.to_complex()).norm()).sum()
         };
@@ -372,8 +371,6 @@ impl Case<'_> {
             let rest = right[i].to_complex() - product;
             (rest.norm(), size)
         });
-        // A NaN must not get lost.
-        let larger = |a: f64, b: f64| if b > a || b.is_nan() { b } else { a };
         let (rest, size) = rows.reduce(|| (0.0, 0.0), |a, b| (larger(a.0, b.0), larger(a.1, b.1)));
         let largest = x.iter().map(|x| x.norm()).fold(0.0, larger);
         Ok(rest / (size * largest * T::Real::epsilon().to_f64()))

@@ -16,6 +16,7 @@ use lattice_cl::hadron::{
 };
 use lattice_cl::host::{GaugeConfiguration, Matrix3, Spinor, random};
 use lattice_cl::scalar::Precision;
+use lattice_solvers::range::larger;
 use std::fmt::Display;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -260,7 +261,7 @@ impl Bench<'_> {
         let (origin, operators, form) = ([1, 0, 1, 2], octet_operators(), BaryonForm::Octet);
         let difference = |found: &[[f64; 2]], expected: &[[f64; 2]]| {
             let both = found.iter().flatten().zip(expected.iter().flatten());
-            both.map(|(found, expected)| (found - expected).abs()).fold(0.0, largest)
+            both.map(|(found, expected)| (found - expected).abs()).fold(0.0, larger)
         };
         let of_mesons = |found: &[MesonCorrelator], expected: &[MesonCorrelator]| -> Vec<f64> {
             found.iter().zip(expected).map(|(a, b)| difference(&a.values, &b.values)).collect()
@@ -281,14 +282,9 @@ fn failed(error: impl Into<anyhow::Error>) -> Failure {
     Failure::new(Status::Failed, error)
 }
 
-/// The larger number, or NaN.
-fn largest(a: f64, b: f64) -> f64 {
-    if b > a || b.is_nan() { b } else { a }
-}
-
 /// Refuses a difference from the host above `bound`.
 fn expect(what: impl Display, differences: impl IntoIterator<Item = f64>, bound: f64) -> Result<(), Failure> {
-    let difference = differences.into_iter().fold(0.0, largest);
+    let difference = differences.into_iter().fold(0.0, larger);
     // So put that NaN is refused.
     if difference <= bound {
         return Ok(());

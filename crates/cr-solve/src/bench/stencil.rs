@@ -23,6 +23,7 @@ use lattice_cl::operator::{
 };
 use lattice_cl::scalar::{Half, Real, Storage, StoragePrecision};
 use lattice_cl::tuning::longer_batch;
+use lattice_solvers::range::larger;
 use lattice_solvers::{LinearOperator, Work};
 use serde::Serialize;
 use std::fmt;
@@ -451,12 +452,7 @@ impl Case<'_> {
             .chunks(found.len() / sources)
             .enumerate()
             .map(|(source, found)| self.deviation(operator, source, found))
-            .fold(
-                0.0,
-                |largest: f64, deviation| {
-                    if deviation > largest || deviation.is_nan() { deviation } else { largest }
-                },
-            );
+            .fold(0.0, larger);
         if deviation > bound || deviation.is_nan() {
             let error = anyhow::anyhow!(
                 "{dims} {} with {reconstruction} reals a link and {sources} sources deviates by {deviation:.1e} from the \

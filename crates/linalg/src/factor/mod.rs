@@ -59,6 +59,7 @@ use super::matrix::{MatMut, MatRef};
 use super::triangular::Kernels;
 use lattice_compute::scalar::{Element, Scalar};
 use lattice_compute::{Buffer, Device};
+use lattice_solvers::range::larger;
 use num_complex::Complex;
 
 /// Checks that a matrix has no more rows than kernels of factorisations count.
@@ -108,7 +109,6 @@ impl ColumnSums {
 
     /// Waits for the sums and returns the largest, the 1-norm of the matrix.
     fn largest(&self) -> BlasResult<f64> {
-        let larger = |most: f64, sum: f64| if sum > most || sum.is_nan() { sum } else { most };
         Ok(self.0.to_vec()?.into_iter().fold(0.0, larger))
     }
 }

@@ -1,6 +1,7 @@
 //! The twins of the kernels.
 //!
-//! They work on ordinary memory and follow the mathematics as directly as possible.
+//! They work on ordinary memory and follow the mathematics as directly as possible. Dense ones obey
+//! f(sA) = sᵖ f(A) for every power of two s. `tests/scale.rs` has a table of them.
 
 pub mod cholesky;
 mod elements;

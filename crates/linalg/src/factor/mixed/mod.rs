@@ -25,6 +25,7 @@ use crate::triangular::Kernels as TriangleKernels;
 use kernels::Kernels;
 use lattice_compute::Buffer;
 use lattice_compute::scalar::{Element, Scalar};
+use lattice_solvers::range::larger;
 use std::fmt;
 
 /// How a system was solved.
@@ -190,8 +191,6 @@ fn norm<T: Wide>(method: Method, a: MatRef<'_, T>) -> BlasResult<f64> {
             kernels.column_sums(Block::of(a), Some(triangle == Triangle::Lower), (&mut sums).into())?
         }
     };
-    // A NaN is no bound, and must not get lost.
-    let larger = |most: f64, sum: f64| if sum > most || sum.is_nan() { sum } else { most };
     Ok(sums.to_vec()?.into_iter().fold(0.0, larger))
 }
 
