@@ -55,8 +55,15 @@ const COMPUTE_FLOORS: [&[&str]; 13] = [
 ];
 
 /// The floors of `lattice-mpi`.
-const MPI_FLOORS: [&[&str]; 6] =
-    [&["abi", "launcher"], &["error"], &["library"], &["world"], &["post", "post_elsewhere"], &["lib"]];
+const MPI_FLOORS: [&[&str]; 7] = [
+    &["abi", "launcher"],
+    &["error"],
+    &["library", "patience"],
+    &["beginning", "ring"],
+    &["world"],
+    &["post", "post_elsewhere"],
+    &["lib"],
+];
 
 /// The floors of `lattice-linalg`.
 const LINALG_FLOORS: [&[&str]; 13] = [

@@ -68,6 +68,8 @@ impl Mpi {
             command.args(["--oversubscribe", "--bind-to", "none"]);
             command.envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]);
         }
+        // Tests run beside each other, and compilers beside them.
+        command.env("LATTICE_CL_MPI_PATIENCE", "100");
         command.args(["-n", &ranks.to_string()]);
         if let Some(library) = &self.library {
             command.env("LATTICE_CL_MPI", library);

@@ -1,37 +1,84 @@
 //! The errors between the ranks of a job.
 
-use crate::launcher::LIBRARY_VARIABLE;
+use crate::launcher::{LIBRARY_VARIABLE, PATIENCE_VARIABLE};
+use std::ffi::c_int;
 
 /// The reason why processes cannot communicate.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MpiError {
     /// A launcher has started several processes, and there is no library for them.
     #[error(
-        "{launcher} has started {size} processes, but no MPI library can be opened: {}; install that of the launcher, or name its \
+        "{launcher} has started {}, but no MPI library can be opened: {}; install that of the launcher, or name its \
          file in {LIBRARY_VARIABLE}",
+        processes(*size),
         tried.join("; ")
     )]
     NoLibrary {
         /// The launcher of the processes.
         launcher: String,
-        /// Number of processes.
-        size: usize,
+        /// Number of processes, if the launcher tells it.
+        size: Option<usize>,
         /// The reasons why the libraries that were tried could not be opened.
         tried: Vec<String>,
     },
     /// The library is not that of the launcher: each process would be a job of its own.
     #[error(
-        "{launcher} has started {size} processes, but {library} does not understand it, and each of them would be alone; start with the \
-         launcher of that library, or name the launcher's library in {LIBRARY_VARIABLE}"
+        "{launcher} has started {}, but {library} does not understand it, and each of them would be alone; start with the \
+         launcher of that library, or name the launcher's library in {LIBRARY_VARIABLE}",
+        processes(*size)
     )]
     OtherLauncher {
         /// The launcher of the processes.
         launcher: String,
         /// The name that the library gives itself.
         library: String,
-        /// Number of processes.
-        size: usize,
+        /// Number of processes, if the launcher tells it.
+        size: Option<usize>,
+    },
+    /// The library ended the process while it began.
+    #[error(
+        "{library} ends this process in MPI_Init, for the reason above; start with the launcher of that library, or name the launcher's \
+         library in {LIBRARY_VARIABLE}"
+    )]
+    EndedByLibrary {
+        /// The name that the library gives itself.
+        library: String,
+    },
+    /// Some ranks have not begun.
+    #[error(
+        "not all ranks have begun within {seconds} s: one has ended, runs another program or is very slow; start all ranks with one \
+         command line, or wait longer: {PATIENCE_VARIABLE}=SECONDS"
+    )]
+    NotAllHere {
+        /// The patience.
+        seconds: f64,
+    },
+    /// A rank gives no sign of life.
+    #[error(
+        "rank {rank} gives no sign of life for {seconds} s: it is stopped, gone or another program; to wait longer, set \
+         {PATIENCE_VARIABLE}=SECONDS (0: for ever)"
+    )]
+    Silent {
+        /// The rank.
+        rank: usize,
+        /// The patience.
+        seconds: f64,
+    },
+    /// All ranks wait for each other.
+    #[error(
+        "all ranks have waited for each other for {seconds} s, each for something else; this is a fault of the program; to wait \
+         longer, set {PATIENCE_VARIABLE}=SECONDS (0: for ever)"
+    )]
+    Standstill {
+        /// The patience.
+        seconds: f64,
+    },
+    /// The patience of ranks is no number.
+    #[error("{PATIENCE_VARIABLE} is {text:?}; it is a number of seconds, and 0 stands for no end")]
+    Patience {
+        /// The value of the variable.
+        text: String,
     },
     /// The library takes no calls from a thread that did not initialise it.
     #[error(
@@ -57,4 +104,14 @@ pub enum MpiError {
         /// The code that it returned.
         code: i32,
     },
+}
+
+/// Names a number of processes.
+fn processes(size: Option<usize>) -> String {
+    size.map_or_else(|| "several processes".to_owned(), |size| format!("{size} processes"))
+}
+
+/// Makes the code that a function returned a result.
+pub(crate) fn check(function: &'static str, code: c_int) -> Result<(), MpiError> {
+    if code == 0 { Ok(()) } else { Err(MpiError::Failed { function, code }) }
 }

@@ -18,6 +18,8 @@
 //! * A [`World`] is all processes. Every rank calls its methods in the same order, except
 //!   [`exchange`](World::exchange) and [`abort`](World::abort), which are not collective.
 //! * A [`Post`] hands file descriptors from rank to rank, if all ranks are on one machine.
+//! * Ranks give each other signs of life. Nobody waits for a rank that is stopped or gone for
+//!   longer than the [`Patience`].
 //! * Everything travels as bytes. Sums are gathered, and each rank adds them in the order of the
 //!   ranks. So sums have the same bits everywhere.
 //! * No header of an MPI is needed: `abi` has the few constants in which libraries differ.
@@ -28,17 +30,21 @@
 #![deny(clippy::undocumented_unsafe_blocks)]
 
 mod abi;
+mod beginning;
 mod error;
 mod launcher;
 mod library;
+mod patience;
 #[cfg(target_os = "linux")]
 mod post;
 #[cfg(not(target_os = "linux"))]
 #[path = "post_elsewhere.rs"]
 mod post;
+mod ring;
 mod world;
 
 pub use error::MpiError;
-pub use launcher::{Family, LIBRARY_VARIABLE, Launcher};
+pub use launcher::{Family, LIBRARY_VARIABLE, Launcher, PATIENCE_VARIABLE};
+pub use patience::{LastWords, Patience};
 pub use post::Post;
 pub use world::{Incoming, Outgoing, World};

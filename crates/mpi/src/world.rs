@@ -1,14 +1,17 @@
 //! All ranks of a job: messages between them, and how they end.
 
 use crate::abi::{Constants, Handle};
-use crate::error::MpiError;
+use crate::beginning::guarded;
+use crate::error::{MpiError, check};
 use crate::launcher::Launcher;
 use crate::library::{Functions, Library};
+use crate::patience::{LastWords, Patience};
+use crate::ring::Ring;
 use std::ffi::c_int;
 use std::fmt;
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -26,15 +29,20 @@ const PATIENT_LOOKS: u32 = 5000;
 /// The length of its sleep.
 const SLEEP: Duration = Duration::from_micros(20);
 
+/// Time until the next try to give a sign of life, while another thread calls MPI.
+const SOON: Duration = Duration::from_millis(50);
+
 /// The status of a Rust program that panicked.
 const STATUS_OF_PANICS: u8 = 101;
+
+/// The status where nobody says the last words of a process.
+const STATUS_WITHOUT_WORDS: u8 = 1;
 
 /// All ranks of a job.
 ///
 /// Dropping it leaves MPI if [`end`](World::end) has not. In a panic it ends all ranks.
 pub struct World {
-    functions: Functions,
-    constants: Constants,
+    shared: Arc<Shared>,
     library: String,
     /// All ranks once more, for how they end.
     ///
@@ -44,9 +52,16 @@ pub struct World {
     size: usize,
     /// Number among the ranks of this machine, and how many these are.
     on_node: [usize; 2],
-    /// MPI takes one call at a time.
-    turn: Mutex<()>,
+}
+
+/// What the thread that gives signs of life shares with all others.
+struct Shared {
+    functions: Functions,
+    constants: Constants,
+    /// MPI takes one call at a time, and signs of life are given between calls.
+    ring: Mutex<Ring>,
     over: AtomicBool,
+    words: LastWords,
 }
 
 /// A message to another rank.
@@ -74,15 +89,30 @@ pub struct Incoming<'a> {
 impl World {
     /// Opens the library that fits the launcher, and finds the other ranks.
     ///
-    /// This is done once in the life of a process.
+    /// This is done once in the life of a process. If ranks wait in vain, the log has the reason,
+    /// and the process ends.
     ///
     /// # Errors
     /// * [`MpiError::NoLibrary`].
     /// * [`MpiError::OtherLauncher`] if the library belongs to another launcher. Every process
     ///   would find itself alone.
     /// * [`MpiError::NoThreads`].
+    /// * [`MpiError::Patience`].
     /// * [`MpiError::Failed`].
     pub fn open(launcher: &Launcher) -> Result<Self, MpiError> {
+        let words = |error: &MpiError| {
+            tracing::error!("{error}");
+            STATUS_WITHOUT_WORDS
+        };
+        Self::open_with(launcher, Arc::new(words))
+    }
+
+    /// Opens the library like [`open`](Self::open), with words for ranks that wait in vain.
+    ///
+    /// # Errors
+    /// The errors of [`open`](Self::open).
+    pub fn open_with(launcher: &Launcher, words: LastWords) -> Result<Self, MpiError> {
+        let patience = Patience::of_environment(launcher)?;
         let Library { functions, constants, name: library, understands } =
             Library::open(launcher).map_err(|tried| MpiError::NoLibrary {
                 launcher: launcher.to_string(),
@@ -97,52 +127,23 @@ impl World {
         if !understands {
             return Err(other_launcher(&library));
         }
-        let wanted = constants.serialized;
-        let mut granted = 0;
-        // SAFETY: no arguments of the program are handed over, which MPI allows since version 2,
-        // and `granted` is alive.
-        check("MPI_Init_thread", unsafe { (functions.init)(0, 0, wanted, &mut granted) })?;
-        let mut world = Self {
-            functions,
-            constants,
-            library,
-            ending: 0,
-            rank: 0,
-            size: 0,
-            on_node: [0; 2],
-            turn: Mutex::new(()),
-            over: AtomicBool::new(false),
-        };
-        [world.rank, world.size] = world.place_in(constants.world)?;
-        if world.size != launcher.size {
+        let begun = guarded(launcher, &library, patience.start, &words, || begin(&functions, &constants))?;
+        let Begun { granted, rank, size, on_node, ending, signs } = begun;
+        let ring = Mutex::new(Ring::new(signs, [rank, size], patience));
+        let over = AtomicBool::new(false);
+        let shared = Arc::new(Shared { functions, constants, ring, over, words });
+        let world = Self { shared, library, ending, rank, size, on_node };
+        if launcher.size.is_some_and(|told| told != size) {
             return Err(other_launcher(&world.library));
         }
-        if granted < wanted {
+        if granted < constants.serialized {
             return Err(MpiError::NoThreads { library: world.library.clone() });
         }
-        let functions = &world.functions;
-        // SAFETY: MPI is initialised, all ranks make these calls in this order, and the handles are
-        // alive while they are written.
-        check("MPI_Comm_dup", unsafe { (functions.duplicate)(constants.world, &mut world.ending) })?;
-        let (mut node, key) = (0, world.rank as c_int);
-        let Constants { shared_memory, no_info, .. } = constants;
-        // SAFETY: as above.
-        let status =
-            unsafe { (functions.split_by_type)(constants.world, shared_memory, key, no_info, &mut node) };
-        check("MPI_Comm_split_type", status)?;
-        world.on_node = world.place_in(node)?;
+        if size > 1 {
+            let shared = Arc::clone(&world.shared);
+            thread::spawn(move || shared.give_signs());
+        }
         Ok(world)
-    }
-
-    /// Returns the rank and the number of ranks in a communicator.
-    fn place_in(&self, communicator: Handle) -> Result<[usize; 2], MpiError> {
-        let (mut rank, mut size) = (0, 0);
-        // SAFETY: MPI is initialised, the communicator is one of its own, and the numbers are
-        // alive.
-        check("MPI_Comm_rank", unsafe { (self.functions.rank)(communicator, &mut rank) })?;
-        // SAFETY: as above.
-        check("MPI_Comm_size", unsafe { (self.functions.size)(communicator, &mut size) })?;
-        Ok([rank as usize, size as usize])
     }
 
     /// Returns the number of this rank, from 0.
@@ -170,21 +171,33 @@ impl World {
         &self.library
     }
 
-    fn lock(&self) -> MutexGuard<'_, ()> {
-        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Ring> {
+        self.shared.ring.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits for a request, or until then. Says whether it is done.
     ///
-    /// A library waits by looking all the time, which takes the core from who might send.
-    fn wait_until(&self, request: &mut Handle, deadline: Option<Instant>) -> Result<bool, MpiError> {
+    /// A library waits by looking all the time, which takes the core from who might send. A wait in
+    /// vain ends the process, because MPI may still use the memory of the request.
+    fn wait_until(
+        &self,
+        ring: &mut Ring,
+        request: &mut Handle,
+        deadline: Option<Instant>,
+    ) -> Result<bool, MpiError> {
+        let Shared { functions, constants, .. } = &*self.shared;
         let (mut done, mut looks) = (0, 0u32);
+        ring.wait_anew();
         loop {
             // SAFETY: the request was made by this library, and `done` is alive.
-            let status = unsafe { (self.functions.test)(request, &mut done, self.constants.no_status) };
+            let status = unsafe { (functions.test)(request, &mut done, constants.no_status) };
             check("MPI_Test", status)?;
             if done != 0 {
+                ring.wait_anew();
                 return Ok(true);
+            }
+            if let Err(error) = ring.turn(functions, constants, true) {
+                self.shared.end_in_vain(&error);
             }
             looks = looks.saturating_add(1);
             if looks > PATIENT_LOOKS {
@@ -209,9 +222,8 @@ impl World {
         if mine.is_empty() {
             return Ok(Vec::new());
         }
-        let _turn = self.lock();
         let mut all = vec![0; mine.len() * self.size];
-        self.gather_into(self.constants.world, mine, &mut all, None)?;
+        self.gather_into(&mut self.lock(), self.shared.constants.world, mine, &mut all, None)?;
         Ok(all)
     }
 
@@ -234,12 +246,13 @@ impl World {
     /// If not, MPI uses the memory for ever.
     fn gather_into(
         &self,
+        ring: &mut Ring,
         communicator: Handle,
         mine: &[u8],
         all: &mut [u8],
         deadline: Option<Instant>,
     ) -> Result<bool, MpiError> {
-        let (byte, mut request) = (self.constants.byte, 0);
+        let (byte, mut request) = (self.shared.constants.byte, 0);
         let Ok(count) = c_int::try_from(mine.len()) else {
             return Err(MpiError::TooLarge { found: mine.len(), most: c_int::MAX as usize });
         };
@@ -247,10 +260,19 @@ impl World {
         // is done: whoever gives a deadline keeps them alive after it.
         let status = unsafe {
             let (mine, all) = (mine.as_ptr(), all.as_mut_ptr());
-            (self.functions.all_gather)(mine, count, byte, all, count, byte, communicator, &mut request)
+            (self.shared.functions.all_gather)(
+                mine,
+                count,
+                byte,
+                all,
+                count,
+                byte,
+                communicator,
+                &mut request,
+            )
         };
         check("MPI_Iallgather", status)?;
-        self.wait_until(&mut request, deadline)
+        self.wait_until(ring, &mut request, deadline)
     }
 
     /// Gives all ranks the bytes of rank `from`; all slices are equally long.
@@ -258,13 +280,13 @@ impl World {
     /// # Errors
     /// [`MpiError::Failed`].
     pub fn broadcast(&self, from: usize, bytes: &mut [u8]) -> Result<(), MpiError> {
-        let _turn = self.lock();
+        let mut ring = self.lock();
+        let (byte, world) = (self.shared.constants.byte, self.shared.constants.world);
         for piece in bytes.chunks_mut(PIECE) {
             let (count, mut request) = (piece.len() as c_int, 0);
             // SAFETY: the piece has `count` bytes, and lives until the request is done below.
             let status = unsafe {
-                let (byte, world) = (self.constants.byte, self.constants.world);
-                (self.functions.broadcast)(
+                (self.shared.functions.broadcast)(
                     piece.as_mut_ptr(),
                     count,
                     byte,
@@ -274,7 +296,7 @@ impl World {
                 )
             };
             check("MPI_Ibcast", status)?;
-            self.wait_until(&mut request, None)?;
+            self.wait_until(&mut ring, &mut request, None)?;
         }
         Ok(())
     }
@@ -294,8 +316,9 @@ impl World {
     /// # Errors
     /// [`MpiError::Failed`], before anything is under way. Later failures end all ranks.
     pub fn exchange(&self, incoming: &mut [Incoming<'_>], outgoing: &[Outgoing<'_>]) -> Result<(), MpiError> {
-        let _turn = self.lock();
-        let Constants { byte, world, .. } = self.constants;
+        let mut ring = self.lock();
+        let functions = &self.shared.functions;
+        let Constants { byte, world, .. } = self.shared.constants;
         let mut requests = Vec::with_capacity(incoming.len() + outgoing.len());
         let mut posted = Ok(());
         for Incoming { from, tag, bytes } in incoming {
@@ -305,7 +328,7 @@ impl World {
                 // SAFETY: the piece has `count` bytes, is borrowed exclusively, and lives until the
                 // request is done below.
                 let status = unsafe {
-                    (self.functions.receive)(piece.as_mut_ptr(), count, byte, from, tag, world, &mut request)
+                    (functions.receive)(piece.as_mut_ptr(), count, byte, from, tag, world, &mut request)
                 };
                 posted = posted.and(check("MPI_Irecv", status).map(|()| requests.push(request)));
             }
@@ -316,15 +339,14 @@ impl World {
                 let (to, tag) = (*to as c_int, *tag as c_int);
                 // SAFETY: the piece has `count` bytes, is not changed while it is borrowed, and
                 // lives until the request is done below.
-                let status = unsafe {
-                    (self.functions.send)(piece.as_ptr(), count, byte, to, tag, world, &mut request)
-                };
+                let status =
+                    unsafe { (functions.send)(piece.as_ptr(), count, byte, to, tag, world, &mut request) };
                 posted = posted.and(check("MPI_Isend", status).map(|()| requests.push(request)));
             }
         }
         let nothing_under_way = requests.is_empty();
         let waited = posted.and_then(|()| {
-            requests.iter_mut().try_for_each(|request| self.wait_until(request, None).map(drop))
+            requests.iter_mut().try_for_each(|request| self.wait_until(&mut ring, request, None).map(drop))
         });
         match waited {
             // MPI may still write to memory that is about to be given back.
@@ -339,22 +361,15 @@ impl World {
     /// `patience`. Then they are still at work, and only [`abort`](Self::abort) ends them. Nothing
     /// may be called after it but `abort`.
     pub fn end(&self, status: u8, patience: Option<Duration>) -> Option<Vec<u8>> {
-        let _turn = self.lock();
+        let mut ring = self.lock();
         let deadline = patience.map(|patience| Instant::now() + patience);
         // MPI keeps them where not all ranks come.
         let (mine, all) = (Box::leak(Box::new([status])), vec![0; self.size].leak());
-        let come = self.gather_into(self.ending, mine, all, deadline).unwrap_or(false);
+        let come = self.gather_into(&mut ring, self.ending, mine, all, deadline).unwrap_or(false);
         come.then(|| {
-            self.leave();
+            self.shared.leave(&mut ring);
             all.to_vec()
         })
-    }
-
-    fn leave(&self) {
-        if !self.over.swap(true, Ordering::Relaxed) {
-            // SAFETY: MPI is initialised, and no request is under way.
-            unsafe { (self.functions.finalize)() };
-        }
     }
 
     /// Leaves MPI when the process ends in the usual way.
@@ -373,6 +388,44 @@ impl World {
 
     /// Ends all ranks at once, with this status where the launcher passes it on.
     pub fn abort(&self, status: u8) -> ! {
+        self.shared.abort(status)
+    }
+}
+
+impl Shared {
+    /// Gives signs of life while other threads do not call MPI, until this rank leaves it.
+    fn give_signs(&self) {
+        loop {
+            let interval = match self.ring.try_lock() {
+                Ok(mut ring) if !self.over.load(Ordering::Relaxed) => {
+                    if let Err(error) = ring.turn(&self.functions, &self.constants, false) {
+                        self.end_in_vain(&error);
+                    }
+                    ring.interval()
+                }
+                // A thread that waits gives the signs.
+                Err(TryLockError::WouldBlock) if !self.over.load(Ordering::Relaxed) => SOON,
+                Ok(_) | Err(_) => return,
+            };
+            thread::sleep(interval);
+        }
+    }
+
+    /// Ends all ranks, which wait for each other in vain.
+    fn end_in_vain(&self, error: &MpiError) -> ! {
+        self.abort((self.words)(error))
+    }
+
+    fn leave(&self, ring: &mut Ring) {
+        if !self.over.swap(true, Ordering::Relaxed) {
+            // A ring that is broken leaves all the more.
+            let _ = ring.close(&self.functions, &self.constants, SLEEP);
+            // SAFETY: MPI is initialised, and no request is under way.
+            unsafe { (self.functions.finalize)() };
+        }
+    }
+
+    fn abort(&self, status: u8) -> ! {
         // SAFETY: MPI is initialised. It may be called while another call is under way, because
         // none returns any more.
         unsafe { (self.functions.abort)(self.constants.world, status.into()) };
@@ -383,10 +436,10 @@ impl World {
 impl Drop for World {
     fn drop(&mut self) {
         // To leave MPI is to wait for all ranks, and they for this one at something else.
-        if thread::panicking() && !self.over.load(Ordering::Relaxed) {
+        if thread::panicking() && !self.shared.over.load(Ordering::Relaxed) {
             self.abort(STATUS_OF_PANICS);
         }
-        self.leave();
+        self.shared.leave(&mut self.lock());
     }
 }
 
@@ -406,12 +459,53 @@ unsafe extern "C" {
 
 extern "C" fn leave_now() {
     if let Some(world) = LEFT_AT_EXIT.get() {
-        world.leave();
+        world.shared.leave(&mut world.lock());
     }
 }
 
-fn check(function: &'static str, code: c_int) -> Result<(), MpiError> {
-    if code == 0 { Ok(()) } else { Err(MpiError::Failed { function, code }) }
+/// What a rank learns at its beginning.
+struct Begun {
+    /// The threads that the library grants.
+    granted: c_int,
+    rank: usize,
+    size: usize,
+    on_node: [usize; 2],
+    /// All ranks once more, for how they end.
+    ending: Handle,
+    /// All ranks once more, for signs of life.
+    signs: Handle,
+}
+
+/// Begins MPI. The calls wait for all ranks.
+fn begin(functions: &Functions, constants: &Constants) -> Result<Begun, MpiError> {
+    let mut granted = 0;
+    // SAFETY: no arguments of the program are handed over, which MPI allows since version 2, and
+    // `granted` is alive.
+    check("MPI_Init_thread", unsafe { (functions.init)(0, 0, constants.serialized, &mut granted) })?;
+    let [rank, size] = place_in(functions, constants.world)?;
+    let duplicate = || {
+        let mut copy = 0;
+        // SAFETY: MPI is initialised, all ranks make these calls in this order, and the handle is
+        // alive while it is written.
+        check("MPI_Comm_dup", unsafe { (functions.duplicate)(constants.world, &mut copy) }).map(|()| copy)
+    };
+    let (ending, signs) = (duplicate()?, duplicate()?);
+    let (mut node, key) = (0, rank as c_int);
+    let Constants { world, shared_memory, no_info, .. } = *constants;
+    // SAFETY: as above.
+    let status = unsafe { (functions.split_by_type)(world, shared_memory, key, no_info, &mut node) };
+    check("MPI_Comm_split_type", status)?;
+    Ok(Begun { granted, rank, size, on_node: place_in(functions, node)?, ending, signs })
+}
+
+/// Returns the rank and the number of ranks in a communicator.
+fn place_in(functions: &Functions, communicator: Handle) -> Result<[usize; 2], MpiError> {
+    let (mut rank, mut size) = (0, 0);
+    // SAFETY: MPI is initialised, the communicator is one of its own, and the numbers are alive.
+    check("MPI_Comm_rank", unsafe { (functions.rank)(communicator, &mut rank) })?;
+    // SAFETY: as above.
+    check("MPI_Comm_size", unsafe { (functions.size)(communicator, &mut size) })?;
+    Ok([rank as usize, size as usize])
 }
 
 /// Reads a number from eight bytes.

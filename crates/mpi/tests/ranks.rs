@@ -3,10 +3,14 @@
 #[path = "../../../tests/common/launchers.rs"]
 mod launchers;
 
-use lattice_mpi::{Incoming, Launcher, MpiError, Outgoing, World};
+use lattice_mpi::{Incoming, Launcher, MpiError, Outgoing, PATIENCE_VARIABLE, World};
 use launchers::{Mpi, launchers, launchers_and_abis, output_of};
 use std::process::Command;
+use std::sync::Arc;
 use std::time::Duration;
+
+/// The status of ranks that wait in vain.
+const STATUS_IN_VAIN: u8 = 44;
 
 /// Set for the processes that are ranks: what they do.
 const PART: &str = "LATTICE_MPI_TEST_PART";
@@ -24,7 +28,14 @@ fn rank_of(mpi: &Mpi, ranks: usize, part: &str) -> Command {
 fn a_rank_plays_its_part() {
     let Ok(part) = std::env::var(PART) else { return };
     let launcher = Launcher::of_this_process().expect("there is a launcher");
-    let world = match World::open(&launcher) {
+    if part == "one never comes" && launcher.rank == 1 {
+        std::process::exit(0);
+    }
+    let words = |error: &MpiError| {
+        eprintln!("{error}");
+        STATUS_IN_VAIN
+    };
+    let world = match World::open_with(&launcher, Arc::new(words)) {
         Ok(world) => world,
         Err(error) => {
             // A launcher ends all when one ends with a failure.
@@ -36,7 +47,7 @@ fn a_rank_plays_its_part() {
             std::process::exit(if matches!(error, MpiError::OtherLauncher { .. }) { 42 } else { 43 });
         }
     };
-    assert_eq!((world.rank(), world.size()), (launcher.rank, launcher.size));
+    assert_eq!((world.rank(), world.size()), (launcher.rank, launcher.size.unwrap()));
     match part.as_str() {
         "talk" => talk(&world),
         "one stays away" if world.rank() == 1 => std::thread::sleep(Duration::from_secs(60)),
@@ -44,6 +55,23 @@ fn a_rank_plays_its_part() {
             assert_eq!(world.end(7, Some(Duration::from_millis(300))), None);
             world.abort(7);
         }
+        "one is stopped" if world.rank() == 1 => {
+            let own = std::process::id().to_string();
+            Command::new("kill").args(["-STOP", &own]).status().unwrap();
+            std::thread::sleep(Duration::from_secs(60));
+        }
+        // Longer than the patience, because a rank that computes gives signs of life.
+        "one is slow" if world.rank() == 1 => {
+            std::thread::sleep(Duration::from_secs(5));
+            world.barrier().unwrap();
+            assert!(world.end(0, None).is_some());
+        }
+        "one is stopped" | "one is slow" | "one never comes" => {
+            world.barrier().unwrap();
+            assert!(world.end(0, None).is_some());
+        }
+        "all wait" if world.rank() == 0 => world.barrier().unwrap(),
+        "all wait" => assert_eq!(world.end(0, None), None),
         "one panics" if world.rank() == 0 => panic!("on purpose"),
         "one panics" => world.barrier().unwrap(),
         part => panic!("{part}"),
@@ -98,6 +126,35 @@ fn ranks_hear_each_other() {
             let output = output_of(rank_of(&mpi, ranks, "talk"));
             assert!(output.status.success(), "{} {ranks} {output:?}", mpi.name);
         }
+    }
+}
+
+/// Ranks that wait in vain end with a message that says for whom.
+#[cfg(target_os = "linux")]
+#[test]
+fn nobody_waits_without_an_end() {
+    let parts = [
+        ("one never comes", "not all ranks have begun within 2 s"),
+        ("one is stopped", "rank 1 gives no sign of life for 2 s"),
+        ("all wait", "all ranks have waited for each other for 2 s"),
+    ];
+    for mpi in launchers() {
+        for (part, words) in parts {
+            let mut command = rank_of(&mpi, 3, part);
+            command.env(PATIENCE_VARIABLE, "2");
+            let output = output_of(command);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(STATUS_IN_VAIN.into()), "{} {part} {said}", mpi.name);
+            assert_eq!(said.matches(words).count(), 1, "{} {part} {said}", mpi.name);
+        }
+        let mut command = rank_of(&mpi, 3, "one is slow");
+        command.env(PATIENCE_VARIABLE, "2");
+        let output = output_of(command);
+        assert!(output.status.success(), "{} {output:?}", mpi.name);
+        let mut command = rank_of(&mpi, 2, "talk");
+        command.env(PATIENCE_VARIABLE, "soon");
+        let output = output_of(command);
+        assert_eq!(output.status.code(), Some(43), "{} {output:?}", mpi.name);
     }
 }
 
