@@ -1,14 +1,13 @@
 //! A file to be written.
 //!
-//! The file has a temporary name beside its place, and is renamed when it is complete.
+//! The file has no name or a temporary one beside its place, and takes its own when it is complete.
 
 use super::error::{Error, ErrorKind};
 use super::input::expect_regular_file;
-use lattice_files::temporary;
+use lattice_files::temporary::{self, Temporary};
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
 
 /// Makes sure that a file can be created at `path`, and leaves nothing behind.
 ///
@@ -83,7 +82,7 @@ fn names_a_stream(path: &Path) -> bool {
 
 /// A file being written, which is removed if dropped before [`Output::finish`].
 pub(super) struct Output {
-    file: NamedTempFile,
+    file: Temporary,
     /// The path that the user wrote.
     path: PathBuf,
     destination: PathBuf,
@@ -149,8 +148,8 @@ impl Output {
     pub(super) fn finish(self) -> Result<(), Error> {
         self.file.as_file().sync_all().map_err(|source| self.write_error(source))?;
         let Self { file, path, destination } = self;
-        file.persist(&destination).map(drop).map_err(|persist| {
-            Error::new(&path, ErrorKind::System { action: "rename the finished file", source: persist.error })
+        file.persist(&destination).map_err(|source| {
+            Error::new(&path, ErrorKind::System { action: "rename the finished file", source })
         })
     }
 

@@ -5,6 +5,7 @@
 //!
 //! * [`input`] opens what a user names: a regular file, or the data of a pipe.
 //! * [`regular`] opens regular files that the library keeps, and locks them.
+//! * [`leftovers`] are what a process removes if a signal ends it.
 //! * [`temporary`] makes files that take their true name when they are complete.
 //! * [`number`] reads numbers as programs write them, those of Fortran too.
 //! * [`npy`] reads and begins arrays of NumPy, and [`npz`] archives of them.
@@ -12,6 +13,8 @@
 //! * [`room`] tells whether memory is left for what a file announces.
 
 pub mod input;
+pub mod leftovers;
+pub mod npy;
 pub mod npy;
 pub mod npz;
 pub mod number;

@@ -27,7 +27,7 @@
 //! understood is never written.
 
 use lattice_files::regular::{self, Links};
-use lattice_files::temporary;
+use lattice_files::temporary::{self, Temporary};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::ffi::OsString;
@@ -257,7 +257,7 @@ impl TuningFile {
         // A link to another file is the user's choice.
         let text = match regular::read(&self.path, Links::Followed, MOST_BYTES) {
             Ok(text) => text,
-            Err(error) if error.kind() == ErrorKind::NotFound => {
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
                 let empty = json!({ "schema_version": SCHEMA_VERSION, "about": ABOUT, "entries": [] });
                 return Ok(empty.as_object().cloned().unwrap_or_default());
             }
@@ -318,7 +318,7 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
     name.into()
 }
 
-fn temporary_for(destination: &Path, folder: &Path) -> io::Result<tempfile::NamedTempFile> {
+fn temporary_for(destination: &Path, folder: &Path) -> io::Result<Temporary> {
     temporary::create(folder, destination.file_name().unwrap_or_default())
 }
 
