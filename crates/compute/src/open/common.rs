@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Opens devices that will work together, in their order.
 ///
 /// Devices of one platform have a context in common unless there is a thinkable way to each other's
-/// memory.
+/// memory, or one of them hangs in such a context. Then data go by the host.
 ///
 /// # Errors
 /// The errors of [`Device::open`].
@@ -32,7 +32,8 @@ pub(super) fn open_together(found: &[&FoundDevice], options: &DeviceOptions) -> 
             Entry::Vacant(new) => {
                 let beside: Vec<&FoundDevice> =
                     found.iter().filter(|other| other.index.platform == platform).copied().collect();
-                let is_common = beside.len() > 1 && !have_way(&beside, ways);
+                let hangs = beside.iter().any(|device| device.info.hangs_in_common_contexts());
+                let is_common = beside.len() > 1 && !hangs && !have_way(&beside, ways);
                 new.insert(is_common.then(|| context_of(&beside).map(Arc::new)).transpose()?)
             }
         };
@@ -85,7 +86,8 @@ mod tests {
 
     #[test]
     fn devices_have_a_context_in_common_if_nothing_else_connects_them() {
-        let Some(found) = discover().devices.into_iter().find(|found| found.info.fp64) else { return };
+        let is_fit = |found: &FoundDevice| found.info.fp64 && !found.info.hangs_in_common_contexts();
+        let Some(found) = discover().devices.into_iter().find(is_fit) else { return };
         let open = |ways| {
             let options = DeviceOptions { peer: Some(ways), ..DeviceOptions::default() };
             open_together(&[&found, &found], &options).unwrap()

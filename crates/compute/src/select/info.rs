@@ -110,6 +110,15 @@ impl DeviceInfo {
         matches!(self.pocl_version(), Some(4 | 5))
     }
 
+    /// Returns `true` if the device may hang in a context that it shares with other devices.
+    ///
+    /// These devices of PoCL run a command on the thread that ends another one. That thread may hold
+    /// a lock that the command needs, if its event belongs to another device. PoCL 3.1 hangs so.
+    pub(crate) fn hangs_in_common_contexts(&self) -> bool {
+        let is_without_threads = ["basic", "cpu-minimal"].iter().any(|kind| self.name.starts_with(kind));
+        self.pocl_version().is_some() && is_without_threads
+    }
+
     /// Asks the driver for the properties.
     pub(super) fn query(platform: &str, device: &RawDevice) -> Result<Self, ClError> {
         let kind_bits = device.dev_type()?;
