@@ -95,9 +95,10 @@ impl Team {
                 let discovery = discover();
                 let matches: Vec<Vec<&FoundDevice>> =
                     several.iter().map(|selector| discovery.find(selector)).collect::<Result<_>>()?;
-                let remarks = remarks_on(several, &matches);
+                let mut remarks = remarks_on(several, &matches);
                 let found: Vec<&FoundDevice> = matches.iter().map(|found| found[0]).collect();
                 let team = Self::open(share(&found, process).copied(), options)?;
+                remarks.extend(remark_on_idle(&found, process));
                 Ok(Self { remarks: remarks.into(), ..team })
             }
         }
@@ -120,9 +121,9 @@ impl Team {
         if usable.is_empty() {
             return Ok(Self::without_device(&discovery));
         }
-        let left_out: Vec<Remark> =
-            left_out.into_iter().map(|found| Remark::NoDoublePrecision { device: found.label() }).collect();
-        Ok(Self { remarks: left_out.into(), ..Self::open(share(&usable, process).copied(), options)? })
+        let left_out = left_out.into_iter().map(|found| Remark::NoDoublePrecision { device: found.label() });
+        let remarks: Vec<Remark> = left_out.chain(remark_on_idle(&usable, process)).collect();
+        Ok(Self { remarks: remarks.into(), ..Self::open(share(&usable, process).copied(), options)? })
     }
 
     /// Returns the same devices, joined to those of other ranks.
@@ -291,6 +292,18 @@ fn share<T>(all: &[T], [number, processes]: [usize; 2]) -> impl Iterator<Item = 
     (0..each.min(all.len())).map(move |k| &all[(number * each + k) % all.len()])
 }
 
+/// Returns the devices that no process takes, because each takes as many as the others.
+fn idle<T>(all: &[T], [_, processes]: [usize; 2]) -> &[T] {
+    &all[(all.len() / processes).max(1).saturating_mul(processes).min(all.len())..]
+}
+
+/// Makes the remark on the devices that no process takes.
+fn remark_on_idle(found: &[&FoundDevice], process: [usize; 2]) -> Option<Remark> {
+    let devices: Vec<String> = idle(found, process).iter().map(|found| found.label()).collect();
+    let [_, processes] = process;
+    (!devices.is_empty()).then_some(Remark::Idle { devices, processes })
+}
+
 impl From<Device> for Team {
     fn from(device: Device) -> Self {
         Self::of([device])
@@ -309,7 +322,7 @@ impl IntoIterator for Selector {
 
 #[cfg(test)]
 mod tests {
-    use super::share;
+    use super::{idle, share};
 
     #[test]
     fn processes_of_a_machine_share_its_devices() {
@@ -323,5 +336,10 @@ mod tests {
         assert_eq!(shares(5, 2), [vec![0, 1], vec![2, 3]]);
         assert_eq!(shares(2, 4), [vec![0], vec![1], vec![0], vec![1]]);
         assert_eq!(shares(0, 2), vec![Vec::<usize>::new(); 2]);
+        assert_eq!(idle(&[0, 1, 2], [1, 2]), [2]);
+        assert_eq!(idle(&[0, 1, 2, 3, 4, 5, 6], [0, 3]), [6]);
+        for (devices, processes) in [(4, 1), (4, 2), (2, 4), (0, 2), (1, 1)] {
+            assert!(idle(&vec![0; devices], [0, processes]).is_empty(), "{devices} {processes}");
+        }
     }
 }

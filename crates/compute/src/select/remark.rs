@@ -22,6 +22,13 @@ pub enum Remark {
         /// Number of times that the device was selected.
         times: usize,
     },
+    /// Devices are left out because each process on a machine takes as many as the others.
+    Idle {
+        /// The devices' labels.
+        devices: Vec<String>,
+        /// Number of processes.
+        processes: usize,
+    },
     /// A device was left out because it does not compute in double precision.
     NoDoublePrecision {
         /// The device's label.
@@ -42,6 +49,14 @@ impl fmt::Display for Remark {
                 let times = if *times == 2 { "twice".to_owned() } else { format!("{times} times") };
                 write!(f, "device {device} was given {times}: it is opened {times}, and its shares compete")
             }
+            Remark::Idle { devices, processes } => write!(
+                f,
+                "{} left out: each of the {processes} processes on a machine takes as many devices",
+                match &devices[..] {
+                    [device] => format!("device {device} is"),
+                    several => format!("devices {} are", several.join(", ")),
+                }
+            ),
             Remark::NoDoublePrecision { device } => write!(
                 f,
                 "device {device} is left out: it has no double precision (cl_khr_fp64), in which all sums are made"
