@@ -1,7 +1,7 @@
 //! The places of files that are kept between runs.
 
 use etcetera::BaseStrategy;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Variable that turns the cache off, if it is set to anything but `0`.
 pub const NO_CACHE_VARIABLE: &str = "LATTICE_CL_NO_CACHE";
@@ -71,13 +71,64 @@ fn switched_off() -> bool {
     std::env::var_os(NO_CACHE_VARIABLE).is_some_and(|value| !value.is_empty() && value != "0")
 }
 
+/// Returns the user's cache directory; `None` if there is none and none can be made.
+///
+/// Accounts of services have no home, and nothing is kept for them.
 fn users_directory() -> Option<PathBuf> {
-    etcetera::choose_base_strategy().ok().map(|user| user.cache_dir().join("lattice-cl"))
+    let directory = etcetera::choose_base_strategy().ok()?.cache_dir().join("lattice-cl");
+    can_be_there(&directory).then_some(directory)
+}
+
+/// Tells whether PoCL finds no place for its cache, without which it offers no devices.
+///
+/// `POCL_CACHE_DIR` names another place.
+pub fn pocl_lacks_a_cache() -> bool {
+    if !cfg!(unix) || std::env::var_os("POCL_CACHE_DIR").is_some() {
+        return false;
+    }
+    // Without a home PoCL takes a folder for temporary files.
+    let named = |name| std::env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
+    let base = named("XDG_CACHE_HOME").or_else(|| Some(named("HOME")?.join(".cache")));
+    base.is_some_and(|base| {
+        let directory = base.join("pocl/kcache");
+        !can_be_there(&directory) || (directory.is_dir() && !is_writable(&directory))
+    })
+}
+
+/// Tells whether a directory is there or can be made.
+fn can_be_there(directory: &Path) -> bool {
+    if directory.is_dir() {
+        return true;
+    }
+    let Some(above) = directory.ancestors().find(|above| above.metadata().is_ok()) else { return false };
+    above.is_dir() && is_writable(above)
+}
+
+#[cfg(unix)]
+fn is_writable(directory: &Path) -> bool {
+    use rustix::fs::{Access, access};
+    access(directory, Access::WRITE_OK | Access::EXEC_OK).is_ok()
+}
+
+#[cfg(not(unix))]
+fn is_writable(_: &Path) -> bool {
+    true
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_place_below_a_file_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        assert!(!can_be_there(&file) && !can_be_there(&file.join("a/b")));
+        assert!(can_be_there(folder.path()) && can_be_there(&folder.path().join("a/b")));
+        #[cfg(unix)]
+        assert!(!can_be_there(Path::new("/dev/null/.cache/lattice-cl")));
+    }
 
     #[test]
     fn a_directory_holds_both_a_file_variants_alone_and_off_nothing() {

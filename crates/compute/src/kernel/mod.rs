@@ -11,7 +11,7 @@ mod probe;
 mod program;
 
 pub use argument::{Argument, ArgumentList, Parameter};
-pub use cache_mode::{CacheMode, NO_CACHE_VARIABLE, TUNING_FILE_VARIABLE};
+pub use cache_mode::{CacheMode, NO_CACHE_VARIABLE, TUNING_FILE_VARIABLE, pocl_lacks_a_cache};
 pub use compilation::Compilation;
 pub use key::{KernelFamily, KernelKey};
 pub use launch::{Kernel, Range};

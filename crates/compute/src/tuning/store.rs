@@ -5,8 +5,8 @@ use super::file::{Entry, Identity, TuningFile, TuningFileError};
 use super::key::Key;
 use super::search::Found;
 use super::variant::{Variant, text_of};
-use crate::Device;
 use crate::sync::lock;
+use crate::{Device, TUNING_FILE_VARIABLE};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -175,7 +175,13 @@ impl Store {
     pub fn warn(&self, error: &TuningFileError) {
         if !self.warned.swap(true, Ordering::Relaxed) {
             let cause = error.source().map(|cause| format!(" ({cause})")).unwrap_or_default();
-            tracing::warn!("{error}{cause}; what is found now is not kept");
+            let is_named = std::env::var_os(TUNING_FILE_VARIABLE).is_some();
+            // Nobody asked for a file at the usual place.
+            if is_named || !matches!(error, TuningFileError::Unwritable { .. }) {
+                tracing::warn!("{error}{cause}; what is found now is not kept");
+            } else {
+                tracing::debug!("{error}{cause}; what is found now is not kept");
+            }
         }
     }
 
