@@ -321,7 +321,7 @@ static inline void pack_face(const int mu, __global const stored *in, __global c
                reduction_partials, reduction_counters, reduction_results + 4 * reduction_slot) &&                        \
         sum_slot != 0) {                                                                                                  \
         send_sums(reduction_results, reduction_slot, boxes_one, boxes_other, sum_flags_one, sum_flags_other, self, devices, \
-                  sum_epoch, sum_told);                                                                                  \
+                  sum_epoch, sum_told, mark);                                                                                  \
         add_sums(reduction_results, reduction_slot, self, devices, sum_epoch, sum_slot, boxes, sum_flags, patience, mark); \
     }
 #else

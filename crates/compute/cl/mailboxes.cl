@@ -2,15 +2,18 @@
 
 // Sends the sums of a launch, the four doubles of slot `own`, to box number `self` of the mailboxes of two other devices, or of one that is
 // given twice, and raises its flags there to `told`. A mailbox has a box for each device in each of two epochs in turn.
+// A device with a mark has computed with what another one has not sent, and sends no numbers.
 static inline void send_sums(__global const double *sums, const uint own, __global double *boxes_one, __global double *boxes_other,
                              __global uint *flags_one, __global uint *flags_other, const uint self, const uint devices,
-                             const uint epoch, const uint told)
+                             const uint epoch, const uint told, __global uint *mark)
 {
     const uint box = 4 * ((epoch & 1) * devices + self);
+    const int is_whole = *(volatile __global uint *)mark == 0;
     for (uint k = 0; k < 4; ++k) {
-        boxes_one[box + k] = sums[4 * own + k];
+        const double sum = is_whole ? sums[4 * own + k] : (double)NAN;
+        boxes_one[box + k] = sum;
         if (flags_other != flags_one)
-            boxes_other[box + k] = sums[4 * own + k];
+            boxes_other[box + k] = sum;
     }
     flag_raise_both(flags_one, flags_other, self, told);
 }

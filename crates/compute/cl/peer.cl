@@ -19,31 +19,32 @@ __kernel void peer_wait(__global uint *flags, const uint which, const uint epoch
 #define SEND_PARAMETERS                                                                                                   \
     __global double *sums, const uint own, __global double *boxes_one, __global double *boxes_other,                      \
         __global uint *flags_one, __global uint *flags_other, const uint self, const uint devices, const uint epoch,      \
-        const uint told
+        const uint told, __global uint *mark
 
 __kernel void peer_send(SEND_PARAMETERS)
 {
-    send_sums(sums, own, boxes_one, boxes_other, flags_one, flags_other, self, devices, epoch, told);
+    send_sums(sums, own, boxes_one, boxes_other, flags_one, flags_other, self, devices, epoch, told, mark);
 }
 
 // Sends them too, and then adds the sums of all devices into slot number `slot` of this one.
-__kernel void peer_add(SEND_PARAMETERS, const uint slot, __global const double *boxes, __global uint *flags, const uint patience,
-                       __global uint *mark)
+__kernel void peer_add(SEND_PARAMETERS, const uint slot, __global const double *boxes, __global uint *flags, const uint patience)
 {
-    send_sums(sums, own, boxes_one, boxes_other, flags_one, flags_other, self, devices, epoch, told);
+    send_sums(sums, own, boxes_one, boxes_other, flags_one, flags_other, self, devices, epoch, told, mark);
     add_sums(sums, own, self, devices, epoch, slot, boxes, flags, patience, mark);
 }
 
 // Sends an array of sums, up to ARRAY_DOUBLES of them, like send_sums, by all work-items of a group. The item that raises the flags is behind all of them.
 static inline void send_array(__global const double *sums, const uint count, __global double *boxes_one, __global double *boxes_other,
                               __global uint *flags_one, __global uint *flags_other, const uint self, const uint devices,
-                              const uint epoch, const uint told)
+                              const uint epoch, const uint told, __global uint *mark)
 {
     const uint box = ARRAY_DOUBLES * ((epoch & 1) * devices + self);
+    const int is_whole = *(volatile __global uint *)mark == 0;
     for (uint k = get_local_id(0); k < count; k += get_local_size(0)) {
-        boxes_one[box + k] = sums[k];
+        const double sum = is_whole ? sums[k] : (double)NAN;
+        boxes_one[box + k] = sum;
         if (flags_other != flags_one)
-            boxes_other[box + k] = sums[k];
+            boxes_other[box + k] = sum;
     }
     barrier(CLK_GLOBAL_MEM_FENCE);
     if (get_local_id(0) == 0) {
@@ -55,18 +56,18 @@ static inline void send_array(__global const double *sums, const uint count, __g
 #define SEND_ARRAY_PARAMETERS                                                                                             \
     __global const double *sums, const uint count, __global double *boxes_one, __global double *boxes_other,              \
         __global uint *flags_one, __global uint *flags_other, const uint self, const uint devices, const uint epoch,      \
-        const uint told
+        const uint told, __global uint *mark
 
 __kernel void peer_send_array(SEND_ARRAY_PARAMETERS)
 {
-    send_array(sums, count, boxes_one, boxes_other, flags_one, flags_other, self, devices, epoch, told);
+    send_array(sums, count, boxes_one, boxes_other, flags_one, flags_other, self, devices, epoch, told, mark);
 }
 
 // Sends them too, and then adds the arrays of all devices in their order, like peer_add, into `totals`. One work-item waits, and the others for it.
 __kernel void peer_add_array(SEND_ARRAY_PARAMETERS, __global double *totals, __global const double *boxes, __global uint *flags,
-                             const uint patience, __global uint *mark)
+                             const uint patience)
 {
-    send_array(sums, count, boxes_one, boxes_other, flags_one, flags_other, self, devices, epoch, told);
+    send_array(sums, count, boxes_one, boxes_other, flags_one, flags_other, self, devices, epoch, told, mark);
     if (get_local_id(0) == 0) {
         for (uint from = 0; from < devices; ++from)
             if (from != self)

@@ -252,6 +252,16 @@ pub enum DeviceError {
         devices: [String; 2],
     },
 
+    /// Launches on a team failed midway.
+    #[error(
+        "launches on {} failed midway, and these devices no longer agree on what they have told each other; open them anew",
+        devices.join(", ")
+    )]
+    BrokenTeam {
+        /// The devices.
+        devices: Vec<String>,
+    },
+
     /// The ranks of a job no longer understand each other.
     #[error(transparent)]
     Mpi(#[from] MpiError),

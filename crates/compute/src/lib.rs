@@ -51,7 +51,7 @@ pub use absence::Absence;
 pub use error::{BuildFailure, DeviceError, Result};
 pub use kernel::{
     Argument, ArgumentList, CacheMode, Compilation, Kernel, KernelFamily, KernelKey, MatrixOperation,
-    NO_CACHE_VARIABLE, Parameter, Program, Range, TUNING_FILE_VARIABLE,
+    NO_CACHE_VARIABLE, Parameter, Program, Range, TUNING_FILE_VARIABLE, pocl_lacks_a_cache,
 };
 pub use lattice_files::room::{NoRoom, available_memory, expect_room, reserve};
 pub use lattice_mpi as mpi;
@@ -72,6 +72,7 @@ pub use open::{
 pub use peer::Fault;
 pub use peer::{
     FLAG_SOURCE, FLAGS, MAILBOX_SOURCE, MOST_IN_ARRAY, PeerCopies, PeerFlags, PeerLink, PeerRates, Peers,
+    Undertaking,
 };
 pub use queue::{
     CompileClock, CompileProgress, DeviceRecord, Event, Profiling, Queue, RecordedCommand, RecordedSpan,

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::device::{
-    Buffer, Device, DeviceOptions, PeerFlags, PeerWay, PeerWays, PinnedBuffer, Selector, Team, TeamSums,
-    discover,
+    Buffer, Device, DeviceOptions, Fault, PeerFlags, PeerWay, PeerWays, PinnedBuffer, Selector, Team,
+    TeamSums, discover,
 };
 use crate::field::KERNELS_WAIT;
 use crate::field::faces::{Packed, Side};
@@ -200,10 +200,36 @@ fn after_a_wait_in_vain_there_are_no_sums() {
         error.to_string().contains(&format!("device {second} waited 0.05 s in vain for {first}")),
         "{error}"
     );
-    // The other device has its sum.
-    assert!(add().is_finite());
+    // The first device has waited for nobody, and the second one sends it no numbers.
+    assert!(add().is_nan());
     PeerFlags::new(&peers).unwrap().wait(0, [1], 1).unwrap();
     assert!(add().is_nan());
+}
+
+/// Launches that fail on one device only leave no team whose epochs are uneven.
+#[test]
+fn a_launch_that_fails_midway_breaks_the_team() {
+    let _waiting = lock(&KERNELS_WAIT);
+    let (dims, grid) = (Dims::new([4; 4]).unwrap(), Grid::new([1, 1, 1, 2]).unwrap());
+    let team = team(2, PeerWays::only(PeerWay::HostFlags));
+    let lattice = Lattice::with_grid(&team, dims, grid).unwrap();
+    let Some(peers) = lattice.peers() else { return };
+    let fault = Fault::Failing { device: 1, after: 2 };
+    let peers = peers.with_fault(Duration::from_millis(50), fault).unwrap();
+    let sums = Some(Arc::new(TeamSums::new(&peers).unwrap()));
+    let way = Way::Reach(Reach::by(&lattice, Arc::clone(&peers), sums));
+    let local = Local { way, ..Local::new(&lattice).unwrap() };
+    let add = || {
+        let running = team.devices().iter().map(|device| device.reduction(1).unwrap());
+        local.numbers(running.collect()).map(|[sum, _]| sum.value().unwrap())
+    };
+    assert!(add().is_ok() && add().is_ok());
+    assert!(matches!(add(), Err(DeviceError::PeerMemory { .. })));
+    for error in [add().unwrap_err(), peers.check().unwrap_err()] {
+        let DeviceError::BrokenTeam { devices } = &error else { panic!("{error}") };
+        let labels: Vec<&str> = team.devices().iter().map(|device| device.label()).collect();
+        assert_eq!(*devices, labels);
+    }
 }
 
 #[test]

@@ -7,7 +7,9 @@ use super::parts::{
 };
 use super::task::{Region, Task};
 use super::variants::Tuning;
-use crate::device::{Argument, ArgumentList, Buffer, DeviceError, Event, Meeting, Number, Reduction};
+use crate::device::{
+    Argument, ArgumentList, Buffer, DeviceError, Event, Meeting, Number, Peers, Reduction, Undertaking,
+};
 use crate::field::{
     BlockField, Carrier, Communicator, GaugeField, GaugeStorage, GramSums, Halo, Packing, PendingGram,
     SharedHalo, Sites, Spinors,
@@ -190,15 +192,21 @@ impl<T: Storage> Stencil<T> {
         let mut meeting = self.meets().then(|| self.communicator.meeting()).flatten();
         let peers = halo.as_ref().and_then(|halo| halo.waiting_peers());
         let mut order = peers.as_ref().map(|peers| peers.in_order());
+        let mut undertaking = None;
+        let undertake = || peers.as_ref().map(Peers::undertaking).transpose();
         let packs = order.is_some() && self.kernels.iter().all(ShardKernels::packs);
         let under_way = match &mut halo {
             Some(halo) if packs => {
                 // An error comes before the exchange: an epoch that nobody sends would break the turns.
                 meeting.as_mut().map(Meeting::begin).transpose()?;
+                undertaking = undertake()?;
                 halo.begin();
                 false
             }
-            Some(halo) => self.start_exchange(halo, buffers.psi, links)?,
+            Some(halo) => {
+                undertaking = undertake()?;
+                self.start_exchange(halo, buffers.psi, links)?
+            }
             None => false,
         };
         if !packs {
@@ -231,6 +239,7 @@ impl<T: Storage> Stencil<T> {
             let mut shards = self.links.lattice().shards().iter();
             shards.try_for_each(|shard| shard.device.flush_launches())?;
         }
+        undertaking.into_iter().for_each(Undertaking::is_done);
         drop(order);
         drop(halo);
         if !grams.is_empty() {

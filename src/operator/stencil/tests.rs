@@ -165,3 +165,52 @@ fn early_flags_have_arrays_added_one_after_the_other() {
         assert!(totals.to_vec().unwrap() == expected, "device {device}");
     }
 }
+
+/// Checks that no sum of a stencil is a wrong number, from the first wait in vain on.
+#[test]
+fn sums_after_a_wait_in_vain_are_no_numbers() {
+    let _waiting = crate::sync::lock(&crate::field::KERNELS_WAIT);
+    let (dims, grid) = (Dims::new([4, 2, 2, 4]).unwrap(), Grid::new([1, 1, 1, 2]).unwrap());
+    let found = discover().devices.swap_remove(0);
+    let options = DeviceOptions {
+        peer: Some(PeerWays::only(PeerWay::HostFlags)),
+        cache: CacheMode::Off,
+        tuning: TuningMode::Shipped,
+        ..DeviceOptions::default()
+    };
+    let team = Team::of((0..2).map(|_| Device::open(&found, &options).unwrap()).collect::<Vec<_>>());
+    let lattice = Lattice::with_grid(&team, dims, grid).unwrap();
+    let Some(peers) = lattice.peers() else { return };
+    let of_parity = |parity: usize| -> Vec<Spinor<f64>> {
+        let field = spinor_field(dims, 3);
+        (0..dims.volume()).filter(|&site| dims.parity(site) == parity).map(|site| field[site]).collect()
+    };
+    // The sums of six applications, and whether a device has waited in vain by then.
+    let sums_on = |lattice: &Lattice| {
+        let links =
+            lattice.gauge_in::<f64>(&hot(dims, 15), Boundary::antiperiodic_t(), Reconstruction::Twelve);
+        let options = HopOptions { ending: Ending::Products, ..Default::default() };
+        let hop = HopEvenOdd::<f64>::new(&links.unwrap(), 0, StencilFactors::new(0.0, 0.3), options).unwrap();
+        let psi = lattice.parities_from_host(1, 1, &of_parity(1)).unwrap();
+        let against = lattice.parities_from_host(0, 1, &of_parity(0)).unwrap();
+        let mut out = hop.target().unwrap();
+        let mut apply = || {
+            let numbers = hop.apply_with_products(&psi, None, &mut out, &against).unwrap();
+            let sums = numbers.map(|number| number.value().unwrap());
+            (sums, lattice.peers().unwrap().check().is_err())
+        };
+        (0..6).map(|_| apply()).collect::<Vec<_>>()
+    };
+    let (expected, _) = sums_on(&lattice)[0];
+    for (device, after) in [(0, 0), (1, 0), (0, 5), (1, 6), (0, 7), (1, 8)] {
+        let fault = Fault::Silent { device, after };
+        let silent = lattice.with_peers(peers.with_fault(Duration::from_millis(100), fault).unwrap());
+        let found = sums_on(&silent);
+        for (sums, in_vain) in &found {
+            let is_none = sums.iter().all(|sum| sum.re.is_nan());
+            assert!(*sums == expected || (is_none && *in_vain), "{fault:?}: {sums:?}, not {expected:?}");
+        }
+        let (last, in_vain) = found[5];
+        assert!(in_vain && last.iter().all(|sum| sum.re.is_nan()), "{fault:?}: {last:?}");
+    }
+}

@@ -1,7 +1,7 @@
 //! Faults and delays between devices, for tests.
 
 use super::kernels::{FLAGS, PeerKernels, STRIDE, written};
-use crate::error::Result;
+use crate::error::{DeviceError, Result};
 use crate::kernel::{Argument, Range};
 use crate::memory::Buffer;
 use crate::open::Device;
@@ -25,6 +25,13 @@ pub enum Fault {
         seed: u64,
         /// The longest delay, in milliseconds.
         most: u32,
+    },
+    /// A launch of a device fails, once.
+    Failing {
+        /// Number of the device.
+        device: usize,
+        /// Number of launches that succeed before.
+        after: u32,
     },
     /// Every flag is raised an epoch early, and the first ones when they are made.
     ///
@@ -63,6 +70,20 @@ impl Faults {
                 self.raised.fetch_add(1, Ordering::Relaxed) < after
             }
             _ => true,
+        }
+    }
+
+    /// Fails in the place of a launch of device `by`, if it is to fail.
+    pub fn fail(&self, by: usize, label: &str) -> Result<()> {
+        match self.fault {
+            Fault::Failing { device, after } if device == by => {
+                if self.raised.fetch_add(1, Ordering::Relaxed) != after {
+                    return Ok(());
+                }
+                let reason = "a fault for a test".to_owned();
+                Err(DeviceError::PeerMemory { device: label.to_owned(), reason })
+            }
+            _ => Ok(()),
         }
     }
 

@@ -135,6 +135,7 @@ impl PeerFlags {
     pub(crate) fn told(&self, by: usize, epoch: u32) -> Result<u32> {
         let Some(faults) = self.peers.faults() else { return Ok(epoch) };
         let place = self.place(by);
+        faults.fail(by, self.peers.label(by))?;
         faults.hold_up(&self.kernels[place], place)?;
         Ok(faults.told(by, epoch))
     }

@@ -38,7 +38,7 @@ pub(crate) struct PeerKernels {
 }
 
 /// Returns `SEND_PARAMETERS` of `cl/peer.cl`, or with an array `SEND_ARRAY_PARAMETERS`.
-fn send_parameters(array: bool) -> [Parameter; 10] {
+fn send_parameters(array: bool) -> [Parameter; 11] {
     let number = Parameter::value::<u32>;
     let (sums, words) = (Parameter::output::<f64>, Parameter::output::<u32>);
     [
@@ -52,6 +52,7 @@ fn send_parameters(array: bool) -> [Parameter; 10] {
         number("devices"),
         number("epoch"),
         number("told"),
+        words("mark"),
     ]
 }
 
@@ -75,7 +76,7 @@ impl PeerKernels {
                 "peer_add",
                 &[
                     &send_parameters(false)[..],
-                    &[number("slot"), Parameter::input::<f64>("boxes"), flags, patience, mark],
+                    &[number("slot"), Parameter::input::<f64>("boxes"), flags, patience],
                 ]
                 .concat(),
             )?,
@@ -84,13 +85,7 @@ impl PeerKernels {
                 "peer_add_array",
                 &[
                     &send_parameters(true)[..],
-                    &[
-                        Parameter::output::<f64>("totals"),
-                        Parameter::input::<f64>("boxes"),
-                        flags,
-                        patience,
-                        mark,
-                    ],
+                    &[Parameter::output::<f64>("totals"), Parameter::input::<f64>("boxes"), flags, patience],
                 ]
                 .concat(),
             )?,

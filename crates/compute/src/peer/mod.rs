@@ -42,7 +42,9 @@
 //!      for e + 1 comes behind it.
 //!    * A flag is at most one epoch behind when it is raised, so its number may overflow.
 //! 4. Every wait has an end. A wait in vain leaves a mark on its device. Later waits end at once, and
-//!    their sums are NaN. [`Peers::check`] tells who waited for whom.
+//!    their sums are NaN, on every device that they are sent to. [`Peers::check`] tells who waited for whom.
+//!    Launches that fail midway break the team, by an [`Undertaking`]: a later epoch would be taken for the
+//!    missing one.
 //! 5. Many work-groups wait in one kernel only if the kernels that they wait for run on another
 //!    processor, which the waiting cannot keep busy
 //!    ([`PeerWay::waits_beside_work`](crate::PeerWay::waits_beside_work)). Otherwise a kernel of one
@@ -97,7 +99,7 @@ pub use copies::PeerCopies;
 pub use faults::Fault;
 pub use flags::PeerFlags;
 pub use kernels::{FLAG_SOURCE, FLAGS, MAILBOX_SOURCE, MOST_IN_ARRAY};
-pub use peers::Peers;
+pub use peers::{Peers, Undertaking};
 pub use rates::{PeerLink, PeerRates};
 
 pub(crate) use kernels::{PeerKernels, written};

@@ -13,6 +13,7 @@ use crate::queue::Core;
 use crate::sync::lock;
 use bytemuck::Pod;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 
@@ -46,6 +47,8 @@ pub struct Peers {
     marks: Vec<Buffer<u32>>,
     /// Faults for tests.
     faults: Option<Faults>,
+    /// `true` once launches failed midway: the devices no longer agree on their epochs.
+    is_broken: AtomicBool,
     /// The locks of a thread that launches kernels of these devices, in one order for all teams.
     ///
     /// The kernels wait for each other.
@@ -131,8 +134,8 @@ impl Peers {
         };
         let mut order: Vec<Arc<Order>> = devices.iter().map(Device::kept).collect();
         order.sort_unstable_by_key(Arc::as_ptr);
-        let (devices, faults) = (devices.to_vec(), None);
-        Ok(Self { devices, numbers, labels, elsewhere, way, patience, marks, faults, order })
+        let (devices, faults, is_broken) = (devices.to_vec(), None, AtomicBool::new(false));
+        Ok(Self { devices, numbers, labels, elsewhere, way, patience, marks, faults, is_broken, order })
     }
 
     /// Returns the devices with this patience.
@@ -251,6 +254,25 @@ impl Peers {
         self.order.iter().map(|order| lock(&order.0)).collect()
     }
 
+    /// Begins launches on all devices whose kernels wait for each other.
+    ///
+    /// If the result is dropped before [`Undertaking::is_done`], some devices have launches that others
+    /// lack. Then the team is broken for ever, because a later launch would be taken for a missing one.
+    ///
+    /// # Errors
+    /// [`DeviceError::BrokenTeam`].
+    pub fn undertaking(self: &Arc<Self>) -> Result<Undertaking> {
+        self.expect_whole()?;
+        Ok(Undertaking { peers: Some(Arc::clone(self)) })
+    }
+
+    fn expect_whole(&self) -> Result<()> {
+        match self.is_broken.load(Ordering::Relaxed) {
+            true => Err(DeviceError::BrokenTeam { devices: self.labels.clone() }),
+            false => Ok(()),
+        }
+    }
+
     /// Allocates `len` zeroed elements in the memory of the first of these devices.
     ///
     /// `users` are numbers of devices. The result is one buffer for each user of this process. The ranks
@@ -290,8 +312,9 @@ impl Peers {
     /// Waits until all devices have done their commands.
     ///
     /// # Errors
-    /// [`DeviceError::PeerTimeout`] if one waited in vain.
+    /// [`DeviceError::PeerTimeout`] if one waited in vain; [`DeviceError::BrokenTeam`].
     pub fn check(&self) -> Result<()> {
+        self.expect_whole()?;
         for (waiter, mark) in self.devices.iter().zip(&self.marks) {
             let mut found = [0];
             mark.read(&mut found)?;
@@ -304,6 +327,28 @@ impl Peers {
             }
         }
         Ok(())
+    }
+}
+
+/// Launches on all devices of a team, of which all or none may be enqueued.
+#[must_use]
+pub struct Undertaking {
+    /// The devices; `None` when all launches are enqueued.
+    peers: Option<Arc<Peers>>,
+}
+
+impl Undertaking {
+    /// Notes that all launches are enqueued and flushed.
+    pub fn is_done(mut self) {
+        self.peers = None;
+    }
+}
+
+impl Drop for Undertaking {
+    fn drop(&mut self) {
+        if let Some(peers) = &self.peers {
+            peers.is_broken.store(true, Ordering::Relaxed);
+        }
     }
 }
 

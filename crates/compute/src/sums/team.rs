@@ -43,7 +43,7 @@ struct State {
 }
 
 /// Makes arguments for sending those of a team of one device, which is the first.
-fn alone(mut send: [Argument<'_>; 10]) -> [Argument<'_>; 10] {
+fn alone(mut send: [Argument<'_>; 11]) -> [Argument<'_>; 11] {
     (send[6], send[7]) = (Argument::value(0_u32), Argument::value(1_u32));
     send
 }
@@ -85,13 +85,16 @@ impl TeamSums {
             let own = device.slot()?;
             let [sums, slot] = own.arguments();
             let kernels = &self.kernels[place];
-            let send = || alone(state.send_arguments(&state.boxes, [sums, slot], [by, place], [by, by], 0));
+            let mark = self.peers.mark(place);
+            let send =
+                || alone(state.send_arguments(&state.boxes, [sums, slot], [by, place], [by, by], 0, mark));
             kernels.send.start(Range::groups(1, 1), &send())?;
             let add = self.add_arguments(&state, &state.boxes, slot, place);
             kernels.add.start(Range::groups(1, 1), ArgumentList::new(send()).and(add).as_slice())?;
             let (part, mut total) = (Buffer::<f64>::zeroed(device, 1)?, Buffer::<f64>::zeroed(device, 1)?);
             let part = [Argument::from(&part), Argument::value(1_u32)];
-            let send = || alone(state.send_arguments(&state.array_boxes, part, [by, place], [by, by], 0));
+            let send =
+                || alone(state.send_arguments(&state.array_boxes, part, [by, place], [by, by], 0, mark));
             kernels.send_array.start(array_range(device), &send())?;
             let add = self.add_arguments(&state, &state.array_boxes, Argument::from(&mut total), place);
             kernels.add_array.start(array_range(device), ArgumentList::new(send()).and(add).as_slice())?;
@@ -107,14 +110,13 @@ impl TeamSums {
         boxes: &'a [Vec<Buffer<f64>>],
         to: Argument<'a>,
         place: usize,
-    ) -> [Argument<'a>; 5] {
+    ) -> [Argument<'a>; 4] {
         let by = self.peers.numbers()[place];
         [
             to,
             Argument::from(&boxes[by][place]),
             state.flags.argument(by, by),
             Argument::value(self.peers.patience()),
-            written(self.peers.mark(place)),
         ]
     }
 
@@ -130,6 +132,7 @@ impl TeamSums {
         mut to: impl FnMut(usize) -> Argument<'a>,
     ) -> Result<()> {
         let _order = self.peers.in_order();
+        let undertaking = self.peers.undertaking()?;
         state.epoch = state.epoch.wrapping_add(1);
         let state = &*state;
         let boxes = if arrays { &state.array_boxes } else { &state.boxes };
@@ -145,7 +148,8 @@ impl TeamSums {
             let mut targets = others.chunks(2).peekable();
             while let Some(at) = targets.next() {
                 let at = [at[0], at[at.len() - 1]];
-                let arguments = state.send_arguments(boxes, own(place), [by, place], at, told);
+                let mark = self.peers.mark(place);
+                let arguments = state.send_arguments(boxes, own(place), [by, place], at, told, mark);
                 if targets.peek().is_some() {
                     send.start(range, &arguments)?;
                     continue;
@@ -155,6 +159,7 @@ impl TeamSums {
             }
             device.flush_launches()?;
         }
+        undertaking.is_done();
         Ok(())
     }
 
@@ -168,7 +173,8 @@ impl TeamSums {
     ///
     /// # Errors
     /// [`DeviceError::TooManySums`](crate::DeviceError::TooManySums);
-    /// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl).
+    /// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl);
+    /// [`DeviceError::BrokenTeam`](crate::DeviceError::BrokenTeam).
     ///
     /// # Panics
     /// Unless there is one launch on each device of this process, in their order.
@@ -307,12 +313,13 @@ impl State {
         [by, place]: [usize; 2],
         at: [usize; 2],
         told: u32,
-    ) -> [Argument<'a>; 10] {
+        mark: &'a Buffer<u32>,
+    ) -> [Argument<'a>; 11] {
         let [to, other] = at.map(|at| written(&boxes[at][place]));
         let [flags, other_flags] = at.map(|at| self.flags.argument(at, by));
         let [by, devices] = [by, boxes.len()].map(|number| Argument::value(number as u32));
         let [epoch, told] = [self.epoch, told].map(Argument::value);
-        [sums, own, to, other, flags, other_flags, by, devices, epoch, told]
+        [sums, own, to, other, flags, other_flags, by, devices, epoch, told, written(mark)]
     }
 }
 
