@@ -15,7 +15,6 @@
 pub mod input;
 pub mod leftovers;
 pub mod npy;
-pub mod npy;
 pub mod npz;
 pub mod number;
 pub mod regular;

@@ -35,6 +35,9 @@ pub struct Residual {
     pub of_normal_equations: f64,
 }
 
+/// Most pieces of the rows that are summed up at once.
+const MOST_PIECES: usize = 64;
+
 impl Residual {
     pub fn of<T: Number>(system: &System<'_, T>, x: &[T]) -> Self {
         let System { a, b, rows, columns, sides } = *system;
@@ -44,7 +47,8 @@ impl Residual {
         let entry = |a: &T| a.to_complex() * unit;
         let row_norms = a.par_chunks(columns).map(|row| row.iter().map(|a| entry(a).norm()).sum::<f64>());
         let largest_row = row_norms.reduce(|| 0.0, larger);
-        let frobenius = a.par_iter().map(|a| entry(a).norm_sqr()).sum::<f64>().sqrt();
+        let squares = a.par_chunks(columns).map(|row| row.iter().map(|a| entry(a).norm_sqr()).sum::<f64>());
+        let frobenius = squares.collect::<Vec<f64>>().iter().sum::<f64>().sqrt();
         let mut all =
             Self { of_definition: 0.0, normal: 0.0, backward_error: None, of_normal_equations: 0.0 };
         let mut backward_error = 0.0;
@@ -60,20 +64,19 @@ impl Residual {
                 .map(|(row, b)| b - row.iter().zip(&x).map(|(a, x)| entry(a) * x).sum::<Complex64>())
                 .collect();
             let (size, size_of_b) = (norm(rest.iter().copied()), norm(b.iter().copied()));
-            let pieces = a.par_chunks(columns).zip(&rest).fold(
-                || vec![Complex64::default(); columns],
-                |mut sums, (row, rest)| {
+            // The pieces and their order depend on the shape alone, and so do the bits of the sums.
+            let at_once = rows.div_ceil(MOST_PIECES).max(1);
+            let pieces = a.par_chunks(at_once * columns).zip(rest.par_chunks(at_once)).map(|(rows, rest)| {
+                let mut sums = vec![Complex64::default(); columns];
+                for (row, rest) in rows.chunks(columns).zip(rest) {
                     sums.iter_mut().zip(row).for_each(|(sum, a)| *sum += entry(a).conj() * rest);
-                    sums
-                },
-            );
-            let normal = pieces.reduce(
-                || vec![Complex64::default(); columns],
-                |mut left, right| {
-                    left.iter_mut().zip(right).for_each(|(left, right)| *left += right);
-                    left
-                },
-            );
+                }
+                sums
+            });
+            let mut normal = vec![Complex64::default(); columns];
+            for piece in pieces.collect::<Vec<_>>() {
+                normal.iter_mut().zip(piece).for_each(|(sum, part)| *sum += part);
+            }
             let bound = largest_row * largest(&x) + largest(&b);
             let backward = over(largest(&rest), bound);
             let rounding = ROUNDINGS * f64::EPSILON * rows.max(columns) as f64;
@@ -166,6 +169,28 @@ mod tests {
         let nothing = of(0, 0, [f64::NAN, 0.0, 0.0]);
         assert!(nothing.of_definition.is_nan() && nothing.normal.is_nan());
         assert!(nothing.of_normal_equations.is_nan() && nothing.backward_error.is_none());
+    }
+
+    #[test]
+    fn residuals_have_the_same_bits_on_any_number_of_threads() {
+        // A sequence without pattern.
+        let mut state = 1_u64;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
+        };
+        let (rows, columns, sides) = (301, 17, 2);
+        let mut numbers = |count: usize| -> Vec<f64> { (0..count).map(|_| next()).collect() };
+        let (a, b, x) = (numbers(rows * columns), numbers(rows * sides), numbers(columns * sides));
+        let of = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let residual = pool.install(|| Residual::of(&System { a: &a, b: &b, rows, columns, sides }, &x));
+            [residual.of_definition, residual.normal, residual.of_normal_equations].map(f64::to_bits)
+        };
+        let alone = of(1);
+        for threads in [2, 3, 8, 8, 8] {
+            assert_eq!(of(threads), alone, "{threads} threads");
+        }
     }
 
     #[test]
