@@ -254,8 +254,27 @@ fn expect_same(path: &Path, theirs: &Identity, ours: &Identity) -> Result<(), Fa
         return Ok(());
     }
     let message = format!("{} is the checkpoint of another job: {}", path.display(), differences.join("; "));
-    Err(Failure::usage(message)
-        .hint("go on with the options of the job that wrote it, or start anew without it"))
+    let failure = Failure::usage(message)
+        .hint("go on with the options of the job that wrote it, or start anew without it");
+    let [theirs, ours] = [theirs, ours].map(|job| grid_of(&value(job, "storage of fields")));
+    Err(match theirs {
+        Some(grid) if ours.as_ref() != Some(&grid) => {
+            failure.hint(format!("its fields are cut over devices: go on with --grid {grid}"))
+        }
+        _ => failure,
+    })
+}
+
+/// Returns the grid of devices that a description of the storage of fields tells.
+///
+/// [`storage_description`](lattice_cl::geometry::Lattice::storage_description) names no grid of whole
+/// time slices. `None` for fields of the host.
+fn grid_of(storage: &str) -> Option<String> {
+    if let Some((_, rest)) = storage.split_once(", grid ") {
+        return rest.split_once(':').map(|(grid, _)| grid.to_owned());
+    }
+    let domains = storage.matches(" time slices in ").count();
+    (domains > 0).then(|| format!("1x1x1x{domains}"))
 }
 
 #[cfg(test)]
@@ -278,5 +297,19 @@ mod tests {
             assert!(message.contains(words), "{message}");
         }
         assert!(!message.contains("links") && failure.status == Status::Usage, "{message}");
+    }
+
+    #[test]
+    fn the_grid_to_go_on_with_is_named() {
+        let slices = "on devices, γ_t diagonal: 4 time slices in 1/2/2 lanes, 4 time slices in 1/2/2 lanes";
+        let blocks = "on devices, γ_t diagonal, grid 1x1x2x1: 4x4x2x8 sites in 1/2/2 lanes";
+        let job = |storage: &str| vec![("storage of fields".to_owned(), storage.to_owned())];
+        let hint = |theirs: &str, ours: &str| {
+            let failure = expect_same(Path::new("c"), &job(theirs), &job(ours)).unwrap_err();
+            failure.hints.iter().find(|hint| hint.contains("--grid")).cloned()
+        };
+        assert!(hint(slices, blocks).unwrap().ends_with("--grid 1x1x1x2"));
+        assert!(hint(blocks, slices).unwrap().ends_with("--grid 1x1x2x1"));
+        assert_eq!(hint("on the host", slices), None);
     }
 }
