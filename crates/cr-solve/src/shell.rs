@@ -7,6 +7,8 @@ use super::report::Report;
 use anyhow::Context;
 use clap::Command;
 use clap_complete::Shell;
+use clap_mangen::Man as Manual;
+use lattice_cl::io;
 use std::path::PathBuf;
 
 /// The command line of `completions`.
@@ -45,8 +47,55 @@ pub fn completions(
 pub fn man(arguments: &Man, command: Command) -> Result<Status, Failure> {
     let folder = &arguments.folder;
     std::fs::create_dir_all(folder)
-        .and_then(|()| clap_mangen::generate_to(command, folder))
         .with_context(|| format!("the manual cannot be written into {}", folder.display()))
         .map_err(|error| Failure::new(Status::File, error))?;
+    let mut command = command.disable_help_subcommand(true);
+    command.build();
+    let mut pages = Vec::new();
+    add_pages(&command, &mut pages).map_err(|error| Failure::new(Status::Failed, error))?;
+    // Pages are there as a whole or not at all.
+    for (name, page) in pages {
+        io::write_file(folder.join(name), &page)?;
+    }
     Ok(Status::Fine)
+}
+
+/// Adds the pages of a command and its subcommands, with their file names.
+fn add_pages(command: &Command, pages: &mut Vec<(String, Vec<u8>)>) -> std::io::Result<()> {
+    command
+        .get_subcommands()
+        .filter(|command| !command.is_hide_set())
+        .try_for_each(|command| add_pages(command, pages))?;
+    let manual = Manual::new(command.clone());
+    let mut page = Vec::new();
+    manual.render(&mut page)?;
+    pages.push((manual.get_filename(), page));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn pages_are_those_of_the_generator() {
+        let folder = tempfile::tempdir().unwrap();
+        let [own, generated] = ["own", "generated"].map(|name| folder.path().join(name));
+        let command = crate::Program::command();
+        man(&Man { folder: own.clone() }, command.clone()).unwrap();
+        std::fs::create_dir(&generated).unwrap();
+        clap_mangen::generate_to(command, &generated).unwrap();
+        let files = |folder: &PathBuf| {
+            let mut names: Vec<_> =
+                std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+            names.sort();
+            names
+                .into_iter()
+                .map(|name| (name.clone(), std::fs::read(folder.join(name)).unwrap()))
+                .collect::<Vec<_>>()
+        };
+        let pages = files(&own);
+        assert!(pages.len() > 20 && pages == files(&generated));
+    }
 }
