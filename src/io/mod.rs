@@ -60,6 +60,7 @@ pub use read::{
 };
 pub use read_options::{Parts, ReadOptions};
 pub use results::{is_hdf5_name, read_results, write_results};
+pub use same_file::file_identity;
 pub use signs::{LinkSign, SignsInLinks};
 pub use validate::UNITARITY_LIMIT;
 pub use write::write_gauge;

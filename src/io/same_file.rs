@@ -6,6 +6,7 @@
 use super::error::{Error, ErrorKind};
 use super::input::Input;
 use crate::host::Company;
+use std::path::Path;
 
 /// Bytes of a sample.
 const SAMPLE: u64 = 4096;
@@ -26,6 +27,14 @@ pub(super) fn expect_same_file(input: &mut Input, company: &Company) -> Result<(
         Some(rank) => Err(input.error(ErrorKind::OtherFile { rank })),
         None => Ok(()),
     }
+}
+
+/// Returns a text that tells a file from others: the sum of its length and its samples.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn file_identity(path: impl AsRef<Path>) -> Result<String, Error> {
+    Ok(samples(&mut Input::open(path.as_ref())?)?.to_string())
 }
 
 /// Sums up the length of a file and its samples.

@@ -28,6 +28,8 @@ pub enum Status {
     File = 3,
     /// There is no such device, or it failed.
     Device = 4,
+    /// SIGHUP ended it: the terminal is gone.
+    HungUp = 129,
     /// Ctrl-C ended it.
     Interrupted = 130,
     /// SIGTERM ended it.

@@ -165,7 +165,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     };
     let file = arguments.reading.read(&arguments.input, report)?;
     links_file::note_on_precision(&arguments.input, &file, report);
-    let interrupt = Interrupt::listen()?;
+    let interrupt = Interrupt::listen();
     let bar = report.progress("flow", params.steps as u64);
     let mut watch = |step: usize, energy: f64| {
         bar.set_position(step as u64);

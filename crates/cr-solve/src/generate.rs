@@ -147,7 +147,7 @@ pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
         seed: arguments.seed,
     };
 
-    let interrupt = Interrupt::listen()?;
+    let interrupt = Interrupt::listen();
     let bar = report.progress("sweep", params.sweeps as u64);
     let (mut history, mut series, mut failure) = (Vec::new(), Vec::new(), None);
     let mut watch = |sweep: usize, configuration: &GaugeConfiguration| {

@@ -2,6 +2,7 @@
 
 use super::report::{colour_is_unwanted, is_dumb};
 use clap::{ColorChoice, Command};
+use lattice_cl::device::mpi::PATIENCE_VARIABLE;
 use lattice_cl::device::{NO_CACHE_VARIABLE, PEER_VARIABLE, TUNING_FILE_VARIABLE, discover};
 use std::ffi::OsString;
 
@@ -252,6 +253,8 @@ fn environment() -> String {
   {TUNING_FILE_VARIABLE}  the file of tuned kernel variants
   {PEER_VARIABLE}         how devices reach each other's memory: off, or a list of cuda,
                           cuda-host, amd, host (default: the first but cuda-host that works)
+  {PATIENCE_VARIABLE}
+                          seconds that ranks of MPI wait for one without a sign of life
   XDG_CACHE_HOME          where compiled kernels are kept, in lattice-cl/ there (default ~/.cache)
   RAYON_NUM_THREADS       threads of the host (default: as many as processors)
   NO_COLOR, TERM=dumb     no colour, and with TERM=dumb no moving bars"
@@ -264,7 +267,7 @@ const EXIT_STATUS: &str = "Exit status:
   2    wrong usage
   3    unreadable or invalid input, or unwritable output
   4    no device, or a device failed
-  130  ended by Ctrl-C; 143 by SIGTERM";
+  130  ended by Ctrl-C; 143 by SIGTERM, 129 by SIGHUP";
 
 /// Returns the command line with its complete help.
 ///

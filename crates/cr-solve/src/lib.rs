@@ -3,6 +3,7 @@
 //! No other code of the package prints. Results go to standard output, as text or with `--json` as
 //! one object. Everything else goes to standard error. [`failure`] has the exit statuses.
 
+mod agreement;
 pub mod analyse;
 mod arguments;
 mod attempt_outcome;
@@ -67,10 +68,13 @@ mod words;
 mod writing;
 mod xc;
 
+use agreement::{About, Facts};
 use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use failure::{Failure, Status};
-use lattice_cl::device::mpi::Launcher;
-use lattice_cl::device::{CacheMode, DeviceOptions, Profiling, Recorder, Selector, Team, TuningMode};
+use lattice_cl::device::mpi::{LastWords, Launcher, MpiError};
+use lattice_cl::device::{
+    CacheMode, DeviceError, DeviceOptions, Profiling, Recorder, Selector, Team, TuningMode,
+};
 use lattice_cl::tuning;
 use lattice_files::text::printable_lines;
 use ranks::Ranks;
@@ -78,7 +82,7 @@ use report::{ColourChoice, Report};
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
-use std::sync::Once;
+use std::sync::{Arc, Once};
 
 /// Solve the Dirac equation of lattice QCD on gauge configurations, on any OpenCL device and on none
 #[derive(Debug, Parser)]
@@ -344,10 +348,67 @@ fn command_line(arguments: &[OsString]) -> clap::Command {
     help::complete(Program::command(), arguments)
 }
 
-fn parse(arguments: &[OsString]) -> Result<Program, clap::Error> {
+/// Returns the program that the arguments ask for, with the facts that all ranks compare.
+fn parse(arguments: &[OsString]) -> Result<(Program, Facts), clap::Error> {
     let mut command = command_line(arguments);
     let matches = command.try_get_matches_from_mut(arguments)?;
-    Program::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    let program = Program::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+    let Common { no_cache, no_tune, .. } = program.common;
+    let meaning = format!("{:?} {no_cache} {no_tune}", program.command);
+    let facts = Facts::of_command_line(&command, &matches, &meaning);
+    Ok((program, facts))
+}
+
+/// Compares the command line with those of the other ranks, although it is refused.
+///
+/// Without that the others would wait for this rank. The first rank has said why it refuses.
+fn tell_refusal(launcher: &Launcher, message: clap::Error) {
+    let facts = Facts::refused(&message.to_string());
+    let is_first = launcher.rank == 0;
+    // The other ranks have not come.
+    let words: LastWords = Arc::new(move |_| {
+        if !is_first {
+            let _ = message.print();
+        }
+        Status::Usage as u8
+    });
+    match Ranks::open(launcher, words) {
+        Ok(ranks) => {
+            let _ = ranks.expect_alike(About::CommandLine, || facts);
+            ranks.end_refused();
+        }
+        Err(_) => ranks::leave_the_word_to_the_first(Some(launcher)),
+    }
+}
+
+/// Finds the other ranks, and makes sure that they do the same.
+///
+/// `None` if the first rank does the command alone, and this one is another.
+///
+/// # Errors
+/// When the ranks differ, or cannot find each other. Then the ranks, as far as they have.
+fn join(
+    launcher: &Launcher,
+    facts: Facts,
+    is_done_together: bool,
+    report: &Arc<Report>,
+) -> Result<Option<Ranks>, (Ranks, Failure)> {
+    let (rank, own) = (launcher.rank, Arc::clone(report));
+    let words: LastWords = Arc::new(move |error: &MpiError| {
+        let failure = Failure::from(DeviceError::from(error.clone()));
+        own.failure_of_rank(rank, &failure);
+        failure.status as u8
+    });
+    match Ranks::open(launcher, words) {
+        Ok(ranks) => match ranks.expect_alike(About::CommandLine, || facts) {
+            Err(failure) => Err((ranks, failure)),
+            Ok(()) if is_done_together => Ok(Some(ranks)),
+            Ok(()) => Ok(ranks.part()),
+        },
+        Err(failure) if is_done_together => Err((Ranks::default(), failure)),
+        // The first rank needs no library to work alone.
+        Err(_) => Ok((launcher.rank == 0).then(Ranks::default)),
+    }
 }
 
 /// Prints what the parser of the command line says.
@@ -367,16 +428,22 @@ fn said(message: &clap::Error, arguments: &[OsString]) -> std::io::Result<()> {
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Status {
     let launcher = Launcher::of_this_process();
     let is_first = launcher.as_ref().is_none_or(|launcher| launcher.rank == 0);
+    if launcher.is_some() {
+        process::have_mpi_return_errors();
+    }
     let arguments = arguments::tell_colours_apart(arguments::join_extents(arguments));
-    let mut program = match parse(&arguments) {
-        Ok(program) => program,
-        Err(message) if !is_first => {
-            if !message.use_stderr() {
-                return Status::Fine;
+    let (mut program, facts) = match parse(&arguments) {
+        Ok(parsed) => parsed,
+        Err(message) if message.use_stderr() && launcher.is_some() => {
+            if is_first {
+                let _ = message.print();
             }
-            ranks::leave_the_word_to_the_first(launcher.as_ref());
+            if let Some(launcher) = &launcher {
+                tell_refusal(launcher, message);
+            }
             return Status::Usage;
         }
+        Err(_) if !is_first => return Status::Fine,
         Err(message) => {
             // Help and version come this way too. If nobody reads them, that is no failure.
             let written = said(&message, &arguments).and_then(|()| std::io::stdout().flush());
@@ -393,22 +460,35 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Status {
     if program.common.cache().is_off() {
         process::switch_off_caches_of_drivers();
     }
-    let report = Report::new(&program.common, is_first);
-    let together = launcher.as_ref().filter(|_| program.command.is_done_together());
-    match together.map(Ranks::open) {
-        Some(Ok(ranks)) => program.common.ranks = ranks,
-        Some(Err(failure)) => {
+    let _cache = process::give_pocl_a_cache();
+    let report = Arc::new(Report::new(&program.common, is_first));
+    let joined =
+        launcher.as_ref().map(|launcher| join(launcher, facts, program.command.is_done_together(), &report));
+    match joined {
+        Some(Ok(Some(ranks))) => program.common.ranks = ranks,
+        Some(Ok(None)) => return Status::Fine,
+        Some(Err((ranks, failure))) => {
+            if ranks.world().is_some() {
+                return ranks.end(Err(failure), &report);
+            }
             if is_first {
                 report.failure(&failure);
             }
             ranks::leave_the_word_to_the_first(launcher.as_ref());
             return failure.status;
         }
-        None if !is_first => return Status::Fine,
         None => {}
     }
-    let result = process::set_up().and_then(|()| program.command.run(&program.common, &report));
-    program.common.ranks.end(result, &report)
+    let watch = process::set_up(&report);
+    let result = watch.and_then(|watch| {
+        // The watch lasts until all ranks have ended.
+        let result = program.command.run(&program.common, &report);
+        Ok((watch, result))
+    });
+    match result {
+        Ok((_watch, result)) => program.common.ranks.end(result, &report),
+        Err(failure) => program.common.ranks.end(Err(failure), &report),
+    }
 }
 
 #[cfg(test)]

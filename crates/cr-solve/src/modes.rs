@@ -158,7 +158,6 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     }
     let ranks = &common.ranks;
     let taken = arguments.checkpointing.take(&[], ranks)?;
-    let interrupt = Interrupt::listen()?;
     let team = select_team(common, Recorder::default(), report)?;
     // Each rank reads what its devices need.
     let wanted = |dims| job::sites_of_rank(&job, &team, dims);
@@ -176,6 +175,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         fingerprint += &format!(", fat links {kind}");
     }
     let identity = arguments.identity(&dirac, &fingerprint);
+    let interrupt = Interrupt::listen();
     let mut search = arguments.checkpointing.search(taken, identity, &team, interrupt, report)?;
     let params = arguments.params();
     let mut bar = SolveBar::new(report, &team, params.tolerance, 1);
@@ -191,9 +191,11 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     team.finish()?;
     let seconds = search.seconds();
     let provenance = Provenance::new(&team, started);
-    if let Some(output) = &arguments.output {
-        modes.write(output, &dirac, &fingerprint, &provenance.words())?;
-    }
+    // The result is shown first: a full disk must not hide what was computed.
+    let output = arguments.output.as_ref();
+    let written = output.map_or(Ok(()), |output| {
+        modes.write(output, &dirac, &fingerprint, &provenance.words()).map_err(Failure::from)
+    });
     let outcome = ModesResult {
         schema_version: 1,
         configuration,
@@ -224,6 +226,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     report.result(text(&outcome), &outcome)?;
     // The first rank may still be writing.
     ranks.wait_for_all()?;
+    written?;
     plotted?;
     search.done();
     Ok(Status::Fine)

@@ -1,6 +1,7 @@
 //! The work of `invert`, `spectrum` and `run` on a job.
 
 use super::Common;
+use super::agreement::{About, Facts};
 use super::arguments::{Input, Overwriting};
 use super::checkpoint::{Checkpointing, Session};
 use super::failure::{Failure, Status};
@@ -11,6 +12,7 @@ use super::outputs::{
     solution_files,
 };
 use super::provenance::{Configuration, Provenance};
+use super::ranks::Ranks;
 use super::report::Report;
 use super::solutions::Solutions;
 use super::solve_bar::SolveBar;
@@ -25,15 +27,15 @@ use lattice_cl::hadron::{LinkSmearing, SpinorSmearing};
 use lattice_cl::host::Spinor;
 use lattice_cl::io::Parts;
 use lattice_cl::job::{
-    self, CallbackError, Callbacks, FatLinks, Found, Invalid, Job, JobError, Label, ModesNews, MultigridNews,
-    OneOrMore, Outcome, Problem, Progress, SolveOutcome, SourceSmearing, Task,
+    self, CallbackError, Callbacks, Deflation, FatLinks, Found, Invalid, Job, JobError, Label, ModesNews,
+    MultigridNews, OneOrMore, Outcome, Problem, Progress, SolveOutcome, SourceSmearing, Task,
 };
 use lattice_cl::operator::{Coupling, Expectation};
 use lattice_cl::scalar::StoragePrecision;
 use lattice_cl::solve::{Attempt, Earlier, KeptChoice, SolveParams};
 use lattice_solvers::{Failure as SolverFailure, SolverState, Wish};
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
@@ -93,6 +95,7 @@ pub fn perform(job: &Job, show: &dyn Show, common: &Common, report: &Report) -> 
     check_files(file, &named_outputs(job)?)?;
     check_plot(job.outputs.plot.as_deref())?;
     check_solutions(job)?;
+    expect_one_job(job, &common.ranks)?;
     let files = solution_files(job)?;
     if job.outputs.results.is_some() {
         report.add_if_missing("job", || json!({ "resolved": with_devices(job.resolved(), &common.device) }));
@@ -104,7 +107,6 @@ pub fn perform(job: &Job, show: &dyn Show, common: &Common, report: &Report) -> 
     let checkpointing = Checkpointing::of(&job.outputs);
     let ranks = &common.ranks;
     let taken = checkpointing.take(&kept_solutions(job, &checkpointing)?, ranks)?;
-    let interrupt = Interrupt::listen()?;
     let trace = Trace::to(job.outputs.trace.clone().filter(|_| ranks.is_first()));
     let recorder = trace.recorder();
     let SetUp { problem, configuration, provenance, seconds: setup_seconds } =
@@ -114,6 +116,8 @@ pub fn perform(job: &Job, show: &dyn Show, common: &Common, report: &Report) -> 
     // All columns at once are one solve.
     let solves = if job.solves_at_once() { problem.propagators_wanted() } else { problem.labels().len() };
     let bar = SolveBar::new(report, problem.lattice().team(), job.solver.tolerance(), solves);
+    // Before the first solve there is nothing to keep, and a request ends the program at once.
+    let interrupt = Interrupt::listen();
     let session = checkpointing.session(taken, identity, &problem, interrupt, bar, report)?;
     let earlier = session.kept_time();
     let written = if ranks.is_first() { files.clone() } else { Vec::new() };
@@ -180,6 +184,28 @@ pub fn perform(job: &Job, show: &dyn Show, common: &Common, report: &Report) -> 
             Ok(Status::Fine)
         }
     }
+}
+
+/// Makes sure that all ranks have one job, and see the same files.
+///
+/// # Errors
+/// The first difference, on all ranks.
+fn expect_one_job(job: &Job, ranks: &Ranks) -> Result<(), Failure> {
+    if ranks.world().is_none() {
+        return Ok(());
+    }
+    let document =
+        serde_json::to_value(job.resolved()).map_err(|error| Failure::new(Status::Failed, error))?;
+    ranks.expect_alike(About::Job, || Facts::of_document(&document))?;
+    let modes = match &job.solver.deflate {
+        Some(Deflation::File(path)) => Some(path.clone()),
+        _ => None,
+    };
+    let inputs = [&job.configuration.file, &job.solver.multigrid_setup, &modes];
+    let checkpoint = Checkpointing::of(&job.outputs).resumed_file().map(Path::to_owned);
+    let inputs = inputs.into_iter().flatten().cloned().chain(checkpoint);
+    let inputs: Vec<PathBuf> = inputs.filter(|path| path != Path::new("-")).collect();
+    ranks.expect_alike(About::Files, || Facts::of_files(inputs.iter().map(PathBuf::as_path)))
 }
 
 /// Returns the job with the devices that it is done on.
@@ -264,6 +290,7 @@ fn set_up(job: &Job, common: &Common, recorder: &Recorder, report: &Report) -> R
         Ok::<_, Failure>((links, read))
     })?;
     let configuration = Configuration::new(file, &read);
+    common.ranks.expect_alike(About::Files, || Facts::of_file(file, configuration.fingerprint()))?;
     // By now its programs are compiled.
     let problem = Problem::of_links(job, &links)?.with_configuration(&read)?;
     let problem = problem.with_fingerprint(configuration.fingerprint());

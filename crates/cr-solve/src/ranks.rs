@@ -2,10 +2,11 @@
 //!
 //! All of them compute. The first one speaks and writes.
 
+use super::agreement::{About, Facts, expect_alike};
 use super::failure::{Failure, Status};
 use super::report::Report;
 use lattice_cl::device::DeviceError;
-use lattice_cl::device::mpi::{Launcher, World};
+use lattice_cl::device::mpi::{LastWords, Launcher, World};
 use lattice_cl::host::{Company, Together};
 use std::io;
 use std::sync::Arc;
@@ -58,12 +59,57 @@ impl Together for ByMessages {
 impl Ranks {
     /// Finds the other processes that the launcher has started.
     ///
+    /// `words` are said if ranks wait in vain. The process ends then.
+    ///
     /// # Errors
     /// When there is no MPI library that fits the launcher.
-    pub fn open(launcher: &Launcher) -> Result<Self, Failure> {
-        let world = World::open(launcher).map_err(DeviceError::from)?;
+    pub fn open(launcher: &Launcher, words: LastWords) -> Result<Self, Failure> {
+        let world = World::open_with(launcher, words).map_err(DeviceError::from)?;
         tracing::info!("{world:?}");
+        if world.size() == 1 {
+            world.end(Status::Fine as u8, None);
+            return Ok(Self::default());
+        }
         Ok(Self(Some(Arc::new(world))))
+    }
+
+    /// Compares facts that must be the same on all ranks.
+    ///
+    /// Every rank calls this function.
+    ///
+    /// # Errors
+    /// The first difference, on all ranks; when the ranks no longer understand each other.
+    pub fn expect_alike(&self, about: About, facts: impl FnOnce() -> Facts) -> Result<(), Failure> {
+        let Some(world) = &self.0 else { return Ok(()) };
+        let own = serde_json::to_vec(&facts()).map_err(|error| Failure::new(Status::Failed, error))?;
+        let all = world.gather_any(&own).map_err(DeviceError::from)?;
+        let all = all.iter().map(|facts| serde_json::from_slice(facts)).collect::<Result<Vec<Facts>, _>>();
+        let all = all.map_err(|error| {
+            let error = anyhow::Error::new(error).context("another rank is another version of cr-solve");
+            Failure::new(Status::Usage, error)
+        })?;
+        expect_alike(about, &all)
+    }
+
+    /// Parts from the other ranks, all of which part.
+    ///
+    /// Returns this process alone if it is the first one, which goes on.
+    pub fn part(self) -> Option<Self> {
+        let is_first = self.is_first();
+        if let Some(world) = &self.0 {
+            world.end(Status::Fine as u8, None);
+        }
+        is_first.then(Self::default)
+    }
+
+    /// Ends the ranks, some of which refuse their command lines.
+    ///
+    /// Whoever refuses one has said so if it is the first rank.
+    pub fn end_refused(&self) {
+        let Some(world) = &self.0 else { return };
+        if world.end(Status::Usage as u8, Some(PATIENCE)).is_none() {
+            world.abort(Status::Usage as u8);
+        }
     }
 
     /// Returns all ranks, or `None` if there is only one.

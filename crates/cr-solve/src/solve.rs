@@ -409,7 +409,7 @@ impl Job<'_> {
     }
 
     fn run<T: Arithmetic>(&self, a: Csr<T>, b: &[Vec<T>], provenance: Provenance) -> Result<Status, Failure> {
-        let interrupt = Interrupt::listen()?;
+        let interrupt = Interrupt::listen();
         let line = self.report.line();
         let mut watch = |method: Method, look: &Look| {
             line.set_message(format!(

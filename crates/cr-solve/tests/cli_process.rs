@@ -7,7 +7,11 @@ use lattice_cl::Dims;
 use lattice_cl::device::discover;
 use lattice_cl::host::random;
 use lattice_cl::io::{self, Format, WriteOptions};
+#[cfg(unix)]
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
+#[cfg(unix)]
+use std::process::{Child, Stdio};
 use std::process::{Command, Output};
 
 fn field(folder: &Path) -> PathBuf {
@@ -170,4 +174,187 @@ fn without_opencl_commands_that_need_it_say_how_to_get_it() {
     let output = bare("bench bandwidth --quick --json");
     let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(output.status.success() && result["rows"].as_array().is_some_and(|rows| !rows.is_empty()));
+}
+
+/// Starts the program, with standard error to read from.
+#[cfg(unix)]
+fn started(folder: &Path, script: &str, line: &str) -> Child {
+    let script = format!("{script} exec {} {line}", cargo_bin!("cr-solve").display());
+    let mut command = Command::new("sh");
+    command.current_dir(folder).args(["-c", &script]).env("LATTICE_CL_NO_CACHE", "1");
+    command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+#[cfg(unix)]
+fn send(signal: &str, child: &Child) {
+    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+    assert!(sent.success(), "{signal}");
+}
+
+/// Waits until the program says something with these words.
+#[cfg(unix)]
+fn await_words(child: &mut Child, words: &str) {
+    let mut said = BufReader::new(child.stderr.as_mut().unwrap()).lines();
+    assert!(said.any(|line| line.unwrap().contains(words)), "it never says {words}");
+}
+
+/// A solve that takes for ever.
+#[cfg(unix)]
+fn endless(folder: &Path) -> String {
+    let path = folder.join("field.ildg");
+    let links = random::hot(Dims::new([8, 8, 8, 8]).unwrap(), 1);
+    io::write_gauge(&path, &links, &WriteOptions::new(Format::Ildg)).unwrap();
+    "invert field.ildg --kappa 0.2 --device host --solver cg --tol 1e-14 --max-iterations 1000000 -v"
+        .to_owned()
+}
+
+#[cfg(unix)]
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// Each signal that asks to end has the state kept, and leaves neither locks nor half-written files.
+#[cfg(unix)]
+#[test]
+fn a_hang_up_keeps_the_state_like_other_requests() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = endless(folder.path());
+    for (signal, status) in [("-HUP", 129), ("-TERM", 143)] {
+        let mut child =
+            started(folder.path(), "", &format!("{line} --checkpoint c --resume-if-present --output x.lime"));
+        await_words(&mut child, "iteration");
+        send(signal, &child);
+        let output = child.wait_with_output().unwrap();
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{signal}: {said}");
+        assert!(said.contains("go on with --resume c"), "{signal}: {said}");
+        assert_eq!(names(folder.path()), ["c", "field.ildg"], "{signal}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_hang_up_that_is_ignored_stays_ignored() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = endless(folder.path());
+    let mut child = started(folder.path(), "trap '' HUP;", &line);
+    await_words(&mut child, "iteration");
+    send("-HUP", &child);
+    await_words(&mut child, "iteration");
+    send("-TERM", &child);
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+}
+
+/// A command that has nothing to keep, or has not begun, ends at once.
+#[cfg(unix)]
+#[test]
+fn a_request_ends_what_does_not_listen() {
+    let folder = tempfile::tempdir().unwrap();
+    endless(folder.path());
+    let line =
+        "fix field.ildg --gauge landau --tolerance 1e-30 --max-iterations 100000000 --output y.lime -v";
+    for (signal, status) in [("-HUP", 129), ("-INT", 130), ("-TERM", 143)] {
+        let mut child = started(folder.path(), "", line);
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        assert_eq!(child.try_wait().unwrap(), None, "{signal}: it ended by itself");
+        send(signal, &child);
+        assert_eq!(child.wait().unwrap().code(), Some(status), "{signal}");
+        assert_eq!(names(folder.path()), ["field.ildg"], "{signal}");
+    }
+}
+
+/// Accounts of services have no home: nothing is kept, and nothing is said about it.
+#[cfg(unix)]
+#[test]
+fn without_a_home_nothing_is_kept_and_nothing_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let field = field(folder.path());
+    let has_devices = discover().devices.iter().any(|device| device.info.fp64);
+    let read_only = folder.path().join("file/below");
+    std::fs::write(folder.path().join("file"), "").unwrap();
+    for home in [Path::new("/dev/null"), &read_only] {
+        let mut command = cargo_bin_cmd!("cr-solve");
+        command.env_remove("LATTICE_CL_NO_CACHE").env_remove("XDG_CACHE_HOME").env("HOME", home);
+        let temporary = folder.path().join("temporary");
+        std::fs::create_dir_all(&temporary).unwrap();
+        command.env_remove("POCL_CACHE_DIR").env("TMPDIR", &temporary);
+        command.args(["invert", "--kappa", "0.1", "--json"]).arg(&field);
+        let output = command.output().unwrap();
+        let said = text(&output.stderr);
+        assert!(output.status.success(), "{}: {said}", home.display());
+        assert!(!said.contains("warning") && !said.contains("WARN"), "{}: {said}", home.display());
+        let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert!(has_devices == (result["devices"][0] != "host"), "{}: {result}", home.display());
+        assert_eq!(count_files(&temporary), 0, "{}", home.display());
+    }
+}
+
+/// A trajectory that finds no room is a failure of the end, after the energies were shown.
+#[cfg(unix)]
+#[test]
+fn a_motion_goes_on_without_room_for_its_trajectory() {
+    let folder = tempfile::tempdir().unwrap();
+    let atoms: String = (0..64)
+        .map(|k| {
+            format!(
+                "Ar {} {} {}\n",
+                5.0 * f64::from(k % 4),
+                5.0 * f64::from(k / 4 % 4),
+                5.0 * f64::from(k / 16)
+            )
+        })
+        .collect();
+    let lattice = "Lattice=\"20 0 0 0 20 0 0 0 20\" Properties=species:S:1:pos:R:3";
+    std::fs::write(folder.path().join("a.xyz"), format!("64\n{lattice}\n{atoms}")).unwrap();
+    let line = format!(
+        "md run {} --lj Ar=0.238,3.405 --cutoff 8 --step 2 --steps 40 --every 2 --device host --json \
+         --trajectory {}",
+        folder.path().join("a.xyz").display(),
+        folder.path().join("t.xyz").display()
+    );
+    let found = limited("-f 32", &line);
+    let said = text(&found.stderr);
+    assert_eq!(found.status.code(), Some(3), "{said}");
+    assert!(said.contains("t.xyz.part") && said.contains("the motion goes on"), "{said}");
+    let result: serde_json::Value = serde_json::from_slice(&found.stdout).unwrap();
+    assert_eq!((&result["complete"], result["rows"].as_array().unwrap().len()), (&true.into(), 21));
+    // Whole frames under a name that says that they are not all.
+    let frames = std::fs::read_to_string(folder.path().join("t.xyz.part")).unwrap();
+    assert!(!folder.path().join("t.xyz").exists() && frames.lines().count() % 66 == 0 && !frames.is_empty());
+}
+
+#[cfg(unix)]
+#[test]
+fn manual_pages_are_whole_or_not_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let found = limited("-f 8", &format!("man {}", folder.path().join("man").display()));
+    assert_eq!(found.status.code(), Some(3), "{}", text(&found.stderr));
+    let long = folder.path().join("man/cr-solve-spectrum.1");
+    assert!(!long.exists(), "a page is longer than the limit");
+}
+
+/// Devices that run commands on the thread that ends another one hang in a context with others.
+#[cfg(unix)]
+#[test]
+fn a_team_with_a_device_without_threads_solves() {
+    let wanted = std::env::var_os("LATTICE_CL_TEST_ALL").is_some_and(|value| value == "1");
+    if !wanted || !discover().devices.iter().any(|device| device.info.name.starts_with("pthread")) {
+        return common::skipped("a team of PoCL's basic device; LATTICE_CL_TEST_ALL=1 runs it on PoCL 3");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let field = field(folder.path());
+    for ways in ["off", "host"] {
+        let mut command = Command::new("timeout");
+        command.args(["-k", "1", "100"]).arg(cargo_bin!("cr-solve"));
+        command.args(["invert", "--kappa", "0.1", "--device", "all", "--quiet", "--json"]).arg(&field);
+        command.env("POCL_DEVICES", "basic pthread").env("LATTICE_CL_PEER", ways);
+        let output = command.output().unwrap();
+        let said = text(&output.stderr);
+        assert!(output.status.success(), "{ways}: {:?} {said}", output.status.code());
+        let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(result["devices"].as_array().unwrap().len(), 2, "{ways}: {result}");
+    }
 }

@@ -1580,10 +1580,10 @@ fn an_interrupted_solve_leaves_nothing_or_what_it_needs_to_go_on() {
     io::write_gauge(folder.path().join("larger.ildg"), &larger, &WriteOptions::new(Format::Ildg)).unwrap();
     let line = "invert larger.ildg --kappa 0.12 --solver cr --preconditioning none --tol 1e-12 --spin 1 --device host";
     for signal in ["-INT", "-TERM"] {
-        let mut child = started(&folder, &format!("{line} --output x.lime"));
-        // Said once it listens; reading and solving take far longer than the signal.
+        let mut child = started(&folder, &format!("{line} --output x.lime -v"));
+        // Said once it listens; solving takes far longer than the signal.
         let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
-        assert!(said.any(|line| line.unwrap().contains("running on")));
+        assert!(said.any(|line| line.unwrap().contains("iteration")));
         send(signal, &child);
         let rest: Vec<String> = said.map(Result::unwrap).collect();
         let status = if signal == "-INT" { 130 } else { 143 };

@@ -385,6 +385,110 @@ fn one_rank_speaks_and_the_others_keep_silent() {
     }
 }
 
+/// A job whose ranks have command lines of their own, with a colon between them.
+fn unlike_ranks(mpi: &Mpi, folder: &TempDir, lines: [&str; 2]) -> Output {
+    let mut command = with_words(mpi.command(1), folder, "");
+    for (k, line) in lines.into_iter().enumerate() {
+        if k > 0 {
+            command.args([":", "-n", "1"]);
+        }
+        command.arg(cargo_bin!("cr-solve"));
+        command = with_words(command, folder, line);
+    }
+    output_of(command)
+}
+
+#[test]
+fn ranks_with_unlike_command_lines_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let job = "[configuration]\nfile = \"FILE\"\n[action]\nkappa = 0.12\n";
+    let job = job.replace("FILE", &field().display().to_string());
+    for (name, job) in [("a.toml", job.clone()), ("b.toml", job.replace("0.12", "0.11"))] {
+        std::fs::write(folder.path().join(name), format!("command = \"invert\"\n{job}")).unwrap();
+    }
+    let first = "invert FIELD --kappa 0.12 --output x.lime";
+    let cases = [
+        (
+            first,
+            "invert FIELD --kappa 0.11 --output x.lime",
+            "rank 1 has --kappa 0.11, and rank 0 has --kappa 0.12",
+        ),
+        (first, "invert FIELD --kappa 0.12 --output x.lime --source point:0,0,0,5", "rank 1 has --source"),
+        (first, "invert FIELD --kappa 0.12 --output x.lime --no-tune", "rank 1 has --no-tune"),
+        (first, "invert --nonsense", "rank 1 refuses its command line: unexpected argument '--nonsense'"),
+        (first, "info FIELD", "rank 1 has command info, and rank 0 has command invert"),
+        ("run a.toml", "run b.toml", "rank 1 has file b.toml, and rank 0 has file a.toml"),
+        ("run a.toml", "run a.toml --set kappa=0.13", "rank 1 has --set"),
+        (
+            "generate --dims 2x2x2x2 --beta 6 --sweeps 1 -o x.lime",
+            "generate --dims 2x2x2x2 --beta 5 --sweeps 1 -o x.lime",
+            "rank 1 has --beta 5, and rank 0 has --beta 6",
+        ),
+    ];
+    for (k, (one, other, words)) in cases.into_iter().enumerate() {
+        let all = launchers();
+        // Each is tried by one launcher, and all by each in `make check`.
+        let some = all.iter().enumerate().filter(|(number, _)| all_combinations() || number % 2 == k % 2);
+        for (_, mpi) in some {
+            let output = unlike_ranks(mpi, &folder, [one, other]);
+            let said = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{} {other}: {said}", mpi.name);
+            assert_eq!(said.matches("error:").count(), 1, "{} {other}: {said}", mpi.name);
+            assert!(said.contains(words), "{} {other}: {said}", mpi.name);
+            assert!(!folder.path().join("x.lime").exists(), "{} {other}", mpi.name);
+        }
+    }
+    // One job in other words, and what each rank may have for itself.
+    for mpi in launchers().iter().take(1) {
+        let lines = ["invert FIELD --kappa 0.12 --tol 1e-3", "invert --tol 0.001 FIELD --kappa 0.12 -v"];
+        let device = format!("--device {DEVICE},{DEVICE}");
+        let lines = lines.map(|line| format!("{line} {device}"));
+        let output = unlike_ranks(mpi, &folder, lines.each_ref().map(String::as_str));
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    }
+}
+
+/// One job file for all ranks is another one on a machine with another copy.
+#[cfg(unix)]
+#[test]
+fn ranks_with_other_jobs_under_one_name_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let job = |kappa: &str| {
+        let file = field().display();
+        format!("command = \"invert\"\n[configuration]\nfile = \"{file}\"\n[action]\nkappa = {kappa}\n")
+    };
+    for (rank, kappa) in ["0.12", "0.11"].into_iter().enumerate() {
+        std::fs::create_dir(folder.path().join(rank.to_string())).unwrap();
+        std::fs::write(folder.path().join(format!("{rank}/result.json")), result_of(&job(kappa))).unwrap();
+    }
+    for mpi in launchers().iter().take(1) {
+        let said = text(&ranks_in_folders(mpi, &folder, "reproduce result.json").stderr);
+        assert!(said.contains("the jobs of the ranks differ: rank 1 has"), "{said}");
+        assert_eq!(said.matches("error:").count(), 1, "{said}");
+    }
+}
+
+/// A result with the job of this text.
+fn result_of(job: &str) -> String {
+    let job: Value = toml_edit::de::from_str(job).unwrap();
+    serde_json::json!({ "job": { "resolved": job } }).to_string()
+}
+
+#[test]
+fn a_rank_that_never_comes_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    for mpi in launchers() {
+        let mut command = with_words(mpi.command(1), &folder, "");
+        command.arg(cargo_bin!("cr-solve"));
+        let mut command = with_words(command, &folder, "invert FIELD --kappa 0.12");
+        command.args([":", "-n", "1", "true"]).env("LATTICE_CL_MPI_PATIENCE", "3");
+        let output = output_of(command);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(4), "{}: {said}", mpi.name);
+        assert!(said.contains("not all ranks have begun within 3 s"), "{}: {said}", mpi.name);
+    }
+}
+
 #[test]
 fn without_the_library_of_the_launcher_there_is_no_job() {
     let folder = tempfile::tempdir().unwrap();
@@ -499,8 +603,9 @@ fn a_rank_that_is_killed_ends_all_and_leaves_nothing_half_written() {
             let (status, said) = signalled(&mpi, &folder, "--output x.lime", "-KILL", ways);
             assert!(status != Some(0), "{} {ways} {said}", mpi.name);
             assert!(said.contains(WAY) == (ways != "off"), "{} {ways} {said}", mpi.name);
-            // The launcher may leave the first rank no time to remove what it writes under another name.
-            assert!(!folder.path().join("x.lime").exists(), "{} {ways}", mpi.name);
+            let left: Vec<_> =
+                std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+            assert_eq!(left, ["large.ildg"], "{} {ways}", mpi.name);
         }
     }
 }

@@ -77,7 +77,6 @@ impl<'a> Session<'a> {
         if let Some(page) = &how.report {
             io::check_writable(page)?;
         }
-        let interrupt = Interrupt::listen()?;
         let team = common.team(Profiling::On, report)?;
         let mut devices = Vec::new();
         for device in team.devices() {
@@ -86,6 +85,7 @@ impl<'a> Session<'a> {
         if let Some(world) = team.ranks() {
             devices = devices_of_ranks(world, &devices).map_err(DeviceError::from)?;
         }
+        let interrupt = Interrupt::listen();
         Ok(Self { how: how.clone(), report, common, interrupt, team, devices, rows: Vec::new() })
     }
 

@@ -3,6 +3,7 @@
 use crate::failure::{Failure, Status};
 use lattice_cl::io;
 use lattice_files::regular::{self, Links};
+use lattice_files::leftovers::Leftover;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
@@ -17,6 +18,7 @@ pub struct Lock {
     path: PathBuf,
     /// `None` if the file system has no locks.
     file: Option<File>,
+    _leftover: Option<Leftover>,
 }
 
 impl Lock {
@@ -34,7 +36,10 @@ impl Lock {
             match file.try_lock() {
                 // The previous holder of the lock may have removed the file meanwhile.
                 Ok(()) if !is_still(&file, &path) => continue,
-                Ok(()) => return Ok(Self { path, file: Some(file) }),
+                Ok(()) => {
+                    let leftover = Some(Leftover::note(&path));
+                    return Ok(Self { path, file: Some(file), _leftover: leftover });
+                }
                 Err(TryLockError::WouldBlock) => {
                     let message =
                         format!("{option} {} is in use by another running job", checkpoint.display());
@@ -43,7 +48,7 @@ impl Lock {
                 }
                 Err(TryLockError::Error(error)) => {
                     tracing::warn!("{}: two jobs at once would not be noticed: {error}", path.display());
-                    return Ok(Self { path, file: None });
+                    return Ok(Self { path, file: None, _leftover: None });
                 }
             }
         }

@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 pub struct Checkpointing {
     /// Keep the state of the job in this file, to continue with --resume
     ///
-    /// The state is kept at intervals, and when the program is interrupted (Ctrl-C, SIGTERM). Finished
+    /// The state is kept at intervals, and when the program is interrupted (Ctrl-C, SIGTERM, SIGHUP). Finished
     /// solutions are kept beside the file. All files are removed when the job is done.
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
@@ -103,7 +103,7 @@ impl Checkpointing {
     }
 
     /// Returns the checkpoint to resume from.
-    fn resumed_file(&self) -> Option<&Path> {
+    pub fn resumed_file(&self) -> Option<&Path> {
         let present = self.checkpoint.as_deref().filter(|path| self.resume_if_present && path.exists());
         self.resume.as_deref().or(present)
     }

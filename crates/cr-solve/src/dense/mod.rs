@@ -188,6 +188,7 @@ pub fn solve(task: &Task<'_>, common: &Common, report: &Report) -> Result<Status
     let provenance = Provenance::new(&team, started);
     let precision = a.precision;
     let identity = || identity(task, &a);
+    let interrupt = Interrupt::listen();
     let keeper = task.checkpointing.factoring(taken, identity, interrupt, report)?;
     if keeper.keeps() && team.is_host() {
         report.warning("the host factorises in one step, of which no state is kept");

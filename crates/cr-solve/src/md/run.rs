@@ -162,30 +162,51 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         Some(path) => Some(Trajectory::open(path, bytes)?),
         None => None,
     };
-    let interrupt = Interrupt::listen()?;
+    let interrupt = Interrupt::listen();
     let setup = began.elapsed().as_secs_f64();
     let bar = report.progress("motion", arguments.steps);
     let (began, first) = (Instant::now(), motion.step());
     let mut written = Instant::now();
+    // A full disk ends no motion. What cannot be written is the failure of the end.
+    let (mut without_frames, mut without_state) = (None, None);
     let mut frame = motion.frame()?;
     loop {
         if rows.last().is_none_or(|row| row.step < frame.step) {
             rows.push(model.row(&frame)?);
-            if let Some(trajectory) = &mut trajectory {
-                trajectory.append(&model.system, &frame, arguments.step)?;
+            if let Some(mut growing) = trajectory.take() {
+                match growing.append(&model.system, &frame, arguments.step) {
+                    Ok(()) => trajectory = Some(growing),
+                    Err(failure) => {
+                        report
+                            .warning(format_args!("{}; the motion goes on for the energies", failure.error));
+                        without_frames = Some(growing.give_up(failure));
+                    }
+                }
             }
         }
         bar.set_position(frame.step);
         let ends = frame.step >= arguments.steps || interrupt.pressed();
         if let Some(path) = &arguments.checkpoint
             && frame.step < arguments.steps
+            // A state goes with all frames until then.
+            && without_frames.is_none()
             && (ends || written.elapsed() >= arguments.checkpoint_every.duration())
         {
-            let bytes = trajectory.as_mut().map(Trajectory::sync).transpose()?.unwrap_or(0);
-            let variant = motion.tuning();
-            let about = About { motion: identity.clone(), variant, rows: rows.clone(), trajectory: bytes };
-            write(path, &about, &motion.state()?)?;
-            trajectory.iter_mut().for_each(Trajectory::keep);
+            let state = motion.state()?;
+            let synced = trajectory.as_mut().map(Trajectory::sync).transpose();
+            let kept = synced.and_then(|bytes| {
+                let (variant, trajectory) = (motion.tuning(), bytes.unwrap_or(0));
+                write(
+                    path,
+                    &About { motion: identity.clone(), variant, rows: rows.clone(), trajectory },
+                    &state,
+                )
+            });
+            match kept {
+                Ok(()) => trajectory.iter_mut().for_each(Trajectory::keep),
+                Err(failure) if ends => without_state = Some(failure),
+                Err(failure) => report.warning(format_args!("the state is not kept: {}", failure.error)),
+            }
             written = Instant::now();
         }
         if ends {
@@ -206,15 +227,10 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         model.warnings.push(format!("interrupted after {} of {} steps", frame.step, arguments.steps));
     }
     model.warnings.iter().for_each(|warning| report.warning(warning));
-    if let Some(trajectory) = trajectory.filter(|_| complete || arguments.checkpoint.is_none()) {
-        trajectory.finish()?;
-    }
-    if let Some(path) = &arguments.plot {
-        drawn(energies(path, arguments, &model, &rows), report)?;
-    }
-    if let Some(path) = arguments.checkpoint.as_deref().filter(|path| complete && path.exists()) {
-        std::fs::remove_file(path).map_err(|error| unwritten(path, error))?;
-    }
+    let trajectory = trajectory.filter(|_| complete || arguments.checkpoint.is_none());
+    let finished = without_frames.map_or_else(|| trajectory.map_or(Ok(()), Trajectory::finish), Err);
+    let plot = arguments.plot.as_ref();
+    let plotted = plot.map_or(Ok(()), |path| drawn(energies(path, arguments, &model, &rows), report));
     let steps_per_second = (frame.step - first) as f64 / seconds;
     let outcome = RunResult {
         subject: Subject::new(&model, &team, motion.fetch(), motion.tuning(), table),
@@ -226,14 +242,21 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         findings: Findings::new(&model, &frame.sums, frame.kinetic, &state.forces, motion.lists()?),
         rebuilds: state.rebuilds,
         rows,
-        trajectory: arguments.trajectory.clone(),
-        plot: arguments.plot.clone(),
+        trajectory: arguments.trajectory.clone().filter(|_| finished.is_ok()),
+        plot: arguments.plot.clone().filter(|_| plotted.is_ok()),
         seconds: Seconds { setup, motion: seconds },
         steps_per_second,
         ns_per_day: model.units.nanosecond().map(|ns| steps_per_second * 86400.0 * arguments.step / ns),
         warnings: model.warnings.clone(),
     };
+    // The result is shown first: a full disk must not hide what was computed.
     report.result(text(&outcome, model.units), &outcome)?;
+    finished?;
+    without_state.map_or(Ok(()), Err)?;
+    plotted?;
+    if let Some(path) = arguments.checkpoint.as_deref().filter(|path| complete && path.exists()) {
+        std::fs::remove_file(path).map_err(|error| unwritten(path, error))?;
+    }
     Ok(if complete { Status::Fine } else { interrupt.status() })
 }
 

@@ -3,6 +3,7 @@
 use super::model::unwritten;
 use crate::failure::{Failure, Status};
 use lattice_cl::io;
+use lattice_files::leftovers::Leftover;
 use lattice_md::{Frame, System, xyz_frame};
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -19,6 +20,8 @@ pub struct Trajectory {
     bytes: u64,
     stays: bool,
     finished: bool,
+    /// Removes the file if a signal ends the program; `None` if the file stays.
+    leftover: Option<Leftover>,
 }
 
 impl Trajectory {
@@ -41,7 +44,9 @@ impl Trajectory {
                 .hint("remove the checkpoint to begin anew"));
         }
         file.set_len(bytes).map_err(failed)?;
-        Ok(Self { file, path: path.to_owned(), bytes, stays: bytes > 0, finished: false, part })
+        let stays = bytes > 0;
+        let leftover = (!stays).then(|| Leftover::note(&part));
+        Ok(Self { file, path: path.to_owned(), bytes, stays, finished: false, leftover, part })
     }
 
     /// Appends a frame.
@@ -50,9 +55,19 @@ impl Trajectory {
         let time = *step as f64 * duration;
         let keys = format!("step={step} time={time} energy={:.12} kinetic_energy={kinetic:.12}", sums.energy);
         let text = xyz_frame(system, &frame.positions, &frame.velocities, &keys);
-        self.file.write_all(text.as_bytes()).map_err(|error| unwritten(&self.part, error))?;
+        if let Err(error) = self.file.write_all(text.as_bytes()) {
+            // Half a frame is none.
+            let _ = self.file.set_len(self.bytes);
+            return Err(unwritten(&self.part, error));
+        }
         self.bytes += text.len() as u64;
         Ok(())
+    }
+
+    /// Gives up: the file keeps its frames, and its name says that they are not all.
+    pub fn give_up(mut self, failure: Failure) -> Failure {
+        self.keep();
+        failure.hint(format!("{} has the frames before", self.part.display()))
     }
 
     /// Brings all frames to disk, and returns the bytes that there are.
@@ -64,6 +79,7 @@ impl Trajectory {
     /// Makes the file stay from now on, because a checkpoint needs it.
     pub fn keep(&mut self) {
         self.stays = true;
+        self.leftover = None;
     }
 
     /// Gives the file its name.
