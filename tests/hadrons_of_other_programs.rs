@@ -260,7 +260,6 @@ fn expect_hadrons(name: &str, team: &Team, entry: &Value) {
         sets: vec![HadronSet::Mesons, HadronSet::Octet, HadronSet::Decuplet],
         momenta: Momenta::each(["0,0,0", "1,0,0", "0,-1,0", "1,1,1"].map(momentum_of)),
         origin: at,
-        antiperiodic: false,
     };
     let mut checked = 0;
     let mut expect = |key: &str, channel: &str, momentum: Momentum, values: &[[f64; 2]]| {

@@ -5,7 +5,7 @@ use lattice_cl::device::Team;
 use lattice_cl::geometry::NDIM;
 use lattice_cl::hadron::{
     BaryonCorrelator, BaryonForm, BaryonOperator, Column, MesonCorrelator, NamedOperator, QuarkPropagator,
-    SitePropagator, SpinTensor, ThreePointCorrelator,
+    SitePropagator, SourceOperator, SpinTensor, ThreePointCorrelator,
 };
 use lattice_cl::host::Spinor;
 use lattice_cl::host::random::{spinor_field, weak};
@@ -57,7 +57,12 @@ fn find<'a>(
     momentum: [i32; 3],
 ) -> impl Fn(usize) -> Complex64 + use<'a> {
     let is_wanted = |one: &&ThreePointCorrelator| {
-        one.insertion == insertion && one.source == source && one.momentum == momentum
+        // A baryon has one operator at its source.
+        let is_source = match &one.source {
+            SourceOperator::Meson(number) => *number == source,
+            SourceOperator::Baryon(_) => true,
+        };
+        one.insertion == insertion && is_source && one.momentum == momentum
     };
     let found = all.iter().find(is_wanted).unwrap();
     |time| complex(found.values[time])
@@ -166,6 +171,7 @@ fn the_charge_of_each_quark_is_the_two_point_function() {
             }
         } else {
             assert_eq!(all.len(), 20 * 7);
+            assert!(all.iter().all(|one| one.source == SourceOperator::Baryon(name.clone())));
             let (name, projector) = name.split_at(name.len() - 1);
             let expected = baryon(&two_points.baryons, name, projector, momentum, time) * quarks;
             is_conserved(all, 0, time, expected);

@@ -5,8 +5,8 @@ use super::site_field::{SiteField, Sites};
 use crate::device::DeviceError;
 use crate::geometry::{Anisotropy, Boundary, Lattice, LatticeError, NDIM, Shape};
 use crate::host::{
-    GaugeConfiguration, LinkField, Matrix3, Reconstruction, SiteMatrix, expect_room, link_with_phase,
-    unitarity,
+    GaugeConfiguration, LinkField, Matrix3, Reconstruction, SiteMatrix, TimePhases, expect_room,
+    link_with_phase, unitarity,
 };
 use crate::scalar::{Storage, StoragePrecision};
 use lattice_solvers::range::larger;
@@ -24,6 +24,7 @@ pub struct GaugeField<T: Storage> {
     format: LinkFormat,
     storage: Arc<GaugeStorage<T>>,
     clover: Option<Arc<CloverField<T>>>,
+    time_phases: Arc<TimePhases>,
 }
 
 /// The format of stored links, which the kernels that load them need to know.
@@ -78,7 +79,8 @@ impl<T: Storage> GaugeField<T> {
         };
         let (lattice, anisotropy) = (lattice.clone(), Anisotropy::default());
         let format = LinkFormat { lattice, boundary, anisotropy, reconstruction };
-        Ok(Self { format, storage: Arc::new(storage), clover: None })
+        let time_phases = Arc::new(TimePhases::of_links(configuration, boundary));
+        Ok(Self { format, storage: Arc::new(storage), clover: None, time_phases })
     }
 
     /// Makes the lattice anisotropic and keeps the links.
@@ -94,9 +96,9 @@ impl<T: Storage> GaugeField<T> {
             GaugeStorage::Host(links) if anisotropy.spatial_weight() != 1.0 => {
                 Arc::new(GaugeStorage::Host(links.weighted_in_space(anisotropy.spatial_weight())))
             }
-            _ => self.storage,
+            _ => Arc::clone(&self.storage),
         };
-        Self { format: LinkFormat { anisotropy, ..self.format }, storage, clover: self.clover }
+        Self { format: LinkFormat { anisotropy, ..self.format }, storage, ..self }
     }
 
     /// Adds the links of a clover term, which may be of another configuration.
@@ -160,6 +162,13 @@ impl<T: Storage> GaugeField<T> {
         self.format.boundary
     }
 
+    /// Returns the phases of the fermions' hops in t.
+    ///
+    /// They are those of the boundary condition and of signs in the links.
+    pub fn time_phases(&self) -> &TimePhases {
+        &self.time_phases
+    }
+
     /// Returns the anisotropy of the lattice.
     pub fn anisotropy(&self) -> Anisotropy {
         self.format.anisotropy
@@ -177,7 +186,8 @@ impl<T: Storage> GaugeField<T> {
             GaugeStorage::Devices(links) => GaugeStorage::Devices(links.cast()?),
         };
         let clover = self.clover.as_ref().map(|clover| clover.cast());
-        Ok(GaugeField { format: self.format.clone(), storage: Arc::new(storage), clover })
+        let (format, time_phases) = (self.format.clone(), Arc::clone(&self.time_phases));
+        Ok(GaugeField { format, storage: Arc::new(storage), clover, time_phases })
     }
 
     pub(crate) fn format(&self) -> &LinkFormat {

@@ -6,7 +6,7 @@
 //! S^{kk′}) tr(D^{k′k}) and xt = tr(T S^{kk′} D^{k′k}).
 
 use super::momenta::{Momenta, Momentum, Phases, Slices};
-use super::quark::{QuarkPropagator, SitePropagator};
+use super::quark::{QuarkPropagator, SitePropagator, phase_of_hadron, phases_of_hadron};
 use super::spin::SpinTensor;
 use crate::geometry::NDIM;
 use num_complex::Complex64;
@@ -203,6 +203,27 @@ impl BaryonForm {
         if matches!(self, Self::LambdaNaive | Self::Lambda) { 3 } else { 2 }
     }
 
+    /// Returns the phases of the baryon at all distances from its source.
+    pub(super) fn phases(self, quarks: &[&QuarkPropagator], origin: [usize; NDIM]) -> Vec<Complex64> {
+        phases_of_hadron(&self.content(quarks), None, origin[NDIM - 1])
+    }
+
+    /// Returns the phase of the baryon at a distance from its source.
+    pub(super) fn phase(
+        self,
+        quarks: &[&QuarkPropagator],
+        origin: [usize; NDIM],
+        distance: usize,
+    ) -> Complex64 {
+        phase_of_hadron(&self.content(quarks), None, origin[NDIM - 1], distance)
+    }
+
+    /// Returns the three quarks of the baryon, which each of its terms has.
+    fn content<'q>(self, quarks: &[&'q QuarkPropagator]) -> [&'q QuarkPropagator; 3] {
+        let Term { closing, diquark: [a, b], .. } = self.terms()[0];
+        [closing, a, b].map(|quark| quarks[quark])
+    }
+
     /// Returns the terms, whose sum is the contraction.
     pub(super) fn terms(self) -> &'static [Term] {
         const fn term(closing: usize, diquark: [usize; 2], of_tt: f64, of_xt: f64) -> Term {
@@ -278,8 +299,8 @@ impl BaryonOperator {
 
     /// Returns the correlators C(p, t) = Σ_x e^{ip·(x−x₀)} of the contraction.
     ///
-    /// There is one for each momentum. t counts from the source. No sign of the boundary is
-    /// applied.
+    /// There is one for each momentum. t counts from the source. Beyond the boundary in t they have
+    /// the phases of three quarks.
     ///
     /// # Panics
     /// If the propagators are of different lattices.
@@ -294,6 +315,7 @@ impl BaryonOperator {
         let slices = Phases::new(dims, origin, momenta).project(1, |site, numbers| {
             numbers[0] = self.at_site(&quarks.map(|quark| &quark.sites()[site]));
         });
+        let slices = slices.times(&self.form.phases(&quarks, origin));
         (0..momenta.names().len()).map(|p| slices.number(p, 0)).collect()
     }
 }
@@ -317,6 +339,7 @@ pub fn naive_lambda(
         let [s1, s2, s3] = quarks.map(|quark| &quark.sites()[site]);
         numbers[0] = closed(projector, s3, &diquark(&on_source(s1, matrix), &on_sink(matrix, s2)))[0];
     });
+    let slices = slices.times(&BaryonForm::LambdaNaive.phases(&quarks, origin));
     (0..momenta.names().len()).map(|p| slices.number(p, 0)).collect()
 }
 
@@ -430,7 +453,7 @@ pub fn baryons(
             *number = operator.at_site(&sites);
         }
     });
-    of_slices(name, operators, &slices, momenta)
+    of_slices(name, operators, &slices.times(&form.phases(quarks, origin)), momenta)
 }
 
 /// Returns the correlators from sums of the contractions.

@@ -2,7 +2,8 @@
 //!
 //! The conserved vector current goes to ρ, the local axial current to π.
 
-use super::momenta::{Momenta, Phases};
+use super::meson::phases_of_meson;
+use super::momenta::{Momenta, Phases, Slices};
 use super::quark::{QuarkPropagator, SitePropagator};
 use super::spin::gamma;
 use crate::geometry::{Dims, NDIM};
@@ -40,9 +41,9 @@ pub(super) fn transported(link: &Matrix3<f64>, s: &SitePropagator) -> SitePropag
     from_fn(|row| from_fn(|column| (0..3).map(|k| link.0[row % 3][k] * s[row / 3 * 3 + k][column]).sum()))
 }
 
-/// Re tr\[A† B\].
-fn product(a: &SitePropagator, b: &SitePropagator) -> f64 {
-    a.iter().flatten().zip(b.iter().flatten()).map(|(a, b)| (a.conj() * b).re).sum()
+/// tr\[A† B\].
+fn product(a: &SitePropagator, b: &SitePropagator) -> Complex64 {
+    a.iter().flatten().zip(b.iter().flatten()).map(|(a, b)| a.conj() * b).sum()
 }
 
 const GAMMA5: usize = 15;
@@ -50,11 +51,18 @@ const GAMMA5: usize = 15;
 /// The name of the local axial current.
 pub(super) const AXIAL_NAME: &str = "local_axial";
 
-/// Returns the real parts at all distances of a number for each site.
-fn summed(quark: &QuarkPropagator, origin: [usize; NDIM], of_site: impl Fn(usize) -> f64 + Sync) -> Vec<f64> {
+/// Sums a number of each site over the time slices.
+fn summed(
+    quark: &QuarkPropagator,
+    origin: [usize; NDIM],
+    of_site: impl Fn(usize) -> Complex64 + Sync,
+) -> Slices {
     let momenta = Momenta::each([[0; 3]]);
-    let slices = Phases::new(quark.dims(), origin, &momenta)
-        .project(1, |site, numbers| numbers[0] = of_site(site).into());
+    Phases::new(quark.dims(), origin, &momenta).project(1, |site, numbers| numbers[0] = of_site(site))
+}
+
+/// Returns the real parts at all distances.
+fn real_parts(slices: &Slices) -> Vec<f64> {
     slices.number(0, 0).into_iter().map(|z| z.re).collect()
 }
 
@@ -80,7 +88,7 @@ pub fn conserved_vector(
             let there = transported(link, &s[ahead]);
             product(&a, &between(of_k, &there, of_k)) - product(&a, &between(0, &there, of_k))
         };
-        CurrentCorrelator { name: conserved_name(k), values: summed(quark, origin, of_site) }
+        CurrentCorrelator { name: conserved_name(k), values: real_parts(&summed(quark, origin, of_site)) }
     };
     (0..3).map(current).collect()
 }
@@ -106,5 +114,6 @@ pub fn local_axial(
         let a = between(GAMMA5, &antiquark.sites()[site], GAMMA5);
         -product(&a, &between(7, &quark.sites()[site], GAMMA5))
     };
-    CurrentCorrelator { name: AXIAL_NAME.to_owned(), values: summed(quark, origin, of_site) }
+    let slices = summed(quark, origin, of_site).times(&phases_of_meson([quark, antiquark], origin));
+    CurrentCorrelator { name: AXIAL_NAME.to_owned(), values: real_parts(&slices) }
 }

@@ -90,6 +90,9 @@ pub struct Hadrons {
 }
 
 /// The observables of a measurement, and its origin.
+///
+/// Hadrons beyond the boundary in t have the phases of their quarks: baryons of antiperiodic quarks
+/// a minus sign, as in Chroma.
 #[derive(Clone, Debug)]
 pub struct HadronMeasurement {
     /// The team whose devices contract hadrons, a time slice each; without devices the host does.
@@ -100,10 +103,6 @@ pub struct HadronMeasurement {
     pub momenta: Momenta,
     /// The site of the source.
     pub origin: [usize; NDIM],
-    /// `true` if quarks are antiperiodic in t.
-    ///
-    /// Baryons beyond the last time slice then get a minus sign, as in Chroma.
-    pub antiperiodic: bool,
 }
 
 impl HadronMeasurement {
@@ -122,15 +121,7 @@ impl HadronMeasurement {
         form: BaryonForm,
         quarks: &[&QuarkPropagator],
     ) -> Result<Vec<BaryonCorrelator>, DeviceError> {
-        let operators = form.operators();
-        let mut all = baryons_on(&self.team, name, form, &operators, quarks, self.origin, &self.momenta)?;
-        if self.antiperiodic {
-            let extent = quarks[0].dims()[NDIM - 1];
-            let first_wrapped = extent - self.origin[NDIM - 1];
-            let wrapped = all.iter_mut().flat_map(|baryon| &mut baryon.values[first_wrapped..]);
-            wrapped.flatten().for_each(|number| *number = -*number);
-        }
-        Ok(all)
+        baryons_on(&self.team, name, form, &form.operators(), quarks, self.origin, &self.momenta)
     }
 
     /// Measures the hadrons of one quark.

@@ -1,7 +1,7 @@
 //! Correlators of mesons: all pairs of sixteen matrices at source and sink.
 
 use super::momenta::{Momenta, Momentum, Phases, Slices};
-use super::quark::{QuarkPropagator, SitePropagator};
+use super::quark::{QuarkPropagator, SitePropagator, phases_of_hadron};
 use super::spin::gamma;
 use crate::geometry::NDIM;
 use num_complex::Complex64;
@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 /// The correlator of a meson.
 ///
 /// C(p, t) = Σ_x e^{ip·(x−x₀)} tr\[γ5 S₂†(x) γ5 Γ(sink) S₁(x) Γ(source)\], S₁ of the quark and S₂ of
-/// the antiquark. With the same Γ twice it is a channel of Chroma, sign included.
+/// the antiquark. With the same Γ twice it is a channel of Chroma, sign included. Quark and antiquark
+/// whose phases at the boundary in t differ give the meson a phase beyond the boundary.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MesonCorrelator {
     /// The number of Γ at the source.
@@ -64,16 +65,33 @@ pub fn mesons(
     origin: [usize; NDIM],
     momenta: &Momenta,
 ) -> Vec<MesonCorrelator> {
+    let slices = projected([quark, antiquark], origin, momenta);
+    of_slices(&slices.times(&phases_of_meson([quark, antiquark], origin)), momenta)
+}
+
+/// Returns the products of colours of each time slice, without phases at the boundary.
+pub(super) fn projected(
+    [quark, antiquark]: [&QuarkPropagator; 2],
+    origin: [usize; NDIM],
+    momenta: &Momenta,
+) -> Slices {
     assert_eq!(quark.dims(), antiquark.dims(), "propagators of one lattice");
     let phases = Phases::new(quark.dims(), origin, momenta);
     let (s1, s2) = (quark.sites(), antiquark.sites());
-    let slices = phases.project(NUMBERS, |site, numbers| products_of_colours(&s1[site], &s2[site], numbers));
-    of_slices(&slices, momenta, quark.dims()[NDIM - 1])
+    phases.project(NUMBERS, |site, numbers| products_of_colours(&s1[site], &s2[site], numbers))
+}
+
+/// Returns the phases of a meson at all distances from its source.
+pub(super) fn phases_of_meson(
+    [quark, antiquark]: [&QuarkPropagator; 2],
+    origin: [usize; NDIM],
+) -> Vec<Complex64> {
+    phases_of_hadron(&[quark], Some(antiquark), origin[NDIM - 1])
 }
 
 /// Returns the correlators from sums of the products of colours.
-pub(super) fn of_slices(slices: &Slices, momenta: &Momenta, distances: usize) -> Vec<MesonCorrelator> {
-    let names = momenta.names();
+pub(super) fn of_slices(slices: &Slices, momenta: &Momenta) -> Vec<MesonCorrelator> {
+    let (names, distances) = (momenta.names(), slices.distances());
     let all = (0..names.len()).flat_map(|p| (0..256).map(move |pair| (p, pair / 16, pair % 16)));
     let correlator = |(p, source, sink): (usize, usize, usize)| {
         let value = |distance| trace(slices.of(distance, p), source, sink);

@@ -49,4 +49,4 @@ pub use sequential::{Sequential, SinkField, SinkHadron};
 pub use smearing::{LinkSmearing, SpinorSmearing, SpinorSmearingError};
 pub use source::{NoiseSource, Source, SourceError, SourceFields};
 pub use spin::{SpinTensor, gamma};
-pub use three_point::{ThreePoint, ThreePointCorrelator};
+pub use three_point::{SourceOperator, ThreePoint, ThreePointCorrelator};

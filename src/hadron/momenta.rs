@@ -130,10 +130,27 @@ impl Slices {
         &self.values[first..first + self.numbers]
     }
 
+    /// Multiplies the numbers at each distance by the phase of their hadron there.
+    pub fn times(mut self, phases: &[Complex64]) -> Self {
+        for (distance, &phase) in phases.iter().enumerate() {
+            let numbers = self.slice_mut(distance);
+            match phase {
+                Complex64 { re: 1.0, im: 0.0 } => {}
+                Complex64 { re, im: 0.0 } => numbers.iter_mut().for_each(|number| *number *= re),
+                phase => numbers.iter_mut().for_each(|number| *number *= phase),
+            }
+        }
+        self
+    }
+
     /// Returns one number of a momentum at all distances.
     pub fn number(&self, momentum: usize, number: usize) -> Vec<Complex64> {
-        let distances = self.values.len() / (self.momenta * self.numbers);
-        (0..distances).map(|distance| self.of(distance, momentum)[number]).collect()
+        (0..self.distances()).map(|distance| self.of(distance, momentum)[number]).collect()
+    }
+
+    /// Returns how many slices there are.
+    pub fn distances(&self) -> usize {
+        self.values.len() / (self.momenta * self.numbers)
     }
 }
 

@@ -9,8 +9,9 @@
 use super::baryon::{BaryonForm, BaryonOperator, NamedOperator};
 use super::momenta::{Momenta, Momentum, Phases};
 use super::propagator::Column;
-use super::quark::{QuarkPropagator, SitePropagator};
+use super::quark::{QuarkPropagator, SitePropagator, phase_of_hadron};
 use super::spin::gamma;
+use super::three_point::SourceOperator;
 use crate::geometry::{Dims, NDIM};
 use crate::host::Spinor;
 use num_complex::Complex64;
@@ -74,6 +75,22 @@ impl SinkHadron {
         }
     }
 
+    /// Returns the operator at the source with the matrix of this number there.
+    pub(super) fn source(&self, number: usize) -> SourceOperator {
+        match self {
+            Self::Meson(_) => SourceOperator::Meson(number),
+            Self::Baryon { .. } => SourceOperator::Baryon(self.to_string()),
+        }
+    }
+
+    /// Returns the phase of the hadron at a distance from its source.
+    fn phase(&self, quarks: &[&QuarkPropagator], origin: [usize; NDIM], distance: usize) -> Complex64 {
+        match self {
+            Self::Meson(_) => phase_of_hadron(&quarks[..1], Some(quarks[1]), origin[NDIM - 1], distance),
+            Self::Baryon { form, .. } => form.phase(quarks, origin, distance),
+        }
+    }
+
     /// Returns γ5 G† γ5 at a site.
     fn antiquark(&self, quarks: &[&SitePropagator], quark: usize) -> SitePropagator {
         let sign = |component: usize| if component < 6 { 1.0 } else { -1.0 };
@@ -110,24 +127,22 @@ impl Sequential {
     /// Returns the source of the sequential propagator.
     ///
     /// `quarks` are those of the hadron, with their sinks smeared if the hadron's is. The field then
-    /// has to be smeared as well. With `antiperiodic` quarks a baryon beyond the last time slice has a minus
-    /// sign, as its correlator has.
+    /// has to be smeared as well. A hadron beyond the boundary in t has the phase that its correlator has.
     ///
     /// # Panics
     /// If there are fewer quarks than [`SinkHadron::quarks`], if they are of different lattices, or
     /// if the quark of the current is none of them.
-    pub fn field(&self, quarks: &[&QuarkPropagator], origin: [usize; NDIM], antiperiodic: bool) -> SinkField {
+    pub fn field(&self, quarks: &[&QuarkPropagator], origin: [usize; NDIM]) -> SinkField {
         let dims = quarks[0].dims();
         assert!(quarks.iter().all(|quark| quark.dims() == dims), "propagators of one lattice");
         assert!(self.quark < self.hadron.quarks(), "a quark of the hadron");
-        let is_wrapped = origin[NDIM - 1] + self.distance >= dims[NDIM - 1];
-        let has_sign = matches!(self.hadron, SinkHadron::Baryon { .. }) && antiperiodic && is_wrapped;
+        let of_hadron = self.hadron.phase(quarks, origin, self.distance);
         let momenta = Momenta::each([self.momentum]);
         let phases = Phases::new(dims, origin, &momenta);
         let (slice, in_slice) = (self.slice(dims, origin), dims.volume() / dims[NDIM - 1]);
         let of_site = |site: usize| {
             let of: Vec<&SitePropagator> = quarks.iter().map(|quark| &quark.sites()[site]).collect();
-            let phase = phases.at_site(0, site).conj() * if has_sign { -1.0 } else { 1.0 };
+            let phase = (phases.at_site(0, site) * of_hadron).conj();
             self.hadron.antiquark(&of, self.quark).map(|row| row.map(|z| phase * z))
         };
         let sites = (slice * in_slice..(slice + 1) * in_slice).into_par_iter().map(of_site).collect();

@@ -1,9 +1,11 @@
 //! Three-point functions: a current between a hadron's source and its sink.
 
 use super::current::transported;
+use super::meson::of_slices;
 use super::momenta::{Momenta, Momentum, Phases};
-use super::on_device::mesons_on;
+use super::on_device::projected_on;
 use super::quark::{QuarkPropagator, SitePropagator};
+use super::sequential::SinkHadron;
 use super::spin::gamma;
 use crate::device::{DeviceError, Team};
 use crate::geometry::{Dims, NDIM};
@@ -19,12 +21,22 @@ use serde::{Deserialize, Serialize};
 pub struct ThreePointCorrelator {
     /// The current: `gamma_N` is q̄ Γ(N) q, `conserved_x` to `_t` the conserved vector current.
     pub insertion: String,
-    /// The number of Γ at the source of a meson; 0 for a baryon.
-    pub source: usize,
+    /// The operator at the source.
+    pub source: SourceOperator,
     /// n of q = 2πn/L.
     pub momentum: Momentum,
     /// Real and imaginary part at τ = 0, 1, …, counted from the source.
     pub values: Vec<[f64; 2]>,
+}
+
+/// The operator at the source of a three-point function.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum SourceOperator {
+    /// The number of Γ at the source of a meson.
+    Meson(usize),
+    /// The operator of a baryon with its parity: `nucleon_Cg5+`.
+    Baryon(String),
 }
 
 /// The propagators of a three-point function.
@@ -34,8 +46,8 @@ pub struct ThreePoint<'a> {
     pub quark: &'a QuarkPropagator,
     /// The sequential propagator, from the sink.
     pub sequential: &'a QuarkPropagator,
-    /// Matrices at the source: Γ(0), Γ(1), ….
-    pub sources: usize,
+    /// The hadron.
+    pub hadron: &'a SinkHadron,
     /// The site of the source.
     pub origin: [usize; NDIM],
 }
@@ -51,11 +63,13 @@ impl ThreePoint<'_> {
     /// # Panics
     /// If the propagators are of different lattices.
     pub fn local_on(&self, team: &Team, momenta: &Momenta) -> Result<Vec<ThreePointCorrelator>, DeviceError> {
-        let all = mesons_on(team, self.quark, self.sequential, self.origin, momenta)?;
-        let wanted = all.into_iter().filter(|meson| meson.source < self.sources);
+        // The field at the sink has the phase of the hadron. A current has none.
+        let slices = projected_on(team, [self.quark, self.sequential], self.origin, momenta)?;
+        let sources = self.hadron.sources();
+        let wanted = of_slices(&slices, momenta).into_iter().filter(|meson| meson.source < sources);
         let renamed = wanted.map(|meson| ThreePointCorrelator {
             insertion: format!("gamma_{}", meson.sink),
-            source: meson.source,
+            source: self.hadron.source(meson.source),
             momentum: meson.momentum,
             values: meson.values,
         });
@@ -84,8 +98,9 @@ impl ThreePoint<'_> {
         );
         let (s, from_sink) = (self.quark.sites(), self.sequential.sites());
         let phases = Phases::new(dims, self.origin, momenta);
-        let slices = phases.project(NDIM * self.sources, |site, numbers| {
-            for (mu, numbers) in numbers.chunks_exact_mut(self.sources).enumerate() {
+        let sources = self.hadron.sources();
+        let slices = phases.project(NDIM * sources, |site, numbers| {
+            for (mu, numbers) in numbers.chunks_exact_mut(sources).enumerate() {
                 let (ahead, link) = (dims.forward(site, mu), links.link(site, mu));
                 let forwards = hopped(&transported(&link.adjoint(), &s[site]), mu, 1.0);
                 let backwards = hopped(&transported(link, &s[ahead]), mu, -1.0);
@@ -100,10 +115,10 @@ impl ThreePoint<'_> {
             }
         });
         let names = momenta.names();
-        let all = (0..names.len()).flat_map(|p| (0..NDIM * self.sources).map(move |number| (p, number)));
+        let all = (0..names.len()).flat_map(|p| (0..NDIM * sources).map(move |number| (p, number)));
         all.map(|(p, number)| ThreePointCorrelator {
-            insertion: format!("conserved_{}", Dims::direction_name(number / self.sources)),
-            source: number % self.sources,
+            insertion: format!("conserved_{}", Dims::direction_name(number / sources)),
+            source: self.hadron.source(number % sources),
             momentum: names[p],
             values: slices.number(p, number).into_iter().map(|z| [z.re, z.im]).collect(),
         })

@@ -41,6 +41,18 @@ impl<T: Real> Matrix3<T> {
             + m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0])
     }
 
+    /// Returns the determinant of a unitary matrix whose determinant is 1 or −1.
+    ///
+    /// `None` for another matrix. Deviations below 0.1 count as rounding.
+    pub fn determinant_sign(&self) -> Option<f64> {
+        const LIMIT: f64 = 0.1;
+        let determinant = self.determinant();
+        let [re, im] = [determinant.re, determinant.im].map(Real::to_f64);
+        let near = |sign: &f64| (re - sign).hypot(im) < LIMIT;
+        let sign = [1.0, -1.0].into_iter().find(near)?;
+        (self.unitarity_deviation().to_f64() < LIMIT).then_some(sign)
+    }
+
     /// Multiplies every entry by a real number.
     pub fn scale(&self, factor: T) -> Self {
         Self::from_fn(|i, j| self.0[i][j] * factor)

@@ -24,6 +24,7 @@ mod site_matrix;
 mod spinor;
 pub mod spinor_fields;
 mod stencil;
+mod time_phases;
 mod unitarity;
 pub mod updates;
 
@@ -47,6 +48,7 @@ pub use spinor::Spinor;
 pub use stencil::{
     BlocksOfSite, StencilFactors, hop, hop_even_odd, hop_even_odd_with, stencil, stencil_with,
 };
+pub use time_phases::TimePhases;
 pub use unitarity::{Unitarity, unitarity};
 
 /// The twins of the bandwidth kernels, and the numbers that these run on.

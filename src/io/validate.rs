@@ -79,12 +79,8 @@ pub(super) fn signs(config: &GaugeConfiguration) -> Signs {
             |mut slices, site| {
                 let coordinates = dims.coordinates(site);
                 for mu in 0..NDIM {
-                    let link = config.link(site, mu);
-                    let near = |sign: f64| (link.determinant() - sign).norm() < SIGN_LIMIT;
-                    if link.unitarity_deviation() >= SIGN_LIMIT || !(near(1.0) || near(-1.0)) {
-                        return None;
-                    }
-                    slices.0[mu][coordinates[mu]] += usize::from(near(-1.0));
+                    let sign = config.link(site, mu).determinant_sign()?;
+                    slices.0[mu][coordinates[mu]] += usize::from(sign < 0.0);
                 }
                 Some(slices)
             },
@@ -104,11 +100,6 @@ pub(super) fn signs(config: &GaugeConfiguration) -> Signs {
     }
     if signs.is_empty() { Signs::None } else { Signs::Slices(signs) }
 }
-
-/// Largest deviation of a determinant from ±1, and of a link from a unitary matrix.
-///
-/// Links with larger deviations show no sign.
-const SIGN_LIMIT: f64 = 0.1;
 
 struct Slices([Vec<usize>; NDIM]);
 

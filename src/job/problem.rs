@@ -21,7 +21,7 @@ use crate::hadron::{
     Column, HadronMeasurement, HadronSet, HadronSets, LinkSmearing, Momenta, SinkField, SmearingLinks,
     Source, SourceError, SourceFields, SpinorSmearing,
 };
-use crate::host::{GaugeConfiguration, LinkField, Spinor};
+use crate::host::{GaugeConfiguration, LinkField, Spinor, TimePhases};
 use crate::io;
 use crate::multigrid::Multigrid;
 use crate::operator::Dirac;
@@ -58,6 +58,7 @@ pub struct Problem {
     configuration: Option<Arc<GaugeConfiguration>>,
     /// Labels of the columns of each propagator.
     pub(super) labels: Vec<Vec<Label>>,
+    time_phases: TimePhases,
     /// The fingerprint of the configuration, if it is known.
     fingerprint: Option<String>,
 }
@@ -127,6 +128,7 @@ impl Problem {
             sources,
             observables: job.observables()?,
             labels: job.labels()?,
+            time_phases: links.time_phases().clone(),
             job: job.clone(),
             fingerprint: None,
         })
@@ -270,13 +272,12 @@ impl Problem {
         momenta: Momenta,
         origin: [usize; NDIM],
     ) -> HadronMeasurement {
-        let (team, antiperiodic) = (self.lattice().team().clone(), self.is_antiperiodic());
-        HadronMeasurement { team, sets, momenta, origin, antiperiodic }
+        HadronMeasurement { team: self.lattice().team().clone(), sets, momenta, origin }
     }
 
-    /// Returns `true` if quarks are antiperiodic in t.
-    pub(super) fn is_antiperiodic(&self) -> bool {
-        self.job.action.boundary.signs()[NDIM - 1] < 0
+    /// Returns the phases of the quarks in t.
+    pub fn time_phases(&self) -> &TimePhases {
+        &self.time_phases
     }
 
     /// Returns the sinks of a propagator that hadrons and sequential sources are made of.

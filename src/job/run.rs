@@ -63,8 +63,9 @@ impl Problem {
             let solving = Solving::new(parameters, self.team(), multigrid, deflation);
             let callbacks = &mut *callbacks;
             let at_sinks = self.sinks(number).into_iter();
-            let at_sinks = at_sinks
-                .map(|sink| Ok(AtSink { number, sink, propagator: QuarkPropagator::new(self.dims())? }));
+            let empty =
+                || Ok(QuarkPropagator::new(self.dims())?.with_time_phases(self.time_phases().clone()));
+            let at_sinks = at_sinks.map(|sink| Ok(AtSink { number, sink, propagator: empty()? }));
             let mut run = Run {
                 problem: self,
                 dirac,
@@ -120,7 +121,7 @@ impl Problem {
         if quarks.len() < one.quarks.len() {
             return Err(SourceError::NoPropagators(source.clone()).into());
         }
-        let field = one.sink.field(&quarks, origin, self.is_antiperiodic());
+        let field = one.sink.field(&quarks, origin);
         Ok(self.prepared[one.from].at_hadron(source.clone(), field, self.dims()))
     }
 
@@ -138,7 +139,7 @@ impl Problem {
         let functions = ThreePoint {
             quark,
             sequential: propagator,
-            sources: one.sink.hadron.sources(),
+            hadron: &one.sink.hadron,
             origin: self.sources[one.from].source.origin(),
         };
         let mut all = functions.local_on(self.team(), momenta)?;

@@ -232,6 +232,60 @@ fn the_example_goes_from_a_configuration_to_hadrons() {
     assert!(message.contains("invert has one") && message.contains("x.lime"), "{message}");
 }
 
+/// The boundary word, an angle, signs in the links of a file and a job file say the same quark.
+#[test]
+fn baryons_know_the_phase_of_their_quarks_whoever_has_set_it() {
+    let folder = folder();
+    let mut signed = weak();
+    for site in (0..dims().volume()).filter(|&site| dims().coordinates(site)[3] == EXTENTS[3] - 1) {
+        signed.set_link(site, 3, signed.link(site, 3).scale(-1.0));
+    }
+    io::write_gauge(folder.path().join("signed.ildg"), &signed, &WriteOptions::new(Format::Ildg)).unwrap();
+    let nucleon = |found: &Value| -> Vec<f64> {
+        let of = |one: &&Value| one["name"] == "nucleon_Cg5" && one["projector"] == "+";
+        let values = list(&list(&found["baryons"]).iter().find(of).unwrap()["values"]).iter();
+        values.map(|value| number(&value[0])).collect()
+    };
+    let measured = |links: &str| {
+        let options = "--kappa 0.11 --source point:0,0,0,4 --hadrons octet --tol 1e-12";
+        nucleon(&spectrum(&folder, &format!("spectrum {links} {options}")))
+    };
+    let in_a_job = |boundary: &str| {
+        let job = format!(
+            "command = \"spectrum\"\n[configuration]\nfile = \"signed.ildg\"\nsigns-in-links = \"keep\"\n[action]\nkappa = 0.11\n\
+             boundary = \"{boundary}\"\n[sources]\nsource = \"point:0,0,0,4\"\n[solver]\ntol = 1e-12\n[hadrons]\nhadrons = \"octet\"\n"
+        );
+        std::fs::write(folder.path().join("job.toml"), job).unwrap();
+        nucleon(&spectrum(&folder, "run job.toml"))
+    };
+    let ways = [
+        [
+            measured("weak.ildg"),
+            measured("weak.ildg --boundary periodic --theta 0,0,0,1"),
+            measured("signed.ildg --signs-in-links keep --boundary periodic"),
+            measured("signed.ildg --signs-in-links remove"),
+            in_a_job("periodic"),
+        ],
+        [
+            measured("weak.ildg --boundary periodic"),
+            measured("weak.ildg --theta 0,0,0,1"),
+            measured("signed.ildg --signs-in-links keep"),
+            measured("signed.ildg --signs-in-links keep --boundary periodic --theta 0,0,0,-1"),
+            in_a_job("antiperiodic"),
+        ],
+    ];
+    for ways in &ways {
+        for values in ways {
+            let pairs = values.iter().zip(&ways[0]);
+            assert!(pairs.into_iter().all(|(a, b)| (a - b).abs() < 1e-9 * b.abs()), "{values:?}, {ways:?}");
+        }
+    }
+    // Beyond the boundary the others differ by more than a sign.
+    assert!(
+        ways[0][0].iter().zip(&ways[1][0]).skip(2).all(|(a, b)| (a.abs() - b.abs()).abs() > 1e-9 * a.abs())
+    );
+}
+
 #[test]
 fn what_makes_no_sense_is_refused() {
     let folder = folder();

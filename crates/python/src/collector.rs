@@ -53,7 +53,11 @@ pub fn run(problem: &Problem, exchange: &Exchange, begun: Instant) -> Result<Col
     let outcome = problem.run(&mut collector)?;
     let Collector { propagators, solutions, best, .. } = collector;
     let propagators = match outcome.converged() {
-        true => propagators.into_iter().map(Building::finish).collect::<Result<_, _>>(),
+        true => {
+            let finished =
+                |building: Building| Ok(building.finish()?.with_time_phases(problem.time_phases().clone()));
+            propagators.into_iter().map(finished).collect::<Result<_, _>>()
+        }
         false => Ok(Vec::new()),
     };
     let propagators = propagators.map_err(JobError::Callback)?;

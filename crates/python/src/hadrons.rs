@@ -259,7 +259,6 @@ pub fn hadrons(
         sets,
         momenta: momenta.clone(),
         origin: quark.origin.site,
-        antiperiodic: quark.origin.antiperiodic,
     };
     let one = Arc::clone(&quark.quark);
     let measured = work::run(py, None, move |_| match other {

@@ -9,10 +9,11 @@ use super::numbers::{self, of_column, of_propagator};
 use super::report::without_solves;
 use super::work;
 use lattice_cl::device::Team;
-use lattice_cl::geometry::{LatticeError, NDIM};
+use lattice_cl::geometry::{Boundary, LatticeError, NDIM, Theta};
 use lattice_cl::hadron::{
     Column, Contraction, Correlator, Observable, QuarkPropagator, SmearingLinks, Source, SpinorSmearing,
 };
+use lattice_cl::host::TimePhases;
 use lattice_cl::io::{self, PropagatorFormat, PropagatorWriter};
 use lattice_cl::job::{Direction, Job, JobError, PropagatorOutcome};
 use lattice_cl::operator::Coupling;
@@ -27,8 +28,6 @@ use std::sync::Arc;
 pub struct Origin {
     /// The site that distances and phases are counted from.
     pub site: [usize; NDIM],
-    /// `true` if quarks are antiperiodic in t.
-    pub antiperiodic: bool,
     /// The equation, in words for files.
     pub equation: String,
     /// The job as JSON, if a job of this process made it.
@@ -43,7 +42,6 @@ impl Origin {
         let links = if links.is_empty() { String::new() } else { format!(", links {links}") };
         Self {
             site: propagator.source.source.origin(),
-            antiperiodic: job.action.boundary.signs()[NDIM - 1] < 0,
             equation: job.equation_words(coupling, propagator.flavour, &propagator.source.source) + &links,
             job: serde_json::to_string(&job.resolved()).ok(),
             sinks: Vec::new(),
@@ -68,21 +66,24 @@ impl Propagator {
     /// Makes a propagator from an array of solutions.
     ///
     /// Its axes are the axes of the sink, then spin and colour of the source.
+    ///
+    /// `antiperiodic` and `theta` are the boundary condition of the quark.
     #[new]
-    #[pyo3(signature = (numbers, *, origin = [0; NDIM], antiperiodic = true, devices = None))]
+    #[pyo3(signature = (numbers, *, origin = [0; NDIM], antiperiodic = true, theta = None, devices = None))]
     fn of_array(
         py: Python<'_>,
         numbers: &Bound<'_, PyAny>,
         origin: [usize; NDIM],
         antiperiodic: bool,
+        theta: Option<&str>,
         devices: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let quark = numbers::propagator(numbers)?;
+        let quark = with_boundary(py, numbers::propagator(numbers)?, antiperiodic, theta)?;
         let dims = quark.dims();
         Source::Point(origin).check(dims).map_err(|error| error.raised(py))?;
         let team = opened(py, devices)?;
         let equation = "solutions of an array".to_owned();
-        let origin = Origin { site: origin, antiperiodic, equation, job: None, sinks: Vec::new() };
+        let origin = Origin { site: origin, equation, job: None, sinks: Vec::new() };
         Ok(Self::new(quark, origin, team, without_solves(py)?))
     }
 
@@ -234,6 +235,20 @@ impl Propagator {
     }
 }
 
+/// Gives a quark the phases of its boundary condition in t.
+fn with_boundary(
+    py: Python<'_>,
+    quark: QuarkPropagator,
+    antiperiodic: bool,
+    theta: Option<&str>,
+) -> PyResult<QuarkPropagator> {
+    let signs = if antiperiodic { Boundary::antiperiodic_t() } else { Boundary::periodic() };
+    let theta: Option<Theta> = theta.map(|theta| parsed(py, theta)).transpose()?;
+    let boundary = signs.twisted(theta.unwrap_or_default());
+    let extent = quark.dims()[NDIM - 1];
+    Ok(quark.with_time_phases(TimePhases::of_boundary(extent, boundary)))
+}
+
 fn opened(py: Python<'_>, devices: Option<&Bound<'_, PyAny>>) -> PyResult<Team> {
     match devices {
         None => Ok(Team::host()),
@@ -246,12 +261,13 @@ fn opened(py: Python<'_>, devices: Option<&Bound<'_, PyAny>>) -> PyResult<Team> 
 
 /// Reads a propagator of twelve columns from a file of any format.
 #[pyfunction]
-#[pyo3(signature = (path, *, origin = [0; NDIM], antiperiodic = true, devices = None))]
+#[pyo3(signature = (path, *, origin = [0; NDIM], antiperiodic = true, theta = None, devices = None))]
 pub fn read_propagator(
     py: Python<'_>,
     path: PathBuf,
     origin: [usize; NDIM],
     antiperiodic: bool,
+    theta: Option<&str>,
     devices: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Propagator> {
     let name = path.display().to_string();
@@ -272,7 +288,8 @@ pub fn read_propagator(
     }
     Source::Point(origin).check(quark.dims()).map_err(|error| error.raised(py))?;
     let equation = format!("the file {name}");
-    let origin = Origin { site: origin, antiperiodic, equation, job: None, sinks: Vec::new() };
+    let quark = with_boundary(py, quark, antiperiodic, theta)?;
+    let origin = Origin { site: origin, equation, job: None, sinks: Vec::new() };
     Ok(Propagator::new(quark, origin, team, without_solves(py)?))
 }
 
@@ -293,7 +310,7 @@ pub fn smear_sink(
         return Err(invalid(py, message));
     }
     let smeared = work::run(py, None, move |_| {
-        let mut smeared = QuarkPropagator::new(quark.dims())?;
+        let mut smeared = QuarkPropagator::new(quark.dims())?.with_time_phases(quark.time_phases().clone());
         let links = SmearingLinks::from(links);
         for column in Column::all() {
             let field = smearing.apply_on(&team, &links, &numbers::column(&quark, column));

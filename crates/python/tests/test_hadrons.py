@@ -55,6 +55,31 @@ def test_smeared_sources_and_sinks(data: Path, physics: dict[str, Any], team: st
         lc.smear.gaussian(s, gauge, rho=2.0, steps=5, at="source")
 
 
+def test_phases_in_time(weak: lc.Gauge) -> None:
+    """A sign of the boundary, an angle and signs in the links say the same quark."""
+    links = np.array(weak)
+    links[-1, :, :, :, 3] *= -1
+    here = "point:0,0,0,3"
+    ways = [
+        lc.Wilson(weak, kappa=0.11, devices="host"),
+        lc.Wilson(weak, kappa=0.11, boundary="periodic", theta="0,0,0,1", devices="host"),
+        lc.Wilson(lc.Gauge(links), kappa=0.11, boundary="periodic", devices="host"),
+    ]
+    first, *others = (d.propagator(here, tol=1e-12) for d in ways)
+    proton = lc.hadrons(first, "proton")["proton"]
+    for s in others:
+        assert np.abs(lc.hadrons(s, "proton")["proton"] - proton).max() < 1e-9 * np.abs(proton).max()
+    # Beyond the boundary, 3 slices away of 6, a hadron has the phases of its quarks.
+    numbers, sign = first.numpy(), np.array([1, 1, 1, -1, -1, -1])
+    periodic = lc.Propagator(numbers, origin=(0, 0, 0, 3), antiperiodic=False)
+    twisted = lc.Propagator(numbers, origin=(0, 0, 0, 3), antiperiodic=False, theta="0,0,0,0.5")
+    assert lc.hadrons(periodic, "proton")["proton"] == pytest.approx(sign * proton)
+    assert lc.hadrons(twisted, "proton")["proton"][3:] == pytest.approx(1j * proton[3:])
+    pion = lc.hadrons(first, "pion")["pion"]
+    assert lc.hadrons(periodic, "pion", antiquark=first)["pion"] == pytest.approx(sign * pion)
+    assert lc.hadrons(twisted, "pion", antiquark=twisted)["pion"] == pytest.approx(pion)
+
+
 def test_effective_masses() -> None:
     t = np.arange(16)
     masses = lc.effective_mass(np.cosh(0.37 * (t - 8)))

@@ -70,7 +70,7 @@ pub fn baryons_on(
             )
         })
     })?;
-    Ok(of_slices(name, operators, &slices, momenta))
+    Ok(of_slices(name, operators, &slices.times(&form.phases(quarks, origin)), momenta))
 }
 
 /// The matrices of operators: `[operator][T or Γ][row][column][re, im]`.

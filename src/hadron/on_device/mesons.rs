@@ -5,14 +5,14 @@ use super::{COMPONENTS, GROUP, HADRON, PIECE};
 use crate::device::{Argument, Buffer, Device, DeviceError, KernelKey, Parameter, Range, Team};
 use crate::geometry::NDIM;
 use crate::hadron::current::AXIAL_NAME;
-use crate::hadron::meson::{NUMBERS, of_slices};
-use crate::hadron::momenta::Momenta;
-use crate::hadron::{CurrentCorrelator, MesonCorrelator, QuarkPropagator, local_axial, mesons};
+use crate::hadron::meson::{NUMBERS, of_slices, phases_of_meson, projected};
+use crate::hadron::momenta::{Momenta, Slices};
+use crate::hadron::{CurrentCorrelator, MesonCorrelator, QuarkPropagator, local_axial};
 
 /// Work-items of a site: pairs of spins of the sink.
 const PAIRS: usize = (COMPONENTS / 3) * (COMPONENTS / 3);
 
-/// Returns correlators like [`mesons`], by the devices of a team or the host.
+/// Returns correlators like [`mesons`](crate::hadron::mesons), by the devices of a team or the host.
 ///
 /// # Errors
 /// When a device fails.
@@ -26,9 +26,21 @@ pub fn mesons_on(
     origin: [usize; NDIM],
     momenta: &Momenta,
 ) -> Result<Vec<MesonCorrelator>, DeviceError> {
+    let phases = phases_of_meson([quark, antiquark], origin);
+    let slices = projected_on(team, [quark, antiquark], origin, momenta)?;
+    Ok(of_slices(&slices.times(&phases), momenta))
+}
+
+/// Returns products of colours like [`projected`], by the devices of a team or the host.
+pub(in crate::hadron) fn projected_on(
+    team: &Team,
+    quarks: [&QuarkPropagator; 2],
+    origin: [usize; NDIM],
+    momenta: &Momenta,
+) -> Result<Slices, DeviceError> {
     match team.devices() {
-        [] => Ok(mesons(quark, antiquark, origin, momenta)),
-        devices => mesons_in_pieces(devices, [quark, antiquark], origin, momenta, PIECE),
+        [] => Ok(projected(quarks, origin, momenta)),
+        devices => projected_in_pieces(devices, quarks, origin, momenta, PIECE),
     }
 }
 
@@ -57,14 +69,14 @@ pub fn local_axial_on(
 }
 
 /// Puts at most `piece` sites on a device at once.
-fn mesons_in_pieces(
+fn projected_in_pieces(
     devices: &[Device],
     quarks: [&QuarkPropagator; 2],
     origin: [usize; NDIM],
     momenta: &Momenta,
     piece: usize,
-) -> Result<Vec<MesonCorrelator>, DeviceError> {
-    let slices = project(devices, &quarks, (origin, momenta), NUMBERS, piece, |device| {
+) -> Result<Slices, DeviceError> {
+    project(devices, &quarks, (origin, momenta), NUMBERS, piece, |device| {
         let kernel = device.program(&KernelKey::of_real::<f64>(HADRON))?.kernel(
             "products_of_colours",
             &[
@@ -78,8 +90,7 @@ fn mesons_in_pieces(
             let arguments = [of[0].into(), of[1].into(), to.into(), Argument::value(piece.sites as u32)];
             kernel.start(Range::covering(PAIRS * piece.sites, GROUP), &arguments)
         })
-    })?;
-    Ok(of_slices(&slices, momenta, quarks[0].dims()[NDIM - 1]))
+    })
 }
 
 #[cfg(test)]
@@ -100,8 +111,9 @@ mod tests {
         }
         let momenta = Momenta::each(momenta_up_to(1, dims).unwrap());
         let of_pieces = |piece| {
-            mesons_in_pieces(std::slice::from_ref(&device), [&quark; 2], [1, 0, 2, 1], &momenta, piece)
-                .unwrap()
+            let device = std::slice::from_ref(&device);
+            let slices = projected_in_pieces(device, [&quark; 2], [1, 0, 2, 1], &momenta, piece);
+            of_slices(&slices.unwrap(), &momenta)
         };
         let (whole, parts) = (of_pieces(PIECE), of_pieces(10));
         for (whole, parts) in whole.iter().zip(&parts) {

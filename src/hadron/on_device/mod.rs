@@ -12,6 +12,7 @@ mod smearing;
 
 pub use baryons::baryons_on;
 pub use currents::conserved_vector_on;
+pub(super) use mesons::projected_on;
 pub use mesons::{local_axial_on, mesons_on};
 pub use smearing::{DeviceSpinor, SmearingLinks};
 

@@ -291,9 +291,13 @@ class Propagator:
         *,
         origin: Sequence[int] = ...,
         antiperiodic: bool = True,
+        theta: str | None = None,
         devices: _Devices = None,
     ) -> Propagator:
-        """Take solutions: axes t, z, y, x, spin, colour, spin and colour of the source."""
+        """Take solutions: axes t, z, y, x, spin, colour, spin and colour of the source.
+
+        `antiperiodic` and `theta`, four angles in units of pi, are the boundary condition of the quark.
+        """
     @property
     def dims(self) -> _Four:
         """The extents (x, y, z, t)."""
@@ -420,6 +424,7 @@ def read_propagator(
     *,
     origin: Sequence[int] = ...,
     antiperiodic: bool = True,
+    theta: str | None = None,
     devices: _Devices = None,
 ) -> Propagator:
     """Read a propagator of twelve columns from a file of any format."""
