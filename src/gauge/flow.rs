@@ -245,7 +245,7 @@ pub fn flow_on(
             Some(tolerance) => adaptive.advance(&mut field, action, step, tolerance)?,
         }
         let energy = if done % every.max(1) == 0 || done == steps {
-            let row = field.row(done as f64 * step)?;
+            let row = field.row(time_after(done, step))?;
             rows.push(row);
             row.energy.clover
         } else {
@@ -498,6 +498,14 @@ impl Adaptive {
     }
 }
 
+/// Returns the time after so many steps, without the last digits, which rounding makes.
+///
+/// 41 steps of 0.01 are 0.41. Their product is 0.41000000000000003.
+fn time_after(steps: usize, step: f64) -> f64 {
+    let time = steps as f64 * step;
+    format!("{time:.14e}").parse().unwrap_or(time)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -517,6 +525,13 @@ mod tests {
 
     fn flowed(configuration: &GaugeConfiguration, params: &FlowParams) -> FlowOutcome {
         flow(configuration, params, &mut |_, _| ControlFlow::Continue(())).unwrap()
+    }
+
+    #[test]
+    fn times_are_short_numbers() {
+        let times: Vec<String> = [3, 29, 41, 57, 1000].map(|k| time_after(k, 0.01).to_string()).into();
+        assert_eq!(times, ["0.03", "0.29", "0.41", "0.57", "10"]);
+        assert!((time_after(7, 1.0 / 3.0) - 7.0 / 3.0).abs() < 1e-14);
     }
 
     #[test]

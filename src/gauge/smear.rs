@@ -8,7 +8,7 @@ use super::on_device::{DeviceLinks, LinkUpdate};
 use super::projection::Projection;
 use super::stout::stout_step;
 use crate::device::{Device, DeviceError, Team};
-use crate::host::{GaugeConfiguration, NoRoom, ProjectionError};
+use crate::host::{GaugeConfiguration, NoRoom, ProjectionError, change_time_signs, signed_slices};
 use std::fmt;
 
 /// A kind of smearing and its parameters.
@@ -206,7 +206,7 @@ pub fn smear(
 /// the number of threads.
 ///
 /// Links of a file in single precision are taken as they are. Stout smearing keeps their distance
-/// from SU(3). The other kinds project.
+/// from SU(3). The other kinds project. Signs of whole time slices, which files may have, stay where they are.
 ///
 /// # Errors
 /// * A parameter is out of its range.
@@ -221,6 +221,15 @@ pub fn smear_on(
     params.check()?;
     if let Some(device) = team.devices().first() {
         return smear_on_device(device, configuration, params);
+    }
+    let signed = signed_slices(configuration);
+    if !signed.is_empty() {
+        // Sums of links in SU(3) are projected, and the others are these times −1.
+        let mut plain = configuration.clone();
+        change_time_signs(&mut plain, &signed);
+        let mut smeared = smear_on(team, &plain, params)?;
+        change_time_signs(&mut smeared, &signed);
+        return Ok(smeared);
     }
     let mut links = LinkTable::new(configuration, params.fields())?;
     for _ in 0..params.steps {
@@ -252,6 +261,23 @@ mod tests {
     use crate::geometry::{Dims, NDIM};
     use crate::host::random::{gauge_transformation, hot, transform_links, weak};
     use crate::host::{Unitarity, unitarity};
+
+    /// Antiperiodic fermions may have their sign in the links.
+    #[test]
+    fn signs_of_time_slices_stay_where_they_are() {
+        let plain = weak(Dims::new([2, 4, 2, 4]).unwrap(), 0.4, 7);
+        let mut signed = plain.clone();
+        change_time_signs(&mut signed, &[1, 3]);
+        for params in all_kinds() {
+            let mut expected = smear(&plain, &params).unwrap();
+            change_time_signs(&mut expected, &[1, 3]);
+            let found = smear(&signed, &params).unwrap();
+            let apart =
+                |k: usize| found.link(k / NDIM, k % NDIM).max_difference(&expected.link(k / NDIM, k % NDIM));
+            let largest = (0..NDIM * plain.dims().volume()).map(apart).fold(0.0, f64::max);
+            assert!(largest < 1e-12, "{params}: {largest}");
+        }
+    }
 
     fn all_kinds() -> Vec<SmearParams> {
         let kinds = [

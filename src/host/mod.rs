@@ -49,6 +49,7 @@ pub use stencil::{
     BlocksOfSite, StencilFactors, hop, hop_even_odd, hop_even_odd_with, stencil, stencil_with,
 };
 pub use time_phases::TimePhases;
+pub(crate) use time_phases::{change_time_signs, signed_slices};
 pub use unitarity::{Unitarity, unitarity};
 
 /// The twins of the bandwidth kernels, and the numbers that these run on.

@@ -4,6 +4,7 @@ use super::configuration::GaugeConfiguration;
 use crate::geometry::{Boundary, NDIM};
 use num_complex::Complex64;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// The phases of a quark's hops in t: one for each time slice that a hop leaves.
 ///
@@ -22,22 +23,9 @@ impl TimePhases {
     }
 
     /// Takes the phase of a boundary condition and the signs in the links of a configuration.
-    ///
-    /// A slice has a sign if all of its t-links have determinant −1. A process with a part of the
-    /// links finds none: such links are in SU(3).
     pub fn of_links(configuration: &GaugeConfiguration, boundary: Boundary) -> Self {
-        let dims = configuration.dims();
-        let Self(mut phases) = Self::of_boundary(dims[NDIM - 1], boundary);
-        if configuration.part().is_none() {
-            let in_slice = dims.volume() / dims[NDIM - 1];
-            let is_negative =
-                |site: usize| configuration.link(site, NDIM - 1).determinant_sign() == Some(-1.0);
-            for (t, phase) in phases.iter_mut().enumerate() {
-                if (t * in_slice..(t + 1) * in_slice).into_par_iter().all(is_negative) {
-                    *phase = -*phase;
-                }
-            }
-        }
+        let Self(mut phases) = Self::of_boundary(configuration.dims()[NDIM - 1], boundary);
+        signed_slices(configuration).into_iter().for_each(|t| phases[t] = -phases[t]);
         Self(phases)
     }
 
@@ -50,6 +38,31 @@ impl TimePhases {
     pub fn over(&self, t: usize, distance: usize) -> Complex64 {
         (t..t + distance).map(|t| self.0[t % self.0.len()]).product()
     }
+}
+
+/// Returns the time slices whose t-links have a sign: all of them have determinant −1.
+///
+/// A process with a part of the links finds none: such links are in SU(3).
+pub(crate) fn signed_slices(configuration: &GaugeConfiguration) -> Vec<usize> {
+    if configuration.part().is_some() {
+        return Vec::new();
+    }
+    let is_negative = |site: usize| configuration.link(site, NDIM - 1).determinant_sign() == Some(-1.0);
+    let has_sign = |&t: &usize| sites_of_slice(configuration, t).into_par_iter().all(is_negative);
+    (0..configuration.dims()[NDIM - 1]).filter(has_sign).collect()
+}
+
+/// Multiplies the t-links that leave some time slices by −1.
+pub(crate) fn change_time_signs(configuration: &mut GaugeConfiguration, slices: &[usize]) {
+    for site in slices.iter().flat_map(|&t| sites_of_slice(configuration, t)).collect::<Vec<_>>() {
+        configuration.set_link(site, NDIM - 1, configuration.link(site, NDIM - 1).scale(-1.0));
+    }
+}
+
+fn sites_of_slice(configuration: &GaugeConfiguration, t: usize) -> Range<usize> {
+    let dims = configuration.dims();
+    let in_slice = dims.volume() / dims[NDIM - 1];
+    t * in_slice..(t + 1) * in_slice
 }
 
 #[cfg(test)]
