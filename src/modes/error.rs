@@ -29,6 +29,17 @@ pub enum ModesError {
         /// The values that are allowed.
         allowed: &'static str,
     },
+    /// There are fewer modes than were wanted.
+    #[error(
+        "{wanted} modes are wanted, and the operator has {dimension} on this lattice, twelve for each site that it acts \
+         on; ask for at most {dimension}"
+    )]
+    TooMany {
+        /// Number of modes that were wanted.
+        wanted: usize,
+        /// Number of modes that there are.
+        dimension: usize,
+    },
     /// The operator is not Hermitian.
     #[error(
         "{0} is not Hermitian for this operator (one flavour of twisted mass, a clover term with symmetric even-odd preconditioning, or M itself); take the modes of M†M"

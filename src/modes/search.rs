@@ -146,6 +146,9 @@ where
     A: DiracOperator<Space: VectorSpace<Error = DeviceError, Vector: StoredField + ModeField>>,
 {
     let space = operator.space();
+    if params.count > space.dimension() {
+        return Err(ModesError::TooMany { wanted: params.count, dimension: space.dimension() });
+    }
     let mut keeper =
         checkpoints.map(|checkpoints| Keeper { space, checkpoints, begun_at: 1.0, beside: None });
     let keeper = keeper.as_mut().map(|keeper| keeper as &mut dyn StateKeeper<_, _>);

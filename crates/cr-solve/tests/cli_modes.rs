@@ -46,6 +46,20 @@ fn assert_refused(folder: &Path, line: &str, status: i32, words: &[&str]) {
     words.iter().for_each(|word| assert!(said.contains(word), "{line}: `{word}` is not in: {said}"));
 }
 
+#[test]
+fn more_modes_than_the_operator_has_are_refused_before_the_search() {
+    let folder = tempfile::tempdir().unwrap();
+    let links = random::weak(Dims::new([2, 2, 2, 2]).unwrap(), 0.2, 3);
+    let options = WriteOptions::new(Format::Ildg);
+    io::write_gauge(folder.path().join("small.ildg"), &links, &options).unwrap();
+    let line = "modes small.ildg --kappa 0.12 --device host --count";
+    assert_refused(folder.path(), &format!("{line} 200"), 2, &["200 modes", "at most 96"]);
+    let plain = format!("{line} 193 --preconditioning none");
+    assert_refused(folder.path(), &plain, 2, &["193 modes", "at most 192"]);
+    let all = json(folder.path(), &format!("{line} 96 --tol 1e-8"));
+    assert_eq!(numbers(&all["eigenvalues"]).len(), 96);
+}
+
 const SEARCH: &str = "modes field.ildg --kappa 0.13 --count 12 --device host";
 
 #[test]
