@@ -37,7 +37,7 @@ pub struct Action {
     pub flavour: Option<Flavour>,
     /// Clover term: M + κ c_sw T, or M + ½ c_sw T with mass.
     ///
-    /// T is made of the field strength of the same links.
+    /// T is made of the operator's links: those of fat-links, if it is given.
     #[schemars(with = "f64")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub csw: Option<f64>,

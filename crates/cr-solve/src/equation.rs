@@ -61,7 +61,7 @@ pub struct OperatorOptions {
     flavour: Option<Flavour>,
     /// Coefficient of the clover term: M + κ c_sw T
     ///
-    /// With --mass M + ½ c_sw T. T is made of the links of the file.
+    /// With --mass M + ½ c_sw T. T is made of the operator's links: those of --fat-links, if it is given.
     #[arg(long, value_name = "CSW", allow_negative_numbers = true)]
     csw: Option<f64>,
     /// Clover coefficient of spatial planes, before division by ξ0; replaces --csw

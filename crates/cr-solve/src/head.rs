@@ -12,6 +12,7 @@ use lattice_cl::job::{
 use lattice_cl::operator::Coupling;
 use lattice_cl::solve::SolveParams;
 use serde::Serialize;
+use std::time::Duration;
 
 /// The part of a result that does not depend on the mass and the source.
 #[derive(Serialize)]
@@ -108,8 +109,10 @@ impl Deflation {
         // Columns that are solved at once have one time.
         let solves = if job.solves_at_once() { 1 } else { propagator.solves.len() };
         let solves = propagator.solves.iter().take(solves);
-        let solve_seconds: f64 = solves.map(|solve| solve.elapsed.as_secs_f64()).sum();
-        let seconds_with_modes = solve_seconds + modes.seconds;
+        let solving: Duration = solves.map(|solve| solve.elapsed).sum();
+        let searching = Duration::try_from_secs_f64(modes.seconds).unwrap_or_default();
+        let solve_seconds = solving.as_secs_f64();
+        let seconds_with_modes = (solving + searching).as_secs_f64();
         Some(Self { modes, solve_seconds, seconds_with_modes })
     }
 }

@@ -17,6 +17,7 @@ use lattice_cl::hadron::Column;
 use lattice_cl::job::{Job, PropagatorOutcome, SolveOutcome, Solver, SourceEntry, Task};
 use serde::Serialize;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// The command line of `invert`.
 #[derive(Debug, clap::Args)]
@@ -222,14 +223,13 @@ impl Show for Invert {
         let Some(first) = found.first() else { return Ok(()) };
         let outcome = performed.outcome;
         let solves = outcome.propagators.iter().flat_map(|propagator| &propagator.solves);
-        let taken: f64 = solves.map(|solve| solve.elapsed.as_secs_f64()).sum();
+        let taken: Duration = solves.map(|solve| solve.elapsed).sum();
         // If a solve was resumed, the time in the methods includes that of earlier runs.
-        let seconds = outcome.time.as_secs_f64();
         let seconds = Seconds {
             setup: performed.setup_seconds,
             compile: performed.problem.lattice().team().compile_time().as_secs_f64(),
-            prepare: (taken + performed.earlier.as_secs_f64() - seconds).max(0.0),
-            solve: seconds,
+            prepare: (taken + performed.earlier).saturating_sub(outcome.time).as_secs_f64(),
+            solve: outcome.time.as_secs_f64(),
         };
         let several = found.len() > 1;
         let results = found.iter().filter(|_| several).map(|found| OneResult {

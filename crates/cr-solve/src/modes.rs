@@ -255,7 +255,7 @@ fn text(outcome: &ModesResult) -> String {
     }
     let mut rows = plain_table(["mode", "eigenvalue", "residual"]);
     for (k, (value, residual)) in outcome.eigenvalues.iter().zip(&outcome.residuals).enumerate() {
-        rows.add_row([(k + 1).to_string(), format!("{value:.12e}"), scientific(*residual, 1)]);
+        rows.add_row([(k + 1).to_string(), scientific(*value, 12), scientific(*residual, 1)]);
     }
     align_right(&mut rows, &[0, 1, 2]);
     format!("{table}\n{rows}")

@@ -256,8 +256,8 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     expect_finite("the potential with its energy and charge", numbers.map(Complex64::from))?;
     if arguments.boundary == BoundaryName::Periodic && solution.charge.abs() > NEUTRAL {
         warnings.push(format!(
-            "the net charge {:.6e} e is neutralised by a uniform background; the dipole depends on where the cell begins",
-            solution.charge
+            "the net charge {} e is neutralised by a uniform background; the dipole depends on where the cell begins",
+            scientific(solution.charge, 6)
         ));
     }
     warnings.iter().for_each(|warning| report.warning(warning));

@@ -1,6 +1,7 @@
 //! Words for the results of solves.
 
 use crate::plot;
+use crate::report::scientific;
 use lattice_cl::geometry::NDIM;
 use lattice_cl::job::Solver;
 use lattice_cl::solve::SolveParams;
@@ -12,7 +13,7 @@ pub fn coupling_text(kappa: f64, mass: f64) -> String {
     if mass.abs() < 1e6 {
         format!("{kappa:?} (mass {mass:.6})")
     } else {
-        format!("{kappa:?} (mass {mass:.6e})")
+        format!("{kappa:?} (mass {})", scientific(mass, 6))
     }
 }
 
