@@ -7,7 +7,7 @@ use lattice_cl::geometry::NDIM;
 use lattice_cl::host::{Matrix3, Spinor};
 use lattice_cl::io::{
     ErrorKind, Format, Propagator, PropagatorFormat, PropagatorWriter, ReadOptions, WriteOptions,
-    read_extents, read_gauge, read_gauge_with, read_propagator, write_gauge,
+    read_extents, read_gauge, read_gauge_with, read_propagator, read_results, write_gauge, write_results,
 };
 use lattice_cl::{Dims, GaugeConfiguration, Precision};
 use num_complex::Complex;
@@ -123,6 +123,74 @@ fn hdf5_files_with_chunks_and_filters_and_of_new_versions_are_read() {
             let off = found.0.iter().flatten().zip(wanted.0.iter().flatten()).map(|(a, b)| (a - b).norm());
             assert!(off.fold(0.0, f64::max) < 1e-14, "{name}, link {k}");
         }
+    }
+}
+
+/// Gauge fields, propagators and results in HDF5, with superblocks of the first and the newest kind.
+fn hdf5_files(folder: &Path) -> Vec<PathBuf> {
+    let path = |name: &str| folder.join(name);
+    let config = sample(EXTENTS, Precision::Double);
+    write_gauge(path("links.h5"), &config, &WriteOptions::new(Format::PyQudaHdf5)).unwrap();
+    for format in [PropagatorFormat::PyQudaHdf5, PropagatorFormat::LalibeHdf5] {
+        write_propagator(&path(&format!("{format}.h5")), format, Precision::Single, 12);
+    }
+    let rows: Vec<_> = (0..100).map(|k| serde_json::json!({ "t": 0.5 * f64::from(k) })).collect();
+    write_results(path("results.h5"), &serde_json::json!({ "rows": rows, "name": "a" })).unwrap();
+    let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files");
+    let names = ["links.h5", "pyquda-hdf5.h5", "lalibe-hdf5.h5", "results.h5"];
+    names.iter().map(|name| path(name)).chain(["gzip.h5", "latest.h5"].map(|name| files.join(name))).collect()
+}
+
+/// Everything that readers find in a file: links, solutions and a result.
+type Content = (Option<GaugeConfiguration>, Option<Vec<Vec<Spinor<f64>>>>, Option<serde_json::Value>);
+
+fn content(path: &Path) -> Content {
+    let links = read_gauge_with(path, &ReadOptions::default()).ok();
+    let solutions = read_propagator(path).ok();
+    (
+        links.map(|file| file.configuration),
+        solutions.map(|file| file.records.into_iter().map(|record| record.field).collect()),
+        read_results(path).ok(),
+    )
+}
+
+/// A user block holds anything, and addresses count from behind it, whatever the superblock says.
+#[test]
+fn hdf5_files_behind_user_blocks_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("moved.h5");
+    for path in hdf5_files(folder.path()) {
+        let (bytes, expected) = (std::fs::read(&path).unwrap(), content(&path));
+        // The place of the base address: in superblocks 0 and 1, and in 2 and 3.
+        let base = if bytes[8] < 2 { 24 } else { 12 };
+        assert!(expected != (None, None, None), "{}", path.display());
+        let blocks = [
+            ("", 0),
+            ("", 512),
+            ("MATLAB 7.3 MAT-file", 512),
+            ("BEGIN_HEADER\n", 1024),
+            ("1.25\n", 4096),
+            ("\u{4e}\u{8b}", 1 << 16),
+        ];
+        for (beginning, length) in blocks {
+            for address in [0u64, 512, length as u64] {
+                let mut moved = beginning.as_bytes().to_vec();
+                moved.resize(length, 0);
+                moved.extend(&bytes);
+                moved[length + base..][..8].copy_from_slice(&address.to_le_bytes());
+                std::fs::write(&file, &moved).unwrap();
+                assert!(content(&file) == expected, "{}: {length}, {beginning:?}, {address}", path.display());
+            }
+        }
+        // Not at a power of two, and cut off: messages name places of the whole file.
+        std::fs::write(&file, [&[0; 700][..], &bytes].concat()).unwrap();
+        assert!(
+            read_gauge(&file).is_err() && read_propagator(&file).is_err() && read_results(&file).is_err()
+        );
+        let cut = [&[0; 1024][..], &bytes[..bytes.len() / 2]].concat();
+        std::fs::write(&file, cut).unwrap();
+        let error = read_gauge(&file).unwrap_err();
+        assert!(error.to_string().contains("byte"), "{error}");
     }
 }
 

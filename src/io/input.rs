@@ -17,6 +17,9 @@ const READ_BY_A_THREAD: usize = 4 << 20;
 pub(super) struct Input {
     file: File,
     path: PathBuf,
+    /// The byte of the file that counts as the first.
+    begin: u64,
+    /// Bytes from `begin` on.
     length: u64,
 }
 
@@ -29,12 +32,27 @@ impl Input {
         if length == 0 {
             return Err(Error::new(path, ErrorKind::Empty));
         }
-        Ok(Self { file, path: path.to_owned(), length })
+        Ok(Self { file, path: path.to_owned(), begin: 0, length })
     }
 
-    /// Returns the size of the file in bytes.
+    /// Returns the size of the file in bytes, without those that were passed over.
     pub(super) fn length(&self) -> u64 {
         self.length
+    }
+
+    /// Passes over bytes at the beginning: from now on, all places count from there.
+    ///
+    /// # Panics
+    /// If the file has fewer bytes.
+    pub(super) fn pass_over(&mut self, bytes: u64) {
+        assert!(bytes <= self.length, "bytes of the file");
+        self.begin += bytes;
+        self.length -= bytes;
+    }
+
+    /// Returns the place of a byte in the whole file, for messages.
+    pub(super) fn place(&self, byte: u64) -> u64 {
+        self.begin.saturating_add(byte)
     }
 
     pub(super) fn error(&self, kind: ErrorKind) -> Error {
@@ -47,7 +65,8 @@ impl Input {
     pub(super) fn expect(&self, what: &str, byte: u64, wanted: u64) -> Result<(), Error> {
         let found = self.length.saturating_sub(byte);
         if found < wanted {
-            return Err(self.error(ErrorKind::Truncated { what: what.to_owned(), byte, wanted, found }));
+            let (what, byte) = (what.to_owned(), self.place(byte));
+            return Err(self.error(ErrorKind::Truncated { what, byte, wanted, found }));
         }
         Ok(())
     }
@@ -60,7 +79,7 @@ impl Input {
 
     /// Moves to `byte`.
     pub(super) fn seek(&mut self, byte: u64) -> Result<(), Error> {
-        self.file.seek(SeekFrom::Start(byte)).map(drop).map_err(|source| self.read_error(source))
+        self.file.seek(SeekFrom::Start(self.place(byte))).map(drop).map_err(|source| self.read_error(source))
     }
 
     /// Fills the buffer from the current position.
@@ -106,7 +125,7 @@ impl Input {
         #[cfg(unix)]
         {
             use std::os::unix::fs::FileExt;
-            let file = &self.file;
+            let (file, byte) = (&self.file, self.place(byte));
             let read = |(k, piece): (usize, &mut [u8])| {
                 file.read_exact_at(piece, byte + (k * READ_BY_A_THREAD) as u64)
             };

@@ -30,7 +30,7 @@ impl GaugeFormat for PyQudaHdf5 {
         About {
             name: "pyquda-hdf5",
             title: "PyQUDA HDF5",
-            beginning: "the bytes 89 HDF",
+            beginning: "the bytes 89 HDF or a user block before them",
             reads: "the group LatticeColorMatrix, 32 and 64 bits, its sums",
             endings: &["pyquda-hdf5", "h5", "hdf5"],
             provenance: &[],
@@ -39,7 +39,7 @@ impl GaugeFormat for PyQudaHdf5 {
     }
 
     fn recognise(&self, start: &[u8], _length: u64) -> bool {
-        start.starts_with(hdf5::MAGIC)
+        hdf5::begins(start)
     }
 
     fn read(&self, input: &mut Input, options: &ReadOptions) -> Result<Found, Error> {

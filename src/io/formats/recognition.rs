@@ -3,6 +3,7 @@
 use super::gauge_format::START;
 use super::registry::Format;
 use crate::io::error::{Error, ErrorKind};
+use crate::io::hdf5;
 use crate::io::input::Input;
 
 /// Returns the first format that recognises a file.
@@ -12,6 +13,8 @@ pub(in crate::io) fn recognise(input: &mut Input, named: Option<Format>) -> Resu
     if let Some(format) = named.filter(|format| format.reader().is_known_by_name_alone()) {
         return Ok(format);
     }
+    // Its superblock may stand behind a user block, which may begin like a file of any format.
+    hdf5::find(input)?;
     let length = input.length();
     let start = input.bytes("the beginning of the file", 0, length.min(START) as usize)?;
     if let Some(format) = Format::READ.into_iter().find(|format| format.reader().recognise(&start, length)) {

@@ -1,6 +1,7 @@
 //! Attributes with text.
 
 use super::bytes::Bytes;
+use super::dataset::until_zero;
 use super::datatype::{Datatype, Kind};
 use super::object::{ATTRIBUTE, DATATYPE, Object, shared};
 use super::{Input, bad};
@@ -81,11 +82,6 @@ impl<'a> Parts<'a> {
             value: bytes.0,
         })
     }
-}
-
-fn until_zero(bytes: &[u8]) -> String {
-    let text = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
-    String::from_utf8_lossy(text).into_owned()
 }
 
 /// Reads a text in the global heap.

@@ -125,7 +125,7 @@ impl Layout {
 }
 
 /// Reads the extents of a dataspace.
-fn extents(data: &[u8]) -> Result<Vec<u64>, String> {
+pub(super) fn extents(data: &[u8]) -> Result<Vec<u64>, String> {
     let mut bytes = Bytes(data);
     let version = bytes.u8()?;
     let rank = usize::from(bytes.u8()?);
@@ -153,13 +153,33 @@ pub(in crate::io) fn text(input: &mut Input, object: &Object) -> Result<String, 
     if data_type.kind != Kind::Text || !space.is_empty() || data_type.size > MOST_TEXTS * LONGEST_TEXT {
         return Err(error(input, "the dataset is not one text"));
     }
-    let bytes = match Layout::of(input, object, &space, data_type.size)? {
-        Layout::Contiguous(byte) => input.bytes("a text of an HDF5 file", byte, data_type.size as usize)?,
-        Layout::Compact(bytes) => bytes,
-        Layout::Chunked(_) => return Err(error(input, "a text is chunked, which is not read")),
-    };
+    Ok(until_zero(&whole(input, object, &space, data_type.size)?))
+}
+
+/// Returns all bytes of a dataset that is in one piece.
+pub(super) fn whole(
+    input: &mut Input,
+    object: &Object,
+    space: &[u64],
+    element: u64,
+) -> Result<Vec<u8>, Error> {
+    match Layout::of(input, object, space, element)? {
+        Layout::Contiguous(byte) => {
+            // The file holds them all, so that there is no overflow.
+            let length = space.iter().product::<u64>() * element;
+            input.bytes("a dataset of an HDF5 file", byte, length as usize)
+        }
+        Layout::Compact(bytes) => Ok(bytes),
+        Layout::Chunked(_) => {
+            Err(bad(input, object.byte, "the dataset is in chunks, which is not read here"))
+        }
+    }
+}
+
+/// Returns a text up to its first zero.
+pub(super) fn until_zero(bytes: &[u8]) -> String {
     let text = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
-    Ok(String::from_utf8_lossy(text).into_owned())
+    String::from_utf8_lossy(text).into_owned()
 }
 
 /// The longest dataset of text, in longest texts of attributes.

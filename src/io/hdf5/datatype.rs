@@ -21,6 +21,11 @@ pub(in crate::io) struct Datatype {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Float(ByteOrder),
+    /// A whole number without unused bits.
+    Integer {
+        order: ByteOrder,
+        is_signed: bool,
+    },
     Text,
     /// Text in the global heap.
     VariableText,
@@ -53,6 +58,17 @@ impl Datatype {
         let bits = bytes.number(3)?;
         let size = u64::from(bytes.u32()?);
         let kind = match class {
+            0 => {
+                let properties = bytes.take(4)?;
+                let bits_used = u64::from(u16::from_le_bytes([properties[2], properties[3]]));
+                match properties[..2] == [0; 2] && bits_used == 8 * size {
+                    true => Kind::Integer {
+                        order: if bits & 1 == 0 { ByteOrder::Little } else { ByteOrder::Big },
+                        is_signed: bits & 8 != 0,
+                    },
+                    false => Kind::Other(class),
+                }
+            }
             1 => {
                 let properties = bytes.take(12)?;
                 // Offset 0, and the precision, exponent and mantissa of IEEE 754.
@@ -145,7 +161,7 @@ impl Datatype {
                 numbers.shape.splice(0..0, extents.iter().copied());
                 (bytes == Some(self.size)).then_some(numbers)
             }
-            Kind::Text | Kind::VariableText | Kind::Other(_) => None,
+            Kind::Integer { .. } | Kind::Text | Kind::VariableText | Kind::Other(_) => None,
         }
     }
 }

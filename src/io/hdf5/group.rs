@@ -2,14 +2,15 @@
 
 use super::bytes::Bytes;
 use super::object::{LINK, LINK_INFO, Object, SYMBOL_TABLE};
+use super::tree::Unread;
 use super::{Input, UNDEFINED, bad};
 use crate::io::error::Error;
 
 /// Most links of a group that are read.
-const MOST_LINKS: usize = 1 << 16;
+const MOST_LINKS: usize = 1 << 20;
 
 /// Most bytes of the names of a group.
-const LARGEST_HEAP: u64 = 16 << 20;
+const LARGEST_HEAP: u64 = 64 << 20;
 
 /// Bytes that a node of a tree takes at least.
 pub(super) const SMALLEST_NODE: u64 = 24;
@@ -20,7 +21,11 @@ const MOST_LEVELS: u8 = 8;
 /// Returns the names in a group with the addresses of their objects.
 ///
 /// A dataset has none.
-pub(super) fn links(input: &mut Input, object: &Object) -> Result<Vec<(String, u64)>, Error> {
+pub(super) fn links(
+    input: &mut Input,
+    object: &Object,
+    unread: &mut Unread,
+) -> Result<Vec<(String, u64)>, Error> {
     let mut links = Vec::new();
     for message in object.messages.iter().filter(|message| message.kind == LINK) {
         links.extend(link(&message.data).map_err(|problem| bad(input, object.byte, problem))?);
@@ -40,8 +45,8 @@ pub(super) fn links(input: &mut Input, object: &Object) -> Result<Vec<(String, u
             return Err(bad(input, object.byte, "the symbol table ends too early"));
         };
         let names = names(input, heap)?;
-        let mut nodes = input.length() / SMALLEST_NODE;
-        symbols(input, tree, &names, MOST_LEVELS, &mut nodes, &mut links)?;
+        unread.take(input, heap, names.len() as u64)?;
+        symbols(input, tree, &names, MOST_LEVELS, unread, &mut links)?;
     }
     Ok(links)
 }
@@ -91,23 +96,22 @@ fn symbols(
     byte: u64,
     names: &[u8],
     levels: u8,
-    nodes: &mut u64,
+    unread: &mut Unread,
     links: &mut Vec<(String, u64)>,
 ) -> Result<(), Error> {
     let header: [u8; 8] = input.array("the tree of an HDF5 group", byte)?;
     let [.., kind, level, low, high] = header;
-    // No more nodes than the file has room for: they may lead to each other.
-    *nodes = nodes.saturating_sub(1);
-    if !header.starts_with(b"TREE") || kind != 0 || level >= levels || *nodes == 0 {
+    if !header.starts_with(b"TREE") || kind != 0 || level >= levels {
         return Err(bad(input, byte, "no node of a group's tree begins here"));
     }
     let entries = usize::from(u16::from_le_bytes([low, high]));
+    unread.take(input, byte, SMALLEST_NODE + 16 * entries as u64)?;
     let node = input.bytes("the tree of an HDF5 group", byte + 24, 16 * entries)?;
     for entry in node.chunks_exact(16) {
         let child = u64::from_le_bytes(std::array::from_fn(|k| entry[8 + k]));
         match level {
-            0 => table(input, child, names, links)?,
-            level => symbols(input, child, names, level, nodes, links)?,
+            0 => table(input, child, names, unread, links)?,
+            level => symbols(input, child, names, level, unread, links)?,
         }
         if links.len() > MOST_LINKS {
             return Err(bad(input, byte, format!("a group has more than {MOST_LINKS} links")));
@@ -117,12 +121,19 @@ fn symbols(
 }
 
 /// Collects the symbols of a leaf.
-fn table(input: &mut Input, byte: u64, names: &[u8], links: &mut Vec<(String, u64)>) -> Result<(), Error> {
+fn table(
+    input: &mut Input,
+    byte: u64,
+    names: &[u8],
+    unread: &mut Unread,
+    links: &mut Vec<(String, u64)>,
+) -> Result<(), Error> {
     let header: [u8; 8] = input.array("the symbols of an HDF5 group", byte)?;
     if !header.starts_with(b"SNOD") {
         return Err(bad(input, byte, "no symbols of a group begin here"));
     }
     let entries = usize::from(u16::from_le_bytes([header[6], header[7]]));
+    unread.take(input, byte, 8 + 40 * entries as u64)?;
     let node = input.bytes("the symbols of an HDF5 group", byte + 8, 40 * entries)?;
     for entry in node.chunks_exact(40) {
         let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|k| entry[at + k]));

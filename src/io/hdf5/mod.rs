@@ -1,7 +1,7 @@
 //! The part of HDF5 that files of fields and of results need.
 //!
 //! It reads files as h5py and the C library write them by default:
-//! * superblocks 0 to 3;
+//! * superblocks 0 to 3, behind a user block or not;
 //! * groups with symbol tables or compact links;
 //! * contiguous, compact and chunked datasets, with the filters deflate and shuffle;
 //! * text in attributes.
@@ -16,20 +16,23 @@
 
 mod attribute;
 mod bytes;
+mod cells;
 mod chunks;
 mod dataset;
 mod datatype;
 mod filters;
 mod group;
+mod links;
 mod object;
 mod superblock;
 mod tree;
 mod types;
 mod writer;
 
+pub(super) use cells::Cells;
 pub(super) use dataset::{Dataset, text};
 pub(super) use object::Object;
-pub(super) use superblock::MAGIC;
+pub(super) use superblock::{begins, find};
 pub(super) use tree::File;
 pub(super) use types::Element;
 pub(super) use writer::{Attribute, Writer};
@@ -43,5 +46,5 @@ const UNDEFINED: u64 = u64::MAX;
 
 /// Makes the error that the structure at `byte` cannot be used.
 fn bad(input: &Input, byte: u64, problem: impl AsRef<str>) -> Error {
-    input.error(ErrorKind::BadHdf5 { byte, problem: quoted(problem.as_ref()) })
+    input.error(ErrorKind::BadHdf5 { byte: input.place(byte), problem: quoted(problem.as_ref()) })
 }

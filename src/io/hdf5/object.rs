@@ -111,6 +111,11 @@ impl Object {
         Ok(())
     }
 
+    /// Returns the bytes of all messages, without their own headers.
+    pub(super) fn bytes(&self) -> u64 {
+        self.messages.iter().map(|message| message.data.len() as u64).sum()
+    }
+
     /// Returns the first message of a kind.
     pub(super) fn get(&self, kind: u16) -> Option<&Message> {
         self.messages.iter().find(|message| message.kind == kind)

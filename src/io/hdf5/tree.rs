@@ -9,10 +9,30 @@ use crate::io::error::Error;
 use std::collections::HashSet;
 
 /// Most objects of a file that are looked at.
-const MOST_OBJECTS: usize = 1 << 14;
+const MOST_OBJECTS: usize = 1 << 20;
 
 /// Most groups within groups.
 const DEEPEST: usize = 16;
+
+/// How many bytes of a file can still belong to structures that have not been read.
+///
+/// Structures do not overlap. A file whose structures lead to each other in circles ends the reading.
+pub(super) struct Unread(u64);
+
+impl Unread {
+    fn of(input: &Input) -> Self {
+        Self(input.length())
+    }
+
+    /// Counts a structure that begins at `byte`.
+    pub(super) fn take(&mut self, input: &Input, byte: u64, bytes: u64) -> Result<(), Error> {
+        match self.0.checked_sub(bytes) {
+            Some(rest) => self.0 = rest,
+            None => return Err(bad(input, byte, "its structures overlap or lead to each other in a circle")),
+        }
+        Ok(())
+    }
+}
 
 /// The objects of a file.
 pub(in crate::io) struct File {
@@ -35,9 +55,10 @@ impl File {
         let root = root(input)?;
         let mut objects = vec![(String::new(), Object::read(input, root)?)];
         let mut seen = HashSet::from([root]);
+        let mut unread = Unread::of(input);
         let (mut next, mut depths) = (0, vec![0]);
         while next < objects.len() {
-            for (name, address) in links(input, &objects[next].1)? {
+            for (name, address) in links(input, &objects[next].1, &mut unread)? {
                 // A second name for an object leads to nothing new.
                 if !seen.insert(address) {
                     continue;
@@ -49,7 +70,9 @@ impl File {
                     return Err(bad(input, address, problem));
                 }
                 let path = format!("{}/{name}", objects[next].0);
-                objects.push((path, Object::read(input, address)?));
+                let object = Object::read(input, address)?;
+                unread.take(input, address, object.bytes())?;
+                objects.push((path, object));
                 depths.push(depths[next] + 1);
             }
             next += 1;
@@ -88,5 +111,62 @@ impl File {
             });
         }
         described
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::hdf5::{Element, Writer};
+    use crate::io::output::Output;
+    use std::path::Path;
+
+    /// Writes groups `/g/0`, `/g/1`, …, each with a dataset.
+    fn groups(path: &Path, count: usize) {
+        let mut output = Output::create(path).unwrap();
+        let mut writer = Writer::begin(&mut output).unwrap();
+        for k in 0..count {
+            let name = k.to_string();
+            let write = |output: &mut Output| output.write(&[k as u8]);
+            writer.dataset(&["g", &name, "x"], &[1], Element::Byte, write).unwrap();
+        }
+        writer.group(&["empty"]);
+        writer.finish().unwrap();
+        output.finish().unwrap();
+    }
+
+    #[test]
+    fn groups_of_any_size_have_all_their_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("g.h5");
+        // Around one leaf, one node of leaves, and one node of nodes.
+        for count in [1, 2, 4, 5, 31, 32, 33, 255, 256, 257, 3000] {
+            groups(&path, count);
+            let mut input = Input::open(&path).unwrap();
+            let file = File::read(&mut input).unwrap();
+            assert_eq!(file.objects.len(), 3 + 2 * count);
+            let mut names: Vec<String> = (0..count).map(|k| k.to_string()).collect();
+            names.sort();
+            let paths = file.objects.iter().filter_map(|(path, _)| path.strip_prefix("/g/"));
+            assert!(paths.filter(|path| !path.contains('/')).eq(&names), "{count}");
+            assert!(names.iter().all(|name| file.get(&format!("/g/{name}/x")).unwrap().is_dataset()));
+        }
+    }
+
+    /// A node that is its own child.
+    #[test]
+    fn circles_of_nodes_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("g.h5");
+        groups(&path, 40);
+        let mut bytes = std::fs::read(&path).unwrap();
+        let nodes = bytes.windows(6).enumerate().filter(|(_, bytes)| bytes == b"TREE\0\x01");
+        let node = nodes.map(|(at, _)| at).next().unwrap();
+        for child in (node + 32..node + 32 + 16 * 8).step_by(16) {
+            bytes[child..child + 8].copy_from_slice(&(node as u64).to_le_bytes());
+        }
+        std::fs::write(&path, bytes).unwrap();
+        let error = File::read(&mut Input::open(&path).unwrap()).err().unwrap().to_string();
+        assert!(error.contains("circle") || error.contains("no node"), "{error}");
     }
 }

@@ -9,8 +9,8 @@ pub(in crate::io) enum Element {
     Real(Precision),
     /// A complex number, like in NumPy and h5py: a compound of the reals `r` and `i`.
     Complex(Precision),
-    /// A whole number of 64 bits with a sign.
-    Integer,
+    /// A whole number of so many bytes with a sign.
+    Integer(u8),
     /// One byte, which is true or false.
     Byte,
     /// Text of this many bytes.
@@ -23,11 +23,11 @@ pub(in crate::io) enum Element {
 
 impl Element {
     /// Returns the bytes of an element.
-    pub(super) fn bytes(&self) -> u64 {
+    pub(in crate::io) fn bytes(&self) -> u64 {
         match self {
             Self::Real(precision) => precision.bytes() as u64,
             Self::Complex(precision) => 2 * precision.bytes() as u64,
-            Self::Integer => 8,
+            Self::Integer(bytes) => u64::from(*bytes),
             Self::Byte => 1,
             Self::Text(length) => u64::from(*length),
             Self::VariableText => 16,
@@ -60,7 +60,7 @@ impl Element {
                 let members = [member(b"r\0\0\0\0\0\0\0", 0), member(b"i\0\0\0\0\0\0\0", part.bytes())];
                 [head(0x16, [2, 0, 0]), members.concat()].concat()
             }
-            Self::Integer => [head(0x10, [8, 0, 0]), vec![0, 0, 64, 0]].concat(),
+            Self::Integer(bytes) => [head(0x10, [8, 0, 0]), vec![0, 0, 8 * bytes, 0]].concat(),
             Self::Byte => [head(0x10, [0; 3]), vec![0, 0, 8, 0]].concat(),
             // Padded with zeros, UTF-8.
             Self::Text(_) => head(0x13, [0x11, 0, 0]),

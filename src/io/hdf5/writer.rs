@@ -1,6 +1,7 @@
 //! Writing a file: the numbers as they come, then the groups, then the superblock.
 
 use super::UNDEFINED;
+use super::links::{LEAF_RANK, Links, TREE_RANK};
 use super::object::{ATTRIBUTE, DATASPACE, DATATYPE, FILL_VALUE, LAYOUT, SYMBOL_TABLE};
 use super::superblock::MAGIC;
 use super::types::Element;
@@ -10,14 +11,6 @@ use std::collections::BTreeMap;
 
 /// Bytes of the superblock.
 const SUPERBLOCK: u64 = 96;
-
-/// The rank of the trees of groups, like in the library.
-///
-/// A node has up to twice as many children.
-const TREE_RANK: u64 = 16;
-
-/// The least rank of the leaves of groups, as in the library.
-const LEAST_LEAF_RANK: usize = 4;
 
 /// The smallest heap of texts that the library reads.
 const SMALLEST_HEAP: usize = 4096;
@@ -102,13 +95,12 @@ impl<'a> Writer<'a> {
         let mut texts = Vec::new();
         root.collect_texts(&mut texts);
         let places = self.heaps(&texts)?;
-        let leaf_rank = root.most_children().div_ceil(2).max(LEAST_LEAF_RANK);
-        let group = self.object(&root, leaf_rank, &mut places.into_iter())?;
+        let group = self.object(&root, &mut places.into_iter())?;
         let end = self.position;
         let mut block = MAGIC.to_vec();
         // Versions, sizes of addresses and lengths, ranks of trees, and flags.
         block.extend([0, 0, 0, 0, 0, 8, 8, 0]);
-        block.extend((leaf_rank as u16).to_le_bytes());
+        block.extend((LEAF_RANK as u16).to_le_bytes());
         block.extend((TREE_RANK as u16).to_le_bytes());
         block.extend([0; 4]);
         for word in [0, UNDEFINED, end, UNDEFINED, 0, group] {
@@ -164,12 +156,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes an object behind everything in it, and returns the place of its header.
-    fn object(
-        &mut self,
-        node: &Node,
-        leaf_rank: usize,
-        texts: &mut std::vec::IntoIter<(u64, u32)>,
-    ) -> Result<u64, Error> {
+    fn object(&mut self, node: &Node, texts: &mut std::vec::IntoIter<(u64, u32)>) -> Result<u64, Error> {
         let mut messages = Vec::new();
         let attributes: Vec<Vec<u8>> =
             node.attributes.iter().map(|(name, value)| attribute(name, value, texts)).collect();
@@ -178,9 +165,11 @@ impl<'a> Writer<'a> {
             None => {
                 let mut links = Vec::new();
                 for (name, child) in &node.children {
-                    links.push((name.as_str(), self.object(child, leaf_rank, texts)?));
+                    links.push((name.as_str(), self.object(child, texts)?));
                 }
-                let [tree, heap] = self.links(&links, leaf_rank)?;
+                self.align()?;
+                let Links { bytes, tree, heap } = Links::new(&links, self.position);
+                self.append(&bytes)?;
                 messages.push((SYMBOL_TABLE, [tree.to_le_bytes(), heap.to_le_bytes()].concat()));
             }
         }
@@ -205,50 +194,6 @@ impl<'a> Writer<'a> {
         self.append(&block)?;
         Ok(place)
     }
-
-    /// Writes the names of a group and the addresses of their objects.
-    ///
-    /// Returns the places of the tree and the heap.
-    fn links(&mut self, links: &[(&str, u64)], leaf_rank: usize) -> Result<[u64; 2], Error> {
-        self.align()?;
-        // The first name is empty: the tree's first key.
-        let mut names = vec![0; 8];
-        let mut entries = Vec::new();
-        let mut last = 0u64;
-        for (name, object) in links {
-            last = names.len() as u64;
-            entries.extend(last.to_le_bytes());
-            entries.extend(object.to_le_bytes());
-            entries.extend([0; 24]);
-            names.extend(name.as_bytes());
-            names.resize((names.len() + 1).next_multiple_of(8), 0);
-        }
-        let data = self.append(&names)?;
-        let mut head = b"HEAP\0\0\0\0".to_vec();
-        // The length, no free space, and where the names are.
-        for word in [names.len() as u64, 1, data] {
-            head.extend(word.to_le_bytes());
-        }
-        let heap = self.append(&head)?;
-        let leaf = match links {
-            [] => None,
-            links => {
-                let mut leaf = b"SNOD\x01\0".to_vec();
-                leaf.extend((links.len() as u16).to_le_bytes());
-                leaf.extend(entries);
-                leaf.resize(8 + 2 * leaf_rank * 40, 0);
-                Some(self.append(&leaf)?)
-            }
-        };
-        let mut tree = b"TREE\0\0".to_vec();
-        tree.extend(u16::from(leaf.is_some()).to_le_bytes());
-        for word in [UNDEFINED, UNDEFINED, 0, leaf.unwrap_or_default(), last] {
-            tree.extend(word.to_le_bytes());
-        }
-        // The tree has room for all keys and children that the rank allows.
-        tree.resize((24 + 8 * (4 * TREE_RANK + 1)) as usize, 0);
-        Ok([self.append(&tree)?, heap])
-    }
 }
 
 impl Node {
@@ -262,11 +207,6 @@ impl Node {
             }
         }
         self.children.values().for_each(|child| child.collect_texts(texts));
-    }
-
-    fn most_children(&self) -> usize {
-        let below = self.children.values().map(Self::most_children).max();
-        self.children.len().max(below.unwrap_or_default())
     }
 }
 
@@ -309,7 +249,7 @@ fn attribute(name: &str, value: &Attribute, texts: &mut std::vec::IntoIter<(u64,
         Attribute::Real(value) => {
             (Element::Real(crate::scalar::Precision::Double), value.to_le_bytes().to_vec())
         }
-        Attribute::Integer(value) => (Element::Integer, value.to_le_bytes().to_vec()),
+        Attribute::Integer(value) => (Element::Integer(8), value.to_le_bytes().to_vec()),
         Attribute::Flag(value) => (Element::Byte, vec![u8::from(*value)]),
     };
     let (data_type, space) = (element.message(), dataspace(&[]));

@@ -58,10 +58,9 @@ fn extents_of(shape: &[u64]) -> Option<[usize; 4]> {
 impl Packed {
     /// Looks at an HDF5 or NPY file; `None` if it is neither, or has no propagator.
     pub(super) fn recognise(input: &mut Input) -> Result<Option<Self>, Error> {
-        let start = start(input)?;
-        if start.starts_with(hdf5::MAGIC) {
+        if hdf5::find(input)? {
             Self::in_hdf5(input)
-        } else if start.starts_with(npy::MAGIC) {
+        } else if begins_like_npy(input)? {
             Self::in_npy(input)
         } else {
             Ok(None)
@@ -70,10 +69,9 @@ impl Packed {
 
     /// Lists the arrays of an HDF5 or NPY file for a message; `None` if it is neither.
     pub(super) fn arrays(input: &mut Input) -> Result<Option<Vec<String>>, Error> {
-        let start = start(input)?;
-        if start.starts_with(hdf5::MAGIC) {
+        if hdf5::find(input)? {
             Ok(Some(File::read(input)?.described(input)))
-        } else if start.starts_with(npy::MAGIC) {
+        } else if begins_like_npy(input)? {
             Ok(Some(vec![format!("{:?}", Array::read(input)?.shape)]))
         } else {
             Ok(None)
@@ -179,9 +177,9 @@ impl Packed {
     }
 }
 
-fn start(input: &mut Input) -> Result<Vec<u8>, Error> {
-    let length = input.length().min(hdf5::MAGIC.len() as u64) as usize;
-    input.bytes("the beginning of the file", 0, length)
+fn begins_like_npy(input: &mut Input) -> Result<bool, Error> {
+    let length = input.length().min(npy::MAGIC.len() as u64) as usize;
+    Ok(input.bytes("the beginning of the file", 0, length)? == npy::MAGIC)
 }
 
 /// Writes a propagator in a format that holds all columns.
