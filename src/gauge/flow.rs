@@ -14,6 +14,7 @@ use crate::device::{Device, DeviceError, Team};
 use crate::geometry::NDIM;
 use crate::host::{GaugeConfiguration, LinksOfSites, Matrix3, NoRoom};
 use lattice_solvers::range::larger;
+use lattice_files::number::shown;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::fmt;
@@ -135,7 +136,8 @@ impl Default for FlowParams {
 pub enum FlowError {
     /// The step is not positive, or too large.
     #[error(
-        "a flow step of {step} is not possible: with the {action} action it is positive and at most {most}"
+        "a flow step of {step} is not possible: with the {action} action it is positive and at most {most}",
+        step = shown(.step), most = shown(.most)
     )]
     Step {
         /// The step.
@@ -146,10 +148,16 @@ pub enum FlowError {
         most: f64,
     },
     /// The tolerance is not a positive number.
-    #[error("a tolerance of {0} is not possible: it is a positive number, for example 1e-6")]
+    #[error(
+        "a tolerance of {number} is not possible: it is a positive number, for example 1e-6",
+        number = shown(.0)
+    )]
     Tolerance(f64),
     /// The steps of the integrator have become too small.
-    #[error("no step keeps the error below the tolerance {0}; choose a larger one")]
+    #[error(
+        "no step keeps the error below the tolerance {number}; choose a larger one",
+        number = shown(.0)
+    )]
     StepTooSmall(f64),
     /// There is not enough memory.
     #[error(transparent)]

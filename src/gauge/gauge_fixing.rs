@@ -14,6 +14,7 @@ use super::link_table::LinkTable;
 use super::su2::{Quaternion, SUBGROUPS};
 use crate::geometry::NDIM;
 use crate::host::{GaugeConfiguration, LinksOfSites, Matrix3, NoRoom, ProjectionError, ordered_sum, random};
+use lattice_files::number::shown;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::fmt;
@@ -143,10 +144,16 @@ impl FixParams {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FixError {
     /// The tolerance is not positive.
-    #[error("a tolerance of {0} is not possible: it is a positive number, for example 1e-14")]
+    #[error(
+        "a tolerance of {number} is not possible: it is a positive number, for example 1e-14",
+        number = shown(.0)
+    )]
     Tolerance(f64),
     /// ω is out of its range.
-    #[error("an over-relaxation of {0} is not possible: it is at least 1 and less than 2")]
+    #[error(
+        "an over-relaxation of {number} is not possible: it is at least 1 and less than 2",
+        number = shown(.0)
+    )]
     OverRelaxation(f64),
     /// There is no start.
     #[error("at least one start is wanted")]

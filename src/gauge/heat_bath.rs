@@ -26,6 +26,8 @@ use crate::device::reserve;
 use crate::geometry::{Dims, NDIM};
 use crate::host::{GaugeConfiguration, Links, Matrix3, random};
 use crate::philox::Philox;
+use lattice_files::number::shown;
+use lattice_files::text::tuple;
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 
@@ -76,10 +78,16 @@ pub enum Start {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum GenerateError {
     /// β is negative or not a finite number.
-    #[error("β = {0} is not allowed: it is a finite number and at least 0")]
+    #[error(
+        "β = {number} is not allowed: it is a finite number and at least 0",
+        number = shown(.0)
+    )]
     Beta(f64),
     /// The strength of the noise is not between 0 and 1.
-    #[error("a weak start with ε = {0} is not allowed: ε is between 0 and 1")]
+    #[error(
+        "a weak start with ε = {number} is not allowed: ε is between 0 and 1",
+        number = shown(.0)
+    )]
     Epsilon(f64),
     /// There are not so many independent random numbers.
     #[error("{wanted} sweeps are more than {limit}, for which one seed has random numbers")]
@@ -98,7 +106,7 @@ pub enum GenerateError {
         found: Dims,
     },
     /// A link of the start is not in SU(3), not even within single precision.
-    #[error("link {direction} at {site:?} of the start is {distance:.1e} away from SU(3)")]
+    #[error("link {direction} at {} of the start is {distance:.1e} away from SU(3)", tuple(site))]
     NotSpecialUnitary {
         /// The coordinates x, y, z, t of the link.
         site: [usize; NDIM],
@@ -108,7 +116,7 @@ pub enum GenerateError {
         distance: f64,
     },
     /// The links do not fit into memory.
-    #[error("the links of a {dims} lattice take {bytes} bytes, which this machine does not have")]
+    #[error("the links of a lattice of {dims} take {bytes} bytes, which this machine does not have")]
     OutOfMemory {
         /// The extents asked for.
         dims: Dims,

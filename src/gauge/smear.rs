@@ -9,6 +9,7 @@ use super::projection::Projection;
 use super::stout::stout_step;
 use crate::device::{Device, DeviceError, Team};
 use crate::host::{GaugeConfiguration, NoRoom, ProjectionError, change_time_signs, signed_slices};
+use lattice_files::number::shown;
 use std::fmt;
 
 /// A kind of smearing and its parameters.
@@ -51,7 +52,8 @@ pub struct SmearParams {
 pub enum SmearError {
     /// A parameter is out of its range.
     #[error(
-        "{name} = {value} is out of range: {name} lies between 0 and {most}, and smearing is stable up to {stable:.4}"
+        "{name} = {value} is out of range: {name} lies between 0 and {most}, and smearing is stable up to {stable:.4}",
+        value = shown(.value), most = shown(.most)
     )]
     Parameter {
         /// The parameter.

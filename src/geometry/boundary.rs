@@ -30,17 +30,22 @@ pub struct Theta([f64; NDIM]);
 )]
 pub struct BoundaryError(String);
 
+/// The largest angle in units of π; its phase has ten correct digits.
+const MOST_ANGLE: f64 = 1e6;
+
 /// A text that names no angles.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no list of angles; write four finite numbers in units of pi, such as 0.2,0.4,0,0")]
+#[error(
+    "`{0}` is no list of angles; write four numbers in units of pi between -{MOST_ANGLE} and {MOST_ANGLE}, such as 0.2,0.4,0,0"
+)]
 pub struct ThetaError(String);
 
 impl Theta {
     /// Takes one angle for each of x, y, z, t in units of π.
     ///
-    /// `None` unless each angle is finite.
+    /// `None` if an angle is not finite, or so large that its phase has lost its digits.
     pub fn new(angles: [f64; NDIM]) -> Option<Self> {
-        angles.iter().all(|angle| angle.is_finite()).then_some(Self(angles))
+        angles.iter().all(|angle| angle.abs() <= MOST_ANGLE).then_some(Self(angles))
     }
 
     /// Returns the angles in x, y, z, t, in units of π.

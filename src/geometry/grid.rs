@@ -21,7 +21,7 @@ pub enum GridError {
     NotFour(String),
     /// The grid has more parts than a direction allows.
     #[error(
-        "the grid {grid} wants {} parts in {}, but a {dims} lattice has at most {most} there{}; \
+        "the grid {grid} wants {} parts in {}, but a lattice of {dims} has at most {most} there{}; \
          cut {} less, or another direction",
         grid.parts()[*mu], Dims::direction_name(*mu), if *mu == 0 { ", as each has an even extent in x" } else { "" },
         Dims::direction_name(*mu)
@@ -73,7 +73,7 @@ pub enum GridError {
     },
     /// The lattice cannot be cut into a part for each rank.
     #[error(
-        "a {dims} lattice cannot be cut over {ranks} ranks{}; start another number of them",
+        "a lattice of {dims} cannot be cut over {ranks} ranks{}; start another number of them",
         among.map_or_else(String::new, |grid| format!(" on the grid {grid}"))
     )]
     TooManyRanks {

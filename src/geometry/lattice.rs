@@ -5,6 +5,7 @@ use crate::device::mpi::World;
 use crate::device::{Device, DeviceError, Peers, Team, TeamSums};
 use crate::scalar::StoragePrecision;
 use crate::sync::lock;
+use lattice_files::text::tuple;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -48,7 +49,7 @@ pub enum LatticeError {
         found: Dims,
     },
     /// Not one spinor for each site.
-    #[error("fields on a {dims} lattice need {wanted} spinors, but {found} were given")]
+    #[error("fields on a lattice of {dims} need {wanted} spinors, but {found} were given")]
     SpinorCount {
         /// The lattice's extents.
         dims: Dims,
@@ -93,8 +94,9 @@ pub enum LatticeError {
     ///
     /// The configuration is exceptional, or c_sw is too large.
     #[error(
-        "at site {site:?} the smallest eigenvalue of 1 + κ c_sw T is {eigenvalue:.3e}, and even-odd preconditioning needs \
-         positive ones; choose `--preconditioning none`, a smaller c_sw, or smear the links of the clover term"
+        "at site {} the smallest eigenvalue of 1 + κ c_sw T is {eigenvalue:.3e}, and even-odd preconditioning needs \
+         positive ones; choose `--preconditioning none`, a smaller c_sw, or smear the links of the clover term",
+        tuple(site)
     )]
     CloverNotPositive {
         /// x, y, z, t
@@ -261,7 +263,7 @@ impl Lattice {
     pub(crate) fn expect_same(&self, other: &Lattice) {
         assert!(
             self.is(other),
-            "a field on a {} lattice is used with one on a {} lattice, or with other devices or another grid",
+            "a field on a lattice of {} is used with one on a lattice of {}, or with other devices or another grid",
             other.dims(),
             self.dims()
         );

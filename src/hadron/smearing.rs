@@ -2,6 +2,7 @@
 
 use crate::gauge::{Directions, SmearParams, smear_text};
 use crate::host::{GaugeConfiguration, Spinor};
+use lattice_files::number::shown;
 use rayon::prelude::*;
 use std::fmt;
 use std::str::FromStr;
@@ -44,7 +45,8 @@ const STABLE_WEIGHT: f64 = 1.0 / 6.0;
 pub enum SpinorSmearingError {
     /// The width or α.
     #[error(
-        "{name} = {value} is out of range: with {steps} steps {name} lies between 0 and {most:.4}, and smearing is stable up to {stable:.4}"
+        "{name} = {value} is out of range: with {steps} steps {name} lies between 0 and {most:.4}, and smearing is stable up to {stable:.4}",
+        value = shown(.value)
     )]
     Parameter {
         /// `width` or `alpha`.

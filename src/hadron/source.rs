@@ -96,7 +96,7 @@ pub enum SourceError {
     #[error(transparent)]
     File(#[from] io::Error),
     /// The file of a source is of another lattice.
-    #[error("the source {origin} is of a {found} lattice, not of {dims}; take a file of this lattice")]
+    #[error("the source {origin} is of a lattice of {found}, not of {dims}; take a file of this lattice")]
     FileDims {
         /// The source.
         origin: Source,

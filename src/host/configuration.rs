@@ -47,7 +47,7 @@ impl GaugeConfiguration {
     /// # Panics
     /// When there are not exactly four links for each site.
     pub fn new(dims: Dims, links: Links) -> Self {
-        assert_eq!(links.count(), NDIM * dims.volume(), "a {dims} lattice needs four links a site");
+        assert_eq!(links.count(), NDIM * dims.volume(), "a lattice of {dims} needs four links a site");
         Self { dims, links, part: None }
     }
 

@@ -6,6 +6,7 @@ use super::search::first_index;
 use crate::device::reserve;
 use crate::geometry::{Dims, NDIM};
 use lattice_solvers::range::larger;
+use lattice_files::text::tuple;
 use num_complex::Complex64;
 use rayon::prelude::*;
 
@@ -20,7 +21,8 @@ const MOST_SWEEPS: usize = 200;
 pub enum ProjectionError {
     /// A link has no nearest element.
     #[error(
-        "the link at (x, y, z, t) = {site:?} in direction {direction} is singular or not finite; no element of SU(3) is nearest to it"
+        "the link at (x, y, z, t) = {} in direction {direction} is singular or not finite; no element of SU(3) is nearest to it",
+        tuple(site)
     )]
     Singular {
         /// The coordinates x, y, z, t of the link.

@@ -5,6 +5,7 @@ use super::signs::LinkSign;
 use crate::geometry::{Dims, DimsError};
 use crate::scalar::Precision;
 use lattice_files::text;
+use lattice_files::number::shown;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -186,7 +187,7 @@ pub enum ErrorKind {
         source: DimsError,
     },
     /// The extents in the file are not those that the caller gave.
-    #[error("is a {stored} lattice by its own header, but {given} was given; leave the extents out")]
+    #[error("is a lattice of {stored} by its own header, but {given} was given; leave the extents out")]
     OtherExtents {
         /// The extents in the file.
         stored: Dims,
@@ -195,7 +196,7 @@ pub enum ErrorKind {
     },
     /// The size of the payload is not that of the lattice.
     #[error(
-        "the data at byte {byte} are {found} bytes, but {content} of a {dims} lattice {}; check the extents, or copy \
+        "the data at byte {byte} are {found} bytes, but {content} of a lattice of {dims} {}; check the extents, or copy \
          the file again",
         sizes(*single, *double, *declared)
     )]
@@ -308,8 +309,7 @@ pub enum ErrorKind {
     /// An observable in the header is not that of the links.
     #[error(
         "{quantity} mismatch: the header says {stored}, the links give {computed} (tolerance {tolerance:.1e}); the \
-         file is damaged or of another convention (`--ignore-checksum` reads it nevertheless)"
-    )]
+         file is damaged or of another convention (`--ignore-checksum` reads it nevertheless)", stored = shown(.stored), computed = shown(.computed))]
     HeaderMismatch {
         /// `plaquette` or `link trace`.
         quantity: &'static str,
@@ -406,7 +406,7 @@ pub enum ErrorKind {
         found: usize,
     },
     /// Nothing but the extents of the file was wanted.
-    #[error("has a {0} lattice; nothing else was wanted of it")]
+    #[error("has a lattice of {0}; nothing else was wanted of it")]
     ExtentsAlone(Dims),
     /// A solution for a source that does not exist was passed.
     #[error("there is no source of spin {spin} and colour {colour}: spins are 0 to 3, colours 0 to 2")]

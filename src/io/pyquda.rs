@@ -39,7 +39,7 @@ pub(super) fn other_extents(input: &mut Input, group: &Object, dims: Dims) -> Re
     let extents =
         |text: &String| text.split_whitespace().map(str::parse).collect::<Result<Vec<usize>, _>>().ok();
     Ok(told.filter(|text| extents(text).as_deref() != Some(&dims.extents()[..])).map(|text| {
-        format!("the attribute Lattice says {}, and the datasets are of a {dims} lattice", quoted(&text))
+        format!("the attribute Lattice says {}, and the datasets are of a lattice of {dims}", quoted(&text))
     }))
 }
 

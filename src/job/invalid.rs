@@ -9,6 +9,7 @@ use crate::hadron::SpinorSmearingError;
 use crate::multigrid::{MOST_DEGREE, MOST_SETUP_ITERATIONS, MOST_VECTORS};
 use crate::operator::{CouplingError, SiteTermError, System};
 use crate::solve::Preconditioning;
+use lattice_files::number::shown;
 
 /// A fault of a job.
 ///
@@ -237,7 +238,10 @@ pub enum Invalid {
         allowed: &'static str,
     },
     /// The tolerance is not between 0 and 1.
-    #[error("tol = {0} is not allowed: it must be a positive number below 1, which is the residual of x = 0")]
+    #[error(
+        "tol = {number} is not allowed: it must be a positive number below 1, which is the residual of x = 0",
+        number = shown(.0)
+    )]
     Tolerance(f64),
     /// A system is given to the automatic choice.
     #[error(

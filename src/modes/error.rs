@@ -2,6 +2,7 @@
 
 use crate::device::DeviceError;
 use crate::geometry::LatticeError;
+use lattice_files::number::shown;
 use lattice_solvers::{Failure, ForeignState, LanczosError, LanczosInfo};
 
 /// The reason why there are no modes.
@@ -20,7 +21,7 @@ pub enum ModesError {
         info: Box<LanczosInfo>,
     },
     /// A parameter makes no sense.
-    #[error("{name} = {value} is not allowed: {allowed}")]
+    #[error("{name} = {value} is not allowed: {allowed}", value = shown(.value))]
     Parameter {
         /// The parameter's name.
         name: &'static str,

@@ -4,6 +4,7 @@ use super::attempts::{Attempt, InOrder};
 use crate::device::DeviceError;
 use crate::field::SpinorField;
 use crate::geometry::LatticeError;
+use lattice_files::number::shown;
 use lattice_solvers::{Failure, ForeignState, SolverInfo, SourceError};
 
 /// The reason why there is no solution.
@@ -32,7 +33,7 @@ pub enum InvertError {
         attempts: Vec<Attempt>,
     },
     /// A parameter makes no sense.
-    #[error("{name} = {value} is not allowed: {allowed}")]
+    #[error("{name} = {value} is not allowed: {allowed}", value = shown(.value))]
     Parameter {
         /// The parameter's name.
         name: &'static str,

@@ -132,7 +132,7 @@ impl Symbol {
         let address = names.map(of).find(|address| !address.is_null()).unwrap_or(ptr::null_mut());
         assert!(
             !address.is_null(),
-            "lattice-cl-blas: no other library here has {:?}; load a BLAS with it",
+            "lattice-cl-blas: no other library here has {}; load a BLAS with it",
             self.name()
         );
         self.next.store(address, Ordering::Relaxed);

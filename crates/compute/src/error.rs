@@ -2,6 +2,7 @@
 
 use super::absence::Absence;
 use lattice_files::room::NoRoom;
+use lattice_files::text::tuple;
 use lattice_mpi::MpiError;
 use opencl3::error_codes::{ClError, error_text};
 use std::fmt;
@@ -106,7 +107,7 @@ pub enum DeviceError {
     },
 
     /// A launch over a range that the kernel or the device cannot have.
-    #[error("kernel `{kernel}`: {reason} (global {global:?}, local {local:?})")]
+    #[error("kernel `{kernel}`: {reason} (global {}, local {})", tuple(global), tuple(local))]
     InvalidRange {
         /// The kernel.
         kernel: String,
@@ -274,8 +275,8 @@ pub enum DeviceError {
     ///
     /// Its work-groups may want more registers or local memory than the device has.
     #[error(
-        "kernel `{kernel}` could not be started on {global:?} work-items in groups of {local:?} on device {device}: {} ({code})",
-        error_text(*code)
+        "kernel `{kernel}` could not be started on {} work-items in groups of {} on device {device}: {} ({code})",
+        tuple(global), tuple(local), error_text(*code)
     )]
     Launch {
         /// The kernel's name.

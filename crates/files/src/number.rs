@@ -29,6 +29,17 @@ pub fn real(word: &[u8]) -> Option<f64> {
     })
 }
 
+/// Writes a real number for a message: the shortest digits that give it back, `0.25` or `1e300`.
+///
+/// Zero has no sign.
+pub fn shown(number: &f64) -> String {
+    match number.abs() {
+        0.0 => "0".to_owned(),
+        size if (1e-5..1e16).contains(&size) || !size.is_finite() => number.to_string(),
+        _ => format!("{number:e}"),
+    }
+}
+
 /// Powers of ten that are exact in double precision.
 const TENS: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
@@ -147,6 +158,22 @@ mod tests {
             assert_eq!(short(format!("{text}\n").as_bytes()), None, "{text}");
         }
         assert_eq!(short(b"1"), None, "a number without an end may go on");
+    }
+
+    #[test]
+    fn numbers_in_messages_are_short() {
+        for (number, text) in [
+            (-0.0, "0"),
+            (2.0, "2"),
+            (-0.25, "-0.25"),
+            (1e300, "1e300"),
+            (-1.5e-300, "-1.5e-300"),
+            (1e15, "1000000000000000"),
+            (f64::NAN, "NaN"),
+            (f64::NEG_INFINITY, "-inf"),
+        ] {
+            assert_eq!(shown(&number), text);
+        }
     }
 
     #[test]

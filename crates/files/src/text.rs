@@ -1,6 +1,7 @@
 //! Text of files in messages.
 
 use std::path::Path;
+use std::fmt::Display;
 
 /// Most characters of a text that [`quoted`] shows.
 const LONGEST: usize = 300;
@@ -47,6 +48,12 @@ fn is_control(c: char) -> bool {
     c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// Writes extents, coordinates or a shape: `(4, 3)`.
+pub fn tuple(numbers: &[impl Display]) -> String {
+    let words: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+    format!("({})", words.join(", "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -60,6 +67,11 @@ mod tests {
         assert_eq!(printable_lines("a\u{1b}b\nc\r"), "a\u{fffd}b\nc\u{fffd}");
         assert_eq!(path(Path::new("a\u{9b}2J")), "a\u{fffd}2J");
         assert_eq!(shortened_bytes(b"\x1b\xff12", 3), "\u{fffd}\u{fffd}1 ...");
+    }
+
+    #[test]
+    fn numbers_stand_in_parentheses() {
+        assert_eq!([tuple(&[4, 3]), tuple(&[7]), tuple::<u8>(&[])], ["(4, 3)", "(7)", "()"]);
     }
 
     #[test]

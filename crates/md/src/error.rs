@@ -1,6 +1,7 @@
 //! Errors of pair forces and of motion.
 
 use lattice_compute::{DeviceError, NoRoom};
+use lattice_files::number::shown;
 
 /// Result of everything about pair forces.
 pub type MdResult<T> = Result<T, MdError>;
@@ -16,7 +17,10 @@ pub enum MdError {
     NoAtoms,
 
     /// An edge of the box is no length.
-    #[error("edge {} of the box is {edge}; edges must be positive and finite", axis + 1)]
+    #[error(
+        "edge {} of the box is {edge}; edges must be positive and finite",
+        axis + 1, edge = shown(.edge)
+    )]
     Edge {
         /// The axis, from 0.
         axis: usize,
@@ -58,16 +62,17 @@ pub enum MdError {
     },
 
     /// The energy is infinite or none.
-    #[error("the energy is {0}: atoms are too near to each other")]
+    #[error("the energy is {number}: atoms are too near to each other", number = shown(.0))]
     Energy(f64),
 
     /// The cutoff is no length.
-    #[error("the cutoff is {0}; it must be positive and finite")]
+    #[error("the cutoff is {number}; it must be positive and finite", number = shown(.0))]
     Cutoff(f64),
 
     /// The skin of lists is too thin.
     #[error(
-        "the skin of lists is {skin}; it must be finite and at least {least}, a thousandth of the cutoff"
+        "the skin of lists is {skin}; it must be finite and at least {least}, a thousandth of the cutoff",
+        skin = shown(.skin), least = shown(.least)
     )]
     Skin {
         /// The skin.
@@ -78,7 +83,8 @@ pub enum MdError {
 
     /// The cutoff is too long for the box.
     #[error(
-        "the cutoff {cutoff} exceeds half the shortest edge of the box, {half}; take a larger box or a shorter cutoff"
+        "the cutoff {cutoff} exceeds half the shortest edge of the box, {half}; take a larger box or a shorter cutoff",
+        cutoff = shown(.cutoff), half = shown(.half)
     )]
     BoxTooSmall {
         /// The cutoff.
@@ -97,7 +103,10 @@ pub enum MdError {
     },
 
     /// A parameter of a formula is out of range.
-    #[error("the {name} of a pair potential is {value}; it must be finite{}", if *positive { " and positive" } else { "" })]
+    #[error(
+        "the {name} of a pair potential is {value}; it must be finite{}",
+        if *positive { " and positive" } else { "" }, value = shown(.value)
+    )]
     Parameter {
         /// The parameter.
         name: &'static str,
@@ -112,7 +121,10 @@ pub enum MdError {
     Samples(usize),
 
     /// The range of a table is none.
-    #[error("a table cannot reach from {rmin} to {rmax}; give 0 <= RMIN < RMAX")]
+    #[error(
+        "a table cannot reach from {rmin} to {rmax}; give 0 <= RMIN < RMAX",
+        rmin = shown(.rmin), rmax = shown(.rmax)
+    )]
     TableRange {
         /// The beginning.
         rmin: f64,
@@ -122,7 +134,8 @@ pub enum MdError {
 
     /// A potential has no value where a table samples it.
     #[error(
-        "the potential is {value} at r = {distance}, where the table has a sample; begin the table at a larger r"
+        "the potential is {value} at r = {distance}, where the table has a sample; begin the table at a larger r",
+        distance = shown(.distance), value = shown(.value)
     )]
     Sample {
         /// The distance.
@@ -133,7 +146,8 @@ pub enum MdError {
 
     /// A table ends before the cutoff.
     #[error(
-        "the table ends at {rmax}, but a cutoff of {cutoff} needs it to {needed}; take a longer table or a shorter cutoff"
+        "the table ends at {rmax}, but a cutoff of {cutoff} needs it to {needed}; take a longer table or a shorter cutoff",
+        cutoff = shown(.cutoff), rmax = shown(.rmax), needed = shown(.needed)
     )]
     TableTooShort {
         /// The cutoff.
@@ -156,11 +170,14 @@ pub enum MdError {
     },
 
     /// A step has no duration.
-    #[error("the step is {0}; it must be positive and finite")]
+    #[error("the step is {number}; it must be positive and finite", number = shown(.0))]
     Duration(f64),
 
     /// A temperature is none.
-    #[error("the temperature is {0}; it must be finite and not negative")]
+    #[error(
+        "the temperature is {number}; it must be finite and not negative",
+        number = shown(.0)
+    )]
     Temperature(f64),
 
     /// The mass of a type is unknown.

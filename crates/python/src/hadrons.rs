@@ -252,7 +252,7 @@ pub fn hadrons(
     let momenta = if averaged { all.averaged(dims) } else { all };
     let other = antiquark.map(|antiquark| Arc::clone(&antiquark.get().quark));
     if let Some(found) = other.as_ref().map(|other| other.dims()).filter(|&found| found != dims) {
-        return Err(invalid(py, format!("the quark is of a {dims} lattice, the antiquark of {found}")));
+        return Err(invalid(py, format!("the quark is of a lattice of {dims}, the antiquark of {found}")));
     }
     let measurement = HadronMeasurement {
         team: quark.team.clone(),

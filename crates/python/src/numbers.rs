@@ -77,7 +77,7 @@ pub fn spinors(object: &Bound<'_, PyAny>, dims: Dims) -> PyResult<Vec<Spinor<f64
     let (py, array) = (object.py(), contiguous::<Complex64>(object)?);
     let found = dims_of(py, array.shape(), &[4, 3], "spin, colour")?;
     if found != dims {
-        return Err(invalid(py, format!("the array is of a {found} lattice, not of {dims}")));
+        return Err(invalid(py, format!("the array is of a lattice of {found}, not of {dims}")));
     }
     let numbers = array.as_slice()?;
     Ok(py.detach(|| {

@@ -306,7 +306,7 @@ pub fn smear_sink(
     let (quark, team) = (Arc::clone(&propagator.quark), propagator.team.clone());
     if quark.dims() != links.dims() {
         let message =
-            format!("the propagator is of a {} lattice, the links of {}", quark.dims(), links.dims());
+            format!("the propagator is of a lattice of {}, the links of {}", quark.dims(), links.dims());
         return Err(invalid(py, message));
     }
     let smeared = work::run(py, None, move |_| {

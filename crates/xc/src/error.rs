@@ -1,6 +1,7 @@
 //! Errors of exchange-correlation energies.
 
 use lattice_compute::DeviceError;
+use lattice_files::number::shown;
 use lattice_linalg::BlasError;
 
 /// Result of an exchange-correlation operation.
@@ -54,7 +55,10 @@ pub enum XcError {
     },
 
     /// The weights are those of nothing.
-    #[error("the weights of the grid add up to {total}; a quadrature has a positive sum")]
+    #[error(
+        "the weights of the grid add up to {total}; a quadrature has a positive sum",
+        total = shown(.total)
+    )]
     GridWeights {
         /// The sum.
         total: f64,
@@ -100,7 +104,10 @@ pub enum XcError {
     },
 
     /// An element of the density matrix is not finite.
-    #[error("element ({row}, {column}) of the density matrix is {value}; all must be finite")]
+    #[error(
+        "element ({row}, {column}) of the density matrix is {value}; all must be finite",
+        value = shown(.value)
+    )]
     DensityValue {
         /// Row of the element.
         row: usize,
@@ -125,7 +132,7 @@ pub enum XcError {
     },
 
     /// An option has no meaning.
-    #[error("{option} is {value}; {wanted}")]
+    #[error("{option} is {value}; {wanted}", value = shown(.value))]
     Option {
         /// Name of the option.
         option: &'static str,

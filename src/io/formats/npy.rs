@@ -17,6 +17,7 @@ use crate::io::output::Output;
 use crate::io::payload::{Fill, contiguous};
 use crate::io::read_options::{ReadOptions, extents};
 use crate::io::write_options::WriteOptions;
+use lattice_files::text::tuple;
 
 pub(super) struct Npy;
 
@@ -42,7 +43,7 @@ impl GaugeFormat for Npy {
         let &[NDIM, t, z, y, x, 3, 3] = &array.shape[..] else {
             return Err(input.error(ErrorKind::NoSuchArray {
                 wanted: "array of links, of the shape [4][t][z][y][x][3][3]",
-                arrays: vec![format!("{:?}", array.shape)],
+                arrays: vec![tuple(&array.shape)],
             }));
         };
         let stored = Dims::new([x, y, z, t])

@@ -44,7 +44,7 @@ const SHOWN: usize = 16;
 fn shown(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) if text.chars().all(|c| !c.is_control() || c.is_whitespace()) => {
-            format!("the text {text:?}")
+            format!("the text `{}`", text.escape_debug())
         }
         _ => {
             let bytes: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();

@@ -6,6 +6,7 @@ use super::object::Object;
 use super::superblock::root;
 use super::{Input, bad};
 use crate::io::error::Error;
+use lattice_files::text::tuple;
 use std::collections::HashSet;
 
 /// Most objects of a file that are looked at.
@@ -106,7 +107,7 @@ impl File {
         let mut described = Vec::new();
         for (path, object) in datasets {
             described.push(match Dataset::of(input, object) {
-                Ok(dataset) => format!("{path} {:?}", dataset.shape()),
+                Ok(dataset) => format!("{path} {}", tuple(&dataset.shape())),
                 Err(error) => format!("{path} ({})", error.kind),
             });
         }

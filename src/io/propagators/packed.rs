@@ -22,7 +22,7 @@ use crate::io::output::Output;
 use crate::io::payload::{Fill, Payload, contiguous};
 use crate::io::pyquda::{self, StoredSums};
 use crate::io::read_options::{ReadOptions, extents};
-use lattice_files::text::printable;
+use lattice_files::text::{printable, tuple};
 
 /// PyQUDA's group.
 const PYQUDA: &str = "LatticeSpinColorMatrix";
@@ -72,7 +72,7 @@ impl Packed {
         if hdf5::find(input)? {
             Ok(Some(File::read(input)?.described(input)))
         } else if begins_like_npy(input)? {
-            Ok(Some(vec![format!("{:?}", Array::read(input)?.shape)]))
+            Ok(Some(vec![tuple(&Array::read(input)?.shape)]))
         } else {
             Ok(None)
         }
@@ -149,7 +149,7 @@ impl Packed {
             true => Ok(dims),
             false => Err(input.error(ErrorKind::NoSuchArray {
                 wanted: "propagator of the extents that were given",
-                arrays: vec![format!("{:?}", self.stored)],
+                arrays: vec![tuple(&self.stored)],
             })),
         }
     }

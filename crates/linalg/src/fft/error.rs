@@ -1,6 +1,7 @@
 //! Errors of Fourier transforms.
 
 use lattice_compute::DeviceError;
+use lattice_files::text::tuple;
 
 /// Result of Fourier transforms.
 pub type FftResult<T> = Result<T, FftError>;
@@ -45,8 +46,9 @@ pub enum FftError {
 
     /// Elements of a layout that is written share memory.
     #[error(
-        "the layout of the {side}, strides {strides:?} and distance {distance}, puts several elements in one place; \
-         give larger strides"
+        "the layout of the {side}, strides {} and distance {distance}, puts several elements in one place; \
+         give larger strides",
+        tuple(strides)
     )]
     Overlap {
         /// `input` or `output`.

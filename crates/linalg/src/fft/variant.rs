@@ -6,6 +6,7 @@ use super::lines::{Lines, Mode};
 use lattice_compute::scalar::{Precision, Real};
 use lattice_compute::tuning::{self, Key};
 use lattice_compute::{Device, DeviceKind};
+use lattice_files::text::tuple;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -93,7 +94,7 @@ impl FftTuning {
         let Self { way, radices, elements, items } = self;
         let known = |radix: &usize| RADICES.iter().any(|(known, _)| known == radix);
         if radices.len() > MOST_PASSES || !radices.iter().all(known) {
-            return Some(format!("the radices {radices:?} have no kernels"));
+            return Some(format!("the radices {} have no kernels", tuple(radices)));
         }
         let m = self.length();
         let fits = match way {

@@ -2,6 +2,7 @@
 
 use lattice_compute::scalar::{Element, Precision, Real};
 use lattice_compute::{Device, DeviceKind, MatrixOperation};
+use lattice_files::text::tuple;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -243,7 +244,7 @@ impl Mma {
         }
         let instructions: &[usize] = if size_of::<T::Real>() == 8 { &[4, 8, 16] } else { &[4, 8] };
         if !instructions.contains(&self.instruction) {
-            return Some(format!("the instruction has {instructions:?} terms"));
+            return Some(format!("the instruction has one of {} terms", tuple(instructions)));
         }
         if [tm, tn, tk, wm, wn, self.band].contains(&0) || self.stages < 2 {
             return Some("a size is 0, or there are fewer than two stages".to_owned());

@@ -1,6 +1,7 @@
 //! Errors of files.
 
 use crate::error::MdError;
+use lattice_files::number::shown;
 use std::path::{Path, PathBuf};
 
 /// A file that was not read, and why.
@@ -157,7 +158,10 @@ pub enum FileProblem {
         found: usize,
     },
     /// Distances do not rise.
-    #[error("r = {0} is not greater than the one before; rows must have rising r")]
+    #[error(
+        "r = {number} is not greater than the one before; rows must have rising r",
+        number = shown(.0)
+    )]
     NotRising(f64),
     /// A table with bits as an index does not have a power of two of rows.
     #[error("BITMAP with N {0}: the number of rows must be a power of two")]

@@ -6,6 +6,7 @@ use crate::sparse::format::Format;
 use crate::sparse::matching::Unmatched;
 use crate::sparse::matrix::FormatError;
 use crate::sparse::precondition::PreconditionError;
+use lattice_files::number::shown;
 use lattice_solvers::{Failure, SourceError};
 
 /// A solution, or the best iterate, and how it was found.
@@ -200,7 +201,7 @@ pub enum SolveError {
     #[error(transparent)]
     Source(#[from] SourceError),
     /// A parameter makes no sense.
-    #[error("{name} = {value} is not allowed: {allowed}")]
+    #[error("{name} = {value} is not allowed: {allowed}", value = shown(.value))]
     Parameter {
         /// The parameter's name.
         name: &'static str,
