@@ -33,10 +33,10 @@ pub enum CacheMode {
 }
 
 impl CacheMode {
-    /// Returns `true` if nothing is kept, by choice or by the variable.
+    /// Returns `true` if nothing is kept: by choice, by the variable, or because the user has no folder.
     pub fn is_off(&self) -> bool {
         match self {
-            CacheMode::User => switched_off(),
+            CacheMode::User => switched_off() || users_directory().is_none(),
             CacheMode::Directory(_) | CacheMode::TuningFile(_) => false,
             CacheMode::Off => true,
         }

@@ -186,7 +186,8 @@ fn from_binary(core: &Core, binary: &[u8], options: &str) -> std::result::Result
 /// NVIDIA's driver tells no names unless the program is built for the first device of its context
 /// (580.159.04).
 fn build(raw: &mut RawProgram, core: &Core, options: &str) -> std::result::Result<(), ClError> {
-    match raw.build(&[core.raw.id()], options) {
+    // Warnings would go to the standard error of the process.
+    match raw.build(&[core.raw.id()], &format!("{options} -w")) {
         Err(ClError(CL_INVALID_PROGRAM_EXECUTABLE))
             if raw.get_build_status(core.raw.id())? == BUILD_SUCCESS =>
         {
