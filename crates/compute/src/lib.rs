@@ -76,7 +76,7 @@ pub use peer::{
 };
 pub use queue::{
     CompileClock, CompileProgress, DeviceRecord, Event, Profiling, Queue, RecordedCommand, RecordedSpan,
-    Recorder,
+    Recorder, Stopwatch,
 };
 pub use select::{DeviceIndex, DeviceInfo, DeviceKind, Discovery, FoundDevice, Remark, Selector, discover};
 pub use sums::{

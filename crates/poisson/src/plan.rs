@@ -12,9 +12,8 @@ use super::slabs::Slabs;
 use super::sums::Stress;
 use super::transfer::{FromHost, Times, planes_of_slab};
 use lattice_compute::scalar::{Precision, Real};
-use lattice_compute::{Team, expect_room, reserve};
+use lattice_compute::{Stopwatch, Team, expect_room, reserve};
 use rayon::prelude::*;
-use std::time::Instant;
 
 /// What is around the cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -137,6 +136,8 @@ pub struct Plan {
     shape: [usize; 3],
     options: Options,
     way: Way,
+    /// Starts the stopwatches of solutions.
+    clock: Stopwatch,
 }
 
 impl<T: Real> OnTeam<T> {
@@ -202,12 +203,12 @@ fn room(points: usize) -> PoissonResult<Vec<f64>> {
 
 /// Solves with a function that takes the sequential order.
 fn in_order(
+    began: Stopwatch,
     shape: [usize; 3],
     order: MeshOrder,
     density: &[f64],
     solve: impl FnOnce(&[f64]) -> PoissonResult<(Vec<f64>, Results)>,
 ) -> PoissonResult<Raw> {
-    let began = Instant::now();
     let (potential, results) = if order == MeshOrder::Sequential {
         solve(density)?
     } else {
@@ -222,12 +223,13 @@ fn in_order(
 
 /// Solves for one density after another with a function that takes the sequential order.
 fn one_by_one(
+    clock: &Stopwatch,
     shape: [usize; 3],
     order: MeshOrder,
     densities: &[&[f64]],
     mut solve: impl FnMut(&[f64]) -> PoissonResult<(Vec<f64>, Results)>,
 ) -> PoissonResult<Vec<Raw>> {
-    densities.iter().map(|density| in_order(shape, order, density, &mut solve)).collect()
+    densities.iter().map(|density| in_order(clock.restarted(), shape, order, density, &mut solve)).collect()
 }
 
 /// Solves by slabs, with the sums over the density made on the host.
@@ -284,7 +286,7 @@ impl Plan {
                 Way::DoubleSlabs(Slabs::new(team.devices(), &coulomb(), most)?)
             }
         };
-        Ok(Self { cell, shape, options, way })
+        Ok(Self { cell, shape, options, way, clock: team.stopwatch() })
     }
 
     /// Returns |G|² from which on components are dropped; `None` without a cutoff.
@@ -351,7 +353,7 @@ impl Plan {
     pub fn solve_all(&mut self, densities: &[&[f64]]) -> PoissonResult<Vec<Solution>> {
         densities.iter().try_for_each(|density| self.check(density))?;
         let (cell, shape, options) = (self.cell, self.shape, self.options);
-        let (order, all) = (options.order, densities);
+        let (order, all, clock) = (options.order, densities, &self.clock);
         let found = match &mut self.way {
             Way::Single(devices) => {
                 devices.prepare(densities.len(), &cell, shape, options)?;
@@ -362,17 +364,17 @@ impl Plan {
                 devices.solve(densities)?
             }
             Way::SingleSlabs(slabs) => {
-                one_by_one(shape, order, all, |density| by_slabs(slabs, shape, density))?
+                one_by_one(clock, shape, order, all, |density| by_slabs(slabs, shape, density))?
             }
             Way::DoubleSlabs(slabs) => {
-                one_by_one(shape, order, all, |density| by_slabs(slabs, shape, density))?
+                one_by_one(clock, shape, order, all, |density| by_slabs(slabs, shape, density))?
             }
-            Way::FreeSpace(space) => one_by_one(shape, order, all, |density| {
+            Way::FreeSpace(space) => one_by_one(clock, shape, order, all, |density| {
                 let found = space.solve(density)?;
                 let overlap = Some(host::overlap(density, &found));
                 Ok((found, Results { moments: host::moments(shape, density), spectral: None, overlap }))
             })?,
-            Way::Periodic(coulomb) => one_by_one(shape, order, all, |density| {
+            Way::Periodic(coulomb) => one_by_one(clock, shape, order, all, |density| {
                 let (found, spectral) = host::periodic(coulomb, density)?;
                 let moments = host::moments(shape, density);
                 Ok((found, Results { moments, spectral: Some(spectral), overlap: None }))

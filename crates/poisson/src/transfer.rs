@@ -11,7 +11,7 @@ use lattice_compute::scalar::Real;
 use lattice_compute::{Buffer, BufferView, BufferViewMut, Device, DeviceKind, Event, Pending, PinnedBuffer};
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Bytes of a slab below which launches take longer than transfers.
 const LEAST_SLAB: usize = 4 << 20;
@@ -134,9 +134,9 @@ impl<T: Real> FromHost<T> {
 
     /// Checks a density and solves for it. `potential` gets as many values.
     pub fn solve(&mut self, values: &[f64], potential: &mut [f64]) -> PoissonResult<(Results, Times)> {
-        let began = Instant::now();
         let Self { solver, slabs, density, potential: found, clustered } = self;
         let device = solver.device().clone();
+        let began = device.stopwatch();
         let longest = slabs.iter().map(Range::len).max().unwrap_or(0);
         let mut done = Vec::new();
         let mut stage = Stage::new(&device, longest);

@@ -4,7 +4,7 @@ use super::options::DeviceOptions;
 use super::peer_ways::PeerWays;
 use crate::error::{DeviceError, Result};
 use crate::kernel::{BinaryCache, Compilation, KernelKey, MatrixOperation, Program, takes_inline_ptx};
-use crate::queue::{Core, Event, Ordinal, Profiling, wait_list};
+use crate::queue::{Core, Event, Ordinal, Profiling, Stopwatch, wait_list};
 use crate::select::{DeviceIndex, DeviceInfo, FoundDevice};
 use crate::spare::Spare;
 use crate::sync::lock;
@@ -147,6 +147,11 @@ impl Device {
     /// devices of a team.
     pub fn compile_time(&self) -> Duration {
         self.0.core.compiling.time()
+    }
+
+    /// Starts a stopwatch that stands still while compilers work, for all devices of a clock.
+    pub fn stopwatch(&self) -> Stopwatch {
+        self.0.core.compiling.stopwatch()
     }
 
     /// Returns the most bytes that buffers of the device had at once since the last call.

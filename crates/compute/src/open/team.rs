@@ -8,6 +8,7 @@ use super::ranks::Ranks;
 use crate::absence::Absence;
 use crate::error::{DeviceError, Result};
 use crate::kernel::Compilation;
+use crate::queue::{CompileClock, Stopwatch};
 use crate::select::{DeviceKind, Discovery, FoundDevice, Remark, Selector, discover, remarks_on};
 use lattice_mpi::World;
 use std::sync::Arc;
@@ -235,6 +236,12 @@ impl Team {
     /// Devices that were opened as a team count together. The time is zero for the host.
     pub fn compile_time(&self) -> Duration {
         self.devices.first().map_or(Duration::ZERO, Device::compile_time)
+    }
+
+    /// Starts a stopwatch that stands still while compilers work for the devices.
+    pub fn stopwatch(&self) -> Stopwatch {
+        let of_device = self.devices.first().map(Device::stopwatch);
+        of_device.unwrap_or_else(|| CompileClock::default().stopwatch())
     }
 
     /// Returns remarks on unexpected results of the selection.

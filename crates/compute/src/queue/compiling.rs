@@ -61,6 +61,11 @@ impl CompileClock {
         state.total + state.since.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
+    /// Starts a stopwatch that stands still while something is compiled.
+    pub fn stopwatch(&self) -> Stopwatch {
+        Stopwatch { begun: Instant::now(), compiled: self.time(), clock: self.clone() }
+    }
+
     /// Announces `count` more compilations.
     pub(crate) fn expect(&self, count: usize) {
         let mut state = lock(&self.0.state);
@@ -93,6 +98,32 @@ impl CompileClock {
         }
         tell(true);
         result
+    }
+}
+
+/// A stopwatch that stands still while something is compiled.
+#[derive(Clone, Debug)]
+pub struct Stopwatch {
+    begun: Instant,
+    compiled: Duration,
+    clock: CompileClock,
+}
+
+impl Stopwatch {
+    /// Starts another stopwatch of this clock.
+    pub fn restarted(&self) -> Self {
+        self.clock.stopwatch()
+    }
+
+    /// Returns the time since the start, without that of compilers.
+    pub fn elapsed(&self) -> Duration {
+        let compiling = self.clock.time().saturating_sub(self.compiled);
+        self.begun.elapsed().saturating_sub(compiling)
+    }
+
+    /// Returns the time since the start in seconds, without that of compilers.
+    pub fn seconds(&self) -> f64 {
+        self.elapsed().as_secs_f64()
     }
 }
 
@@ -135,6 +166,19 @@ mod tests {
         let (counted, passed) = (clock.time(), begun.elapsed());
         assert!(counted >= Duration::from_millis(20) && counted <= passed, "{counted:?} {passed:?}");
         assert_eq!(clock.time(), counted, "nothing is compiled any more");
+    }
+
+    #[test]
+    fn a_stopwatch_stands_still_while_something_is_compiled() {
+        let clock = CompileClock::default();
+        clock.compile("before", || sleep(Duration::from_millis(5)));
+        let begun = Instant::now();
+        let stopwatch = clock.stopwatch();
+        sleep(Duration::from_millis(10));
+        clock.compile("kernel", || sleep(Duration::from_millis(40)));
+        let (counted, passed) = (stopwatch.elapsed(), begun.elapsed());
+        assert!(counted >= Duration::from_millis(10), "{counted:?}");
+        assert!(counted + Duration::from_millis(40) <= passed, "{counted:?} {passed:?}");
     }
 
     #[test]

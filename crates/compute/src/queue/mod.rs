@@ -6,7 +6,7 @@ mod event;
 mod ordinal;
 mod recorder;
 
-pub use compiling::{CompileClock, CompileProgress};
+pub use compiling::{CompileClock, CompileProgress, Stopwatch};
 pub use core::Profiling;
 pub use event::Event;
 pub use recorder::{DeviceRecord, Queue, RecordedCommand, RecordedSpan, Recorder};

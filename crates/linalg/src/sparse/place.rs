@@ -1,7 +1,7 @@
 //! Places of vectors and matrices.
 
 use crate::error::BlasResult;
-use lattice_compute::{Device, Team};
+use lattice_compute::{CompileClock, Device, Stopwatch, Team};
 
 /// The memory of a vector or a matrix, and the processor of its operations.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +24,14 @@ impl Place {
             return vec![Self::Host];
         }
         team.devices().iter().map(|device| Self::Device(device.clone())).collect()
+    }
+
+    /// Starts a stopwatch that stands still while compilers work for the device.
+    pub fn stopwatch(&self) -> Stopwatch {
+        match self {
+            Self::Host => CompileClock::default().stopwatch(),
+            Self::Device(device) => device.stopwatch(),
+        }
     }
 
     /// Waits for all that was started on the device.

@@ -220,7 +220,7 @@ impl<T: Real + Element, W: Real> OnDevice<T, W> {
 
     /// Makes functions that are kept, unless an earlier evaluation has made them. Returns the seconds and how many were made.
     fn make_kept(&mut self, planes: usize) -> XcResult<(f64, usize)> {
-        let began = Instant::now();
+        let began = self.device.stopwatch();
         let mut values = 0;
         let Self { device, kernels, basis, held, .. } = self;
         for Held { batch, kept, planes: made, .. } in held {
@@ -231,7 +231,7 @@ impl<T: Real + Element, W: Real> OnDevice<T, W> {
             }
         }
         self.device.finish()?;
-        Ok((began.elapsed().as_secs_f64(), values))
+        Ok((began.seconds(), values))
     }
 
     /// Computes what the sums consist of, and leaves it on the device.
@@ -271,7 +271,7 @@ impl<T: Real + Element, W: Real> OnDevice<T, W> {
     /// Computes energy, electrons and matrices; returns the seconds too, without making functions that are kept.
     pub fn evaluate(&mut self, density: &Density, functional: Functional) -> XcResult<(Sums, f64)> {
         self.make_kept(functional.planes())?;
-        let began = Instant::now();
+        let began = self.device.stopwatch();
         self.send(density)?;
         let (device, spins) = (self.device.clone(), density.spins().len());
         self.compute(spins, functional, &mut Watch::off(&device))?;
@@ -290,7 +290,7 @@ impl<T: Real + Element, W: Real> OnDevice<T, W> {
                 found.electrons[1] += part[2];
             }
         }
-        Ok((found, began.elapsed().as_secs_f64()))
+        Ok((found, began.seconds()))
     }
 
     /// Returns the seconds of a warm evaluation, without what is sent and read, and those of making functions, for a value each.

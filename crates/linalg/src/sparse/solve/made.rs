@@ -11,7 +11,6 @@ use crate::sparse::precondition::{
 };
 use crate::sparse::space::Space;
 use lattice_solvers::LinearOperator;
-use std::time::Instant;
 
 /// A preconditioner of any kind.
 pub(super) type Operator<T> = Box<dyn LinearOperator<Space = Space<T>>>;
@@ -38,7 +37,7 @@ pub(super) fn make<T: Arithmetic>(
     if !wanted.matching {
         return of_matrix(place, matrix, wanted);
     }
-    let began = Instant::now();
+    let began = place.stopwatch();
     let mut info = None;
     let matched = Matched::new(place, matrix, |permuted| {
         let (operator, of_inner) = of_matrix(place, permuted, wanted)?;
@@ -46,7 +45,7 @@ pub(super) fn make<T: Arithmetic>(
         Ok(operator)
     })?;
     let info = info.expect("it was made");
-    let setup_seconds = began.elapsed().as_secs_f64();
+    let setup_seconds = began.seconds();
     let info =
         PreconditionerInfo { matched: true, bytes: info.bytes + matched.bytes(), setup_seconds, ..info };
     Ok((Some(Box::new(matched)), info))
@@ -58,7 +57,7 @@ fn of_matrix<T: Arithmetic>(
     matrix: &Csr<T>,
     Wanted { kind, matching: _, method, amg }: Wanted<'_, T>,
 ) -> Result<(Option<Operator<T>>, PreconditionerInfo), PreconditionError> {
-    let began = Instant::now();
+    let began = place.stopwatch();
     let (mut levels, mut operator_complexity) = (None, None);
     let mut made = kind;
     let (operator, bytes): (Option<Operator<T>>, u64) = match kind {
@@ -102,7 +101,7 @@ fn of_matrix<T: Arithmetic>(
             (Some(Box::new(multigrid)), bytes)
         }
     };
-    let setup_seconds = began.elapsed().as_secs_f64();
+    let setup_seconds = began.seconds();
     let info =
         PreconditionerInfo { kind: made, matched: false, levels, operator_complexity, setup_seconds, bytes };
     Ok((operator, info))

@@ -27,7 +27,6 @@ use lattice_solvers::{
 };
 use made::Wanted;
 use std::sync::Arc;
-use std::time::Instant;
 use system::{Made, OnTeam, System};
 
 /// Bound of BiCGStab's breakdown, some hundred roundings of a sum in double.
@@ -196,7 +195,7 @@ fn with_values<T: Arithmetic>(
     options: &SolveOptions<T>,
     watch: &mut Option<Watch<'_>>,
 ) -> Result<Vec<Solved<T>>, SolveError> {
-    let began = Instant::now();
+    let began = places.first().unwrap_or(&Place::Host).stopwatch();
     let of_matrix = MatrixOptions {
         format: options.format,
         single_values: options.single_values,
@@ -205,12 +204,12 @@ fn with_values<T: Arithmetic>(
     match places {
         [place] => {
             let system = Matrix::with_options(place, Arc::clone(source), of_matrix)?;
-            let transfer = began.elapsed().as_secs_f64();
+            let transfer = began.seconds();
             on_system(&system, source, columns, symmetry, options, transfer, watch)
         }
         _ => {
             let system = OnTeam::new(places, Arc::clone(source), of_matrix)?;
-            let transfer = began.elapsed().as_secs_f64();
+            let transfer = began.seconds();
             on_system(&system, source, columns, symmetry, options, transfer, watch)
         }
     }
@@ -334,7 +333,7 @@ impl<T: Arithmetic, S: System<T>> Way<'_, T, S> {
         let tolerance = self.options.stopping.tolerance;
         let is_rounded = self.options.single_values && !is_single(self.source);
         let scale = level1::nrm2(b);
-        let began = Instant::now();
+        let began = self.system.stopwatch();
         let mut attempt = Attempt {
             method: self.method,
             preconditioner,
@@ -374,7 +373,7 @@ impl<T: Arithmetic, S: System<T>> Way<'_, T, S> {
             right_side.iter_mut().zip(b).for_each(|(r, b)| *r = *b - *r);
             steps += 1;
         }
-        attempt.seconds = began.elapsed().as_secs_f64();
+        attempt.seconds = began.seconds();
         Ok((x, attempt, steps))
     }
 

@@ -13,7 +13,7 @@ use crate::sparse::precondition::{AmgOptions, PreconditionError};
 use crate::sparse::space::Space;
 use crate::sparse::team::{TeamMatrix, TeamPreconditioner, TeamSpace, TeamVector};
 use crate::sparse::vector::Vector;
-use lattice_compute::Number;
+use lattice_compute::{Number, Stopwatch};
 use lattice_solvers::{LinearOperator, VectorOf, VectorSpace};
 use std::sync::Arc;
 
@@ -42,6 +42,9 @@ pub(super) trait System<T> {
     fn precondition(&self, wanted: Wanted<'_, T>) -> Result<Made<Self::Space>, PreconditionError>;
 
     fn finish(&self) -> BlasResult<()>;
+
+    /// Starts a stopwatch that stands still while compilers work.
+    fn stopwatch(&self) -> Stopwatch;
 
     /// Returns the format, that of the first place.
     fn format(&self) -> Format;
@@ -77,6 +80,10 @@ impl<T: Arithmetic> System<T> for Matrix<T> {
 
     fn finish(&self) -> BlasResult<()> {
         self.place().finish()
+    }
+
+    fn stopwatch(&self) -> Stopwatch {
+        self.place().stopwatch()
     }
 
     fn format(&self) -> Format {
@@ -156,6 +163,10 @@ impl<T: Arithmetic> System<T> for OnTeam<'_, T> {
 
     fn finish(&self) -> BlasResult<()> {
         self.matrix.space().finish()
+    }
+
+    fn stopwatch(&self) -> Stopwatch {
+        self.places[0].stopwatch()
     }
 
     fn format(&self) -> Format {
