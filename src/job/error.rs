@@ -7,7 +7,7 @@ use crate::hadron::{MomentaError, SourceError};
 use crate::host::NoRoom;
 use crate::io;
 use crate::modes::{ModesError, ModesFileError};
-use crate::multigrid::SetupFileError;
+use crate::multigrid::{SetupError, SetupFileError};
 use crate::operator::DiracError;
 use crate::solve::InvertError;
 use std::path::PathBuf;
@@ -36,6 +36,9 @@ pub enum JobError {
     /// The file of a multigrid set-up cannot be used.
     #[error(transparent)]
     SetupFile(#[from] SetupFileError),
+    /// Multigrid was asked for by its name, and the lattice has no such blocks.
+    #[error(transparent)]
+    Multigrid(Box<SetupError>),
     /// The set-up of a multigrid method was interrupted.
     #[error("interrupted during the multigrid set-up, after {done} of {of} near-null vectors")]
     SetUpInterrupted {

@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 /// The multigrid levels for the operators of a job, one operator after the other.
 pub(super) struct Levels<'a> {
     params: MultigridParams,
+    /// `true` if multigrid was asked for by its name.
+    by_name: bool,
     operators: &'a [Dirac<f64>],
     /// The file of near-null vectors, and the fingerprint of the configuration.
     file: Option<(&'a Path, &'a str)>,
@@ -34,11 +36,12 @@ enum State {
 impl<'a> Levels<'a> {
     pub fn new(
         params: MultigridParams,
+        by_name: bool,
         operators: &'a [Dirac<f64>],
         file: Option<(&'a Path, &'a str)>,
     ) -> Self {
         let choices = vec![None; operators.len()];
-        Self { params, operators, file, state: State::NotYet, given_up: Vec::new(), choices }
+        Self { params, by_name, operators, file, state: State::NotYet, given_up: Vec::new(), choices }
     }
 
     /// Weighs multigrid for an operator, after a solve without it.
@@ -141,6 +144,9 @@ impl<'a> Levels<'a> {
             Err(SetupError::Interrupted { done, of }) => {
                 let kept = self.file.map(|(path, _)| path.to_owned());
                 return Err(JobError::SetUpInterrupted { done, of, kept });
+            }
+            Err(error) if self.by_name && error.is_of_the_request() => {
+                return Err(JobError::Multigrid(Box::new(error)));
             }
             Err(error) => (Err(error), false),
         };

@@ -36,11 +36,14 @@ impl Problem {
         // All solutions use this memory, one after the other.
         let mut x = Vec::new();
         let of_multigrid = |quark: &Quark| match quark.parameters(self.team()) {
-            Parameters::Multigrid(params) | Parameters::Auto(_, Some(params)) => Some(params),
+            Parameters::Multigrid(params) => Some((params, true)),
+            Parameters::Auto(_, Some(params)) => Some((params, false)),
             _ => None,
         };
         let mut levels = match self.quarks.iter().find_map(of_multigrid) {
-            Some(params) => Some(Levels::new(params, &self.operators, self.setup_file()?)),
+            Some((params, by_name)) => {
+                Some(Levels::new(params, by_name, &self.operators, self.setup_file()?))
+            }
             None => None,
         };
         let mut deflating = Deflating::new(&self.operators, self.fingerprint());

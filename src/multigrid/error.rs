@@ -105,6 +105,13 @@ pub enum SetupError {
     Lattice(#[from] LatticeError),
 }
 
+impl SetupError {
+    /// Tells whether other blocks or vectors must be asked for, whatever the links are.
+    pub(crate) fn is_of_the_request(&self) -> bool {
+        matches!(self, Self::NoBlock { .. } | Self::BlockDoesNotDivide { .. } | Self::TooManyVectors { .. })
+    }
+}
+
 /// The reason why a file of a set-up is of no use.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupFileError {

@@ -11,6 +11,7 @@ use lattice_cl::modes::{ModesError, ModesFileError};
 use lattice_cl::multigrid::SetupFileError;
 use lattice_cl::operator::DiracError;
 use lattice_cl::solve::InvertError;
+use lattice_files::number::shown;
 use std::fmt;
 use std::process::ExitCode;
 
@@ -149,9 +150,7 @@ impl From<WilsonLoopError> for Failure {
 impl From<DeviceError> for Failure {
     fn from(error: DeviceError) -> Self {
         let status = match error {
-            DeviceError::UnknownDevice { .. }
-            | DeviceError::AmbiguousDevice { .. }
-            | DeviceError::NotCombinable { .. } => Status::Usage,
+            DeviceError::AmbiguousDevice { .. } | DeviceError::NotCombinable { .. } => Status::Usage,
             // The blocks of a checkpoint come from a file.
             DeviceError::LengthMismatch { what: RESTORING_A_FIELD, .. } => Status::File,
             _ => Status::Device,
@@ -202,7 +201,8 @@ impl From<Invalid> for Failure {
         let failure = Failure::usage;
         match invalid {
             Invalid::Tolerance(tolerance) => failure(format!(
-                "--tol {tolerance} is not allowed: it must be a positive number below 1, which is the residual of x = 0"
+                "--tol {} is not allowed: it must be a positive number below 1, which is the residual of x = 0",
+                shown(&tolerance)
             )),
             Invalid::SystemOfAuto(system) => failure(format!(
                 "--solver auto chooses the system with the method, and cannot be told {system}"
@@ -239,6 +239,8 @@ impl From<JobError> for Failure {
             JobError::Operator(error) => error.into(),
             JobError::SetupFile(SetupFileError::File(error)) => error.into(),
             JobError::SetupFile(error) => Failure::new(Status::File, error),
+            JobError::Multigrid(error) => Failure::new(Status::Usage, *error)
+                .hint("choose another --multigrid-block or --multigrid-vectors, or --solver auto"),
             JobError::SetUpInterrupted { .. } | JobError::SearchInterrupted { .. } => {
                 Failure::new(Status::Interrupted, error)
             }

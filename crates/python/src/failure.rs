@@ -181,7 +181,7 @@ impl Raised for SolveError {
 impl Raised for JobError {
     fn class(&self) -> &'static str {
         match self {
-            Self::Invalid(_) | Self::Momenta(_) => INVALID,
+            Self::Invalid(_) | Self::Momenta(_) | Self::Multigrid(_) => INVALID,
             Self::Configuration(_) | Self::SetupFile(_) | Self::ModesFile(_) => FILE,
             Self::Source(error) => error.class(),
             Self::Lattice(error) => error.class(),
