@@ -44,7 +44,10 @@ def by_cr_solve(folder):
         np.save(folder / "dm.npy", np.asarray(dm).reshape(mol.nao, mol.nao))
         command = [PROGRAM, "xc", "basis.npz", "--density", "dm.npy", "--points", "grid.npz", "--functional", xc_code]
         output = subprocess.run(
-            [*command, "--matrix", "vxc.npy", "--json", "--quiet"], cwd=folder, check=True, capture_output=True
+            [*command, "--matrix", "vxc.npy", "--force", "--json", "--quiet"],
+            cwd=folder,
+            check=True,
+            capture_output=True,
         ).stdout
         result = json.loads(output)
         return sum(result["electrons"]), result["energy"], np.load(folder / "vxc.npy")

@@ -21,6 +21,6 @@ step devices
 step generate --dims 8x8x8x16 --beta 6.0 --sweeps 100 --seed 1 --output "$out/b6.0.ildg" --force
 step info "$out/b6.0.ildg"
 step invert "$out/b6.0.ildg" --kappa 0.150 --no-tune --plot "$out/residual.svg" --output "$out/solution.lime" --force
-step spectrum "$out/b6.0.ildg" --kappa 0.150 --no-tune --plot "$out/pion.svg"
+step spectrum "$out/b6.0.ildg" --kappa 0.150 --no-tune --plot "$out/pion.svg" --force
 
 printf '\ndemo: done in %d seconds. In %s/: a configuration, a solution, residual.svg and pion.svg\n' $((SECONDS - start)) "$out"

@@ -2,9 +2,10 @@
 //!
 //! The errors are those of the jackknife.
 
-use super::arguments::{Overwriting, path_text};
+use super::arguments::path_text;
+use super::destinations::{Destinations, Overwriting, SVG};
 use super::failure::{Failure, Status};
-use super::outputs::{check_plot, drawn};
+use super::outputs::drawn;
 use super::plot;
 use super::report::{Report, Table, align_right, plain_table, scientific};
 use lattice_cl::hadron::effective_mass;
@@ -96,10 +97,9 @@ fn path_texts<S: serde::Serializer>(paths: &[PathBuf], serializer: S) -> Result<
 /// # Errors
 /// When a file is no result, when files have correlators of other lengths, and when there is nothing to average.
 pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
-    check_plot(arguments.plot.as_deref())?;
-    if let Some(plot) = &arguments.plot {
-        arguments.overwriting.check(plot)?;
-    }
+    Destinations::reading(&arguments.files)
+        .writing("--plot", SVG, &arguments.plot)
+        .check(arguments.overwriting)?;
     let mut samples: BTreeMap<String, Vec<Vec<f64>>> = BTreeMap::new();
     for file in &arguments.files {
         let result = io::read_results(file)?;

@@ -1,5 +1,6 @@
 //! Arguments that several subcommands share.
 
+use super::destinations::{ANY, Destinations, Overwriting};
 use super::failure::Failure;
 use super::report::Report;
 use lattice_cl::geometry::Dims;
@@ -74,29 +75,6 @@ pub fn is_wanted(asked: &[String], found: impl Display) -> bool {
 /// JSON has text only. A path that is not UTF-8 becomes the text that a person sees.
 pub fn path_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&path.display())
-}
-
-/// Permission to overwrite files.
-#[derive(Clone, Copy, Debug, Default, clap::Args)]
-pub struct Overwriting {
-    /// Overwrite the output if it exists
-    #[arg(long, hide_short_help = true)]
-    pub force: bool,
-}
-
-impl Overwriting {
-    /// Checks that `--output` overwrites nothing.
-    ///
-    /// # Errors
-    /// When `output` is a file and `--force` is not given.
-    pub fn check(self, output: &Path) -> Result<(), Failure> {
-        // A path that is no file is refused later, with a better message.
-        if self.force || !output.is_file() {
-            return Ok(());
-        }
-        let message = format!("the output {} is there already", output.display());
-        Err(Failure::usage(message).hint("give it another name, or --force to overwrite it"))
-    }
 }
 
 /// Number of bits of a real number, as an option.
@@ -257,9 +235,9 @@ impl Output {
     ///
     /// # Errors
     /// * When the format is not clear or does not have this precision.
-    /// * When a file at `path` exists and may not be overwritten.
-    /// * When no file can be written there.
+    /// * The errors of [`Destinations::check`].
     pub fn prepare(
+        input: Option<&Path>,
         path: &Path,
         format: Option<Format>,
         precision: Option<Precision>,
@@ -273,8 +251,7 @@ impl Output {
         };
         let precision = precision.map(Into::into);
         expect_held(&WriteOptions { precision, ..WriteOptions::new(format) })?;
-        overwriting.check(path)?;
-        io::check_writable(path)?;
+        Destinations::reading(input).writing("the output", ANY, [path]).check(overwriting)?;
         Ok(Self { path: path.to_owned(), format, precision, lfn: None })
     }
 

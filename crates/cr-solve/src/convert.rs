@@ -2,11 +2,10 @@
 //!
 //! The file holds a gauge configuration or a propagator.
 
-use super::arguments::{
-    DESCRIPTION, Input, LOGICAL_FILE_NAME, Output, Overwriting, Precision, help_on_format, path_text,
-};
+use super::arguments::{DESCRIPTION, Input, LOGICAL_FILE_NAME, Output, Precision, help_on_format, path_text};
+use super::destinations::{ANY, Destinations, Overwriting};
 use super::failure::{Failure, Status};
-use super::links_file::{FileSummary, expect_two_files};
+use super::links_file::FileSummary;
 use super::report::{Report, Table, scientific};
 use lattice_cl::geometry::Dims;
 use lattice_cl::io::{self, Format, GaugeFile, Propagator, PropagatorFormat, PropagatorWriter};
@@ -61,7 +60,6 @@ struct ConvertResult {
 /// input.
 pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
     let began = Instant::now();
-    expect_two_files(&arguments.input, &arguments.output)?;
     // A pipe can be read but once, and is taken for a configuration.
     if arguments.reading.input_format.is_none()
         && arguments.input.is_file()
@@ -71,8 +69,9 @@ pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
     }
     let format = arguments.format.as_deref().map(Format::from_str).transpose();
     let format = format.map_err(|error| Failure::usage(error.to_string()))?;
-    let output = Output::prepare(&arguments.output, format, arguments.precision, arguments.overwriting)?
-        .with_lfn(arguments.lfn.clone())?;
+    let Arguments { input, output, precision, overwriting, lfn, .. } = arguments;
+    let output =
+        Output::prepare(Some(input), output, format, *precision, *overwriting)?.with_lfn(lfn.clone())?;
     let mut file = arguments.reading.read(&arguments.input, report)?;
     let read = file.configuration.precision();
     let reunitarised = match arguments.reunitarise {
@@ -137,8 +136,9 @@ fn propagator(arguments: &Arguments, report: &Report) -> Result<Status, Failure>
         let message = format!("the name {} does not tell the format to write", arguments.output.display());
         return Err(Failure::usage(message).hint("give --format scidac, lalibe-hdf5, pyquda-hdf5 or npy"));
     };
-    arguments.overwriting.check(&arguments.output)?;
-    io::check_writable(&arguments.output)?;
+    Destinations::reading([&arguments.input])
+        .writing("the output", ANY, [&arguments.output])
+        .check(arguments.overwriting)?;
     let propagator = arguments.reading.read_propagator(&arguments.input, report)?;
     let Propagator { format: read_format, dims, records, .. } = propagator;
     let read = records.iter().map(|record| record.precision).max().unwrap_or(scalar::Precision::Double);

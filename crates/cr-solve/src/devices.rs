@@ -5,7 +5,7 @@ use super::failure::{Failure, Status};
 use super::report::{Report, align_right, plain_table};
 use comfy_table::Table;
 use lattice_cl::device::{
-    Device, DeviceInfo, PeerRates, PeerWay, Peers, Profiling, discover, triad_bandwidth,
+    Device, DeviceError, DeviceInfo, PeerRates, PeerWay, Peers, Profiling, Team, discover, triad_bandwidth,
 };
 use lattice_cl::host;
 use serde::Serialize;
@@ -24,7 +24,8 @@ struct DevicesResult {
     devices: Vec<Found>,
     /// Reason why there is no OpenCL device, if there is none.
     absence: Option<String>,
-    host: Host,
+    /// `null` if `--device` names others.
+    host: Option<Host>,
     /// One entry for every two devices.
     links: Vec<Link>,
 }
@@ -70,40 +71,56 @@ struct Host {
     bandwidth_gb_s: f64,
 }
 
-/// Lists every device and the host, each with its measured bandwidth.
+/// Lists the devices of `--device`, or all and the host, each with its measured bandwidth.
 ///
 /// # Errors
-/// When the result cannot be written.
+/// When there is no such device, and when the result cannot be written.
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
-    let discovery = discover();
-    let options = common.device_options(Profiling::Off);
+    let named = match &common.device[..] {
+        [] => None,
+        _ => Some(common.team(Profiling::Off, report)?),
+    };
     let spinner = report.spinner("measuring bandwidth");
-    let mut open = Vec::new();
-    let devices = discovery.devices.iter().map(|found| {
-        let measured = Device::open(found, &options).and_then(|device| {
+    let (mut devices, mut open) = (Vec::new(), Vec::new());
+    let mut add = |selector: String, info: &DeviceInfo, label: &str, opened: Result<Device, DeviceError>| {
+        let measured = opened.and_then(|device| {
             let measured = triad_bandwidth(&device);
             open.push(device);
             measured
         });
         if let Err(error) = &measured {
-            report.warning(format_args!("{}: {error}", found.label()));
+            report.warning(format_args!("{label}: {error}"));
         }
-        Found {
-            selector: found.index.to_string(),
-            info: found.info.clone(),
-            bandwidth_gb_s: measured.ok().map(|bytes| bytes / 1e9),
+        let bandwidth_gb_s = measured.ok().map(|bytes| bytes / 1e9);
+        devices.push(Found { selector, info: info.clone(), bandwidth_gb_s });
+    };
+    let absence = match &named {
+        Some(team) => {
+            for device in team.devices() {
+                add(device.index().to_string(), device.info(), device.label(), Ok(device.clone()));
+            }
+            team.absence().map(ToString::to_string)
         }
-    });
-    let devices = devices.collect();
+        None => {
+            let discovery = discover();
+            let options = common.device_options(Profiling::Off);
+            for found in &discovery.devices {
+                let opened = Device::open(found, &options);
+                add(found.index.to_string(), &found.info, &found.label(), opened);
+            }
+            discovery.absence.map(|absence| absence.to_string())
+        }
+    };
+    let host = || Host {
+        selector: "host",
+        threads: rayon::current_num_threads(),
+        bandwidth_gb_s: host::triad_bandwidth() / 1e9,
+    };
     let outcome = DevicesResult {
         schema_version: 1,
         devices,
-        absence: discovery.absence.map(|absence| absence.to_string()),
-        host: Host {
-            selector: "host",
-            threads: rayon::current_num_threads(),
-            bandwidth_gb_s: host::triad_bandwidth() / 1e9,
-        },
+        absence,
+        host: named.as_ref().is_none_or(Team::is_host).then(host),
         links: links(&open, arguments.rates)?,
     };
     spinner.finish_and_clear();
@@ -180,17 +197,18 @@ fn table(outcome: &DevicesResult) -> Table {
             found.bandwidth_gb_s.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.1} GB/s")),
         ]);
     }
-    let host = &outcome.host;
-    table.add_row([
-        host.selector.to_owned(),
-        "this machine, without OpenCL".to_owned(),
-        "-".to_owned(),
-        "cpu".to_owned(),
-        "yes".to_owned(),
-        "-".to_owned(),
-        host.threads.to_string(),
-        format!("{:.1} GB/s", host.bandwidth_gb_s),
-    ]);
+    if let Some(host) = &outcome.host {
+        table.add_row([
+            host.selector.to_owned(),
+            "this machine, without OpenCL".to_owned(),
+            "-".to_owned(),
+            "cpu".to_owned(),
+            "yes".to_owned(),
+            "-".to_owned(),
+            host.threads.to_string(),
+            format!("{:.1} GB/s", host.bandwidth_gb_s),
+        ]);
+    }
     align_right(&mut table, &[5, 6, 7]);
     table
 }

@@ -61,10 +61,7 @@ fn every_command_line_of_the_documents_is_understood() {
     for (path, text) in pages() {
         for line in command_lines(&text) {
             count += 1;
-            let arguments = words(line).into_iter();
-            let parsed =
-                Program::try_parse_from(arguments::tell_colours_apart(arguments::join_extents(arguments)));
-            if let Err(error) = parsed {
+            if let Err(error) = parse(&prepared(words(line))) {
                 assert!(!error.use_stderr(), "{}: {line}: {error}", path.display());
             }
         }

@@ -39,12 +39,12 @@ pub struct OperatorOptions {
     #[command(flatten)]
     mass: QuarkMass,
     /// Boundary condition: antiperiodic (in t), periodic, or four signs for x,y,z,t
-    #[arg(long, default_value = "antiperiodic", allow_hyphen_values = true, hide_short_help = true)]
+    #[arg(long, default_value = "antiperiodic", hide_short_help = true)]
     pub boundary: Boundary,
     /// Angles of a twisted boundary condition for x,y,z,t, in units of π: 0.2,0.4,0,0
     ///
     /// The phase e^{iπθ} multiplies the sign of --boundary, on the links that leave the last slice.
-    #[arg(long, value_name = "X,Y,Z,T", allow_hyphen_values = true, hide_short_help = true)]
+    #[arg(long, value_name = "X,Y,Z,T", hide_short_help = true)]
     pub theta: Option<Theta>,
     /// Reals stored for each link: 18, or 12 or 8 if all links are in SU(3)
     ///
@@ -54,7 +54,7 @@ pub struct OperatorOptions {
     /// Twisted mass of the quark: M + 2iκμγ5
     ///
     /// With --mass M + iμγ5. This is the flavour up, with τ₃ = +1; --flavour down has the opposite sign.
-    #[arg(long, value_name = "MU", allow_negative_numbers = true)]
+    #[arg(long, value_name = "MU")]
     mu: Option<f64>,
     /// Flavour of --mu: up has +μ, down −μ; both solves for one after the other
     #[arg(long, alias = "flavor", value_name = "up|down|both", requires = "mu", hide_short_help = true)]
@@ -62,35 +62,21 @@ pub struct OperatorOptions {
     /// Coefficient of the clover term: M + κ c_sw T
     ///
     /// With --mass M + ½ c_sw T. T is made of the operator's links: those of --fat-links, if it is given.
-    #[arg(long, value_name = "CSW", allow_negative_numbers = true)]
+    #[arg(long, value_name = "CSW")]
     csw: Option<f64>,
     /// Clover coefficient of spatial planes, before division by ξ0; replaces --csw
-    #[arg(
-        long,
-        value_name = "C_R",
-        allow_negative_numbers = true,
-        requires = "clover_t",
-        conflicts_with = "csw",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "C_R", requires = "clover_t", conflicts_with = "csw", hide_short_help = true)]
     clover_r: Option<f64>,
     /// Clover coefficient of planes with time; replaces --csw
-    #[arg(
-        long,
-        value_name = "C_T",
-        allow_negative_numbers = true,
-        requires = "clover_r",
-        conflicts_with = "csw",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "C_T", requires = "clover_r", conflicts_with = "csw", hide_short_help = true)]
     clover_t: Option<f64>,
     /// Bare anisotropy: hops in space have the weight ν/ξ0
     ///
     /// M has 1 + 3ν/ξ0 + m for 4 + m, m = 1/(2κ) − 4. The clover term of planes in space is divided by ξ0.
-    #[arg(long, value_name = "XI0", allow_negative_numbers = true, hide_short_help = true)]
+    #[arg(long, value_name = "XI0", hide_short_help = true)]
     anisotropy: Option<f64>,
     /// Bare velocity ν for --anisotropy [default: 1]
-    #[arg(long, value_name = "NU", allow_negative_numbers = true, hide_short_help = true)]
+    #[arg(long, value_name = "NU", hide_short_help = true)]
     nu: Option<f64>,
     /// Smear the links of the operator: ape:ALPHA,N, stout:RHO,N or hyp:A1,A2,A3,N
     ///
@@ -111,12 +97,12 @@ pub struct OperatorOptions {
 #[group(required = true, multiple = false)]
 struct QuarkMass {
     /// The hopping parameter: M = 1 − κ H
-    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    #[arg(long, value_name = "K")]
     kappa: Option<f64>,
     /// The bare mass instead of κ: M = (4 + m) − H/2
     ///
     /// Solutions are 2κ times the solutions of --kappa κ = 1/(8 + 2m).
-    #[arg(long, value_name = "M", allow_negative_numbers = true)]
+    #[arg(long, value_name = "M")]
     mass: Option<f64>,
 }
 

@@ -26,13 +26,13 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 1)]
     starts: usize,
     /// The theta to stop at
-    #[arg(long, value_name = "THETA", default_value = "1e-14", allow_negative_numbers = true)]
+    #[arg(long, value_name = "THETA", default_value = "1e-14")]
     tolerance: f64,
     /// Fourier acceleration: fewer iterations on large lattices
     #[arg(long)]
     fourier: bool,
     /// Power of each step, from 1 to less than 2 [default: 1.7, with --fourier 1.3]
-    #[arg(long, value_name = "OMEGA", allow_negative_numbers = true)]
+    #[arg(long, value_name = "OMEGA")]
     overrelaxation: Option<f64>,
     /// Most iterations from each start
     #[arg(long, value_name = "N", default_value_t = FixParams::new(Gauge::Landau).most_iterations)]
@@ -75,7 +75,7 @@ struct FixResult {
 /// * If the input cannot be read.
 /// * If the output cannot be written, or is the input.
 pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
-    let beginning = Beginning::now();
+    let beginning = Beginning::now(report);
     let defaults = match arguments.fourier {
         true => FixParams::with_fourier(arguments.gauge),
         false => FixParams::new(arguments.gauge),

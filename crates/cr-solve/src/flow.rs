@@ -9,11 +9,12 @@ use super::provenance::{Configuration, Provenance};
 use super::report::{Report, Table, align_right, plain_table};
 use super::team::{device_names, select_one};
 use lattice_cl::gauge::{FlowAction, FlowParams, FlowRow, FlowScales, flow_on};
+use lattice_files::number::shown;
 use serde::Serialize;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::time::{Instant, SystemTime};
+use std::time::SystemTime;
 
 /// The command line of `flow`.
 #[derive(Debug, clap::Args)]
@@ -27,10 +28,10 @@ pub struct Arguments {
     #[arg(long, value_name = "ACTION", default_value_t)]
     action: FlowAction,
     /// The flow time to end at, in units of the lattice spacing squared
-    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    #[arg(long, value_name = "T")]
     time: f64,
     /// The time step
-    #[arg(long, value_name = "STEP", default_value_t = FlowParams::default().step, allow_negative_numbers = true)]
+    #[arg(long, value_name = "STEP", default_value_t = FlowParams::default().step)]
     step: f64,
     /// Distance of two rows: a number of steps (10), or a flow time (0.1)
     #[arg(long, value_name = "D", default_value = "1")]
@@ -39,7 +40,7 @@ pub struct Arguments {
     #[arg(long, value_name = "C", value_delimiter = ',', default_values_t = [0.3])]
     reference: Vec<f64>,
     /// Cut each step into as many as keep the error of a link below this
-    #[arg(long, value_name = "TOLERANCE", allow_negative_numbers = true)]
+    #[arg(long, value_name = "TOLERANCE")]
     adaptive: Option<f64>,
     #[command(flatten)]
     destination: Destination,
@@ -101,6 +102,8 @@ struct FlowResult {
     input: FileSummary,
     output: Option<FileSummary>,
     seconds: f64,
+    /// Compiling kernels, or loading them; `seconds` does not include it.
+    compile_seconds: f64,
 }
 
 /// Most steps of a flow.
@@ -112,6 +115,7 @@ impl Arguments {
         let (time, step) = (self.time, self.step);
         // Written so that NaN is refused.
         if !(time > 0.0 && step > 0.0 && time / step <= MOST_STEPS) {
+            let (time, step) = (shown(&time), shown(&step));
             let message = format!("a flow to the time {time} in steps of {step} is not possible");
             return Err(Failure::usage(message).hint(
                 "both are positive, for example --time 2 --step 0.01, and make 10 million steps at most",
@@ -122,7 +126,8 @@ impl Arguments {
             Some(_) => step,
             None => {
                 let shorter = time / steps as f64;
-                report.note(format_args!("the step is {shorter}, so that {steps} steps end at {time}"));
+                let (step, end) = (shown(&shorter), shown(&time));
+                report.note(format_args!("the step is {step}, so that {steps} steps end at {end}"));
                 shorter
             }
         };
@@ -131,7 +136,9 @@ impl Arguments {
             Distance::Time(distance) => {
                 whole(distance / step).filter(|&every| every > 0).ok_or_else(|| {
                     Failure::usage(format!(
-                        "rows at a distance of {distance} are no multiples of the step {step}"
+                        "rows at a distance of {} are no multiples of the step {}",
+                        shown(&distance),
+                        shown(&step)
                     ))
                     .hint("give --every as a number of steps, or choose another --step")
                 })?
@@ -156,13 +163,13 @@ fn whole(steps: f64) -> Option<usize> {
 /// * If the input cannot be read.
 /// * If the output cannot be written, or is the input.
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
-    let (began, started) = (Instant::now(), SystemTime::now());
+    let (began, started) = (report.stopwatch(), SystemTime::now());
     let params = arguments.params(report)?;
-    let team = select_one(common, None, report)?;
     let output = match &arguments.output {
         Some(path) => Some(arguments.destination.prepare(&arguments.input, path)?),
         None => None,
     };
+    let team = select_one(common, None, report)?;
     let file = arguments.reading.read(&arguments.input, report)?;
     links_file::note_on_precision(&arguments.input, &file, report);
     let interrupt = Interrupt::listen();
@@ -206,7 +213,8 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         scales,
         input: FileSummary::of_input(&arguments.input, &file),
         output: output.as_ref().map(FileSummary::of_output),
-        seconds: began.elapsed().as_secs_f64(),
+        seconds: began.seconds(),
+        compile_seconds: report.compile_seconds(),
     };
     report.result(text(&outcome), &outcome)?;
     Ok(if complete { Status::Fine } else { interrupt.status() })
@@ -230,7 +238,8 @@ fn text(outcome: &FlowResult) -> String {
     if let Some(output) = &outcome.output {
         table.line("output", output);
     }
-    table.line("seconds", format_args!("{:.2}", outcome.seconds));
+    let (seconds, compile) = (outcome.seconds, outcome.compile_seconds);
+    table.line("seconds", format_args!("flow {seconds:.2}, compile {compile:.2}"));
     format!("{table}\n\n{}", table_of_rows(&outcome.rows))
 }
 

@@ -1,8 +1,10 @@
 //! `cr-solve generate`: a quenched SU(3) configuration.
 
-use super::arguments::{Input, Output, Overwriting, Precision, help_on_format, path_text};
+use super::arguments::{Input, Output, Precision, help_on_format, path_text};
+use super::destinations::{ANY, Destinations, Overwriting};
 use super::failure::{Failure, Status};
 use super::interrupt::Interrupt;
+use super::numbers::finite;
 use super::report::{Report, Table};
 use lattice_cl::gauge::{GenerateParams, Plaquette, Start, generate_watched, plaquette};
 use lattice_cl::geometry::Dims;
@@ -22,7 +24,7 @@ pub struct Arguments {
     #[arg(long, value_name = "EXTENTS", required_unless_present = "start")]
     dims: Option<Dims>,
     /// The inverse coupling 6/g² of the Wilson gauge action
-    #[arg(long, allow_negative_numbers = true)]
+    #[arg(long)]
     beta: f64,
     /// Sweeps: in each a heat-bath update of every link, then the over-relaxation
     #[arg(long, value_name = "N")]
@@ -74,12 +76,21 @@ impl FromStr for StartChoice {
         match (text, text.strip_prefix("weak:")) {
             ("cold", _) => Ok(Self::Cold),
             ("hot", _) => Ok(Self::Hot),
-            (_, Some(epsilon)) => match epsilon.parse() {
-                Ok(epsilon) => Ok(Self::Weak(epsilon)),
-                Err(_) => Err(format!("`{epsilon}` is not a number; write for example weak:0.1")),
+            (_, Some(epsilon)) => match finite(epsilon) {
+                Some(epsilon) => Ok(Self::Weak(epsilon)),
+                None => Err(format!("`{epsilon}` is not a number; write for example weak:0.1")),
             },
             ("weak", _) => Err("a weak start needs its strength; write for example weak:0.1".to_owned()),
             (file, _) => Ok(Self::File(file.into())),
+        }
+    }
+}
+
+impl StartChoice {
+    fn file(&self) -> Option<&Path> {
+        match self {
+            Self::File(path) => Some(path),
+            _ => None,
         }
     }
 }
@@ -133,12 +144,14 @@ fn path_texts<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, 
 pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
     let began = Instant::now();
     let prepare = |path: &Path, lfn: Option<String>| {
-        Output::prepare(path, arguments.format, arguments.precision, arguments.overwriting)?.with_lfn(lfn)
+        let Arguments { format, precision, overwriting, .. } = arguments;
+        Output::prepare(arguments.start.file(), path, *format, *precision, *overwriting)?.with_lfn(lfn)
     };
     let output = prepare(&arguments.output, arguments.lfn.clone())?;
-    for sweep in arguments.kept_sweeps() {
-        arguments.overwriting.check(&numbered(&arguments.output, sweep))?;
-    }
+    let on_the_way = arguments.kept_sweeps().map(|sweep| numbered(&arguments.output, sweep));
+    Destinations::reading(arguments.start.file())
+        .writing("--every", ANY, on_the_way)
+        .check(arguments.overwriting)?;
     let (dims, start) = starting_point(arguments, report)?;
     let params = GenerateParams {
         beta: arguments.beta,

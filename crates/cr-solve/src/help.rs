@@ -252,7 +252,8 @@ fn environment() -> String {
   {NO_CACHE_VARIABLE}    not empty: as --no-cache
   {TUNING_FILE_VARIABLE}  the file of tuned kernel variants
   {PEER_VARIABLE}         how devices reach each other's memory: off, or a list of cuda,
-                          cuda-host, amd, host (default: the first but cuda-host that works)
+                          cuda-host, amd, host, host-flags (default: the first but
+                          cuda-host that works)
   {PATIENCE_VARIABLE}
                           seconds that ranks of MPI wait for one without a sign of life
   XDG_CACHE_HOME          where compiled kernels are kept, in lattice-cl/ there (default ~/.cache)
@@ -356,8 +357,8 @@ fn version_text() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Program;
-    use clap::{CommandFactory, Parser};
+    use crate::{Program, parse, prepared};
+    use clap::CommandFactory;
 
     fn all(command: &Command, above: &str, found: &mut Vec<String>) {
         let path = format!("{above} {}", command.get_name()).trim().to_owned();
@@ -375,7 +376,7 @@ mod tests {
             for line in *lines {
                 assert!(line.starts_with(command.as_str()), "{line}");
                 let words = line.split_whitespace().take_while(|word| *word != ">");
-                if let Err(error) = Program::try_parse_from(words) {
+                if let Err(error) = parse(&prepared(words.map(OsString::from))) {
                     panic!("{line}: {error}");
                 }
             }

@@ -227,7 +227,7 @@ impl Show for Invert {
         // If a solve was resumed, the time in the methods includes that of earlier runs.
         let seconds = Seconds {
             setup: performed.setup_seconds,
-            compile: performed.problem.lattice().team().compile_time().as_secs_f64(),
+            compile: report.compile_seconds(),
             prepare: (taken + performed.earlier).saturating_sub(outcome.time).as_secs_f64(),
             solve: outcome.time.as_secs_f64(),
         };

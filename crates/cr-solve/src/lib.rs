@@ -12,6 +12,7 @@ pub mod checkpoint;
 pub mod comparison;
 mod convert;
 pub mod dense;
+mod destinations;
 mod devices;
 pub mod equation;
 pub mod extents;
@@ -36,6 +37,7 @@ pub mod measure;
 pub mod memory;
 mod method;
 mod modes;
+mod numbers;
 mod outputs;
 mod perform;
 mod plan;
@@ -343,15 +345,22 @@ pub fn main() -> ExitCode {
     run(std::env::args_os()).into()
 }
 
-/// The command line, with all that help says.
-fn command_line(arguments: &[OsString]) -> clap::Command {
+/// Returns the command line, with all that help says.
+pub fn command_line(arguments: &[OsString]) -> clap::Command {
     help::complete(Program::command(), arguments)
+}
+
+/// Returns arguments as the parser understands them.
+fn prepared(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let arguments = arguments::tell_colours_apart(arguments::join_extents(arguments));
+    numbers::join_negative(arguments, &Program::command())
 }
 
 /// Returns the program that the arguments ask for, with the facts that all ranks compare.
 fn parse(arguments: &[OsString]) -> Result<(Program, Facts), clap::Error> {
     let mut command = command_line(arguments);
     let matches = command.try_get_matches_from_mut(arguments)?;
+    numbers::expect_finite(&matches, &mut command)?;
     let program = Program::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
     let Common { no_cache, no_tune, .. } = program.common;
     let meaning = format!("{:?} {no_cache} {no_tune}", program.command);
@@ -431,7 +440,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Status {
     if launcher.is_some() {
         process::have_mpi_return_errors();
     }
-    let arguments = arguments::tell_colours_apart(arguments::join_extents(arguments));
+    let arguments = prepared(arguments);
     let (mut program, facts) = match parse(&arguments) {
         Ok(parsed) => parsed,
         Err(message) if message.use_stderr() && launcher.is_some() => {

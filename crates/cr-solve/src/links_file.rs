@@ -1,15 +1,16 @@
 //! A file of links that a command makes of another.
 
-use super::arguments::{DESCRIPTION, Output, Overwriting, Precision, help_on_format, path_text};
+use super::arguments::{DESCRIPTION, Output, Precision, help_on_format, path_text};
+use super::destinations::Overwriting;
 use super::failure::Failure;
 use super::provenance::{Configuration, Provenance};
 use super::report::{Report, Table};
-use lattice_cl::device::Team;
+use lattice_cl::device::{Stopwatch, Team};
 use lattice_cl::host::GaugeConfiguration;
 use lattice_cl::io::{Format, GaugeFile};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
-use std::time::{Instant, SystemTime};
+use std::time::SystemTime;
 
 /// Options of writing the file.
 #[derive(Debug, clap::Args)]
@@ -39,10 +40,10 @@ impl Destination {
     /// Decides how `output` is written, before the work.
     ///
     /// # Errors
-    /// When it is the input, and as [`Output::prepare`].
+    /// The errors of [`Output::prepare`].
     pub fn prepare(&self, input: &Path, output: &Path) -> Result<Output, Failure> {
-        expect_two_files(input, output)?;
-        Output::prepare(output, self.format, self.precision, self.overwriting)?.with_lfn(self.lfn.clone())
+        Output::prepare(Some(input), output, self.format, self.precision, self.overwriting)?
+            .with_lfn(self.lfn.clone())
     }
 }
 
@@ -75,15 +76,17 @@ pub struct Rewritten {
     input: FileSummary,
     output: FileSummary,
     seconds: f64,
+    /// Compiling kernels, or loading them; `seconds` does not include it.
+    compile_seconds: f64,
 }
 
 /// The moment at which a command began.
-pub struct Beginning(Instant, SystemTime);
+pub struct Beginning(Stopwatch, SystemTime);
 
 impl Beginning {
     /// Takes the time.
-    pub fn now() -> Self {
-        Self(Instant::now(), SystemTime::now())
+    pub fn now(report: &Report) -> Self {
+        Self(report.stopwatch(), SystemTime::now())
     }
 }
 
@@ -103,7 +106,8 @@ impl Rewritten {
             dims: file.configuration.dims().extents(),
             input: FileSummary::of_input(path, file),
             output: FileSummary::of_output(output),
-            seconds: clock.elapsed().as_secs_f64(),
+            seconds: clock.seconds(),
+            compile_seconds: team.compile_time().as_secs_f64(),
         }
     }
 
@@ -114,7 +118,8 @@ impl Rewritten {
         table.line("configuration", self.configuration.fingerprint());
         add(&mut table);
         table.line("output", &self.output);
-        table.line("seconds", format_args!("{:.2}", self.seconds));
+        let (seconds, compile) = (self.seconds, self.compile_seconds);
+        table.line("seconds", format_args!("all {seconds:.2}, compile {compile:.2}"));
         table
     }
 }
@@ -147,18 +152,4 @@ pub fn write(
         description.push_str(&format!(": {before}"));
     }
     output.write(links, None, Some(description), report)
-}
-
-/// Refuses an output that is the input.
-///
-/// # Errors
-/// When both are the same file. If one does not exist, there is nothing to overwrite.
-pub fn expect_two_files(input: &Path, output: &Path) -> Result<(), Failure> {
-    match (input.canonicalize(), output.canonicalize()) {
-        (Ok(a), Ok(b)) if a == b => {
-            let message = format!("{} is the input and the output", input.display());
-            Err(Failure::usage(message).hint("give the output another name"))
-        }
-        _ => Ok(()),
-    }
 }

@@ -26,10 +26,10 @@ pub struct MethodOptions {
     #[arg(long, default_value_t = Preconditioning::EvenOdd, hide_short_help = true)]
     preconditioning: Preconditioning,
     /// Wanted ‖b − M x‖ / ‖b‖, in double [default: 1e-10, with --precision single 1e-5]
-    #[arg(long, allow_negative_numbers = true)]
+    #[arg(long)]
     tol: Option<f64>,
     /// Most iterations
-    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = CrParams::default().max_iterations)]
+    #[arg(long, value_name = "N", default_value_t = CrParams::default().max_iterations)]
     #[arg(hide_short_help = true)]
     max_iterations: usize,
     /// Precision of the iteration: double, single, mixed-single, mixed-half or mixed

@@ -1,12 +1,13 @@
 //! `cr-solve modes`: the lowest modes of a Dirac operator.
 
 use super::Common;
-use super::arguments::{Input, Overwriting};
+use super::arguments::Input;
 use super::checkpoint::{Checkpointing, Identity};
+use super::destinations::{Destinations, MODES, Overwriting, SVG};
 use super::equation::OperatorOptions;
 use super::failure::{Failure, Status};
 use super::interrupt::Interrupt;
-use super::outputs::{check_files, check_plot, drawn};
+use super::outputs::drawn;
 use super::perform::warn_of_idle_devices;
 use super::provenance::{Configuration, Provenance};
 use super::report::{Report, Table, align_right, plain_table, scientific};
@@ -92,18 +93,12 @@ struct ModesResult {
     applications: usize,
     restarts: usize,
     seconds: f64,
+    /// Compiling kernels, or loading them; `seconds` does not include it.
+    compile_seconds: f64,
     output: Option<String>,
 }
 
 impl Arguments {
-    /// Returns the files that the command writes, with the options that name them.
-    fn named_outputs(&self) -> Vec<(&'static str, PathBuf)> {
-        let (option, checkpoint) = self.checkpointing.file();
-        let files =
-            [("--output", self.output.as_deref()), ("--plot", self.plot.as_deref()), (option, checkpoint)];
-        files.into_iter().filter_map(|(option, path)| Some((option, path?.to_owned()))).collect()
-    }
-
     fn params(&self) -> ModesParams {
         let Self { system, preconditioning, tol, degree, subspace, block, max_applications, .. } = self;
         ModesParams {
@@ -151,11 +146,12 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
             .hint("take --flavour up, then --flavour down"));
     };
     let file = job.configuration.file.as_deref().ok_or(Invalid::NoConfiguration)?;
-    check_plot(arguments.plot.as_deref())?;
-    check_files(file, &arguments.named_outputs())?;
-    if let Some(output) = &arguments.output {
-        arguments.overwriting.check(output)?;
-    }
+    let (option, checkpoint) = arguments.checkpointing.file();
+    Destinations::reading([file])
+        .writing("--output", MODES, &arguments.output)
+        .writing("--plot", SVG, &arguments.plot)
+        .keeping(option, checkpoint)
+        .check(arguments.overwriting)?;
     let ranks = &common.ranks;
     let taken = arguments.checkpointing.take(&[], ranks)?;
     let team = select_team(common, Recorder::default(), report)?;
@@ -217,6 +213,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         applications: info.applications,
         restarts: info.restarts,
         seconds,
+        compile_seconds: report.compile_seconds(),
         output: arguments.output.as_ref().map(|path| path.display().to_string()),
     };
     let plotted = match &arguments.plot {
@@ -249,7 +246,8 @@ fn text(outcome: &ModesResult) -> String {
     table.line("kappa", coupling_text(outcome.kappa, outcome.mass));
     table.line("applications", outcome.applications);
     table.line("restarts", outcome.restarts);
-    table.line("seconds", format_args!("{:.3}", outcome.seconds));
+    let (seconds, compile) = (outcome.seconds, outcome.compile_seconds);
+    table.line("seconds", format_args!("search {seconds:.3}, compile {compile:.3}"));
     if let Some(output) = &outcome.output {
         table.line("output", output);
     }

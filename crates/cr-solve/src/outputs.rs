@@ -1,25 +1,15 @@
 //! The files that a job writes, checked before the work.
 
 use super::checkpoint::Checkpointing;
+use super::destinations::{Destinations, PROPAGATOR, RESULT, SVG, TRACE};
 use super::failure::{Failure, Status};
+use super::ranks::Ranks;
 use super::report::Report;
 use crate::plot::PlotError;
-use lattice_cl::io::{self, PropagatorFormat};
-use lattice_cl::job::{Flavour, Invalid, Job, Label, OneOrMore, Task};
+use lattice_cl::hadron::Source;
+use lattice_cl::io::PropagatorFormat;
+use lattice_cl::job::{Deflation, Flavour, Invalid, Job, Label, OneOrMore, Task};
 use std::path::{Path, PathBuf};
-
-/// Checks the file of `--plot`.
-///
-/// # Errors
-/// When the file's name does not end in `.svg`.
-pub fn check_plot(plot: Option<&Path>) -> Result<(), Failure> {
-    let Some(path) = plot else { return Ok(()) };
-    if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg")) {
-        return Ok(());
-    }
-    let message = format!("--plot {}: plots are SVG, and the name does not end in .svg", path.display());
-    Err(Failure::usage(message).hint(format!("write --plot {}", path.with_extension("svg").display())))
-}
 
 /// Checks that the format of `--output` can hold the solutions of the job.
 ///
@@ -45,23 +35,48 @@ pub fn solution_format(path: &Path) -> PropagatorFormat {
     PropagatorFormat::of_file_name(path).unwrap_or_default()
 }
 
-/// Returns the files that a job writes, with the options that name them.
+/// Returns the files that a job reads and writes, with the options that name them.
 ///
-/// The files beside a checkpoint are among them.
+/// The files beside a checkpoint are among them. Each of several ranks has a trace.
 ///
 /// # Errors
 /// When the job makes no sense.
-pub fn named_outputs(job: &Job) -> Result<Vec<(&'static str, PathBuf)>, Invalid> {
+pub fn destinations(job: &Job, ranks: &Ranks) -> Result<Destinations, Invalid> {
     let checkpointing = Checkpointing::of(&job.outputs);
-    let mut named = Vec::new();
-    named.extend(solution_files(job)?.into_iter().map(|path| ("--output", path)));
-    named.extend(plot_files(job)?.into_iter().map(|path| ("--plot", path)));
-    named.extend(job.outputs.trace.clone().map(|path| ("--trace", path)));
-    named.extend(result_files(job).map(|path| ("--results", path.clone())));
     let (option, file) = checkpointing.file();
-    named.extend(file.map(|path| (option, path.to_owned())));
-    named.extend(kept_solutions(job, &checkpointing)?.into_iter().map(|path| (option, path)));
-    Ok(named)
+    let count = ranks.world().map_or(1, |world| world.size());
+    let traces = (0..count).filter_map(|rank| trace_file(job, ranks, rank));
+    Ok(Destinations::reading(inputs(job))
+        .writing("--output", PROPAGATOR, solution_files(job)?)
+        .writing("--plot", SVG, plot_files(job)?)
+        .writing("--trace", TRACE, traces)
+        .writing("--results", RESULT, result_files(job))
+        .keeping(option, file)
+        .keeping(option, kept_solutions(job, &checkpointing)?)
+        .keeping("--multigrid-setup", &job.solver.multigrid_setup))
+}
+
+/// Returns the files that a job reads.
+fn inputs(job: &Job) -> Vec<PathBuf> {
+    let mut inputs: Vec<PathBuf> = job.configuration.file.iter().cloned().collect();
+    if let Some(Deflation::File(modes)) = &job.solver.deflate {
+        inputs.push(modes.clone());
+    }
+    for entry in job.sources.iter().chain(&job.source) {
+        if let Source::File(columns) = &entry.source {
+            inputs.push(columns.clone());
+        }
+    }
+    inputs
+}
+
+/// Returns the file of a rank's trace, if there is one.
+///
+/// With several ranks the names have the number of the rank: `trace.0.json`.
+pub fn trace_file(job: &Job, ranks: &Ranks, rank: usize) -> Option<PathBuf> {
+    let path = job.outputs.trace.as_deref()?;
+    let several = ranks.world().is_some_and(|world| world.size() > 1);
+    Some(with_part(path, &if several { rank.to_string() } else { String::new() }))
 }
 
 /// Returns the files beside the checkpoint of a job.
@@ -124,7 +139,12 @@ fn named(path: &Path, job: &Job, of_each: usize) -> Result<Vec<PathBuf>, Invalid
         let flavour = quarks[quark].flavour.map(|flavour| flavour.to_string());
         number.into_iter().chain(flavour).collect::<Vec<_>>().join(".")
     });
-    let with_part = |part: String| match path.extension() {
+    Ok(parts.map(|part| with_part(path, &part)).collect())
+}
+
+/// Returns a name with a part before its ending; the name itself if the part is empty.
+fn with_part(path: &Path, part: &str) -> PathBuf {
+    match path.extension() {
         _ if part.is_empty() => path.to_owned(),
         Some(ending) => {
             let mut ending_with_part = std::ffi::OsString::from(format!("{part}."));
@@ -132,33 +152,7 @@ fn named(path: &Path, job: &Job, of_each: usize) -> Result<Vec<PathBuf>, Invalid
             path.with_extension(ending_with_part)
         }
         None => path.with_extension(part),
-    };
-    Ok(parts.map(with_part).collect())
-}
-
-/// Checks the files of these options before any work.
-///
-/// All files must be writable. No file may overwrite the input or another file.
-///
-/// # Errors
-/// When a file fails a check.
-pub fn check_files(input: &Path, outputs: &[(&str, PathBuf)]) -> Result<(), Failure> {
-    let given = || outputs.iter().map(|(option, path)| (*option, path.as_path()));
-    for (option, path) in given() {
-        if io::is_same_file(path, input) {
-            let message =
-                format!("{option} {} would overwrite the input {}", path.display(), input.display());
-            return Err(Failure::usage(message).hint("give it another name"));
-        }
-        io::check_writable(path)?;
     }
-    for (k, (option, path)) in given().enumerate() {
-        if let Some((other, _)) = given().take(k).find(|(_, other)| io::is_same_file(other, path)) {
-            let message = format!("{other} and {option} are both the file {}", path.display());
-            return Err(Failure::usage(message).hint("give one of them another name"));
-        }
-    }
-    Ok(())
 }
 
 /// Turns the outcome of drawing a plot into a failure or a warning.

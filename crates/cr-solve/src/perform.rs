@@ -2,14 +2,14 @@
 
 use super::Common;
 use super::agreement::{About, Facts};
-use super::arguments::{Input, Overwriting};
+use super::arguments::Input;
 use super::checkpoint::{Checkpointing, Session};
+use super::destinations::Overwriting;
 use super::failure::{Failure, Status};
 use super::gave_up::gave_up;
 use super::interrupt::Interrupt;
 use super::outputs::{
-    check_files, check_plot, check_solutions, kept_solutions, named_outputs, plot_files, result_files,
-    solution_files,
+    check_solutions, destinations, kept_solutions, plot_files, result_files, solution_files, trace_file,
 };
 use super::provenance::{Configuration, Provenance};
 use super::ranks::Ranks;
@@ -91,9 +91,9 @@ pub trait Show {
 /// results are written all the same.
 pub fn perform(job: &Job, show: &dyn Show, common: &Common, report: &Report) -> Result<Status, Failure> {
     job.check()?;
-    let file = job.configuration.file.as_deref().ok_or(Invalid::NoConfiguration)?;
-    check_files(file, &named_outputs(job)?)?;
-    check_plot(job.outputs.plot.as_deref())?;
+    job.configuration.file.as_ref().ok_or(Invalid::NoConfiguration)?;
+    let ranks = &common.ranks;
+    destinations(job, ranks)?.check(Overwriting { force: job.outputs.force })?;
     check_solutions(job)?;
     expect_one_job(job, &common.ranks)?;
     let files = solution_files(job)?;
@@ -101,13 +101,10 @@ pub fn perform(job: &Job, show: &dyn Show, common: &Common, report: &Report) -> 
         report.add_if_missing("job", || json!({ "resolved": with_devices(job.resolved(), &common.device) }));
         report.write_results_to(result_files(job).cloned().collect());
     }
-    for output in files.iter().chain(result_files(job)) {
-        Overwriting { force: job.outputs.force }.check(output)?;
-    }
     let checkpointing = Checkpointing::of(&job.outputs);
-    let ranks = &common.ranks;
     let taken = checkpointing.take(&kept_solutions(job, &checkpointing)?, ranks)?;
-    let trace = Trace::to(job.outputs.trace.clone().filter(|_| ranks.is_first()));
+    let rank = ranks.world().map_or(0, |world| world.rank());
+    let trace = Trace::to(trace_file(job, ranks, rank));
     let recorder = trace.recorder();
     let SetUp { problem, configuration, provenance, seconds: setup_seconds } =
         set_up(job, common, &recorder, report)?;

@@ -1,11 +1,13 @@
 //! `cr-solve poisson`: the potential of a charge density.
 
 use super::Common;
+use super::destinations::{Destinations, MESH, Overwriting, SVG};
 use super::failure::{Failure, Status};
 use super::finite::expect_finite;
-use super::outputs::{check_plot, drawn};
+use super::numbers::finite;
+use super::outputs::drawn;
 use super::plot::{self, Slice};
-use super::report::{Report, Table, scientific};
+use super::report::{Report, Table, fixed, rounded, scientific};
 use super::team::{device_names, first_of};
 use lattice_cl::device::{Profiling, Team};
 use lattice_cl::io::{self, CubeHeader, MeshError, MeshFile};
@@ -17,7 +19,6 @@ use lattice_solvers::range::{exponent, larger, times_power};
 use num_complex::Complex64;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 /// Charge above which a periodic cell gets a warning, in e.
 const NEUTRAL: f64 = 1e-6;
@@ -107,6 +108,8 @@ pub struct Arguments {
     /// Plot the potential on the middle plane of the third axis, as SVG
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
+    #[command(flatten)]
+    overwriting: Overwriting,
 }
 
 #[derive(Serialize)]
@@ -141,6 +144,8 @@ struct PotentialSummary {
 #[derive(Serialize)]
 struct Seconds {
     read: f64,
+    /// Compiling kernels, or loading them; the other times do not include it.
+    compile: f64,
     setup: f64,
     transfer: f64,
     compute: f64,
@@ -212,10 +217,13 @@ impl From<PoissonError> for Failure {
 /// * If the options do not fit each other or the density.
 /// * If the output cannot be written, or a device fails.
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
-    check_plot(arguments.plot.as_deref())?;
-    let format = arguments.output.as_deref().map(Format::of).transpose()?;
-    check_outputs(arguments)?;
-    let began = Instant::now();
+    // An array of numbers may be in a file of its own.
+    let cell = arguments.cell.as_ref().map(Path::new);
+    Destinations::reading([arguments.input.as_path()].into_iter().chain(cell))
+        .writing("--output", MESH, &arguments.output)
+        .writing("--plot", SVG, &arguments.plot)
+        .check(arguments.overwriting)?;
+    let began = report.stopwatch();
     let file = MeshFile::read(&arguments.input)?;
     let rows = cell_of(arguments, &file)?;
     let cell = Cell::new(rows).map_err(PoissonError::from)?;
@@ -223,7 +231,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         Some(name) => Some((name, MeshFile::read_beside(&arguments.input, name, file.shape)?)),
         None => None,
     };
-    let read = began.elapsed().as_secs_f64();
+    let read = began.seconds();
     if file.cube.is_some() && arguments.layout != MeshOrder::Sequential {
         return Err(Failure::usage("--layout is for arrays: cube files have one order".to_owned()));
     }
@@ -243,33 +251,33 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     if team.is_host() && arguments.precision == PrecisionName::Single {
         warnings.push("the host computes in double, whatever --precision says".to_owned());
     }
-    let began = Instant::now();
+    let began = report.stopwatch();
     let mut plan = Plan::new(
         &team,
         cell,
         file.shape,
         Options { out_of_core: arguments.slab_bytes(&team), ..arguments.options() },
     )?;
-    let setup = began.elapsed().as_secs_f64();
+    let setup = began.seconds();
     let solution = plan.solve(&file.values)?;
     let numbers = solution.potential.iter().copied().chain([solution.energy, solution.charge]);
     expect_finite("the potential with its energy and charge", numbers.map(Complex64::from))?;
     if arguments.boundary == BoundaryName::Periodic && solution.charge.abs() > NEUTRAL {
         warnings.push(format!(
-            "the net charge {} e is neutralised by a uniform background; the dipole depends on where the cell begins",
-            scientific(solution.charge, 6)
+            "the net charge of {} e is neutralised by a uniform background; the dipole depends on where the cell begins",
+            rounded(solution.charge, 7)
         ));
     }
     warnings.iter().for_each(|warning| report.warning(warning));
-    let began = Instant::now();
-    if let (Some(path), Some(format)) = (&arguments.output, format) {
-        format.write(path, arguments, &file, rows, &solution.potential)?;
+    let began = report.stopwatch();
+    if let Some(path) = &arguments.output {
+        Format::of(path).write(path, arguments, &file, rows, &solution.potential)?;
     }
     if let Some(path) = &arguments.plot {
         let slice = middle_slice(arguments, &file, rows, &solution.potential);
         drawn(plot::slice(path, &slice), report)?;
     }
-    let write = began.elapsed().as_secs_f64();
+    let write = began.seconds();
     let verification =
         expected.map(|(name, expected)| arguments.verified(name, &expected, &solution.potential));
     let passed = verification.as_ref().is_none_or(|verification| verification.passed);
@@ -302,7 +310,14 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         verification,
         output: arguments.output.clone(),
         plot: arguments.plot.clone(),
-        seconds: Seconds { read, setup, transfer: solution.times.transfer.as_secs_f64(), compute, write },
+        seconds: Seconds {
+            read,
+            compile: report.compile_seconds(),
+            setup,
+            transfer: solution.times.transfer.as_secs_f64(),
+            compute,
+            write,
+        },
         bytes_moved,
         gb_s: bytes_moved.map(|bytes| bytes as f64 / compute / 1e9),
         warnings,
@@ -313,22 +328,6 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
 
 fn name_of<V: PartialEq>(value: V, names: &[(V, &'static str)], other: &'static str) -> &'static str {
     names.iter().find(|(known, _)| *known == value).map_or(other, |(_, name)| name)
-}
-
-/// Checks that outputs can be written, and overwrite neither the input nor each other.
-fn check_outputs(arguments: &Arguments) -> Result<(), Failure> {
-    let outputs: Vec<_> = [("--output", &arguments.output), ("--plot", &arguments.plot)]
-        .into_iter()
-        .filter_map(|(option, path)| path.clone().map(|path| (option, path)))
-        .collect();
-    for (option, path) in &outputs {
-        if io::is_same_file(path, &arguments.input) {
-            let message = format!("{option} {} would overwrite the density", path.display());
-            return Err(Failure::usage(message).hint("give it another name"));
-        }
-        io::check_writable(path)?;
-    }
-    Ok(())
 }
 
 /// Returns the cell of `--cell`, or else that of the file.
@@ -362,7 +361,7 @@ fn cell_of(arguments: &Arguments, file: &MeshFile) -> Result<[[f64; 3]; 3], Fail
 
 fn nine_numbers(text: &str) -> Option<[[f64; 3]; 3]> {
     let words = text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty());
-    let numbers: Vec<f64> = words.map(|word| word.parse().ok()).collect::<Option<_>>()?;
+    let numbers: Vec<f64> = words.map(finite).collect::<Option<_>>()?;
     match numbers[..] {
         [a, b, c, d, e, f, g, h, i] => Some([[a, b, c], [d, e, f], [g, h, i]]),
         _ => None,
@@ -377,15 +376,10 @@ enum Format {
 }
 
 impl Format {
-    fn of(path: &Path) -> Result<Self, Failure> {
-        match path.extension().and_then(|ending| ending.to_str()) {
-            Some("cube") => Ok(Self::Cube),
-            Some("npy") => Ok(Self::Npy),
-            _ => {
-                let message = format!("--output {}: the name ends in neither .cube nor .npy", path.display());
-                Err(Failure::usage(message).hint("the ending chooses the format"))
-            }
-        }
+    /// Returns the format of a file name, which ends in .cube or .npy.
+    fn of(path: &Path) -> Self {
+        let is_array = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy"));
+        if is_array { Self::Npy } else { Self::Cube }
     }
 
     fn write(
@@ -520,8 +514,8 @@ fn table(outcome: &PoissonResult, stress: StressName) -> Table {
     table.line("mesh", outcome.input.shape.map(|n| n.to_string()).join("x"));
     table.line("device", outcome.device.join(", "));
     table.line("boundary", outcome.boundary);
-    table.line("charge", format_args!("{:.12} e", outcome.charge));
-    table.line("energy", format_args!("{:.15} {energy}", outcome.energy));
+    table.line("charge", format_args!("{} e", fixed(outcome.charge, 12)));
+    table.line("energy", format_args!("{} {energy}", fixed(outcome.energy, 15)));
     if let Some(found) = &outcome.stress {
         if stress != StressName::Density {
             let text = format!("{} {energy}/bohr³ (xx yy zz yz xz xy)", tensor(&found.fixed_charge));
@@ -532,10 +526,11 @@ fn table(outcome: &PoissonResult, stress: StressName) -> Table {
             table.line("stress, fixed density", text);
         }
     }
-    let dipole = outcome.dipole.map(|x| format!("{x:.12}")).join(" ");
+    let dipole = outcome.dipole.map(|x| fixed(x, 12)).join(" ");
     table.line("dipole", format_args!("{dipole} e bohr, from the middle of the cell"));
     let PotentialSummary { minimum, maximum, rms } = outcome.potential;
-    table.line("potential", format_args!("{minimum:.9} to {maximum:.9} {energy}/e, rms {rms:.9}"));
+    let [minimum, maximum, rms] = [minimum, maximum, rms].map(|x| fixed(x, 9));
+    table.line("potential", format_args!("{minimum} to {maximum} {energy}/e, rms {rms}"));
     if let Some(verification) = &outcome.verification {
         let verdict = if verification.passed { "passed" } else { "failed" };
         table.line(
@@ -554,11 +549,11 @@ fn table(outcome: &PoissonResult, stress: StressName) -> Table {
     if let Some(path) = &outcome.plot {
         table.line("plot", path.display());
     }
-    let Seconds { read, setup, transfer, compute, write } = outcome.seconds;
+    let Seconds { read, compile, setup, transfer, compute, write } = outcome.seconds;
     table.line(
         "seconds",
         format_args!(
-            "read {read:.3}, set-up {setup:.3}, transfer {transfer:.3}, compute {compute:.3}, write {write:.3}"
+            "read {read:.3}, compile {compile:.3}, set-up {setup:.3}, transfer {transfer:.3}, compute {compute:.3}, write {write:.3}"
         ),
     );
     table

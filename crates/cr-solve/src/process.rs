@@ -93,7 +93,8 @@ fn threads() -> Result<usize, Failure> {
         Ok(number) if number <= MOST_THREADS => Ok(number),
         Err(_) if text.trim().is_empty() => Ok(0),
         _ => Err(Failure::usage(format!(
-            "RAYON_NUM_THREADS is {text:?}; it is a number of threads from 0 (one for each core) to {MOST_THREADS}"
+            "RAYON_NUM_THREADS is `{}`; it is a number of threads from 0 (one for each core) to {MOST_THREADS}",
+            text.escape_debug()
         ))),
     }
 }

@@ -20,7 +20,10 @@ const TICK: Duration = Duration::from_millis(100);
 ///
 /// Its text is, for example, `compiling kernels for 6x6x6x6, once (7 of 12)`.
 #[derive(Debug)]
-pub struct Compiling(Arc<Shared>);
+pub struct Compiling {
+    shared: Arc<Shared>,
+    clock: CompileClock,
+}
 
 #[derive(Debug)]
 struct Shared {
@@ -44,22 +47,24 @@ struct State {
 impl Compiling {
     /// Creates a bar among `bars`, if these are visible.
     pub fn new(bars: MultiProgress, visible: bool) -> Self {
-        Self(Arc::new(Shared { bars, visible, state: Mutex::default() }))
+        let shared = Arc::new(Shared { bars, visible, state: Mutex::default() });
+        let watched = Arc::downgrade(&shared);
+        let clock = CompileClock::new(move |progress| {
+            if let Some(shared) = watched.upgrade() {
+                shared.told(progress);
+            }
+        });
+        Self { shared, clock }
     }
 
     /// Sets the lattice that kernels are compiled for.
     pub fn on_lattice(&self, dims: Dims) {
-        lock(&self.0.state).lattice = Some(dims);
+        lock(&self.shared.state).lattice = Some(dims);
     }
 
-    /// Returns a clock for devices, which informs the bar.
-    pub fn clock(&self) -> CompileClock {
-        let shared = Arc::downgrade(&self.0);
-        CompileClock::new(move |progress| {
-            if let Some(shared) = shared.upgrade() {
-                shared.told(progress);
-            }
-        })
+    /// Returns the clock of all devices, which informs the bar.
+    pub fn clock(&self) -> &CompileClock {
+        &self.clock
     }
 }
 
@@ -137,7 +142,7 @@ mod tests {
     #[test]
     fn short_work_is_not_shown_and_long_work_is_until_it_ends() {
         let compiling = Compiling::new(MultiProgress::with_draw_target(ProgressDrawTarget::hidden()), false);
-        let shared = &compiling.0;
+        let shared = &compiling.shared;
         let told = |finished| {
             shared.told(CompileProgress { what: "wilson", number: 1, planned: Some(2), finished });
         };

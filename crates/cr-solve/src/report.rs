@@ -7,7 +7,7 @@ use super::failure::{Failure, Status};
 use super::progress::Compiling;
 use comfy_table::{CellAlignment, presets};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lattice_cl::device::{CompileClock, SearchObserver};
+use lattice_cl::device::{CompileClock, SearchObserver, Stopwatch};
 use lattice_cl::geometry::Dims;
 use lattice_cl::sync::lock;
 use lattice_files::text::printable_lines;
@@ -272,7 +272,17 @@ impl Report {
 
     /// Returns a clock for devices, which shows a bar while their compilers work.
     pub fn compile_clock(&self) -> CompileClock {
-        self.compiling.clock()
+        self.compiling.clock().clone()
+    }
+
+    /// Starts a stopwatch that stands still while the compilers of devices work.
+    pub fn stopwatch(&self) -> Stopwatch {
+        self.compiling.clock().stopwatch()
+    }
+
+    /// Returns the seconds that the compilers of devices have taken so far.
+    pub fn compile_seconds(&self) -> f64 {
+        self.compiling.clock().time().as_secs_f64()
     }
 
     /// Sets the lattice that kernels are compiled for.
@@ -390,9 +400,9 @@ impl Display for Table {
     }
 }
 
-/// Formats a number like C and Fortran: `1.58e+01`.
+/// Formats a number like C and Fortran: `1.58e+01`. Zero has no sign.
 pub fn scientific(number: f64, digits: usize) -> String {
-    let text = format!("{number:.digits$e}");
+    let text = format!("{:.digits$e}", number + 0.0);
     match text.split_once('e') {
         Some((mantissa, exponent)) => {
             let (sign, exponent) = match exponent.strip_prefix('-') {
@@ -402,6 +412,32 @@ pub fn scientific(number: f64, digits: usize) -> String {
             format!("{mantissa}e{sign}{exponent:0>2}")
         }
         None => text,
+    }
+}
+
+/// Formats a number with so many decimals: `-0.250`. What rounds to zero has no sign.
+pub fn fixed(number: f64, decimals: usize) -> String {
+    let text = format!("{number:.decimals$}");
+    match text.strip_prefix('-') {
+        Some(size) if size.bytes().all(|byte| matches!(byte, b'0' | b'.')) => size.to_owned(),
+        _ => text,
+    }
+}
+
+/// Formats a number with at most so many digits that count: `16.92`, `-0.25`, `1e+300`.
+pub fn rounded(number: f64, digits: usize) -> String {
+    let places = digits.saturating_sub(1);
+    let text = scientific(number, places);
+    let Some((mantissa, exponent)) = text.split_once('e') else { return text };
+    let trimmed = |text: &str| match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text.to_owned(),
+    };
+    match exponent.parse::<i32>() {
+        Ok(exponent) if exponent >= -5 && exponent < digits as i32 => {
+            trimmed(&fixed(number, (places as i32 - exponent) as usize))
+        }
+        _ => format!("{}e{exponent}", trimmed(mantissa)),
     }
 }
 
@@ -439,5 +475,28 @@ mod tests {
         ] {
             assert_eq!(scientific(number, 3), text);
         }
+    }
+
+    #[test]
+    fn numbers_for_people_have_no_noise() {
+        for (number, text) in [
+            (16.919999999999998, "16.92"),
+            (9.18, "9.18"),
+            (-0.0, "0"),
+            (-0.25, "-0.25"),
+            (100.0, "100"),
+            (123456.0, "123456"),
+            (999_999_999_999.5, "1e+12"),
+            (1e300, "1e+300"),
+            (-2.5e-7, "-2.5e-07"),
+            (0.000123, "0.000123"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(rounded(number, 12), text);
+        }
+        for (number, text) in [(-0.0004, "0.000"), (-0.0006, "-0.001"), (-0.0, "0.000"), (2.0, "2.000")] {
+            assert_eq!(fixed(number, 3), text);
+        }
+        assert_eq!(scientific(-0.0, 2), "0.00e+00");
     }
 }

@@ -4,11 +4,11 @@ use super::Common;
 use super::failure::{Failure, Status};
 use super::invert::Invert;
 use super::job_file::{EXAMPLE, JobFile};
-use super::outputs::named_outputs;
+use super::outputs::destinations;
 use super::perform::{Show, perform, with_devices};
+use super::ranks::Ranks;
 use super::report::Report;
 use super::spectrum::Spectrum;
-use lattice_cl::io;
 use lattice_cl::job::{Job, OneOrMore, Task};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     };
     let hint = |failure| hint_of_keys(failure, file);
     let job = JobFile::read(file, &arguments.set, &common.ranks).map_err(hint)?.job;
-    expect_spared(file, &job)?;
+    expect_spared(file, &job, &common.ranks)?;
     let mut common = common.clone();
     if common.device.is_empty() {
         common.device = job.devices.device.iter().flat_map(OneOrMore::as_slice).cloned().collect();
@@ -82,9 +82,9 @@ fn schema() -> String {
 }
 
 /// Checks that no output overwrites the job file.
-fn expect_spared(file: &Path, job: &Job) -> Result<(), Failure> {
-    match named_outputs(job)?.iter().find(|(_, path)| io::is_same_file(path, file)) {
-        Some((option, _)) => {
+fn expect_spared(file: &Path, job: &Job, ranks: &Ranks) -> Result<(), Failure> {
+    match destinations(job, ranks)?.option_of(file) {
+        Some(option) => {
             let name = option.trim_start_matches('-');
             let message = format!("{name} would overwrite the job file {}", file.display());
             Err(Failure::usage(message).hint("give it another name"))

@@ -2,9 +2,9 @@
 //!
 //! They give the command line to shells and to `man`.
 
+use super::destinations::{ANY, Destinations, Overwriting};
 use super::failure::{Failure, Status};
 use super::report::Report;
-use anyhow::Context;
 use clap::Command;
 use clap_complete::Shell;
 use clap_mangen::Man as Manual;
@@ -23,6 +23,8 @@ pub struct Completions {
 pub struct Man {
     /// The folder; it is made if it is not there
     folder: PathBuf,
+    #[command(flatten)]
+    overwriting: Overwriting,
 }
 
 /// Prints the script that completes command lines.
@@ -43,19 +45,25 @@ pub fn completions(
 /// Writes a page for every command.
 ///
 /// # Errors
-/// When the folder or a page cannot be written.
+/// When the folder or a page cannot be written, or a page exists.
 pub fn man(arguments: &Man, command: Command) -> Result<Status, Failure> {
     let folder = &arguments.folder;
-    std::fs::create_dir_all(folder)
-        .with_context(|| format!("the manual cannot be written into {}", folder.display()))
-        .map_err(|error| Failure::new(Status::File, error))?;
     let mut command = command.disable_help_subcommand(true);
     command.build();
+    let failed = |error| {
+        let what = format!("the manual cannot be written into {}", folder.display());
+        Failure::new(Status::File, anyhow::Error::new(error).context(what))
+    };
     let mut pages = Vec::new();
-    add_pages(&command, &mut pages).map_err(|error| Failure::new(Status::Failed, error))?;
+    add_pages(&command, &mut pages).map_err(failed)?;
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    let path = |name: &String| folder.join(name);
+    Destinations::default()
+        .writing("the page", ANY, pages.iter().map(|(name, _)| path(name)))
+        .check(arguments.overwriting)?;
     // Pages are there as a whole or not at all.
-    for (name, page) in pages {
-        io::write_file(folder.join(name), &page)?;
+    for (name, text) in &pages {
+        io::write_file(path(name), text)?;
     }
     Ok(Status::Fine)
 }
@@ -83,7 +91,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let [own, generated] = ["own", "generated"].map(|name| folder.path().join(name));
         let command = crate::Program::command();
-        man(&Man { folder: own.clone() }, command.clone()).unwrap();
+        man(&Man { folder: own.clone(), overwriting: Overwriting { force: false } }, command.clone()).unwrap();
         std::fs::create_dir(&generated).unwrap();
         clap_mangen::generate_to(command, &generated).unwrap();
         let files = |folder: &PathBuf| {

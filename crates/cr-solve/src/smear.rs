@@ -47,14 +47,14 @@ struct SmearResult {
 /// * If the input cannot be read.
 /// * If the output cannot be written, or is the input.
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
-    let beginning = Beginning::now();
+    let beginning = Beginning::now(report);
     let Some(params) = arguments.smearing.params(report)? else {
         return Err(Failure::usage("no smearing is chosen".to_owned())
             .hint("give --ape ALPHA,N, --stout RHO,N or --hyp A1,A2,A3,N"));
     };
     let host_only = (!params.smearing.has_kernels()).then(|| format!("{} smearing", params.smearing.name()));
-    let team = select_one(common, host_only.as_deref(), report)?;
     let output = arguments.destination.prepare(&arguments.input, &arguments.output)?;
+    let team = select_one(common, host_only.as_deref(), report)?;
     let file = arguments.reading.read(&arguments.input, report)?;
     links_file::note_on_precision(&arguments.input, &file, report);
     let spinner = report.spinner("smearing");

@@ -1,6 +1,7 @@
 //! Smearing of links, as options.
 
 use super::failure::Failure;
+use super::numbers::finite;
 use super::report::Report;
 use lattice_cl::gauge::{Directions, Projection, SmearParams, Smearing};
 
@@ -10,18 +11,16 @@ use lattice_cl::gauge::{Directions, Projection, SmearParams, Smearing};
 pub struct SmearingOptions {
     /// APE smearing: (1-ALPHA) U + ALPHA/(2(d-1)) times the staples, N times
     #[arg(long, value_name = "ALPHA,N", value_parser = of_numbers::<1>, conflicts_with_all = ["stout", "hyp"])]
-    #[arg(allow_hyphen_values = true)]
     ape: Option<([f64; 1], usize)>,
     /// Stout smearing with the parameter RHO, N times: for example 0.1,3
     ///
     /// A step multiplies by exp of RHO times the traceless anti-Hermitian part of staples times U†.
     #[arg(long, value_name = "RHO,N", value_parser = of_numbers::<1>, conflicts_with = "hyp")]
-    #[arg(allow_hyphen_values = true)]
     stout: Option<([f64; 1], usize)>,
     /// HYP smearing, N times: for example 0.75,0.6,0.3,1
     ///
     /// A1, A2 and A3 are the parameters of the outer, middle and inner level.
-    #[arg(long, value_name = "A1,A2,A3,N", value_parser = of_numbers::<3>, allow_hyphen_values = true)]
+    #[arg(long, value_name = "A1,A2,A3,N", value_parser = of_numbers::<3>)]
     hyp: Option<([f64; 3], usize)>,
     /// Smear links in space with spatial staples; HYP has only the levels A2 and A3
     #[arg(long)]
@@ -42,7 +41,7 @@ fn of_numbers<const COUNT: usize>(text: &str) -> Result<([f64; COUNT], usize), S
     let wanted = || format!("{} numbers are wanted, the last one of steps: for example {example}", COUNT + 1);
     let words: Vec<&str> = text.split(',').map(str::trim).collect();
     let (steps, parameters) = words.split_last().ok_or_else(wanted)?;
-    let parameters: Vec<f64> = parameters.iter().filter_map(|word| word.parse().ok()).collect();
+    let parameters: Vec<f64> = parameters.iter().filter_map(|word| finite(word)).collect();
     let parameters = <[f64; COUNT]>::try_from(parameters).map_err(|_| wanted())?;
     match steps.parse() {
         Ok(steps) if words.len() == COUNT + 1 => Ok((parameters, steps)),

@@ -1,34 +1,39 @@
 //! `cr-solve solve`: A x = b with a matrix from a file, sparse or dense.
 
 use super::Common;
-use super::arguments::{Overwriting, Precision};
+use super::arguments::Precision;
 use super::checkpoint::Checkpointing;
 use super::dense::{self, Factors};
+use super::destinations::{Destinations, MATRIX, Overwriting, SVG};
 use super::failure::{Failure, Status};
 use super::finite::expect_finite;
 use super::interrupt::Interrupt;
 use super::matrix_source::{AnyVectors, Matrix};
 use super::memory::Need;
-use super::outputs::{check_plot, drawn};
+use super::outputs::drawn;
 use super::plot::{self, Marks, Series};
 use super::provenance::Provenance;
 use super::report::{Report, Table, scientific};
 use super::team::{device_names, select_all};
 use lattice_cl::blas::BlasError;
 use lattice_cl::blas::host::level1::Arithmetic;
-use lattice_cl::blas::sparse::market::{AnyCsr, write_vectors};
+use lattice_cl::blas::sparse::market::AnyCsr;
 use lattice_cl::blas::sparse::precondition::{AmgOptions, Cycle};
 use lattice_cl::blas::sparse::solve::{
     Attempt, Kind, Method, SolveError, SolveOptions, Solved, condition_estimate, solve_columns,
 };
 use lattice_cl::blas::sparse::{Csr, Format, Place, Problem, read_vectors};
+use lattice_cl::io::{DenseMatrix, MatrixElements};
+use lattice_cl::scalar;
+use lattice_files::number::shown;
+use lattice_files::text::tuple;
 use lattice_solvers::{Look, Stopping};
 use num_complex::Complex64;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
-use std::time::{Instant, SystemTime};
+use std::time::SystemTime;
 
 /// The command line of `solve`.
 #[derive(Debug, clap::Args)]
@@ -91,7 +96,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u16).range(1..=1000))]
     #[arg(hide_short_help = true)]
     restart: u16,
-    /// Write the solution, or the best iterate, to this Matrix Market file, also .gz
+    /// Write the solution, or the best iterate, to this file: .mtx, .mtx.gz or .npy
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Draw the residual history into this file (SVG)
@@ -221,6 +226,8 @@ struct AttemptSummary {
 #[derive(Serialize)]
 struct Seconds {
     read: f64,
+    /// Compiling kernels, or loading them; the other times do not include it.
+    compile: f64,
     transfer: f64,
     setup: f64,
     solve: f64,
@@ -238,7 +245,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     if !(arguments.tol > 0.0 && arguments.tol < 1.0) {
         return Err(Failure::usage(format!(
             "--tol {} is not allowed: it must be a positive number below 1, which is the residual of x = 0",
-            arguments.tol
+            shown(&arguments.tol)
         )));
     }
     if let (Cycle::K, Some(kind)) = (arguments.cycle, arguments.preconditioner.0)
@@ -246,17 +253,19 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     {
         return Err(Failure::usage(format!("--cycle is for --preconditioner amg, not for {kind}")));
     }
-    check_plot(arguments.plot.as_deref())?;
-    for path in arguments.output.iter().chain(&arguments.plot) {
-        arguments.overwriting.check(path)?;
-    }
+    let matrix = Path::new(&arguments.matrix);
+    let inputs = [Some(matrix), arguments.rhs.as_deref(), arguments.near_nullspace.as_deref()];
+    Destinations::reading(inputs.into_iter().flatten())
+        .writing("--output", MATRIX, &arguments.output)
+        .writing("--plot", SVG, &arguments.plot)
+        .check(arguments.overwriting)?;
     if let Some(task) = arguments.direct()? {
         return dense::solve(&task, common, report);
     }
-    let began = Instant::now();
+    let began = report.stopwatch();
     let source = Matrix::of(&arguments.matrix)?;
     let right_sides = arguments.rhs.as_deref().map(AnyVectors::read).transpose()?;
-    let read_seconds = began.elapsed().as_secs_f64();
+    let read_seconds = began.seconds();
     let team = select_all(common, report)?;
     let places = Place::all_of_team(&team);
     need(&source, right_sides.as_ref(), places.len())
@@ -315,6 +324,7 @@ impl Arguments {
             tolerance: self.tol,
             memory: self.memory,
             output: self.output.as_deref(),
+            overwriting: self.overwriting,
             checkpointing: &self.checkpointing,
         }))
     }
@@ -437,7 +447,7 @@ impl Job<'_> {
         }
         let larger = |a: &&Solved<T>, b: &&Solved<T>| a.true_residual.total_cmp(&b.true_residual);
         let worst = solved.iter().max_by(larger).expect("there is a right-hand side");
-        let began = Instant::now();
+        let began = self.report.stopwatch();
         for solved in &solved {
             expect_finite("the solution", solved.x.iter().map(|x| x.to_complex()))?;
         }
@@ -450,9 +460,9 @@ impl Job<'_> {
                 worst.true_residual
             );
             let vectors: Vec<&[T]> = solved.iter().map(|solved| solved.x.as_slice()).collect();
-            write_vectors(path, summary[0], &vectors, &comment)?;
+            columns_of(summary[1], &vectors).write(path, &comment)?;
         }
-        let write_seconds = began.elapsed().as_secs_f64();
+        let write_seconds = began.seconds();
         let plotted = self.arguments.plot.as_deref().map_or(Ok(()), |path| self.plot(path, &solved, worst));
         let outcome = self.outcome(&solved, worst, summary, condition, write_seconds, provenance);
         self.report.result(table(&outcome), &outcome)?;
@@ -549,6 +559,7 @@ impl Job<'_> {
             attempts: attempts().map(AttemptSummary::of).collect(),
             seconds: Seconds {
                 read: self.read_seconds,
+                compile: self.report.compile_seconds(),
                 transfer: solved.transfer_seconds,
                 setup: sum(|attempt| attempt.preconditioner.setup_seconds),
                 solve: sum(|attempt| attempt.seconds),
@@ -571,6 +582,17 @@ impl AttemptSummary {
             failure: attempt.failure.map(|failure| failure.to_string()),
         }
     }
+}
+
+/// Returns vectors as the columns of a matrix, to be written.
+fn columns_of<T: Arithmetic>(rows: usize, vectors: &[&[T]]) -> DenseMatrix {
+    let elements = (0..rows).flat_map(|i| vectors.iter().map(move |vector| vector[i].to_complex()));
+    let elements = if T::IS_COMPLEX {
+        MatrixElements::Complex(elements.collect())
+    } else {
+        MatrixElements::Real(elements.map(|element| element.re).collect())
+    };
+    DenseMatrix { rows, columns: vectors.len(), elements, precision: scalar::Precision::Double }
 }
 
 /// The failure of a solve whose tolerance is not met.
@@ -616,7 +638,10 @@ fn table(outcome: &SolveResult) -> Table {
     match (levels, operator_complexity) {
         (Some(levels), Some(complexity)) => table.line(
             "preconditioner",
-            format_args!("{kind}{matched}: levels of {levels:?} rows, operator complexity {complexity:.2}"),
+            format_args!(
+                "{kind}{matched}: levels of {} rows, operator complexity {complexity:.2}",
+                tuple(levels)
+            ),
         ),
         _ => table.line("preconditioner", format_args!("{kind}{matched}")),
     }
@@ -636,11 +661,11 @@ fn table(outcome: &SolveResult) -> Table {
     if let Some(output) = &outcome.output {
         table.line("output", output);
     }
-    let Seconds { read, transfer, setup, solve, write } = &outcome.seconds;
+    let Seconds { read, compile, transfer, setup, solve, write } = &outcome.seconds;
     table.line(
         "seconds",
         format_args!(
-            "read {read:.2}, transfer {transfer:.2}, setup {setup:.2}, solve {solve:.2}, write {write:.2}"
+            "read {read:.2}, compile {compile:.2}, transfer {transfer:.2}, setup {setup:.2}, solve {solve:.2}, write {write:.2}"
         ),
     );
     table

@@ -331,7 +331,7 @@ impl Show for Spectrum {
             first,
             seconds: Seconds {
                 setup: performed.setup_seconds,
-                compile: performed.problem.lattice().team().compile_time().as_secs_f64(),
+                compile: report.compile_seconds(),
                 solve: performed.solve_seconds,
             },
             gflops: rate(outcome.work.flops),

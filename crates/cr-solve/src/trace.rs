@@ -19,6 +19,7 @@ pub struct Trace {
     /// Write a timeline of the devices during the solve to this file (JSON)
     ///
     /// chrome://tracing and ui.perfetto.dev show the file. Every launch takes some microseconds longer.
+    /// Several ranks of MPI write a file each, trace.0.json and so on for trace.json.
     #[arg(long, value_name = "FILE.json", hide_short_help = true)]
     trace: Option<PathBuf>,
 }

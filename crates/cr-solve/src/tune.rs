@@ -283,7 +283,7 @@ impl<'a> Lattices<'a> {
         let most = arguments.rhs.iter().copied().max().unwrap_or(1);
         for &dims in &arguments.dims {
             let need = Need::of_stencil(dims, most.into());
-            let what = format_args!("random links and spinors of a {dims} lattice");
+            let what = format_args!("random links and spinors of a lattice of {dims}");
             need.expect_room(what, team.devices().first())?;
             report.note(format_args!("{dims}: random links and spinors"));
             let configuration = Arc::new(random::hot(dims, 1));

@@ -1,7 +1,7 @@
 //! Options about the files that a solve writes beside its result.
 
-use super::arguments::Overwriting;
 use super::checkpoint::Checkpointing;
+use super::destinations::Overwriting;
 use super::trace::Trace;
 use lattice_cl::job::{OneOrMore, Outputs};
 use std::path::{Path, PathBuf};

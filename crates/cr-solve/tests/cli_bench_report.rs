@@ -267,7 +267,7 @@ fn a_page_never_replaces_its_result() {
     for line in lines {
         let found = output(&format!("bench show {line}"), folder.path());
         assert_eq!(found.status.code(), Some(2), "{line}");
-        assert!(String::from_utf8_lossy(&found.stderr).contains("would replace"), "{line}");
+        assert!(String::from_utf8_lossy(&found.stderr).contains("would overwrite the input"), "{line}");
     }
     for name in ["a.json", "b.json"] {
         assert_eq!(std::fs::read_to_string(folder.path().join(name)).unwrap(), kept);

@@ -103,6 +103,31 @@ fn links_between_devices_are_shown_with_their_rates() {
 }
 
 #[test]
+fn devices_lists_those_that_are_named_and_a_device_that_is_not_there_is_none() {
+    let listed = |options: &str| {
+        let mut command: Command = cargo_bin_cmd!("cr-solve");
+        command.env("POCL_DEVICES", "basic basic").env("LATTICE_CL_NO_CACHE", "1");
+        let output = command.args(["devices", "--json"]).args(options.split_whitespace()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()
+    };
+    let host = listed("--device host");
+    assert_eq!((host["devices"].as_array().unwrap().len(), host["host"].is_null()), (0, false));
+    if has_pocl_alone() {
+        let one = listed("--device 0.1");
+        assert_eq!(
+            (&one["devices"][0]["selector"], one["devices"].as_array().unwrap().len()),
+            (&"0.1".into(), 1)
+        );
+        assert!(one["host"].is_null() && one["devices"][0]["bandwidth_gb_s"].as_f64().unwrap() > 0.0);
+        assert_eq!(listed("")["devices"].as_array().unwrap().len(), 2);
+    }
+    let (status, stdout, stderr) = invert("--device nowhere");
+    assert_eq!((status, stdout.as_str()), (4, ""), "{stderr}");
+    assert!(stderr.contains("nowhere"), "{stderr}");
+}
+
+#[test]
 fn what_selects_by_itself_is_refused_beside_devices() {
     for (options, words) in [
         ("--device host,0.0", "`host` computes without OpenCL and cannot share the work with devices"),

@@ -327,12 +327,7 @@ fn wrong_usage_exits_with_2() {
 
     assert_eq!(run(&folder, &format!("{GENERATE} --output a.ildg")).status, 0);
     let before = std::fs::read(folder.path().join("a.ildg")).unwrap();
-    assert_refused(
-        &folder,
-        "convert a.ildg ./a.ildg --precision single",
-        2,
-        &["is the input and the output"],
-    );
+    assert_refused(&folder, "convert a.ildg ./a.ildg --precision single", 2, &["would overwrite the input"]);
     assert_refused(&folder, "convert a.ildg copy", 2, &["--format"]);
     assert_eq!(std::fs::read(folder.path().join("a.ildg")).unwrap(), before);
 }

@@ -140,7 +140,7 @@ fn smearing_that_makes_no_sense_is_refused() {
         ("b.ildg --ape 0.5,1 --stout 0.1,1", 2, &["cannot be used"]),
         ("b.ildg --ape 0.5,1 --projection best", 2, &["trace or polar"]),
         ("b.ildg --hyp 0.7,0.6,0.3,1 --directions xy", 2, &["not xy"]),
-        ("a.ildg --stout 0.1,1 --force", 2, &["a.ildg is the input and the output"]),
+        ("a.ildg --stout 0.1,1 --force", 2, &["a.ildg would overwrite the input"]),
         ("b --stout 0.1,1", 2, &["does not tell the format"]),
         ("b.milc --stout 0.1,1 --precision double", 2, &["milc"]),
         ("b.ildg --stout 0.1,1 --dims 4x4x4x4", 3, &["4x2x6x4"]),

@@ -57,6 +57,9 @@ fn a_plan_tells_what_the_job_takes_and_writes_nothing() {
     let bytes = |told: &Value| told["memory"][0]["bytes"].as_f64().unwrap();
     assert_eq!(bytes(&larger), 16.0 * bytes(&same));
 
+    // Extents of the command line are those that are asked about.
+    assert_eq!(plan(&folder, "--dims 4x4x8x8")["dims"], serde_json::json!([4, 4, 8, 8]));
+
     // A result of another operator tells no time, and says why.
     let (status, output, messages) = run(&folder, "plan job.toml --like r.json --set action.csw=1.0");
     assert!(status == 0 && output.contains("not known"), "{output}");

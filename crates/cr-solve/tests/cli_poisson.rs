@@ -77,7 +77,8 @@ fn a_cube_file_has_the_hartree_energy_of_its_formula() {
     let wanted = 2.0 * (a / (2.0 * PI)).sqrt() - erf((a / 2.0).sqrt() * distance) / distance;
     for device in ["host", "auto"] {
         let arguments = ["poisson", text(&input), "--boundary", "isolated", "--device", device];
-        let result = json(&[&arguments[..], &["-o", text(&output), "--plot", text(&plot)]].concat());
+        let result =
+            json(&[&arguments[..], &["-o", text(&output), "--plot", text(&plot), "--force"]].concat());
         let energy = result["energy"].as_f64().unwrap();
         assert!((energy / wanted - 1.0).abs() < 1e-6, "{energy} {wanted}");
         assert_eq!(result["stress"], Value::Null);
@@ -180,7 +181,7 @@ fn what_makes_no_sense_is_refused() {
         (of(&["--cell", nine, "-o", "v.txt"]), 2, "neither .cube nor .npy"),
         (of(&["--cell", nine, "--plot", "v.png"]), 2, "plots are SVG"),
         (vec!["poisson", text(&cube)], 3, "has more than 2 values, and the mesh of its header 2"),
-        (vec!["poisson", text(&cube), "-o", text(&cube)], 2, "would overwrite the density"),
+        (vec!["poisson", text(&cube), "-o", text(&cube)], 2, "would overwrite the input"),
         (vec!["poisson", text(&output)], 3, "cannot open the file"),
     ];
     for (arguments, status, wanted) in cases {

@@ -418,16 +418,11 @@ device = "0.0"
 }
 
 #[test]
-fn a_set_up_that_fails_is_told_and_another_method_solves() {
+fn multigrid_by_name_with_blocks_that_do_not_divide_the_lattice_is_refused() {
     let folder = folder();
     let line = "invert FIELD --kappa 0.11 --device host --solver multigrid --multigrid-block 4x3x2x2 --output x.lime";
-    run(&folder, line).expect(0).says(&[
-        "warning",
-        "no multigrid method",
-        "blocks of 4x3x2x2 sites",
-        "bicgstab",
-    ]);
-    assert!(residual(&solution(&folder, "x.lime"), KAPPA_FACTORS, "antiperiodic", ORIGIN) < 1.01e-10);
+    assert_refused(&folder, line, 2, &["blocks of 4x3x2x2 sites do not fit", "--solver auto"]);
+    assert!(!folder.path().join("x.lime").exists());
 }
 
 #[test]
@@ -1339,7 +1334,7 @@ fn a_trace_shows_what_ran_on_the_devices() {
     ];
     for (team, members, ways) in cases {
         let line = format!(
-            "invert FIELD --kappa 0.11 --solver cg --preconditioning none --trace trace.json {team} --json"
+            "invert FIELD --kappa 0.11 --solver cg --preconditioning none --trace trace.json --force {team} --json"
         );
         let mut command = program(&folder, &line);
         command.env_remove(PEER_VARIABLE).envs(ways.map(|ways| (PEER_VARIABLE, ways)));
@@ -2030,6 +2025,7 @@ fn two_jobs_do_not_share_a_checkpoint() {
     assert_eq!(child.wait().unwrap().code(), Some(143));
     assert!(folder.path().join("c").exists() && !folder.path().join(".c.lock").exists());
     assert_refused(&folder, &format!("{line} --checkpoint c"), 2, &["c is there already"]);
+    assert_refused(&folder, &format!("{line} --resume gone"), 3, &["a job that is done removes its state"]);
 }
 
 #[test]

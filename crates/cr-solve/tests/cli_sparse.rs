@@ -4,7 +4,7 @@ mod common;
 
 use assert_cmd::cargo::cargo_bin_cmd;
 use lattice_cl::blas::sparse::market::{AnyCsr, Market, write_matrix, write_vectors};
-use lattice_cl::blas::sparse::{Csr, Problem};
+use lattice_cl::blas::sparse::{Csr, Problem, read_vectors};
 use num_complex::Complex64;
 use serde_json::Value;
 use std::io::Write;
@@ -169,6 +169,10 @@ fn solve_prints_one_object_with_the_promised_keys() {
     let plot = std::fs::read_to_string(folder.path().join("residual.svg")).unwrap();
     assert!(plot.contains("poisson2d:12") && plot.contains("cg, ic0") && plot.contains("tolerance"));
     // Nothing is overwritten, unless that is wanted.
+    run(&folder, "solve poisson2d:12 -o x.npy --tol 1e-9").expect(0);
+    let array = lattice_cl::io::NumberArray::read_npy(folder.path().join("x.npy")).unwrap();
+    let written = read_vectors(&folder.path().join("x.mtx")).unwrap();
+    assert_eq!((array.shape, array.values), (vec![144, 1], written.values));
     assert_refused(&folder, "solve poisson2d:12 -o x.mtx", 2, &["x.mtx is there already", "--force"]);
     run(&folder, "solve poisson2d:12 -o x.mtx --force").expect(0);
     assert_refused(&folder, "solve poisson2d:12 --plot residual.png", 2, &["plots are SVG", "residual.svg"]);

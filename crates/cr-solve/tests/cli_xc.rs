@@ -37,7 +37,7 @@ fn a_molden_file_has_an_energy_everywhere() {
     let folder = tempfile::tempdir().unwrap();
     let [input, matrix, gradient] = ["h2.molden", "v.npy", "g.npy"].map(|name| folder.path().join(name));
     std::fs::write(&input, HYDROGEN).unwrap();
-    let outputs = ["--matrix", text(&matrix), "--gradient", text(&gradient)];
+    let outputs = ["--matrix", text(&matrix), "--gradient", text(&gradient), "--force"];
     let mut energies = Vec::new();
     for device in ["host", "auto"] {
         let arguments = ["xc", text(&input), "--functional", "svwn5", "--grid", "60x302", "--device", device];
@@ -126,7 +126,7 @@ fn bad_input_is_refused() {
     refused(&["--screen=-1"], 2, "the screen is -1");
     refused(&["--memory", "4X"], 2, "bytes are wanted");
     refused(&["--verify", "--grid", "10x50"], 2, "has no array vxc_NAME");
-    refused(&["--matrix", text(&input)], 2, "would overwrite an input");
+    refused(&["--matrix", text(&input)], 2, "would overwrite the input");
     let write =
         |shape: Vec<usize>, values: Vec<f64>| NumberArray { shape, values }.write_npy(&density).unwrap();
     write(vec![3, 3], vec![0.0; 9]);

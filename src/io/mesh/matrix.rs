@@ -176,7 +176,7 @@ impl DenseMatrix {
     /// When the file cannot be written.
     pub fn write(&self, path: impl AsRef<Path>, comment: &str) -> Result<(), MatrixError> {
         let path = path.as_ref();
-        if path.extension().is_some_and(|ending| ending == "npy") {
+        if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy")) {
             return Ok(self.write_array(path)?);
         }
         fn columns<T: Copy>(rows: usize, columns: usize, elements: &[T]) -> Vec<Vec<T>> {

@@ -194,10 +194,10 @@ impl Case<'_> {
             .bytes(((m * k + k * n + m * n) * size_of::<T>()) as u64)
             .flops(flops as u64);
         match Spread::of(by) {
-            // ((B_r + B_w)·k/1024³)/T for every element of C. Each of the k terms reads B_r bytes
-            // of the factors' elements and writes B_w bytes of C.
+            // A product without reuse reads two elements for each of its mnk terms, and writes mn.
             Some(seconds) => {
-                let gib = 3.0 * size_of::<T>() as f64 * terms / 1024_f64.powi(3);
+                let elements = 2.0 * terms + m as f64 * n as f64;
+                let gib = elements * size_of::<T>() as f64 / 1024_f64.powi(3);
                 subject.found("effective_bandwidth_gib_s", gib / seconds.median)
             }
             None => subject,

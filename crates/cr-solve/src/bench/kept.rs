@@ -2,6 +2,7 @@
 
 use super::outcome::{Outcome, Row, SCHEMA_VERSION};
 use crate::Common;
+use crate::destinations::{Destinations, HTML, Overwriting};
 use crate::failure::{Failure, Status};
 use crate::report::Report;
 use anyhow::Context;
@@ -22,6 +23,8 @@ pub struct Arguments {
     /// Write a page with tables and plots, too
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
+    #[command(flatten)]
+    overwriting: Overwriting,
 }
 
 /// Shows kept results.
@@ -37,13 +40,9 @@ pub fn show(arguments: &Arguments, common: &Common, report: &Report) -> Result<S
         let message = "--json shows one result, and several files are given".to_owned();
         return Err(Failure::usage(message).hint("name one file, or leave out --json"));
     }
-    if let Some(page) = &arguments.report {
-        if arguments.files.iter().any(|file| io::is_same_file(page, file)) {
-            let message = format!("--report {} would replace a result that is shown", page.display());
-            return Err(Failure::usage(message).hint("name another file for the page"));
-        }
-        io::check_writable(page)?;
-    }
+    Destinations::reading(&arguments.files)
+        .writing("--report", HTML, &arguments.report)
+        .check(arguments.overwriting)?;
     let runs = arguments.files.iter().map(|file| read(file)).collect::<Result<Vec<_>, _>>()?;
     let cells = expect_few_cells(runs.iter().flat_map(|run| &run.rows));
     cells.context("the results together").map_err(|error| Failure::new(Status::File, error))?;

@@ -66,7 +66,8 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
         Failure::usage(error.to_string()).hint("choose fewer --momenta or another --dims")
     })?;
     for (number, device) in session.opencl_devices("measure")?.iter().enumerate() {
-        need(dims).expect_room(format_args!("links and a propagator of a {dims} lattice"), Some(device))?;
+        need(dims)
+            .expect_room(format_args!("links and a propagator of a lattice of {dims}"), Some(device))?;
         let bench = Bench { number, device, dims };
         bench.measure_links(session)?;
         bench.measure_hadrons(&Momenta::each(momenta.iter().copied()), session)?;

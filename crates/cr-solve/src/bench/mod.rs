@@ -105,7 +105,7 @@ impl Bench {
             Bench::Compare(arguments) => return compare::compare(arguments, report),
             Bench::Show(arguments) => return kept::show(arguments, common, report),
         };
-        let mut session = Session::new(how, common, report)?;
+        let mut session = Session::new(how, &self.inputs(), common, report)?;
         let measured = self.measure(&mut session);
         let interrupted = session.interrupted();
         let ended_by_signal = session.status_when_interrupted();
@@ -122,6 +122,16 @@ impl Bench {
         }
         publish(&[outcome], how.csv, how.report.as_deref(), report)?;
         Ok(if interrupted { ended_by_signal } else { Status::Fine })
+    }
+
+    /// Returns the files that the benchmark reads.
+    fn inputs(&self) -> Vec<&Path> {
+        match self {
+            Bench::Sparse(arguments) => arguments.matrices.iter().map(Path::new).collect(),
+            Bench::Xc(arguments) => vec![&arguments.input],
+            Bench::Solver(arguments) => arguments.configuration.as_deref().into_iter().collect(),
+            _ => Vec::new(),
+        }
     }
 
     /// Tells whether the ranks of MPI measure together.

@@ -2,16 +2,17 @@
 
 use super::outcome::{ArithmeticCeiling, MeasuredDevice, Outcome, Row, Samples, Subject};
 use crate::Common;
+use crate::destinations::{Destinations, HTML, Overwriting};
 use crate::failure::{Failure, Status};
 use crate::interrupt::Interrupt;
 use crate::ranks::Ranks;
 use crate::report::Report;
 use lattice_cl::device::mpi::{MpiError, World};
 use lattice_cl::device::{Device, DeviceError, Profiling, Team, arithmetic_rate, triad_bandwidth};
+use lattice_cl::host;
 use lattice_cl::scalar::Precision;
-use lattice_cl::{host, io};
 use std::fmt::Display;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Least number of calls before the timed calls.
@@ -42,6 +43,8 @@ pub struct How {
     /// Write a page with tables and plots, too
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
+    #[command(flatten)]
+    pub overwriting: Overwriting,
 }
 
 fn parse_seconds(text: &str) -> Result<f64, String> {
@@ -67,16 +70,16 @@ impl<'a> Session<'a> {
     ///
     /// # Errors
     /// When there is no such device, or it fails.
-    pub fn new(how: &How, common: &'a Common, report: &'a Report) -> Result<Self, Failure> {
+    pub fn new(how: &How, inputs: &[&Path], common: &'a Common, report: &'a Report) -> Result<Self, Failure> {
         if how.csv && common.json {
             return Err(Failure::usage(
                 "--csv and --json are two forms of one result; give one of them".to_owned(),
             ));
         }
         // Before the work: nothing should be measured in vain.
-        if let Some(page) = &how.report {
-            io::check_writable(page)?;
-        }
+        Destinations::reading(inputs.iter().copied())
+            .writing("--report", HTML, &how.report)
+            .check(how.overwriting)?;
         let team = common.team(Profiling::On, report)?;
         let mut devices = Vec::new();
         for device in team.devices() {
@@ -113,8 +116,8 @@ impl<'a> Session<'a> {
 
     /// Returns the teams that share a lattice: each device alone with its number, then all of them.
     ///
-    /// `--quick` leaves out all devices together, because their kernels are others. Of several ranks
-    /// each has its first device alone, unless `--quick` is given, and then all ranks work together.
+    /// Of several ranks each has its first device alone, unless `--quick` is given, and then all ranks
+    /// work together.
     /// With `together` there are no devices alone, if there are several.
     ///
     /// # Errors
@@ -128,10 +131,9 @@ impl<'a> Session<'a> {
             (false, true) => usize::from(!self.how.quick),
             (false, false) => devices.len(),
         };
-        let all = several && (has_ranks || together || !self.how.quick);
         let alone = devices.into_iter().take(alone).enumerate();
         let alone = alone.map(|(number, device)| (Some(number), Team::from(device)));
-        Ok(alone.chain(all.then(|| (None, self.team()))).collect())
+        Ok(alone.chain(several.then(|| (None, self.team()))).collect())
     }
 
     /// Opens the same devices again, without profiling.

@@ -36,10 +36,10 @@ pub struct Arguments {
     #[arg(long, value_enum, value_name = "OPERATOR,…", value_delimiter = ',', default_value = "wilson")]
     operator: Vec<Operator>,
     /// The coefficient of the clover term, of operators that have one
-    #[arg(long, value_name = "C", default_value_t = 1.0, allow_negative_numbers = true)]
+    #[arg(long, value_name = "C", default_value_t = 1.0)]
     csw: f64,
     /// The twisted mass, of operators that have one
-    #[arg(long, value_name = "MU", default_value_t = 0.02, allow_negative_numbers = true)]
+    #[arg(long, value_name = "MU", default_value_t = 0.02)]
     mu: f64,
     /// Also solve to a residual of 1e-10 by each method, and tell iterations and time
     #[arg(long)]
@@ -71,13 +71,7 @@ pub struct Arguments {
     point_sources: bool,
     // The default is a light quark on links close to 1, for which no method converges that early.
     /// The hopping parameter; several for several masses
-    #[arg(
-        long,
-        value_name = "K,…",
-        value_delimiter = ',',
-        default_value = "0.14",
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "K,…", value_delimiter = ',', default_value = "0.14")]
     kappa: Vec<f64>,
     /// Compare bicgstab with multigrid, to a residual of 1e-10
     ///
@@ -86,7 +80,7 @@ pub struct Arguments {
     multigrid: bool,
     /// Solve on the links of this configuration, not on random ones
     #[arg(long, value_name = "FILE", conflicts_with_all = ["dims", "roughness"])]
-    configuration: Option<PathBuf>,
+    pub configuration: Option<PathBuf>,
     /// How far links are from 1: those of `generate --start weak:EPS`
     #[arg(long, value_name = "EPS", default_value_t = 0.3)]
     roughness: f64,
@@ -251,7 +245,7 @@ fn measure_on(
     };
     // A method keeps some vectors beside source and solution.
     let need = Need::of_stencil(dims, 3 * arguments.sources.unwrap_or(1) as usize);
-    need.expect_room(format_args!("links and spinors of a {dims} lattice"), team.devices().first())?;
+    need.expect_room(format_args!("links and spinors of a lattice of {dims}"), team.devices().first())?;
     let configuration = match links {
         Links::Random(dims) => Arc::new(random::weak(dims, arguments.roughness, 1)),
         Links::Read(links) => Arc::clone(links),

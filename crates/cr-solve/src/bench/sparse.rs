@@ -33,7 +33,7 @@ pub struct Arguments {
     ///
     /// Default: a stencil, blocks, and random columns; larger ones on a GPU.
     #[arg(value_name = "MATRIX")]
-    matrices: Vec<String>,
+    pub matrices: Vec<String>,
     /// Precisions: d and s, or double and single; complex ones of a complex matrix
     #[arg(long, value_name = "PRECISION,…", value_delimiter = ',', default_value = "d,s")]
     #[arg(value_parser = precisions::of_reals())]

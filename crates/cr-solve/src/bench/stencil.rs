@@ -129,7 +129,7 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
             session.report.note(format_args!("{name}: {dims}, random links and spinors"));
             let most = arguments.rhs.iter().copied().max().unwrap_or(1);
             let need = Need::of_stencil(dims, most.into());
-            need.expect_room(format_args!("random links and spinors of a {dims} lattice"), Some(device))?;
+            need.expect_room(format_args!("random links and spinors of a lattice of {dims}"), Some(device))?;
             let configuration = Arc::new(random::hot(dims, 1));
             let psi = random::spinor_field(dims, 2);
             let case = Case { number, device, team, configuration: &configuration, psi: &psi, arguments };

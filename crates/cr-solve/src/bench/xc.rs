@@ -18,7 +18,7 @@ use std::time::Instant;
 pub struct Arguments {
     /// A Molden file, or an .npz with the arrays of a basis and a density
     #[arg(value_name = "FILE")]
-    input: PathBuf,
+    pub input: PathBuf,
     /// svwn5, spw92 or pbe
     #[arg(long, value_name = "NAME", default_value_t = Functional::Pbe)]
     functional: Functional,

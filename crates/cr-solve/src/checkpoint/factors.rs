@@ -7,7 +7,6 @@ use crate::interrupt::Interrupt;
 use crate::report::Report;
 use lattice_cl::io;
 use lattice_solvers::{SolverState, Wish};
-use std::time::Duration;
 
 /// A factorisation under way.
 pub struct Factoring<'a>(Single<'a>);
@@ -43,7 +42,7 @@ impl Factoring<'_> {
 
     /// Returns the seconds of the factorisation, and of the earlier runs.
     pub fn seconds(&self) -> f64 {
-        self.0.keeping.seconds_without(Duration::ZERO)
+        self.0.keeping.seconds()
     }
 
     /// Keeps the state if it is due, and tells whether the factorisation goes on.

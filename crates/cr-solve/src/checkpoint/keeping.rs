@@ -7,7 +7,7 @@ use crate::failure::{Failure, Status};
 use crate::interrupt::Interrupt;
 use crate::ranks::Ranks;
 use crate::report::Report;
-use lattice_cl::device::DeviceError;
+use lattice_cl::device::{DeviceError, Stopwatch};
 use lattice_cl::io::{self, CheckpointWriter};
 use lattice_cl::job::Interval;
 use lattice_cl::solve::Earlier;
@@ -39,7 +39,7 @@ pub(super) struct Keeping<'a> {
     pub file: Option<PathBuf>,
     every: Duration,
     job: Identity,
-    begun: Instant,
+    begun: Stopwatch,
     earlier_seconds: f64,
     last: Instant,
     /// Error of keeping the state when the computation was interrupted.
@@ -74,7 +74,7 @@ impl<'a> Keeping<'a> {
             earlier_seconds = document.seconds;
         }
         let every = checkpointing.every.as_ref().map_or(EVERY, Interval::duration);
-        let (begun, last, error, _locks) = (Instant::now(), Instant::now(), None, locks);
+        let (begun, last, error, _locks) = (report.stopwatch(), Instant::now(), None, locks);
         let keeping = Self {
             name,
             report,
@@ -92,9 +92,9 @@ impl<'a> Keeping<'a> {
         Ok((keeping, resumed))
     }
 
-    /// Returns the seconds of this run and of the earlier ones, without those that do not count.
-    pub fn seconds_without(&self, apart: Duration) -> f64 {
-        self.earlier_seconds + self.begun.elapsed().saturating_sub(apart).as_secs_f64()
+    /// Returns the seconds of this run and of the earlier ones, without those of compilers.
+    pub fn seconds(&self) -> f64 {
+        self.earlier_seconds + self.begun.seconds()
     }
 
     /// Returns the wish of all ranks.

@@ -152,7 +152,12 @@ impl Checkpointing {
             );
         }
         let read = |path: &Path| {
-            let file = io::read_checkpoint(path)?;
+            let file = io::read_checkpoint(path).map_err(|error| match path.exists() {
+                true => Failure::from(error),
+                false => Failure::from(error).hint(
+                    "a job that is done removes its state; begin anew without --resume if it is not done",
+                ),
+            })?;
             let document = Document::read(path, &file.about)?;
             Ok::<_, Failure>(Resumed { path: path.to_owned(), document, blocks: file.blocks })
         };

@@ -5,19 +5,15 @@ use super::{Checkpointing, Taken};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::report::Report;
-use lattice_cl::device::{DeviceError, Team};
+use lattice_cl::device::DeviceError;
 use lattice_cl::field::StoredField;
 use lattice_cl::io::{self, CheckpointWriter};
 use lattice_cl::solve::Checkpoints;
 use lattice_solvers::{SolverState, Wish};
-use std::time::Duration;
 
 /// A search for modes under way.
 pub struct Search<'a> {
     single: Single<'a>,
-    team: Team,
-    /// Compile time until the search began.
-    compiled: Duration,
 }
 
 impl Checkpointing {
@@ -29,12 +25,11 @@ impl Checkpointing {
         &self,
         taken: Taken,
         job: Identity,
-        team: &Team,
         interrupt: Interrupt,
         report: &'a Report,
     ) -> Result<Search<'a>, Failure> {
         let single = Single::begin(["search", "modes"], self, taken, || job, interrupt, report)?;
-        Ok(Search { single, team: team.clone(), compiled: team.compile_time() })
+        Ok(Search { single })
     }
 }
 
@@ -43,7 +38,7 @@ impl Search<'_> {
     ///
     /// The seconds of earlier runs count too.
     pub fn seconds(&self) -> f64 {
-        self.single.keeping.seconds_without(self.team.compile_time().saturating_sub(self.compiled))
+        self.single.keeping.seconds()
     }
 
     /// Writes a checkpoint, one field after the other.

@@ -10,7 +10,7 @@ use crate::interrupt::Interrupt;
 use crate::provenance::add;
 use crate::report::{Report, scientific};
 use crate::solve_bar::SolveBar;
-use lattice_cl::device::{DeviceError, Team};
+use lattice_cl::device::DeviceError;
 use lattice_cl::field::StoredField;
 use lattice_cl::geometry::Dims;
 use lattice_cl::hadron::Column;
@@ -31,9 +31,6 @@ pub struct Session<'a> {
     keeping: Keeping<'a>,
     progress: SolveBar<'a>,
     dims: Dims,
-    team: Team,
-    /// Compile time until the job began.
-    compiled: Duration,
     finished: Vec<Finished>,
     /// The checkpoint that has the earlier run's solutions beside it.
     resumed_from: Option<PathBuf>,
@@ -66,8 +63,6 @@ impl Checkpointing {
             keeping,
             progress,
             dims: lattice.dims(),
-            compiled: lattice.team().compile_time(),
-            team: lattice.team().clone(),
             finished: Vec::new(),
             resumed_from: None,
             solves,
@@ -235,7 +230,7 @@ impl Session<'_> {
     ///
     /// The seconds of earlier runs count too.
     pub fn seconds(&self) -> f64 {
-        self.keeping.seconds_without(self.team.compile_time().saturating_sub(self.compiled))
+        self.keeping.seconds()
     }
 
     /// Returns the failure of a job that was interrupted.

@@ -8,13 +8,12 @@ mod residual;
 pub use factors::Factors;
 
 use crate::Common;
-use crate::arguments::Overwriting;
 use crate::checkpoint::{Checkpointing, Factoring, Identity};
+use crate::destinations::{Destinations, MATRIX, Overwriting};
 use crate::failure::{Failure, Status};
 use crate::finite::expect_finite;
 use crate::interrupt::Interrupt;
 use crate::memory::Need;
-use crate::outputs::check_files;
 use crate::provenance::Provenance;
 use crate::report::{Report, Table, scientific};
 use crate::team::{device_names, select_team};
@@ -32,7 +31,7 @@ use residual::Residual;
 use serde::Serialize;
 use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
-use std::time::{Instant, SystemTime};
+use std::time::SystemTime;
 
 /// A condition number from which results are warned of.
 const ILL_CONDITIONED: f64 = 1.0 / 1.49e-8;
@@ -50,6 +49,7 @@ pub struct Task<'a> {
     /// Bytes of each device's memory; a matrix that needs more is worked off by blocks.
     pub memory: Option<u64>,
     pub output: Option<&'a Path>,
+    pub overwriting: Overwriting,
     pub checkpointing: &'a Checkpointing,
 }
 
@@ -127,6 +127,8 @@ struct Attempt {
 #[derive(Serialize)]
 struct Seconds {
     read: f64,
+    /// Compiling kernels, or loading them; the other times do not include it.
+    compile: f64,
     solve: f64,
     write: f64,
 }
@@ -136,7 +138,6 @@ struct Seconds {
 /// # Errors
 /// The errors of [`solve`].
 pub fn least_squares(arguments: &LeastSquares, common: &Common, report: &Report) -> Result<Status, Failure> {
-    arguments.output.iter().try_for_each(|path| arguments.overwriting.check(path))?;
     let task = Task {
         matrix: &arguments.matrix,
         rhs: arguments.rhs.as_deref(),
@@ -145,6 +146,7 @@ pub fn least_squares(arguments: &LeastSquares, common: &Common, report: &Report)
         tolerance: 1e-10,
         memory: arguments.memory,
         output: arguments.output.as_deref(),
+        overwriting: arguments.overwriting,
         checkpointing: &arguments.checkpointing,
     };
     solve(&task, common, report)
@@ -159,12 +161,12 @@ pub fn least_squares(arguments: &LeastSquares, common: &Common, report: &Report)
 pub fn solve(task: &Task<'_>, common: &Common, report: &Report) -> Result<Status, Failure> {
     let started = SystemTime::now();
     let (option, checkpoint) = task.checkpointing.file();
-    let files = [("--output", task.output), (option, checkpoint)];
-    let named: Vec<_> =
-        files.into_iter().filter_map(|(option, path)| Some((option, path?.to_owned()))).collect();
-    check_files(task.matrix, &named)?;
+    Destinations::reading([task.matrix].into_iter().chain(task.rhs))
+        .writing("--output", MATRIX, task.output)
+        .keeping(option, checkpoint)
+        .check(task.overwriting)?;
     let taken = task.checkpointing.take(&[], &common.ranks)?;
-    let began = Instant::now();
+    let began = report.stopwatch();
     let a = DenseMatrix::read(task.matrix)?;
     let (rows, is_complex) = (a.rows, matches!(a.elements, MatrixElements::Complex(_)));
     let ones = || DenseMatrix {
@@ -175,9 +177,7 @@ pub fn solve(task: &Task<'_>, common: &Common, report: &Report) -> Result<Status
     };
     let b = task.rhs.map_or_else(|| Ok(ones()), DenseMatrix::read)?;
     check(task, &a, &b)?;
-    // While files are read, there is nothing to keep: a signal ends the program at once.
-    let interrupt = Interrupt::listen()?;
-    let read = began.elapsed().as_secs_f64();
+    let read = began.seconds();
     let team = select_team(common, Recorder::default(), report)?;
     let elements = (a.rows * a.columns) as u128;
     let bytes = elements * if is_complex { 16 } else { 8 };
@@ -328,11 +328,11 @@ impl Job<'_> {
             }
         }
         for factors in wanted {
-            let began = Instant::now();
+            let began = self.report.stopwatch();
             let earlier =
                 Earlier { kept: kept.take().filter(|kept| kept.factors == factors), failed: &failures };
             let result = self.attempt(&system, factors, earlier, &mut keeper, &mut warnings);
-            let seconds = began.elapsed().as_secs_f64();
+            let seconds = began.seconds();
             let attempt = |info, failure| Attempt { method: factors.name(), info, seconds, failure };
             match result {
                 Ok(solution) => {
@@ -382,7 +382,7 @@ impl Job<'_> {
             Ordering::Less => (residual.backward_error.unwrap_or(f64::NAN), "backward error"),
         };
         let converged = measure <= self.task.tolerance;
-        let began = Instant::now();
+        let began = self.report.stopwatch();
         self.write(&x, factors, residual.of_definition)?;
         let result = DenseResult {
             schema_version: 1,
@@ -414,7 +414,12 @@ impl Job<'_> {
                 .filter(|_| factors == Factors::Qr)
                 .and_then(|condition| full_rank(rows, columns, condition)),
             attempts,
-            seconds: Seconds { read: self.read, solve, write: began.elapsed().as_secs_f64() },
+            seconds: Seconds {
+                read: self.read,
+                compile: self.report.compile_seconds(),
+                solve,
+                write: began.seconds(),
+            },
             output: self.task.output.map(|path| path.display().to_string()),
             warnings,
         };
@@ -540,8 +545,11 @@ fn table(result: &DenseResult) -> Table {
     if let Some(output) = &result.output {
         table.line("output", output);
     }
-    let Seconds { read, solve, write } = &result.seconds;
-    table.line("seconds", format_args!("read {read:.2}, solve {solve:.2}, write {write:.2}"));
+    let Seconds { read, compile, solve, write } = &result.seconds;
+    table.line(
+        "seconds",
+        format_args!("read {read:.2}, compile {compile:.2}, solve {solve:.2}, write {write:.2}"),
+    );
     table
 }
 

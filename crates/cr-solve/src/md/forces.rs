@@ -3,6 +3,7 @@
 use super::model::ModelArguments;
 use super::result::{Findings, Subject, below_warning, unit_names};
 use crate::Common;
+use crate::destinations::{Destinations, NPY, Overwriting};
 use crate::failure::{Failure, Status};
 use crate::report::{Report, Table, scientific};
 use crate::team::select_one;
@@ -10,7 +11,6 @@ use lattice_cl::io;
 use lattice_md::{Forces, System, Units};
 use serde::Serialize;
 use std::path::PathBuf;
-use std::time::Instant;
 
 /// The command line of `md forces`.
 #[derive(Debug, clap::Args)]
@@ -23,6 +23,8 @@ pub struct Arguments {
     /// Add what pairs beyond the cutoff would, at uniform density; for Lennard-Jones
     #[arg(long)]
     tail: bool,
+    #[command(flatten)]
+    overwriting: Overwriting,
 }
 
 #[derive(Serialize)]
@@ -34,6 +36,8 @@ struct TailSummary {
 #[derive(Serialize)]
 struct Seconds {
     read: f64,
+    /// Compiling kernels, or loading them; the other times do not include it.
+    compile: f64,
     setup: f64,
     compute: f64,
 }
@@ -56,16 +60,12 @@ struct ForcesResult {
 /// # Errors
 /// When a file cannot be read or written, when options do not fit, or when a device fails.
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
-    if let Some(path) = &arguments.forces {
-        if path.extension().is_none_or(|ending| ending != "npy") {
-            let message = format!("--forces {}: the name does not end in .npy", path.display());
-            return Err(Failure::usage(message).hint("forces are written as a NumPy array"));
-        }
-        io::check_writable(path)?;
-    }
-    let began = Instant::now();
+    Destinations::reading(arguments.model.inputs())
+        .writing("--forces", NPY, &arguments.forces)
+        .check(arguments.overwriting)?;
+    let began = report.stopwatch();
     let mut model = arguments.model.load()?;
-    let read = began.elapsed().as_secs_f64();
+    let read = began.seconds();
     let team = select_one(common, None, report)?;
     let system = &model.system;
     let tail = if arguments.tail {
@@ -78,14 +78,14 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     } else {
         None
     };
-    let began = Instant::now();
+    let began = report.stopwatch();
     let mut forces = Forces::new(&team, system, &model.potential, model.options)?;
-    let setup = began.elapsed().as_secs_f64();
+    let setup = began.seconds();
     // Drivers finish their compilation at the first launches, which are not timed.
     forces.evaluate(system.positions())?;
-    let began = Instant::now();
+    let began = report.stopwatch();
     let found = forces.evaluate(system.positions())?;
-    let compute = began.elapsed().as_secs_f64();
+    let compute = began.seconds();
     let table = model.table(&team)?;
     if let Some(warning) = below_warning(&found.sums, &table) {
         model.warnings.push(warning);
@@ -99,7 +99,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         findings: Findings::new(&model, &found.sums, 0.0, &found.forces, forces.lists()?),
         tail,
         output: arguments.forces.clone(),
-        seconds: Seconds { read, setup, compute },
+        seconds: Seconds { read, compile: report.compile_seconds(), setup, compute },
         pairs_per_second: found.sums.pairs as f64 / compute,
         warnings: model.warnings.clone(),
     };
@@ -154,11 +154,13 @@ fn text(outcome: &ForcesResult, system: &System, units: Units) -> Table {
     if let Some(path) = &outcome.output {
         table.line("output", path.display());
     }
-    let Seconds { read, setup, compute } = outcome.seconds;
+    let Seconds { read, compile, setup, compute } = outcome.seconds;
     let rate = scientific(outcome.pairs_per_second, 3);
     table.line(
         "seconds",
-        format_args!("read {read:.3}, set-up {setup:.3}, compute {compute:.6}: {rate} pairs/s"),
+        format_args!(
+            "read {read:.3}, compile {compile:.3}, set-up {setup:.3}, compute {compute:.6}: {rate} pairs/s"
+        ),
     );
     table
 }

@@ -144,6 +144,11 @@ impl std::fmt::Display for TableSummary {
 }
 
 impl ModelArguments {
+    /// Returns the files that are read.
+    pub fn inputs(&self) -> impl Iterator<Item = &PathBuf> {
+        self.files.iter().chain(&self.potential)
+    }
+
     /// Reads the files, and makes the potential.
     ///
     /// # Errors

@@ -5,9 +5,10 @@ use super::result::{Findings, Subject, below_warning, unit_names};
 use super::trajectory::Trajectory;
 use crate::Common;
 use crate::checkpoint::Lock;
+use crate::destinations::{Destinations, Overwriting, SVG, XYZ};
 use crate::failure::{Failure, Status};
 use crate::interrupt::Interrupt;
-use crate::outputs::{check_plot, drawn};
+use crate::outputs::drawn;
 use crate::plot::{self, Series};
 use crate::report::{Report, align_right, plain_table, scientific};
 use crate::team::{device_names, select_one};
@@ -55,6 +56,8 @@ pub struct Arguments {
     /// Least time between two checkpoints: 90s, 10m, 2h
     #[arg(long, value_name = "TIME", default_value = "60s", requires = "checkpoint")]
     checkpoint_every: Interval,
+    #[command(flatten)]
+    overwriting: Overwriting,
 }
 
 /// The energies at a step.
@@ -81,6 +84,8 @@ struct Drift {
 
 #[derive(Serialize)]
 struct Seconds {
+    /// Compiling kernels, or loading them; the other times do not include it.
+    compile: f64,
     setup: f64,
     motion: f64,
 }
@@ -128,16 +133,16 @@ struct About {
 /// When a file cannot be read or written, when options do not fit, when an energy or a position
 /// stops being finite, or when a device fails.
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
-    check_plot(arguments.plot.as_deref())?;
-    let outputs = [&arguments.trajectory, &arguments.plot, &arguments.checkpoint];
-    for path in outputs.into_iter().flatten() {
-        io::check_writable(path)?;
-    }
+    Destinations::reading(arguments.model.inputs())
+        .writing("--trajectory", XYZ, &arguments.trajectory)
+        .writing("--plot", SVG, &arguments.plot)
+        .keeping("--checkpoint", &arguments.checkpoint)
+        .check(arguments.overwriting)?;
     let _lock = arguments.checkpoint.as_deref().map(|path| Lock::take("--checkpoint", path)).transpose()?;
     let mut model = arguments.model.load()?;
     arguments.give_velocities(&mut model)?;
     let team = select_one(common, None, report)?;
-    let began = Instant::now();
+    let began = report.stopwatch();
     let identity = arguments.motion(&model, &team);
     let kept = match &arguments.checkpoint {
         Some(path) if path.exists() => Some(arguments.read(path, &model, &identity)?),
@@ -163,9 +168,9 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         None => None,
     };
     let interrupt = Interrupt::listen();
-    let setup = began.elapsed().as_secs_f64();
+    let setup = began.seconds();
     let bar = report.progress("motion", arguments.steps);
-    let (began, first) = (Instant::now(), motion.step());
+    let (began, first) = (report.stopwatch(), motion.step());
     let mut written = Instant::now();
     // A full disk ends no motion. What cannot be written is the failure of the end.
     let (mut without_frames, mut without_state) = (None, None);
@@ -215,7 +220,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         motion.advance((arguments.every - frame.step % arguments.every).min(arguments.steps - frame.step))?;
         frame = motion.frame()?;
     }
-    let seconds = began.elapsed().as_secs_f64();
+    let seconds = began.seconds();
     bar.finish_and_clear();
     let complete = frame.step >= arguments.steps;
     let state = motion.state()?;
@@ -244,7 +249,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         rows,
         trajectory: arguments.trajectory.clone().filter(|_| finished.is_ok()),
         plot: arguments.plot.clone().filter(|_| plotted.is_ok()),
-        seconds: Seconds { setup, motion: seconds },
+        seconds: Seconds { compile: report.compile_seconds(), setup, motion: seconds },
         steps_per_second,
         ns_per_day: model.units.nanosecond().map(|ns| steps_per_second * 86400.0 * arguments.step / ns),
         warnings: model.warnings.clone(),
@@ -423,10 +428,13 @@ fn text(outcome: &RunResult, units: Units) -> String {
         }
     }
     let rate = outcome.ns_per_day.map_or(String::new(), |rate| format!(", {rate:.3} ns/day"));
-    let Seconds { setup, motion } = outcome.seconds;
+    let Seconds { compile, setup, motion } = outcome.seconds;
     table.line(
         "seconds",
-        format_args!("set-up {setup:.3}, motion {motion:.3}: {:.1} steps/s{rate}", outcome.steps_per_second),
+        format_args!(
+            "compile {compile:.3}, set-up {setup:.3}, motion {motion:.3}: {:.1} steps/s{rate}",
+            outcome.steps_per_second
+        ),
     );
     let mut rows = plain_table(["step", "potential", "kinetic", "total", "temperature", "pressure"]);
     let stride = outcome.rows.len().div_ceil(SHOWN).max(1);

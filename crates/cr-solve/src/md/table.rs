@@ -3,13 +3,13 @@
 use super::model::{TableError, error_of};
 use super::words::{InterpolationName, Range, SpacingName, fetch_name, interpolation_name, spacing_name};
 use crate::Common;
+use crate::destinations::{Destinations, Overwriting, SVG};
 use crate::failure::{Failure, Status};
-use crate::outputs::{check_plot, drawn};
+use crate::outputs::drawn;
 use crate::plot::{self, Series};
 use crate::report::{Report, align_right, plain_table, scientific};
 use crate::team::device_names;
 use lattice_cl::device::{Profiling, Team};
-use lattice_cl::io;
 use lattice_md::{
     Fetch, Forces, Grid, Interpolation, List, Mode, Options, Potential, Precision, System, Table, TableFile,
 };
@@ -40,6 +40,8 @@ pub struct Arguments {
     /// Plot the errors of forces against the number of samples, as SVG
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
+    #[command(flatten)]
+    overwriting: Overwriting,
 }
 
 #[derive(Serialize)]
@@ -86,10 +88,9 @@ impl Arguments {
 /// # Errors
 /// When the file cannot be read, the range is not within the section, or a device fails.
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
-    check_plot(arguments.plot.as_deref())?;
-    if let Some(path) = &arguments.plot {
-        io::check_writable(path)?;
-    }
+    Destinations::reading([&arguments.file])
+        .writing("--plot", SVG, &arguments.plot)
+        .check(arguments.overwriting)?;
     let file = TableFile::read(&arguments.file)?;
     let curve = file.section(&arguments.section)?;
     let [first, last] = curve.range();

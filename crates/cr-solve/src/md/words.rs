@@ -1,5 +1,6 @@
 //! The words of options of `cr-solve md`.
 
+use crate::numbers::finite;
 use lattice_md::{Fetch, Interpolation, Mixing, Mode, Precision, Shift, Spacing, Units};
 use std::str::FromStr;
 
@@ -104,7 +105,7 @@ pub struct Range(pub [f64; 2]);
 
 fn pair_of_numbers(text: &str) -> Option<[f64; 2]> {
     let (a, b) = text.split_once(',')?;
-    Some([a.trim().parse().ok()?, b.trim().parse().ok()?])
+    Some([finite(a)?, finite(b)?])
 }
 
 impl FromStr for LennardJones {
@@ -140,11 +141,9 @@ impl FromStr for Mass {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let found = text.split_once('=').and_then(|(name, mass)| Some((name, mass.parse::<f64>().ok()?)));
+        let found = text.split_once('=').and_then(|(name, mass)| Some((name, finite(mass)?)));
         match found {
-            Some((name, mass)) if !name.is_empty() && mass > 0.0 && mass.is_finite() => {
-                Ok(Self { name: name.to_owned(), mass })
-            }
+            Some((name, mass)) if !name.is_empty() && mass > 0.0 => Ok(Self { name: name.to_owned(), mass }),
             _ => Err("write NAME=MASS with a positive mass, for example Ar=39.948".to_owned()),
         }
     }

@@ -27,7 +27,7 @@ pub struct Arguments {
     /// Give a key this TOML value, whatever the file says; several times for several keys
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Extents in x, y, z, t, if the configuration does not exist yet: 32x32x32x64
+    /// Extents in x, y, z, t, whatever those of the configuration are: 32x32x32x64
     #[arg(long, value_name = "EXTENTS")]
     dims: Option<Dims>,
     /// Result of an earlier job on these devices, for the time; several for a choice of masses
@@ -106,19 +106,15 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
 
 /// Returns the extents of the job's lattice.
 fn dims_of(job: &Job, given: Option<Dims>) -> Result<Dims, Failure> {
-    let file = job.configuration.file.as_deref().ok_or(Invalid::NoConfiguration)?;
-    match given {
-        Some(dims) if !file.exists() => Ok(dims),
-        _ => {
-            let mut options = job.configuration.read_options();
-            options.dims = options.dims.or(given);
-            let found = io::read_extents(file, &options).map_err(Failure::from);
-            found.map_err(|failure| match file.exists() {
-                true => failure,
-                false => failure.hint("give the extents with --dims, if the file is made later"),
-            })
-        }
+    if let Some(dims) = given {
+        return Ok(dims);
     }
+    let file = job.configuration.file.as_deref().ok_or(Invalid::NoConfiguration)?;
+    let found = io::read_extents(file, &job.configuration.read_options()).map_err(Failure::from);
+    found.map_err(|failure| match file.exists() {
+        true => failure,
+        false => failure.hint("give the extents with --dims, if the file is made later"),
+    })
 }
 
 fn hint_of_needs(error: NeedsError) -> Failure {

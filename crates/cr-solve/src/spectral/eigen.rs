@@ -18,7 +18,7 @@ use serde::Serialize;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::time::{Instant, SystemTime};
+use std::time::SystemTime;
 
 /// Matrices beside A that the eigenvalues take on a device.
 const MATRICES: u128 = 8;
@@ -81,7 +81,7 @@ struct EigenResult {
 /// * If an eigenvalue is not found, or a test ratio is above LAPACK's bound.
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
     let started = SystemTime::now();
-    let source = arguments.input.read(&[arguments.vectors.as_deref()])?;
+    let source = arguments.input.read(&[("--vectors", &arguments.vectors)])?;
     check_hermitian(&source)?;
     let n = source.matrix.rows;
     let range = arguments.range.clone().map_or(0..n, |Numbers(range)| range);
@@ -157,18 +157,18 @@ impl Job<'_> {
         devices: Vec<String>,
     ) -> Result<Status, Failure> {
         let (n, count) = (self.source.matrix.rows, self.range.len());
-        let began = Instant::now();
+        let began = self.report.stopwatch();
         let Found { info, values, vectors } = match self.device {
             Some(device) => self.on_device::<T>(device).map_err(failed)?,
             None => self.on_host(),
         };
-        let compute = began.elapsed().as_secs_f64();
+        let compute = began.seconds();
         if info > 0 {
             let message = format!("eigenvalue {info} of {n} was not found: the iteration did not converge");
             return Err(Failure::new(Status::Failed, anyhow::Error::msg(message)));
         }
         expect_finite("the eigenvalues", values.iter().map(|&value| value.into()))?;
-        let began = Instant::now();
+        let began = self.report.stopwatch();
         let mut ratios = Vec::new();
         if let Some(vectors) = &vectors {
             let v = Wide::<W>::of(n, count, vectors);
@@ -176,13 +176,13 @@ impl Job<'_> {
             let orthogonality = v.orthogonality(self.source.epsilon(), self.device).map_err(failed)?;
             ratios = vec![("residual", residual), ("orthogonality", orthogonality)];
         }
-        let check = began.elapsed().as_secs_f64();
-        let began = Instant::now();
+        let check = began.seconds();
+        let began = self.report.stopwatch();
         if let (Some(path), Some(vectors)) = (&self.arguments.vectors, vectors) {
             let elements = vectors.into_iter().map(Element::to_complex).collect();
             self.source.write(path, count, elements)?;
         }
-        let write = began.elapsed().as_secs_f64();
+        let write = began.seconds();
         let outcome = EigenResult {
             schema_version: 1,
             provenance,
@@ -193,7 +193,13 @@ impl Job<'_> {
             residual: ratios.first().map(|ratio| ratio.1),
             orthogonality: ratios.get(1).map(|ratio| ratio.1),
             info,
-            seconds: Seconds { read: self.source.seconds, compute, check, write },
+            seconds: Seconds {
+                read: self.source.seconds,
+                compile: self.report.compile_seconds(),
+                compute,
+                check,
+                write,
+            },
             output: self.arguments.vectors.as_ref().map(|path| path.display().to_string()),
         };
         self.report.result(table(&outcome), &outcome)?;

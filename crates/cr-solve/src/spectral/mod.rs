@@ -3,7 +3,8 @@
 pub mod eigen;
 pub mod svd;
 
-use super::arguments::{Overwriting, Precision as PrecisionName};
+use super::arguments::Precision as PrecisionName;
+use super::destinations::{Destinations, NPY, Overwriting};
 use super::failure::{Failure, Status};
 use super::memory::Need;
 use super::report::scientific;
@@ -58,6 +59,8 @@ struct MatrixSummary {
 #[derive(Serialize)]
 struct Seconds {
     read: f64,
+    /// Compiling kernels, or loading them; the other times do not include it.
+    compile: f64,
     compute: f64,
     check: f64,
     write: f64,
@@ -65,21 +68,20 @@ struct Seconds {
 
 impl Seconds {
     fn text(&self) -> String {
-        let Self { read, compute, check, write } = self;
-        format!("read {read:.2}, compute {compute:.2}, check {check:.2}, write {write:.2}")
+        let Self { read, compile, compute, check, write } = self;
+        format!(
+            "read {read:.2}, compile {compile:.2}, compute {compute:.2}, check {check:.2}, write {write:.2}"
+        )
     }
 }
 
 impl Input {
     /// Reads the matrix, after a look at the files that are to be written.
-    fn read(&self, outputs: &[Option<&Path>]) -> Result<Source, Failure> {
-        for path in outputs.iter().flatten() {
-            self.overwriting.check(path)?;
-            if path.extension().is_none_or(|ending| ending != "npy") {
-                let message = format!("the output {} must end in .npy", path.display());
-                return Err(Failure::usage(message).hint("vectors are written as arrays of NumPy"));
-            }
-        }
+    fn read(&self, outputs: &[(&'static str, &Option<PathBuf>)]) -> Result<Source, Failure> {
+        let named = |all: Destinations, &(option, path): &(&'static str, &Option<PathBuf>)| {
+            all.writing(option, NPY, path)
+        };
+        outputs.iter().fold(Destinations::reading([&self.matrix]), named).check(self.overwriting)?;
         let began = Instant::now();
         let matrix = DenseMatrix::read(&self.matrix).map_err(|error| Failure::new(Status::File, error))?;
         let precision = self.precision.map_or(matrix.precision, Into::into);

@@ -16,7 +16,7 @@ use lattice_solvers::range::times_power;
 use num_complex::{Complex, Complex64};
 use serde::Serialize;
 use std::path::PathBuf;
-use std::time::{Instant, SystemTime};
+use std::time::SystemTime;
 
 /// Matrices beside A that the singular values take on a device.
 const MATRICES: u128 = 14;
@@ -72,7 +72,7 @@ struct SvdResult {
 /// * If the method does not converge, or a test ratio is above LAPACK's bound.
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
     let started = SystemTime::now();
-    let source = arguments.input.read(&[arguments.u.as_deref(), arguments.vt.as_deref()])?;
+    let source = arguments.input.read(&[("--u", &arguments.u), ("--vt", &arguments.vt)])?;
     let team = select_one(common, None, report)?;
     source.expect_room(MATRICES, team.devices().first())?;
     let job = Job { arguments, report, source: &source, device: team.devices().first() };
@@ -115,12 +115,12 @@ impl Job<'_> {
         devices: Vec<String>,
     ) -> Result<Status, Failure> {
         let [rows, columns, fewer] = self.extents();
-        let began = Instant::now();
+        let began = self.report.stopwatch();
         let Found { info, values, vectors } = match self.device {
             Some(device) => self.on_device::<T>(device).map_err(failed)?,
             None => self.on_host(),
         };
-        let compute = began.elapsed().as_secs_f64();
+        let compute = began.seconds();
         if info > 0 {
             let message = "the singular values were not found: the method did not converge".to_owned();
             let failure = Failure::new(Status::Failed, anyhow::Error::msg(message));
@@ -132,7 +132,7 @@ impl Job<'_> {
             });
         }
         expect_finite("the singular values", values.iter().map(|&value| value.into()))?;
-        let began = Instant::now();
+        let began = self.report.stopwatch();
         let mut ratios = Vec::new();
         if let Some([u, vt]) = &vectors {
             let [u, vt] = [Wide::<W>::of(rows, fewer, u), Wide::of(fewer, columns, vt)];
@@ -145,8 +145,8 @@ impl Job<'_> {
             let of_v = v.orthogonality(epsilon, self.device).map_err(failed)?;
             ratios = vec![("residual", residual), ("orthogonality", if of_v > of_u { of_v } else { of_u })];
         }
-        let check = began.elapsed().as_secs_f64();
-        let began = Instant::now();
+        let check = began.seconds();
+        let began = self.report.stopwatch();
         let mut outputs = Vec::new();
         let places = [(&self.arguments.u, fewer), (&self.arguments.vt, columns)];
         for ((path, width), elements) in places.into_iter().zip(vectors.into_iter().flatten()) {
@@ -155,7 +155,7 @@ impl Job<'_> {
                 outputs.push(path.display().to_string());
             }
         }
-        let write = began.elapsed().as_secs_f64();
+        let write = began.seconds();
         let least = rows.max(columns) as f64 * self.source.epsilon() * values.first().copied().unwrap_or(0.0);
         let outcome = SvdResult {
             schema_version: 1,
@@ -167,7 +167,13 @@ impl Job<'_> {
             residual: ratios.first().map(|ratio| ratio.1),
             orthogonality: ratios.get(1).map(|ratio| ratio.1),
             info,
-            seconds: Seconds { read: self.source.seconds, compute, check, write },
+            seconds: Seconds {
+                read: self.source.seconds,
+                compile: self.report.compile_seconds(),
+                compute,
+                check,
+                write,
+            },
             outputs,
         };
         self.report.result(table(&outcome), &outcome)?;

@@ -3,6 +3,7 @@
 use crate::failure::{Failure, Status};
 use lattice_cl::device::Team;
 use lattice_cl::io::{self, ArrayFile, NumberArray};
+use lattice_files::text::tuple;
 use lattice_xc::{Atom, Basis, Density, Grid, Molden, Shell, XcError};
 use std::path::{Path, PathBuf};
 
@@ -86,7 +87,7 @@ fn expect_shape(path: &Path, name: &str, array: &NumberArray, wanted: &[usize]) 
         wanted.iter().map(|&n| if n == 0 { "any".to_owned() } else { n.to_string() }).collect();
     Err(bad(
         path,
-        format_args!("the array `{name}` has the shape {:?}, ({}) wanted", array.shape, text.join(", ")),
+        format_args!("the array `{name}` has the shape {}, {} wanted", tuple(&array.shape), tuple(&text)),
     ))
 }
 
@@ -143,8 +144,8 @@ fn density_of(path: &Path, name: &str, basis: &Basis, array: NumberArray) -> Res
         [a, b] if (a, b) == (n, n) => Density::new(n, array.values),
         _ => {
             let problem = format!(
-                "the array `{name}` has the shape {:?}; the basis has {n} functions: ({n}, {n}) or (2, {n}, {n}) wanted",
-                array.shape
+                "the array `{name}` has the shape {}; the basis has {n} functions: ({n}, {n}) or (2, {n}, {n}) wanted",
+                tuple(&array.shape)
             );
             return Err(bad(path, problem));
         }
@@ -158,8 +159,8 @@ fn density_of_blocks(path: &Path, basis: &Basis, block: &NumberArray) -> Result<
     let edge = n / atoms;
     if block.shape != [edge, edge] || edge * atoms != n {
         let problem = format!(
-            "the block has the shape {:?}, but {atoms} atoms have {n} functions: ({edge}, {edge}) wanted",
-            block.shape
+            "the block has the shape {}, but {atoms} atoms have {n} functions: ({edge}, {edge}) wanted",
+            tuple(&block.shape)
         );
         return Err(bad(path, problem));
     }

@@ -4,13 +4,14 @@ pub mod input;
 mod outcome;
 
 use super::Common;
+use super::destinations::{Destinations, NPY, Overwriting};
 use super::failure::{Failure, Status};
 use super::finite::expect_finite;
-use super::report::Report;
+use super::report::{Report, rounded};
 use super::team::device_names;
 use input::{Input, Points};
 use lattice_cl::device::{DeviceKind, DeviceOptions, Profiling, Team};
-use lattice_cl::io::{self, NumberArray};
+use lattice_cl::io::NumberArray;
 use lattice_xc::{Functional, Numbers, Options, Plan, Xc, XcError};
 use num_complex::Complex64;
 use outcome::{
@@ -18,7 +19,6 @@ use outcome::{
     Outcome, Verification, largest, trace,
 };
 use std::path::PathBuf;
-use std::time::Instant;
 
 /// Part of the expected electrons whose lack or excess gets a warning.
 const ELECTRONS: f64 = 1e-4;
@@ -99,6 +99,8 @@ pub struct Arguments {
     /// Compare with the arrays vxc_NAME, grad_NAME and exc_NAME of an .npz, for every functional it has
     #[arg(long)]
     verify: bool,
+    #[command(flatten)]
+    overwriting: Overwriting,
 }
 
 impl From<XcError> for Failure {
@@ -120,7 +122,13 @@ impl From<XcError> for Failure {
 /// * If an option makes no sense.
 /// * If an output cannot be written, or a device fails.
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
-    check_outputs(arguments)?;
+    let Arguments { input, density, density_block, points, .. } = arguments;
+    Destinations::reading(
+        [Some(input), density.as_ref(), density_block.as_ref(), points.as_ref()].into_iter().flatten(),
+    )
+    .writing("--matrix", NPY, &arguments.matrix)
+    .writing("--gradient", NPY, &arguments.gradient)
+    .check(arguments.overwriting)?;
     let mut input = Input::read(&arguments.input)?;
     let density = input.density(arguments.density.as_deref(), arguments.density_block.as_deref())?;
     input.expect_spins(&density)?;
@@ -137,14 +145,14 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     if team.is_host() && options.numbers != Numbers::Double {
         warnings.push("the host computes in double, whatever --precision says".to_owned());
     }
-    let began = Instant::now();
+    let began = report.stopwatch();
     let mut plan = Plan::new(&team, &input.basis, &grid, options)?;
-    let setup = began.elapsed().as_secs_f64();
+    let setup = began.seconds();
     let mut iterations = Vec::new();
     let mut evaluate = |plan: &mut Plan| -> Result<Xc, Failure> {
-        let began = Instant::now();
+        let began = report.stopwatch();
         let found = plan.evaluate(&density, arguments.functional)?;
-        iterations.push(Iteration::new(began.elapsed().as_secs_f64(), &found, plan));
+        iterations.push(Iteration::new(began.seconds(), &found, plan));
         Ok(found)
     };
     let mut found = evaluate(&mut plan)?;
@@ -160,7 +168,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     if (electrons - input.electrons).abs() > ELECTRONS * input.electrons {
         warnings.push(format!(
             "{electrons:.6} electrons on the grid, {} expected: the grid is too coarse, or the density is not of this basis",
-            input.electrons
+            rounded(input.electrons, 12)
         ));
     }
     let gradient = match (&arguments.gradient, arguments.verify) {
@@ -202,6 +210,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         matrix: MatrixSummary { file: arguments.matrix.clone(), frobenius: squares.sqrt() },
         gflop: GflopSummary::new(info),
         cache: CacheSummary::new(info),
+        compile_seconds: report.compile_seconds(),
         setup_seconds: setup,
         iterations,
         verification,
@@ -209,20 +218,6 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     };
     report.result(outcome.table(), &outcome)?;
     Ok(if passed { Status::Fine } else { Status::Failed })
-}
-
-/// Checks that outputs can be written, and overwrite no input.
-fn check_outputs(arguments: &Arguments) -> Result<(), Failure> {
-    let inputs = [Some(&arguments.input), arguments.density.as_ref(), arguments.points.as_ref()];
-    for (option, path) in [("--matrix", &arguments.matrix), ("--gradient", &arguments.gradient)] {
-        let Some(path) = path else { continue };
-        if inputs.into_iter().flatten().any(|input| io::is_same_file(path, input)) {
-            let message = format!("{option} {} would overwrite an input", path.display());
-            return Err(Failure::usage(message).hint("give it another name"));
-        }
-        io::check_writable(path)?;
-    }
-    Ok(())
 }
 
 impl Arguments {

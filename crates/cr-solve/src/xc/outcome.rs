@@ -2,7 +2,7 @@
 
 use super::input::{Input, Source};
 use crate::failure::{Failure, Status};
-use crate::report::{Table, scientific};
+use crate::report::{Table, fixed, rounded, scientific};
 use lattice_cl::io::NumberArray;
 use lattice_solvers::range::larger;
 use lattice_xc::{Density, Plan, PlanInfo, Spread, Xc};
@@ -123,6 +123,8 @@ pub struct Outcome {
     pub matrix: MatrixSummary,
     pub gflop: GflopSummary,
     pub cache: CacheSummary,
+    /// Seconds of compiling kernels, or loading them; the other times do not include them.
+    pub compile_seconds: f64,
     /// Seconds to make the plan.
     pub setup_seconds: f64,
     pub iterations: Vec<Iteration>,
@@ -252,13 +254,17 @@ impl Outcome {
         let electrons: Vec<String> = self.electrons.iter().map(|n| format!("{n:.9}")).collect();
         table.line(
             "electrons",
-            format_args!("{}, {} expected", electrons.join(" and "), self.molecule.electrons_expected),
+            format_args!(
+                "{}, {} expected",
+                electrons.join(" and "),
+                rounded(self.molecule.electrons_expected, 12)
+            ),
         );
         table.line("energy", format_args!("{:.12} hartree", self.energy));
-        table.line("tr(D V)", format_args!("{:.12} hartree", self.trace_dv));
+        table.line("tr(D V)", format_args!("{} hartree", fixed(self.trace_dv, 12)));
         if let (Some(gradient), Some(sum)) = (&self.gradient, &self.gradient_sum) {
             for (number, row) in gradient.iter().enumerate() {
-                let text = row.map(|x| format!("{x:18.12}")).join(" ");
+                let text = row.map(|x| format!("{:>18}", fixed(x, 12))).join(" ");
                 table.line("gradient", format_args!("{text} hartree/bohr, atom {}", number + 1));
             }
             table.line("gradient's sum", sum.map(|x| scientific(x, 3)).join(" "));
@@ -299,6 +305,10 @@ impl Outcome {
                 );
             }
         }
+        table.line(
+            "seconds",
+            format_args!("compile {:.3}, set-up {:.3}", self.compile_seconds, self.setup_seconds),
+        );
         for check in &self.verification {
             let verdict = if check.passed { "passed" } else { "failed" };
             let (difference, tolerance) = (scientific(check.difference, 2), scientific(check.tolerance, 0));

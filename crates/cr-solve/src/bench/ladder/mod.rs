@@ -78,7 +78,7 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
         let dims = arguments.dims.map_or_else(|| default_dims(device), Ok)?;
         // Three layouts of the links, and the vectors of the method.
         let need = Need::of_stencil(dims, 6);
-        need.expect_room(format_args!("links and spinors of a {dims} lattice"), Some(device))?;
+        need.expect_room(format_args!("links and spinors of a lattice of {dims}"), Some(device))?;
         session.arithmetic(number, Precision::Double)?;
         let place = match climbs.iter().position(|climb| climb.configuration.dims() == dims) {
             Some(place) => place,

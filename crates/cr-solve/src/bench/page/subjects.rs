@@ -80,6 +80,28 @@ pub fn html(devices: &[Seen<'_>]) -> String {
         }),
     ]
     .concat()
+        + &TIMED.map(|(benchmark, title)| times(devices, benchmark, title)).concat()
+}
+
+/// Benchmarks whose rows are shown by their times alone.
+const TIMED: [(Benchmark, &str); 8] = [
+    (Benchmark::Factor, "Factorisations, by their times"),
+    (Benchmark::Sparse, "Products with sparse matrices and solves, by their times"),
+    (Benchmark::Fft, "Fourier transforms, by their times"),
+    (Benchmark::Poisson, "Potentials of charge densities, by their times"),
+    (Benchmark::Sums, "Several sums in one pass, by their times"),
+    (Benchmark::Md, "Steps of particles, by their times"),
+    (Benchmark::Xc, "Stages of an exchange-correlation energy, by their times"),
+    (Benchmark::Measure, "Measurements of configurations, by their times"),
+];
+
+/// Plots the time of each row of a benchmark.
+fn times(devices: &[Seen<'_>], benchmark: Benchmark, title: &str) -> String {
+    compared(devices, title, true, |row| {
+        let time = row.seconds()?.median;
+        let name = join(&[&row.kernel, &parameter_values(&row.parameters)]);
+        Some((name, time, micro(time))).filter(|_| row.benchmark == benchmark)
+    })
 }
 
 /// Returns n and rate of a product of square matrices with elements of one type.

@@ -5,6 +5,30 @@ use crate::bench::machine::Machine;
 use crate::bench::outcome::{Benchmark, Samples, Subject};
 use roxmltree::{Document, Node};
 
+/// Benchmarks that are shown by the times of their rows.
+const TIMED: [Benchmark; 8] = [
+    Benchmark::Factor,
+    Benchmark::Sparse,
+    Benchmark::Fft,
+    Benchmark::Poisson,
+    Benchmark::Sums,
+    Benchmark::Md,
+    Benchmark::Xc,
+    Benchmark::Measure,
+];
+
+#[test]
+fn a_result_of_each_benchmark_has_a_plot() {
+    let whole = run("a machine", "a device", 1.0);
+    let all: Vec<Benchmark> = whole.rows.iter().map(|row| row.benchmark).collect();
+    assert!(TIMED.iter().all(|benchmark| all.contains(benchmark)));
+    for benchmark in all {
+        let rows = whole.rows.iter().filter(|row| row.benchmark == benchmark).cloned().collect();
+        let html = page(&[Outcome { rows, ..whole.clone() }]);
+        assert!(html.contains("<svg") || html.contains("class=\"bars"), "{benchmark}");
+    }
+}
+
 fn row(subject: Subject, seconds: f64) -> Row {
     Row::new(subject, Samples { event: vec![seconds], wall: vec![seconds] }).unwrap()
 }
@@ -38,6 +62,9 @@ fn run(machine: &str, label: &str, speed: f64) -> Outcome {
         let solve = subject(Benchmark::Solver, method).bytes(1).flops(1).by_the_wall();
         let solve = solve.with("dims", "16x16x16x32").with("precision", "double");
         rows.push(row(solve.with("preconditioning", "even-odd"), 1234e-6 / speed));
+    }
+    for benchmark in TIMED {
+        rows.push(row(subject(benchmark, "work").bytes(1 << 20).with("extents", "64x64x64"), 1e-3 / speed));
     }
     let launch =
         subject(Benchmark::Bandwidth, "launch").with("part", "latency").with("variant", "200 in a row");
