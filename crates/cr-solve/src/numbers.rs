@@ -2,6 +2,7 @@
 //!
 //! Every option takes every spelling of a negative number, and none takes an infinite one.
 
+use lattice_files::number::real;
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Command};
 use std::collections::BTreeSet;
@@ -71,9 +72,9 @@ pub fn expect_finite(matches: &ArgMatches, command: &mut Command) -> Result<(), 
     }
 }
 
-/// Reads a finite number.
+/// Reads a finite number, also as Fortran writes it.
 pub fn finite(text: &str) -> Option<f64> {
-    text.trim().parse().ok().filter(|number: &f64| number.is_finite())
+    real(text.trim().as_bytes()).filter(|number| number.is_finite())
 }
 
 #[cfg(test)]

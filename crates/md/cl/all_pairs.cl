@@ -10,7 +10,7 @@ __kernel void md_all_pairs(__global const PLACE *places, __global const real *co
     __local double scratch[LOCAL_SIZE * MD_SUMS];
 #endif
     const uint i = get_global_id(0);
-    // Items behind the last atom compute it once more, and write nothing.
+    // Items behind the last atom help to read tiles, and have no pairs.
     const PLACE own = places[min(i, atoms - 1)];
     SUM force[3] = {0, 0, 0};
     double sums[MD_SUMS] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
@@ -25,7 +25,7 @@ __kernel void md_all_pairs(__global const PLACE *places, __global const real *co
         __global const PLACE *const tile = places + first;
 #endif
         for (uint k = 0; k < count; ++k)
-            if (first + k != i)
+            if (i < atoms && first + k != i)
                 add_pair(own, tile[k], types, constants, rows, force, sums PAIR_PASS);
     }
     if (i < atoms) {
@@ -34,9 +34,6 @@ __kernel void md_all_pairs(__global const PLACE *places, __global const real *co
         forces[3 * (size_t)i + 2] = force[2];
     }
 #if WITH_SUMS
-    if (i >= atoms)
-        for (uint s = 0; s < MD_SUMS; ++s)
-            sums[s] = 0;
     write_part(sums, scratch, parts);
 #endif
 }

@@ -6,15 +6,23 @@
 //   POTENTIAL   1: E' is the difference of E one sample to the right and one to the left, or the slope of its cubic.
 //               0: E' has samples of its own.
 //
-// Row `number` of a table belongs to a pair of types.
+// Row `number` of a table belongs to a pair of types. `row` has E and E' at the first sample, and E one sample before it. Below the first
+// sample E is the line with that slope. Kernels without sums count such pairs in `below`, two words of one number.
 
 #if IMAGE
 #define TABLE __read_only image2d_t
 #else
 #define TABLE __global const real *
 #endif
-#define PAIR_PARAMETERS , TABLE energies, TABLE slopes, const uint samples
-#define PAIR_PASS , energies, slopes, samples
+#if WITH_SUMS
+#define COUNT_PARAMETER
+#define COUNT_PASS
+#else
+#define COUNT_PARAMETER , __global uint *below
+#define COUNT_PASS , below
+#endif
+#define PAIR_PARAMETERS , TABLE energies, TABLE slopes, const uint samples COUNT_PARAMETER
+#define PAIR_PASS , energies, slopes, samples COUNT_PASS
 
 #if CUBIC
 #if IMAGE
@@ -48,7 +56,7 @@ static inline real rise(const real *c, const real t)
 __constant sampler_t LINEAR = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_LINEAR;
 #endif
 
-// The value at x samples from the beginning of a row. Beyond both ends the values stay.
+// The value at x samples from the beginning of a row.
 static inline real sample(TABLE table, const uint samples, const uint number, const real x)
 {
 #if IMAGE
@@ -65,6 +73,15 @@ static inline real sample(TABLE table, const uint samples, const uint number, co
 // Gives E, and returns E'/r.
 static inline real pair_slope(const real square, __global const real *row, const uint number, __global const real *constants, real *energy PAIR_PARAMETERS)
 {
+    if (square < constants[RMIN] * constants[RMIN]) {
+        const real r = sqrt(square);
+        *energy = fma(row[1], r - constants[RMIN], row[0]);
+#if !WITH_SUMS
+        if (atomic_inc(below) == UINT_MAX)
+            atomic_inc(below + 1);
+#endif
+        return row[1] / r;
+    }
 #if SQUARES
     const real variable = square;
 #else
@@ -92,8 +109,8 @@ static inline real pair_slope(const real square, __global const real *row, const
     *energy = sample(energies, samples, number, x);
 #endif
 #if POTENTIAL
-    const real slope =
-        (sample(energies, samples, number, x + 1) - sample(energies, samples, number, x - 1)) * constants[SLOPE_FACTOR];
+    const real left = x < 1 ? fma(x, row[0] - row[2], row[2]) : sample(energies, samples, number, x - 1);
+    const real slope = (sample(energies, samples, number, x + 1) - left) * constants[SLOPE_FACTOR];
 #else
     const real slope = sample(slopes, samples, number, x);
 #endif

@@ -31,7 +31,7 @@
 #define SLOPE_FACTOR 11
 #define LIST_SQUARE 12
 
-// Numbers of a row of `rows`: four of the formula, then E and E' of the shift.
+// Numbers of a row of `rows`: four of the formula or of the beginning of a table, then E and E' of the shift.
 #define ROW 8
 
 #if BY_ATOM

@@ -169,6 +169,22 @@ pub enum MdError {
         distance: f64,
     },
 
+    /// Two atoms are nearer than a table begins.
+    #[error(
+        "atoms {} and {} are {distance:.6} apart{}, nearer than {rmin}, where the table begins; begin it at a smaller r, or let its energy go on in a line",
+        atoms[0], atoms[1], step.map_or(String::new(), |step| format!(" at step {step}"))
+    )]
+    BelowRange {
+        /// The atoms.
+        atoms: [usize; 2],
+        /// Their distance.
+        distance: f64,
+        /// The first sample.
+        rmin: f64,
+        /// The steps that were taken; `None` without motion.
+        step: Option<u64>,
+    },
+
     /// A step has no duration.
     #[error("the step is {number}; it must be positive and finite", number = shown(.0))]
     Duration(f64),

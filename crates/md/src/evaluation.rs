@@ -11,7 +11,7 @@ pub struct Sums {
     pub virial: [f64; 6],
     /// The pairs within the cutoff.
     pub pairs: u64,
-    /// The pairs below the first sample of a table, whose force is the one there.
+    /// The pairs below the first sample of a table, whose energy is a line with the slope there.
     pub below: u64,
 }
 

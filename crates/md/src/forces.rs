@@ -4,9 +4,9 @@ use super::device::{OnDevice, PairsToTune};
 use super::error::{MdError, MdResult};
 use super::evaluation::{Evaluation, Lists};
 use super::host::Pairs;
-use super::options::{Fetch, Options, PairTuning, Precision};
+use super::options::{BelowRange, Fetch, Options, PairTuning, Precision};
 use super::potential::Potential;
-use super::system::{System, expect_finite, expect_length, overlap};
+use super::system::{System, below_range, expect_finite, expect_length, overlap};
 use lattice_compute::tuning::{self, Found, Key, RenewError, Tunable};
 use lattice_compute::{Device, Team};
 use std::time::Duration;
@@ -108,17 +108,20 @@ impl Forces {
     ///
     /// # Errors
     /// [`MdError::Length`]; [`MdError::NotFinite`] for positions and forces; [`MdError::Overlap`];
-    /// a failure of the device.
+    /// [`MdError::BelowRange`] with [`BelowRange::Stop`]; a failure of the device.
     pub fn evaluate(&mut self, positions: &[[f64; 3]]) -> MdResult<Evaluation> {
         expect_length("positions", self.types.len(), positions.len())?;
         expect_finite("the position", positions)?;
         overlap(positions, self.edges, self.potential.least_distance())?;
-        match &mut self.way {
+        let found = match &mut self.way {
             Way::Host => self.pairs().evaluate(positions),
             Way::Single(device) => device.evaluate(positions)?,
             Way::Double(device) => device.evaluate(positions)?,
+        };
+        if found.sums.below > 0 && self.options.below_range == BelowRange::Stop {
+            return Err(below_range(positions, self.edges, self.potential.rmin(), None));
         }
-        .checked()
+        found.checked()
     }
 
     /// Returns E and E′ of a pair of types at many distances, as forces have them, without a shift.

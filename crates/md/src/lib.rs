@@ -40,7 +40,7 @@ pub use files::{AmberFiles, Curve, FileError, FileProblem, TableFile, read_amber
 pub use forces::{Forces, tune_pairs};
 pub use formula::{Coefficients, Formula, Mixing};
 pub use motion::{Frame, Motion};
-pub use options::{Fetch, List, Options, PairTuning, Precision};
+pub use options::{BelowRange, Fetch, List, Options, PairTuning, Precision};
 pub use potential::{Potential, Shift};
 pub use state::MotionState;
 pub use system::System;

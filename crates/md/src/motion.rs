@@ -2,13 +2,13 @@
 
 use super::device::MovingOnDevice;
 use super::error::{MdError, MdResult};
-use super::evaluation::{Lists, Sums};
+use super::evaluation::{Evaluation, Lists, Sums};
 use super::forces::{expect_fitting, pairs_of};
 use super::host::Pairs;
-use super::options::{Fetch, Options, PairTuning, Precision};
+use super::options::{BelowRange, Fetch, Options, PairTuning, Precision};
 use super::potential::Potential;
 use super::state::MotionState;
-use super::system::{System, expect_finite, expect_length, overlap};
+use super::system::{System, below_range, expect_finite, expect_length, overlap};
 use super::units::Units;
 use lattice_compute::Team;
 
@@ -77,7 +77,7 @@ impl Motion {
     ///
     /// # Errors
     /// All errors of [`Forces::new`](crate::Forces::new); [`MdError::NoMass`]; [`MdError::Overlap`];
-    /// [`MdError::Duration`].
+    /// [`MdError::Duration`]; [`MdError::BelowRange`] with [`BelowRange::Stop`].
     pub fn new(
         team: &Team,
         system: &System,
@@ -131,7 +131,13 @@ impl Motion {
         let step = state.step;
         let way = match (team.devices().first(), options.precision) {
             (None, _) if has_forces => Way::Host(state),
-            (None, _) => Way::Host(MotionState { forces: pairs.evaluate(&state.positions).forces, ..state }),
+            (None, _) => {
+                let Evaluation { sums, forces } = pairs.evaluate(&state.positions);
+                if sums.below > 0 && options.below_range == BelowRange::Stop {
+                    return Err(below_range(&state.positions, system.edges(), potential.rmin(), Some(step)));
+                }
+                Way::Host(MotionState { forces, below: sums.below, ..state })
+            }
             (Some(device), Precision::Double) => {
                 let mut moving = MovingOnDevice::new(device, &pairs, &options, &accelerations, duration)?;
                 moving.take(&state, has_forces)?;
@@ -196,12 +202,12 @@ impl Motion {
     ///
     /// # Errors
     /// [`MdError::TooFast`] if an atom moves more than half a skin in a step;
-    /// [`MdError::NotFinite`]; a failure of the device. [`Motion::state`] and [`Motion::frame`] are
-    /// not those of this motion any more.
+    /// [`MdError::BelowRange`] with [`BelowRange::Stop`]; [`MdError::NotFinite`]; a failure of the
+    /// device. [`Motion::state`] and [`Motion::frame`] are not those of this motion any more.
     pub fn advance(&mut self, steps: u64) -> MdResult<()> {
         match &mut self.way {
-            Way::Single(device) => device.advance(steps)?,
-            Way::Double(device) => device.advance(steps)?,
+            Way::Single(device) => device.advance(self.step, steps)?,
+            Way::Double(device) => device.advance(self.step, steps)?,
             Way::Host(_) => self.advance_on_host(steps)?,
         }
         self.step += steps;
@@ -210,7 +216,7 @@ impl Motion {
 
     /// The twin of `cl/motion.cl`.
     fn advance_on_host(&mut self, steps: u64) -> MdResult<()> {
-        for _ in 0..steps {
+        for step in 0..steps {
             let (duration, accelerations) = (self.duration, self.accelerations.clone());
             let Way::Host(state) = &mut self.way else { return Ok(()) };
             let half = 0.5 * duration;
@@ -224,7 +230,11 @@ impl Motion {
             }
             let positions = state.positions.clone();
             expect_finite("the position", &positions)?;
-            let forces = self.pairs().evaluate(&positions).forces;
+            let Evaluation { sums, forces } = self.pairs().evaluate(&positions);
+            if sums.below > 0 && self.options.below_range == BelowRange::Stop {
+                let step = Some(self.step + step + 1);
+                return Err(below_range(&positions, self.edges, self.potential.rmin(), step));
+            }
             let Way::Host(state) = &mut self.way else { return Ok(()) };
             for (atom, factor) in accelerations.iter().enumerate() {
                 for axis in 0..3 {
@@ -233,8 +243,18 @@ impl Motion {
                 }
             }
             state.forces = forces;
+            state.below += sums.below;
         }
         Ok(())
+    }
+
+    /// Returns the pairs below the first sample of a table, in the forces of all steps.
+    pub fn below(&self) -> u64 {
+        match &self.way {
+            Way::Host(state) => state.below,
+            Way::Single(device) => device.below(),
+            Way::Double(device) => device.below(),
+        }
     }
 
     /// Returns what the motion needs to go on.

@@ -36,6 +36,16 @@ impl Fetch {
     pub const LARGEST_ERROR: f64 = 1e-5;
 }
 
+/// What happens when two atoms are nearer than the first sample of a table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BelowRange {
+    /// The energy goes on in a line, with the slope at the first sample. Such pairs are counted.
+    #[default]
+    Line,
+    /// Forces and motion end with an error that names the two.
+    Stop,
+}
+
 /// How pairs are found on a device. The host takes all pairs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum List {
@@ -101,6 +111,8 @@ pub struct Options {
     pub fetch: Fetch,
     /// How pairs are found on devices.
     pub list: List,
+    /// What happens below the first sample of a table.
+    pub below_range: BelowRange,
     /// The variant of kernels; `None` for the one that is kept, shipped or found.
     pub tuning: Option<PairTuning>,
 }
@@ -114,6 +126,7 @@ impl Options {
             precision: Precision::default(),
             fetch: Fetch::default(),
             list: List::default(),
+            below_range: BelowRange::default(),
             tuning: None,
         }
     }

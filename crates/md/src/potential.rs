@@ -96,15 +96,18 @@ impl Potential {
         }
     }
 
-    /// Returns the numbers of a row: those of the formula, or none of a table.
+    /// Returns the numbers of a row: those of the formula, or of the beginning of a table.
     pub(crate) fn coefficients(&self, row: usize) -> Coefficients {
         match self {
             Self::Formula { coefficients, .. } => coefficients[row],
-            Self::Table { .. } => [0.0; 4],
+            Self::Table { table, mode } => {
+                let [energy, slope, before] = table.beginning(*mode, row);
+                [energy, slope, before, 0.0]
+            }
         }
     }
 
-    /// Returns the distance below which forces of a table are those at its first sample.
+    /// Returns the distance below which the energy of a table is a line; 0 without a table.
     pub(crate) fn rmin(&self) -> f64 {
         match self {
             Self::Formula { .. } => 0.0,

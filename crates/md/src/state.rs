@@ -14,6 +14,8 @@ pub struct MotionState {
     pub fresh: bool,
     /// How often lists were made anew.
     pub rebuilds: u64,
+    /// Pairs below the first sample of a table, in the forces of all steps.
+    pub below: u64,
     /// Positions, not moved into the box.
     pub positions: Vec<[f64; 3]>,
     /// Velocities behind the whole step.
@@ -33,6 +35,7 @@ impl MotionState {
             next: 1,
             fresh: true,
             rebuilds: 0,
+            below: 0,
             positions: system.positions().to_vec(),
             velocities: system.velocities().map_or_else(still, <[_]>::to_vec),
             forces: still(),
@@ -42,7 +45,7 @@ impl MotionState {
 
     /// Returns the state as blocks of bytes, in the order of this machine.
     pub fn to_blocks(&self) -> Vec<Vec<u8>> {
-        let counts = [self.step, self.next, u64::from(self.fresh), self.rebuilds];
+        let counts = [self.step, self.next, u64::from(self.fresh), self.rebuilds, self.below];
         let mut blocks = vec![bytemuck::cast_slice(&counts).to_vec()];
         for vectors in [&self.positions, &self.velocities, &self.forces, &self.sorted_at] {
             blocks.push(bytemuck::cast_slice(vectors).to_vec());
@@ -57,7 +60,7 @@ impl MotionState {
     pub fn from_blocks(atoms: usize, blocks: &[Vec<u8>]) -> MdResult<Self> {
         expect_length("blocks of a checkpoint", 5, blocks.len())?;
         let counts = words(&blocks[0]);
-        expect_length("counts of a checkpoint", 4, counts.len())?;
+        expect_length("counts of a checkpoint", 5, counts.len())?;
         let vectors = |block: usize, what: &'static str| -> MdResult<Vec<[f64; 3]>> {
             expect_length("bytes of a checkpoint", 24 * atoms, blocks[block].len())?;
             let vectors: Vec<[f64; 3]> = words(&blocks[block])
@@ -75,6 +78,7 @@ impl MotionState {
             next: counts[1],
             fresh: counts[2] != 0,
             rebuilds: counts[3],
+            below: counts[4],
             positions: vectors(1, "the position")?,
             velocities: vectors(2, "the velocity")?,
             forces: vectors(3, "the force")?,
@@ -101,6 +105,7 @@ mod tests {
             next: 3,
             fresh: true,
             rebuilds: 2,
+            below: 11,
             positions: of(1.0),
             velocities: of(0.3),
             forces: of(-4.0),

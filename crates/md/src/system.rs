@@ -133,10 +133,28 @@ pub(crate) fn nearest(a: [f64; 3], b: [f64; 3], edges: [f64; 3]) -> [f64; 3] {
     })
 }
 
-/// Finds two atoms that are closer than `distance`.
+/// Checks that no two atoms are closer than `distance`.
+///
+/// # Errors
+/// [`MdError::Overlap`].
+pub(crate) fn overlap(positions: &[[f64; 3]], edges: [f64; 3], distance: f64) -> MdResult<()> {
+    match closer(positions, edges, distance) {
+        Some(([first, second], distance)) => Err(MdError::Overlap { first, second, distance }),
+        None => Ok(()),
+    }
+}
+
+/// Names two atoms that are nearer than `rmin`, where a table begins, at a step if there is motion.
+pub(crate) fn below_range(positions: &[[f64; 3]], edges: [f64; 3], rmin: f64, step: Option<u64>) -> MdError {
+    // Devices in single may see a pair below the range whose distance is rounded to its beginning.
+    let (atoms, distance) = closer(positions, edges, rmin * (1.0 + 1e-5)).unwrap_or(([1, 1], rmin));
+    MdError::BelowRange { atoms, distance, rmin, step }
+}
+
+/// Finds two atoms, counted from 1, that are closer than `distance`.
 ///
 /// Atoms are taken along the first axis, so that the work grows little faster than their number.
-pub(crate) fn overlap(positions: &[[f64; 3]], edges: [f64; 3], distance: f64) -> MdResult<()> {
+fn closer(positions: &[[f64; 3]], edges: [f64; 3], distance: f64) -> Option<([usize; 2], f64)> {
     let along = |atom: usize| positions[atom][0].rem_euclid(edges[0]);
     let mut order: Vec<usize> = (0..positions.len()).collect();
     order.sort_by(|&a, &b| along(a).total_cmp(&along(b)).then(a.cmp(&b)));
@@ -151,12 +169,11 @@ pub(crate) fn overlap(positions: &[[f64; 3]], edges: [f64; 3], distance: f64) ->
             let apart = nearest(positions[atom], positions[other], edges);
             let apart = apart.iter().map(|x| x * x).sum::<f64>().sqrt();
             if apart < distance {
-                let [first, second] = [atom.min(other) + 1, atom.max(other) + 1];
-                return Err(MdError::Overlap { first, second, distance: apart });
+                return Some(([atom.min(other) + 1, atom.max(other) + 1], apart));
             }
         }
     }
-    Ok(())
+    None
 }
 
 pub(crate) fn expect_length(what: &'static str, wanted: usize, found: usize) -> MdResult<()> {

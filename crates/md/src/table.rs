@@ -47,7 +47,8 @@ pub struct Grid {
 
 /// Samples of E and E′, a row for each pair of types.
 ///
-/// Row `type_i × types + type_j` has the pair's samples. Beyond both ends the values stay.
+/// Row `type_i × types + type_j` has the pair's samples. Before the first one E goes on in a line, whose
+/// slope is E′ there. Behind the last one the values stay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     grid: Grid,
@@ -187,7 +188,13 @@ impl Table {
     }
 
     /// Returns E and E′ as devices read them, with exact fractions: the twin of `cl/pair_table.cl`.
+    ///
+    /// Below the first sample E′ stays, and E is the line with this slope.
     pub fn energy_and_slope(&self, mode: Mode, row: usize, r: f64) -> [f64; 2] {
+        let [first, slope, before] = self.beginning(mode, row);
+        if r < self.grid.rmin {
+            return [first + slope * (r - self.grid.rmin), slope];
+        }
         let variable = |r| self.grid.spacing.variable(r);
         let x = (variable(r) - variable(self.grid.rmin)) / self.grid.step();
         let (energy, slope) = match self.interpolation {
@@ -195,8 +202,11 @@ impl Table {
                 let slope = match mode {
                     Mode::Derivative => self.sample(&self.slopes, row, x),
                     Mode::Potential => {
-                        let [left, right] = [x - 1.0, x + 1.0].map(|x| self.sample(&self.energies, row, x));
-                        (right - left) * self.slope_factor()
+                        let left = match x {
+                            x if x < 1.0 => before + x * (first - before),
+                            x => self.sample(&self.energies, row, x - 1.0),
+                        };
+                        (self.sample(&self.energies, row, x + 1.0) - left) * self.slope_factor()
                     }
                 };
                 (self.sample(&self.energies, row, x), slope)
@@ -214,6 +224,23 @@ impl Table {
         match self.grid.spacing {
             Spacing::R => [energy, slope],
             Spacing::R2 => [energy, slope * r],
+        }
+    }
+
+    /// Returns E and E′ at the first sample, and E one sample before it, on the parabola of the first three.
+    ///
+    /// E′ is the one that forces have there: with lines through energies, the slope of that parabola.
+    pub(crate) fn beginning(&self, mode: Mode, row: usize) -> [f64; 3] {
+        let at = row * self.grid.samples;
+        let [first, second, third] = [0, 1, 2].map(|sample| self.energies[at + sample]);
+        let before = 3.0 * (first - second) + third;
+        let slope = match (mode, self.interpolation) {
+            (Mode::Potential, Interpolation::Linear) => (second - before) * self.slope_factor(),
+            _ => self.slopes[at],
+        };
+        match self.grid.spacing {
+            Spacing::R => [first, slope, before],
+            Spacing::R2 => [first, slope * self.grid.rmin, before],
         }
     }
 
@@ -324,14 +351,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_has_its_samples_and_stays_beyond_its_ends() {
+    fn a_table_has_its_samples_goes_on_in_a_line_before_and_stays_behind() {
         let grid = Grid::new(5, 1.0, 3.0).unwrap();
         let table = Table::sampled(2, grid, |row, r| [row as f64 + r * r, 2.0 * r]).unwrap();
         for mode in [Mode::Derivative, Mode::Potential] {
             assert_eq!(table.energy_and_slope(mode, 3, 2.0), [7.0, 4.0]);
             assert_eq!(table.energy_and_slope(mode, 0, 2.25)[0], 0.5 * (4.0 + 6.25));
         }
-        assert_eq!(table.energy_and_slope(Mode::Derivative, 1, 0.2), [2.0, 2.0]);
+        for mode in [Mode::Derivative, Mode::Potential] {
+            // The parabola of the first three samples is the potential itself.
+            assert_eq!(table.energy_and_slope(mode, 1, 1.0), [2.0, 2.0]);
+            assert_eq!(table.energy_and_slope(mode, 1, 0.25), [0.5, 2.0]);
+        }
         assert_eq!(table.energy_and_slope(Mode::Derivative, 1, 9.0), [10.0, 6.0]);
         assert!(table.expect_cutoff(Mode::Derivative, 2.5).is_ok());
         assert!(table.expect_cutoff(Mode::Potential, 2.5).is_err());
@@ -381,6 +412,36 @@ mod tests {
     }
 
     #[test]
+    fn forces_are_continuous_and_the_slope_of_the_energy_around_the_first_sample() {
+        let exact = |r: f64| [(3.0 * r).sin(), 3.0 * (3.0 * r).cos()];
+        for spacing in [Spacing::R, Spacing::R2] {
+            for interpolation in [Interpolation::Linear, Interpolation::Cubic] {
+                for mode in [Mode::Derivative, Mode::Potential] {
+                    let grid = Grid::new(513, 0.8, 4.0).unwrap().spaced(spacing);
+                    let table = Table::sampled(1, grid, |_, r| exact(r)).unwrap().interpolated(interpolation);
+                    let at = |r: f64| table.energy_and_slope(mode, 0, r);
+                    let label = format!("{mode:?} {interpolation:?} {spacing:?}");
+                    let [below, above] = [0.8 - 1e-12, 0.8 + 1e-12].map(at);
+                    assert!(
+                        (0..2).all(|i| (below[i] - above[i]).abs() < 1e-9),
+                        "{label}: {below:?} {above:?}"
+                    );
+                    // E at two distances differs by the integral of E′, as well as the table's error allows.
+                    for (from, to) in [(0.3, 0.6), (0.79, 0.81), (0.7, grid.distance(1)), (0.5, 1.1)] {
+                        let parts = 20_000;
+                        let step = (to - from) / f64::from(parts);
+                        let integral: f64 =
+                            (0..parts).map(|i| step * at(from + step * (f64::from(i) + 0.5))[1]).sum();
+                        let apart = (at(to)[0] - at(from)[0] - integral).abs();
+                        let allowed = if to < 0.8 { 1e-12 } else { 9.0 * grid.step().powi(2) };
+                        assert!(apart < allowed, "{label} from {from} to {to}: {apart:e}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
     fn a_cubic_is_what_its_ends_say_and_devices_get_it() {
         let piece = cubic([2.0, 5.0], [-1.0, 3.0]);
         assert_eq!(
@@ -399,7 +460,7 @@ mod tests {
                     "{mode:?} {r}"
                 );
             }
-            assert_eq!(table.energy_and_slope(mode, 0, 0.2), table.energy_and_slope(mode, 0, 1.0));
+            assert_eq!(table.energy_and_slope(mode, 0, 0.5), [-0.5, 3.0]);
         }
         let numbers = table.numbers();
         assert!(numbers.iter().all(|numbers| numbers.len() == 4 * 4 * 4));

@@ -87,7 +87,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     let found = forces.evaluate(system.positions())?;
     let compute = began.seconds();
     let table = model.table(&team)?;
-    if let Some(warning) = below_warning(&found.sums, &table) {
+    if let Some(warning) = below_warning(found.sums.below, "", table.as_ref()) {
         model.warnings.push(warning);
     }
     model.warnings.iter().for_each(|warning| report.warning(warning));
@@ -96,7 +96,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     }
     let outcome = ForcesResult {
         subject: Subject::new(&model, &team, forces.fetch(), forces.tuning(), table),
-        findings: Findings::new(&model, &found.sums, 0.0, &found.forces, forces.lists()?),
+        findings: Findings::new(&model, &found.sums, 0.0, &found.forces, forces.lists()?, found.sums.below),
         tail,
         output: arguments.forces.clone(),
         seconds: Seconds { read, compile: report.compile_seconds(), setup, compute },

@@ -47,7 +47,10 @@ impl From<MdError> for Failure {
     fn from(error: MdError) -> Self {
         let status = match error {
             MdError::Device(error) => return error.into(),
-            MdError::Energy(_) | MdError::NotFinite { .. } | MdError::TooFast { .. } => Status::Failed,
+            MdError::Energy(_)
+            | MdError::NotFinite { .. }
+            | MdError::TooFast { .. }
+            | MdError::BelowRange { .. } => Status::Failed,
             MdError::NoImages(_) => Status::Device,
             MdError::Overlap { .. } => Status::File,
             _ => Status::Usage,

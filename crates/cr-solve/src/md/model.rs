@@ -1,8 +1,8 @@
 //! The particles and the potential of `cr-solve md`, by options and files.
 
 use super::words::{
-    FetchName, InterpolationName, LennardJones, ListName, Mass, MixingName, ModeName, Pair, PrecisionName,
-    Range, ShiftName, SpacingName, UnitsName, interpolation_name, spacing_name,
+    BelowRangeName, FetchName, InterpolationName, LennardJones, ListName, Mass, MixingName, ModeName, Pair,
+    PrecisionName, Range, ShiftName, SpacingName, UnitsName, interpolation_name, spacing_name,
 };
 use crate::failure::{Failure, Status};
 use crate::report::scientific;
@@ -55,6 +55,9 @@ pub struct ModelArguments {
     /// What is between the samples of a table
     #[arg(long, value_enum)]
     interpolation: Option<InterpolationName>,
+    /// What happens to pairs nearer than a table begins [default: warn]
+    #[arg(long, value_enum)]
+    below_range: Option<BelowRangeName>,
     /// How a table is read on devices
     #[arg(long, value_enum, default_value_t = FetchName::Auto)]
     fetch: FetchName,
@@ -116,7 +119,7 @@ pub struct Model {
 #[derive(Serialize)]
 pub struct TableSummary {
     samples: usize,
-    rmin: f64,
+    pub rmin: f64,
     rmax: f64,
     /// The step of samples, in r or in its square.
     h: f64,
@@ -198,9 +201,11 @@ impl ModelArguments {
                     self.range.is_some(),
                     self.spacing.is_some(),
                     self.interpolation.is_some(),
+                    self.below_range.is_some(),
                 ];
                 if of_tables.contains(&true) {
-                    let message = "--table, --range, --spacing and --interpolation are for tables";
+                    let message =
+                        "--table, --range, --spacing, --interpolation and --below-range are for tables";
                     return Err(
                         Failure::usage(message.to_owned()).hint("give --mode derivative or --mode potential")
                     );
@@ -231,6 +236,7 @@ impl ModelArguments {
             precision: self.precision.into(),
             fetch: self.fetch.into(),
             list,
+            below_range: self.below_range.map(Into::into).unwrap_or_default(),
             tuning: None,
         };
         let (units, precision) = (self.units.into(), self.precision);

@@ -37,6 +37,8 @@ pub struct Findings {
     pub pressure_atm: Option<f64>,
     pub force: ForceSummary,
     list: ListSummary,
+    /// Pairs nearer than a table begins, in all forces that were computed.
+    below_range: u64,
 }
 
 #[derive(Serialize)]
@@ -93,7 +95,16 @@ impl Subject {
 
 impl Findings {
     /// Describes a configuration with this kinetic energy.
-    pub fn new(model: &Model, sums: &Sums, kinetic: f64, forces: &[[f64; 3]], lists: Option<Lists>) -> Self {
+    ///
+    /// `below` counts pairs nearer than a table begins, at all steps of a motion.
+    pub fn new(
+        model: &Model,
+        sums: &Sums,
+        kinetic: f64,
+        forces: &[[f64; 3]],
+        lists: Option<Lists>,
+        below: u64,
+    ) -> Self {
         let pressure = sums.pressure(kinetic, model.system.volume());
         Self {
             pairs: sums.pairs,
@@ -103,15 +114,17 @@ impl Findings {
             pressure_atm: model.units.atmospheres().map(|unit| unit * pressure),
             force: summary(forces),
             list: list_summary(lists),
+            below_range: below,
         }
     }
 }
 
-/// Warns of pairs below the first sample of a table.
-pub fn below_warning(sums: &Sums, table: &Option<TableSummary>) -> Option<String> {
-    let count = sums.below;
-    table.as_ref().filter(|_| count > 0)?;
-    Some(format!("{count} pairs are nearer than the table begins: their force is the one at its beginning"))
+/// Warns of so many pairs below the first sample of a table. `when` tells of which steps, if any.
+pub fn below_warning(count: u64, when: &str, table: Option<&TableSummary>) -> Option<String> {
+    let begin = table.filter(|_| count > 0)?.rmin;
+    Some(format!(
+        "{count} pairs{when} were nearer than {begin}, where the table begins: their energy is a line with the slope there; begin the table at a smaller r, or take --below-range stop"
+    ))
 }
 
 /// Returns the names of the units of energy and length.

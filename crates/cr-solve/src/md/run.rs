@@ -15,7 +15,7 @@ use crate::team::{device_names, select_one};
 use lattice_cl::device::Team;
 use lattice_cl::io::{self, CheckpointWriter};
 use lattice_cl::job::Interval;
-use lattice_md::{Frame, MdError, Motion, MotionState, Options, PairTuning, Units};
+use lattice_md::{BelowRange, Frame, MdError, Motion, MotionState, Options, PairTuning, Units};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -225,7 +225,8 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     let complete = frame.step >= arguments.steps;
     let state = motion.state()?;
     let table = model.table(&team)?;
-    if let Some(warning) = below_warning(&frame.sums, &table) {
+    let below = motion.below();
+    if let Some(warning) = below_warning(below, ", added over all steps,", table.as_ref()) {
         model.warnings.push(warning);
     }
     if !complete {
@@ -244,7 +245,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         complete,
         resumed_from,
         drift: model.drift(&rows, arguments.step),
-        findings: Findings::new(&model, &frame.sums, frame.kinetic, &state.forces, motion.lists()?),
+        findings: Findings::new(&model, &frame.sums, frame.kinetic, &state.forces, motion.lists()?, below),
         rebuilds: state.rebuilds,
         rows,
         trajectory: arguments.trajectory.clone().filter(|_| finished.is_ok()),
@@ -298,8 +299,8 @@ impl Arguments {
         json!({
             "device": device_names(team),
             "box": system.edges(),
-            // The variant goes on with the state.
-            "options": format!("{:?}", Options { tuning: None, ..model.options }),
+            // The variant goes on with the state. No bit depends on whether pairs below a table end the motion.
+            "options": format!("{:?}", Options { tuning: None, below_range: BelowRange::Line, ..model.options }),
             "units": format!("{:?}", model.units),
             "step": self.step,
             "every": self.every,

@@ -1,7 +1,7 @@
 //! The words of options of `cr-solve md`.
 
 use crate::numbers::finite;
-use lattice_md::{Fetch, Interpolation, Mixing, Mode, Precision, Shift, Spacing, Units};
+use lattice_md::{BelowRange, Fetch, Interpolation, Mixing, Mode, Precision, Shift, Spacing, Units};
 use std::str::FromStr;
 
 /// Where forces come from.
@@ -60,6 +60,15 @@ pub enum ShiftName {
     Energy,
     /// The force is, too
     Force,
+}
+
+/// What happens below the first sample of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum BelowRangeName {
+    /// The energy goes on in a line; such pairs are counted and warned of
+    Warn,
+    /// The first such pair ends the command, and its atoms are named
+    Stop,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -268,6 +277,15 @@ impl From<MixingName> for Mixing {
     }
 }
 
+impl From<BelowRangeName> for BelowRange {
+    fn from(name: BelowRangeName) -> Self {
+        match name {
+            BelowRangeName::Warn => Self::Line,
+            BelowRangeName::Stop => Self::Stop,
+        }
+    }
+}
+
 impl From<UnitsName> for Units {
     fn from(name: UnitsName) -> Self {
         match name {
@@ -287,7 +305,9 @@ mod tests {
         assert_eq!("Ar=0.238,3.405".parse(), Ok(argon));
         let pair = Pair { names: ["Na".to_owned(), "Cl".to_owned()], section: "PAIR_12".to_owned() };
         assert_eq!("Na-Cl=PAIR_12".parse(), Ok(pair));
-        assert_eq!("2.5,9".parse(), Ok(Range([2.5, 9.0])));
+        for text in ["2.5,9", "0.25D+01,9d0", "2.5,.9+001", " 2.5 , 9 "] {
+            assert_eq!(text.parse(), Ok(Range([2.5, 9.0])), "{text}");
+        }
         assert_eq!("X=4".parse(), Ok(Mass { name: "X".to_owned(), mass: 4.0 }));
         for text in ["", "Ar", "Ar=1", "=1,2", "Ar=1;2"] {
             assert!(text.parse::<LennardJones>().is_err(), "{text}");

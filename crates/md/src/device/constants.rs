@@ -24,7 +24,7 @@ pub(super) fn constants<T: Place>(pairs: &Pairs<'_>, list_radius: f64) -> Vec<T>
     all.chain(of_table).chain([list_radius * list_radius]).map(T::from_f64).collect()
 }
 
-/// Returns the numbers of each pair of types: those of its formula, and its shift.
+/// Returns the numbers of each pair of types: those of its formula or its table's beginning, and its shift.
 pub(super) fn rows<T: Place>(pairs: &Pairs<'_>) -> Vec<T> {
     let types = pairs.potential.types();
     let row = |row: usize| {

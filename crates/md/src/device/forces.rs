@@ -30,6 +30,8 @@ pub(crate) struct OnDevice<T: Place> {
     /// Forces that come with sums: looking at them changes nothing of the atoms.
     looked_at: Buffer<f64>,
     parts: Buffer<f64>,
+    /// Pairs below a table's first sample, in all launches of forces alone: two words of one number.
+    below: Buffer<u32>,
     pub(super) neighbours: Option<Neighbours>,
     /// The program of places, lists and motion.
     pub(super) program: Arc<Program>,
@@ -92,6 +94,7 @@ impl<T: Place> OnDevice<T> {
             places: Buffer::zeroed(device, 4 * atoms)?,
             looked_at: Buffer::zeroed(device, 3 * atoms)?,
             parts: Buffer::zeroed(device, SUMS * atoms.div_ceil(group))?,
+            below: Buffer::zeroed(device, 2)?,
             neighbours,
             pack,
             curve: with_sums.kernel("md_curve", &curve)?,
@@ -198,11 +201,27 @@ impl<T: Place> OnDevice<T> {
             (None, _) => arguments.extend([atoms, (&mut *forces).into()]),
         }
         arguments.extend(self.samples.arguments());
-        if makes == Makes::SumsToo {
-            arguments.extend([(&mut self.parts).into()]);
+        match makes {
+            Makes::SumsToo => arguments.extend([(&mut self.parts).into()]),
+            Makes::ForcesAlone if self.samples.fetch().is_some() => {
+                arguments.extend([(&mut self.below).into()]);
+            }
+            Makes::ForcesAlone => {}
         }
         kernel.start(range, arguments.as_slice())?;
         self.rung.finish(count, range, forces)
+    }
+
+    /// Returns the pairs below a table's first sample since the last call, in all forces without sums.
+    pub(super) fn take_below(&mut self) -> MdResult<u64> {
+        if self.samples.fetch().is_none() {
+            return Ok(0);
+        }
+        let words = self.below.to_vec()?;
+        self.below.fill(0)?;
+        let count = u64::from(words[0]) | u64::from(words[1]) << 32;
+        // Lists that have each pair once count it once.
+        Ok(if matches!(self.rung, Rung::Half { .. }) { count } else { count / 2 })
     }
 
     /// Computes the sums of the packed places. Groups are added in their order.

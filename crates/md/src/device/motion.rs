@@ -7,9 +7,9 @@ use super::tuning::PairsToTune;
 use crate::error::{MdError, MdResult};
 use crate::evaluation::{Lists, Sums};
 use crate::host::Pairs;
-use crate::options::{Fetch, Options, PairTuning};
+use crate::options::{BelowRange, Fetch, Options, PairTuning};
 use crate::state::MotionState;
-use crate::system::expect_finite;
+use crate::system::{below_range, expect_finite};
 use lattice_compute::{Argument, Buffer, Device, Kernel, Parameter};
 
 /// Most steps between two looks at how far atoms have moved.
@@ -41,6 +41,13 @@ pub(crate) struct MovingOnDevice<T: Place> {
     /// `true` if lists were made at the last look.
     fresh: bool,
     rebuilds: u64,
+    edges: [f64; 3],
+    /// The first sample of a table.
+    rmin: f64,
+    /// Pairs below it, in the forces of all steps.
+    below: u64,
+    /// `true` if such a pair ends the motion.
+    stops: bool,
     drift: Kernel,
     kick: Kernel,
     /// Positions by which atoms are sorted; those of the lists, if there are some.
@@ -56,6 +63,7 @@ impl<T: Place> MovingOnDevice<T> {
         accelerations: &[f64],
         duration: f64,
     ) -> MdResult<Self> {
+        let (edges, rmin) = (pairs.edges, pairs.potential.rmin());
         let pairs = PairsToTune::<T>::new(device, pairs, options)?.prepared()?;
         let atoms = pairs.count();
         let [input, output] = [Parameter::input::<f64>, Parameter::output::<f64>];
@@ -93,6 +101,10 @@ impl<T: Place> MovingOnDevice<T> {
             next: 1,
             fresh: true,
             rebuilds: 0,
+            edges,
+            rmin,
+            below: 0,
+            stops: options.below_range == BelowRange::Stop,
             drift,
             kick,
             sorted_at: Buffer::zeroed(device, 3 * atoms)?,
@@ -131,7 +143,12 @@ impl<T: Place> MovingOnDevice<T> {
         if !has_forces {
             self.pairs.start()?;
         }
+        let below = self.pairs.take_below()?;
+        if self.stops && below > 0 {
+            return Err(self.nearer(state.step)?);
+        }
         (self.next, self.fresh, self.rebuilds) = (state.next, state.fresh, state.rebuilds);
+        self.below = state.below + below;
         self.moved.fill(0)?;
         self.kept.copy_from(&self.pairs.atoms)?;
         Ok(())
@@ -145,6 +162,7 @@ impl<T: Place> MovingOnDevice<T> {
             next: self.next,
             fresh: self.fresh,
             rebuilds: self.rebuilds,
+            below: self.below,
             positions: atoms.read(&atoms.positions)?,
             velocities: atoms.read(&atoms.velocities)?,
             forces: atoms.read(&atoms.forces)?,
@@ -157,12 +175,18 @@ impl<T: Place> MovingOnDevice<T> {
         self.pairs.sums()
     }
 
-    /// Takes so many steps, and looks at the last one.
-    pub fn advance(&mut self, mut steps: u64) -> MdResult<()> {
-        while steps > 0 {
-            let count = self.next.min(steps);
+    /// Returns the pairs below a table's first sample, in the forces of all steps.
+    pub fn below(&self) -> u64 {
+        self.below
+    }
+
+    /// Takes so many steps behind step `from`, and looks at the last one.
+    pub fn advance(&mut self, from: u64, steps: u64) -> MdResult<()> {
+        let mut done = 0;
+        while done < steps {
+            let count = self.next.min(steps - done);
             self.run(count)?;
-            steps -= self.look(count)?;
+            done += self.look(from + done, count)?;
         }
         Ok(())
     }
@@ -205,16 +229,20 @@ impl<T: Place> MovingOnDevice<T> {
         Ok(())
     }
 
-    /// Looks at how far atoms have moved in the last `count` steps. Returns the steps that count.
-    fn look(&mut self, count: u64) -> MdResult<u64> {
+    /// Looks at how far atoms have moved in the last `count` steps behind `from`. Returns the steps that count.
+    fn look(&mut self, from: u64, count: u64) -> MdResult<u64> {
         let moved = self.moved.to_vec()?;
         self.moved.fill(0)?;
+        let below = self.pairs.take_below()?;
         let [distance, stride] = [moved[0], moved[1]].map(|bits| f64::from(f32::from_bits(bits)).sqrt());
         let Some(allowed) = self.allowed else {
             self.next = MOST_STEPS as u64;
             if !stride.is_finite() {
                 self.pairs.atoms.copy_from(&self.kept)?;
                 return Err(self.runaway()?);
+            }
+            if !self.may_be_below(below, from, count)? {
+                return Ok(0);
             }
             self.kept.copy_from(&self.pairs.atoms)?;
             return Ok(count);
@@ -230,6 +258,9 @@ impl<T: Place> MovingOnDevice<T> {
             }
             return Ok(0);
         }
+        if !self.may_be_below(below, from, count)? {
+            return Ok(0);
+        }
         let steps = |left: f64| (left / (FASTER * stride)).clamp(0.0, MOST_STEPS) as u64;
         self.fresh = false;
         self.next = steps(USED * allowed - distance);
@@ -239,6 +270,30 @@ impl<T: Place> MovingOnDevice<T> {
         }
         self.kept.copy_from(&self.pairs.atoms)?;
         Ok(count)
+    }
+
+    /// Counts pairs below a table, which `count` steps behind `from` had, unless they end the motion.
+    ///
+    /// To end at the step of the first such pair, steps are taken again by half as many. `false` says
+    /// that the atoms are those of the last look.
+    fn may_be_below(&mut self, pairs: u64, from: u64, count: u64) -> MdResult<bool> {
+        if self.stops && pairs > 0 {
+            if count == 1 {
+                return Err(self.nearer(from + 1)?);
+            }
+            self.pairs.atoms.copy_from(&self.kept)?;
+            self.pairs.pack()?;
+            self.next = count / 2;
+            return Ok(false);
+        }
+        self.below += pairs;
+        Ok(true)
+    }
+
+    /// Says which atoms are nearer than a table begins.
+    fn nearer(&self, step: u64) -> MdResult<MdError> {
+        let atoms = &self.pairs.atoms;
+        Ok(below_range(&atoms.read(&atoms.positions)?, self.edges, self.rmin, Some(step)))
     }
 
     /// Sorts and lists the atoms where they are.

@@ -14,7 +14,7 @@ const PAIRS: KernelFamily = KernelFamily::new("md-pairs", &[include_str!("../../
 /// What a program of pair forces makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Makes {
-    /// Forces.
+    /// Forces, and the count of pairs below a table's first sample.
     ForcesAlone,
     /// Energy, virial and counts too.
     SumsToo,
@@ -111,8 +111,12 @@ pub(super) fn force_kernel<T: Place>(
     let mut parameters = vec![Parameter::input::<T::Coordinate>("places"), constants, rows, types];
     parameters.extend(middle);
     parameters.extend(samples.parameters());
-    if makes == Makes::SumsToo {
-        parameters.push(Parameter::output::<f64>("parts"));
+    match makes {
+        Makes::SumsToo => parameters.push(Parameter::output::<f64>("parts")),
+        Makes::ForcesAlone if samples.fetch().is_some() => {
+            parameters.push(Parameter::output::<u32>("below"));
+        }
+        Makes::ForcesAlone => {}
     }
     program.kernel(name, &parameters)
 }
