@@ -2,6 +2,7 @@
 
 use lattice_compute::{DeviceError, NoRoom};
 use lattice_files::number::shown;
+use lattice_files::text::quoted;
 
 /// Result of everything about pair forces.
 pub type MdResult<T> = Result<T, MdError>;
@@ -197,7 +198,7 @@ pub enum MdError {
     Temperature(f64),
 
     /// The mass of a type is unknown.
-    #[error("the mass of {0} is not known; give it")]
+    #[error("the mass of {} is not known; give it", quoted(.0))]
     NoMass(String),
 
     /// An atom moves too far in one step.

@@ -36,7 +36,10 @@ mod velocities;
 
 pub use error::{MdError, MdResult};
 pub use evaluation::{Evaluation, Lists, Sums};
-pub use files::{AmberFiles, Curve, FileError, FileProblem, TableFile, read_amber, read_xyz, xyz_frame};
+pub use files::{
+    AmberFiles, Conventions, Curve, FileError, FileProblem, TableFile, read_amber, read_xyz, read_xyz_by,
+    xyz_frame,
+};
 pub use forces::{Forces, tune_pairs};
 pub use formula::{Coefficients, Formula, Mixing};
 pub use motion::{Frame, Motion};

@@ -129,8 +129,10 @@ impl Potential {
     pub fn smallest_length(&self) -> Option<f64> {
         match self {
             Self::Formula { formula, coefficients } => {
+                // Pairs of types that do not interact have no length.
                 let lengths = coefficients.iter().map(|c| 1e3 * formula.least_distance(c));
-                Some(lengths.fold(f64::INFINITY, f64::min)).filter(|length| *length > 0.0)
+                let smallest = lengths.filter(|length| *length > 0.0).fold(f64::INFINITY, f64::min);
+                Some(smallest).filter(|length| length.is_finite())
             }
             Self::Table { .. } => None,
         }

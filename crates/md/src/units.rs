@@ -10,6 +10,28 @@ pub enum Units {
     Reduced,
 }
 
+/// The charge of an electron, in C: an electronvolt in J.
+pub(crate) const ELECTRONVOLT: f64 = 1.602176634e-19;
+
+/// A unified atomic mass unit in kg.
+const ATOMIC_MASS: f64 = 1.66053906660e-27;
+
+/// Particles in a mole.
+const AVOGADRO: f64 = 6.02214076e23;
+
+/// Returns the kcal/mol in a joule for each particle.
+pub(crate) fn kilocalories(joule: f64) -> f64 {
+    joule * AVOGADRO / 4184.0
+}
+
+/// Returns the Å/fs of ASE's momentum of 1 √(eV u) at a mass of 1 g/mol.
+///
+/// ASE has eV, Å and u, so that its time is Å √(u/eV), 10.18 fs.
+pub(crate) fn ase_velocity() -> f64 {
+    // 1 m/s is 1e-5 Å/fs.
+    (ELECTRONVOLT / ATOMIC_MASS).sqrt() * 1e-5
+}
+
 impl Units {
     /// Returns the acceleration that a unit of force gives to a unit of mass.
     ///
@@ -43,5 +65,20 @@ impl Units {
             Units::Real => Some(1e6),
             Units::Reduced => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_of_other_programs_are_those_of_their_manuals() {
+        // LAMMPS has 23.060549 kcal/mol in an electronvolt, and ASE 0.0982269 Å/fs in its unit of velocity.
+        assert!((kilocalories(ELECTRONVOLT) - 23.060549).abs() < 3e-6);
+        assert!((1.0 / ase_velocity() - 10.180505).abs() < 1e-5);
+        // Kinetic energies of both units are equal: u (Å/fs)² in kcal/mol, and eV.
+        let energy = ase_velocity().powi(2) / Units::Real.acceleration();
+        assert!((energy / kilocalories(ELECTRONVOLT) - 1.0).abs() < 1e-9, "{energy}");
     }
 }

@@ -7,9 +7,10 @@ use super::words::{
 use crate::failure::{Failure, Status};
 use crate::report::scientific;
 use lattice_cl::device::Team;
+use lattice_files::text::quoted;
 use lattice_md::{
-    Curve, Fetch, Forces, Grid, List, Options, Potential, System, Table, TableFile, Units, read_amber,
-    read_xyz,
+    Conventions, Curve, Fetch, Forces, Grid, List, Options, Potential, System, Table, TableFile, Units,
+    read_amber, read_xyz_by,
 };
 use serde::Serialize;
 use std::path::PathBuf;
@@ -178,11 +179,15 @@ impl ModelArguments {
                 if self.lj_only {
                     return Err(Failure::usage("--lj-only is for prmtop files".to_owned()));
                 }
-                let system = read_xyz(path)?;
+                let masses: Vec<_> = self.mass.iter().map(|given| (given.name.clone(), given.mass)).collect();
+                let units = self.units.into();
+                let system = read_xyz_by(path, &Conventions { units, masses: &masses })?;
                 let exact = match &self.potential {
-                    Some(path) => {
-                        Exact::Curves(self.curves(&TableFile::read(path)?, &system, &mut warnings)?)
-                    }
+                    Some(path) => Exact::Curves(self.curves(
+                        &TableFile::read_in(path, units)?,
+                        &system,
+                        &mut warnings,
+                    )?),
                     None => Exact::Formula(self.lennard_jones(&system)?),
                 };
                 (system, exact)
@@ -250,8 +255,9 @@ impl ModelArguments {
         let missing: Vec<&str> =
             system.names().iter().filter(|name| of(name).is_none()).map(String::as_str).collect();
         if !missing.is_empty() {
-            return Err(Failure::usage(format!("no potential is given for {}", missing.join(", ")))
-                .hint(format!("give --lj {}=EPSILON,SIGMA, or --potential FILE with --pair", missing[0])));
+            let (all, first) = (quoted(&missing.join(", ")), quoted(missing[0]));
+            return Err(Failure::usage(format!("no potential is given for {all}"))
+                .hint(format!("give --lj {first}=EPSILON,SIGMA, or --potential FILE with --pair")));
         }
         let types: Vec<[f64; 2]> = system.names().iter().filter_map(of).collect();
         Ok(Potential::lennard_jones(&types, self.mixing.into())?)
@@ -292,9 +298,10 @@ impl ModelArguments {
             }
         }
         if !missing.is_empty() {
-            return Err(Failure::usage(format!("no section is given for {}", missing.join(", "))).hint(
-                format!("give --pair {}=SECTION; sections are {}", missing[0], file.names().join(", ")),
-            ));
+            let (all, first) = (quoted(&missing.join(", ")), quoted(&missing[0]));
+            let sections = quoted(&file.names().join(", "));
+            return Err(Failure::usage(format!("no section is given for {all}"))
+                .hint(format!("give --pair {first}=SECTION; sections are {sections}")));
         }
         Ok(curves)
     }
@@ -331,9 +338,8 @@ impl ModelArguments {
         for given in &self.mass {
             if !system.names().contains(&given.name) {
                 let message = format!("--mass {}: there is no such species", given.name);
-                return Err(
-                    Failure::usage(message).hint(format!("species are {}", system.names().join(", ")))
-                );
+                return Err(Failure::usage(message)
+                    .hint(format!("species are {}", quoted(&system.names().join(", ")))));
             }
         }
         let of_type: Vec<Option<f64>> = system

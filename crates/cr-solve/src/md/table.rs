@@ -1,7 +1,9 @@
 //! `cr-solve md table`: the error of tables of a potential, on each device.
 
 use super::model::{TableError, error_of};
-use super::words::{InterpolationName, Range, SpacingName, fetch_name, interpolation_name, spacing_name};
+use super::words::{
+    InterpolationName, Range, SpacingName, UnitsName, fetch_name, interpolation_name, spacing_name,
+};
 use crate::Common;
 use crate::destinations::{Destinations, Overwriting, SVG};
 use crate::failure::{Failure, Status};
@@ -37,6 +39,9 @@ pub struct Arguments {
     /// The first and the last distance [default: those of the section]
     #[arg(long, value_name = "RMIN,RMAX")]
     range: Option<Range>,
+    /// The units of results; a file with other UNITS: is converted
+    #[arg(long, value_enum, default_value_t = UnitsName::Real)]
+    units: UnitsName,
     /// Plot the errors of forces against the number of samples, as SVG
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
@@ -57,7 +62,7 @@ struct Row {
     samples: usize,
     /// The step of samples, in r or in its square.
     h: f64,
-    /// The largest errors away from both ends.
+    /// The largest errors between the first sample and the longest cutoff.
     error: TableError,
     /// Whether this way of reading is the one that is taken by itself.
     default: bool,
@@ -91,7 +96,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     Destinations::reading([&arguments.file])
         .writing("--plot", SVG, &arguments.plot)
         .check(arguments.overwriting)?;
-    let file = TableFile::read(&arguments.file)?;
+    let file = TableFile::read_in(&arguments.file, arguments.units.into())?;
     let curve = file.section(&arguments.section)?;
     let [first, last] = curve.range();
     let range = arguments.range.map_or([first, last], |Range(range)| range);
@@ -105,8 +110,6 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         [] => vec![Team::host()],
         devices => devices.iter().map(|device| Team::of([device.clone()])).collect(),
     };
-    // The natural spline of E bends wrongly at its ends, where E and F do not belong together.
-    let edge = (8.0 / (curve.rows() - 1) as f64).min(0.1) * (last - first);
     let mut rows = Vec::new();
     for place in &places {
         for &samples in &arguments.samples {
@@ -115,8 +118,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
                 let table = Table::sampled(1, grid, |_, r| curve.energy_and_slope(r))?;
                 let table = table.interpolated(interpolation.into());
                 for mode in [Mode::Derivative, Mode::Potential] {
-                    let ends = [first + edge, last - edge];
-                    rows.extend(rows_of(place, &table, mode, ends, |r| curve.energy_and_slope(r))?);
+                    rows.extend(rows_of(place, &table, mode, |r| curve.energy_and_slope(r))?);
                 }
             }
         }
@@ -145,12 +147,11 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     Ok(Status::Fine)
 }
 
-/// Measures every way in which a place reads a table, between two distances and two samples away from its ends.
+/// Measures every way in which a place reads a table, from its first sample to the longest cutoff.
 fn rows_of(
     place: &Team,
     table: &Table,
     mode: Mode,
-    [low, high]: [f64; 2],
     exact: impl Fn(f64) -> [f64; 2],
 ) -> Result<Vec<Row>, Failure> {
     let grid = table.grid();
@@ -164,7 +165,7 @@ fn rows_of(
         Interpolation::Cubic => 4 * (grid.samples - 1),
     };
     let fits = images.is_some_and(|images| width <= images.max_width);
-    let within = [low.max(grid.at(2.5)), high.min(cutoff)];
+    let within = [grid.rmin, cutoff];
     let mut rows = Vec::new();
     for precision in [Precision::Double, Precision::Mixed] {
         for fetch in [Fetch::Buffer, Fetch::Image] {

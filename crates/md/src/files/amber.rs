@@ -1,7 +1,7 @@
 //! Amber's topology (`prmtop`) and coordinates (`inpcrd`), as far as pairs need them.
 
 use super::error::{FileError, FileProblem};
-use super::text::{columns, count, number, read, shown};
+use super::text::{columns, count, name, number, read, shown};
 use crate::formula::{Coefficients, Formula};
 use crate::potential::Potential;
 use crate::system::System;
@@ -113,16 +113,35 @@ fn files(
 }
 
 /// Returns A and B of all pairs of types.
+///
+/// A negative place is that of a 10-12 term. Terms whose coefficients are zero are no interaction.
 fn lennard_jones(topology: &Topology<'_>, types: usize) -> Result<Vec<Coefficients>, FileError> {
     const INDEX: &str = "NONBONDED_PARM_INDEX";
     let pairs = types.saturating_mul(types.saturating_add(1)) / 2;
     let places = topology.whole(INDEX, types.saturating_mul(types))?;
     let a = topology.real("LENNARD_JONES_ACOEF", pairs)?;
     let b = topology.real("LENNARD_JONES_BCOEF", pairs)?;
-    let place = |(row, &place): (usize, &i64)| match usize::try_from(place) {
-        Ok(place) if 1 <= place && place <= pairs => Ok([a[place - 1], b[place - 1], 0.0, 0.0]),
-        Ok(_) => Err(FileProblem::Index { name: INDEX, entry: row + 1, value: place, most: pairs }),
-        Err(_) => Err(FileProblem::TenTwelve(row / types + 1, row % types + 1)),
+    let needs_others = places.iter().take(types * types).any(|&place| place < 0);
+    let [other_a, other_b] = match needs_others {
+        true => ["HBOND_ACOEF", "HBOND_BCOEF"].map(|name| topology.all_real(name)),
+        false => [Ok(Vec::new()), Ok(Vec::new())],
+    };
+    let (other_a, other_b) = (other_a?, other_b?);
+    let others = other_a.len().min(other_b.len());
+    let place = |(row, &place): (usize, &i64)| {
+        let wrong = |most| FileProblem::Index { name: INDEX, entry: row + 1, value: place, most };
+        match usize::try_from(place.unsigned_abs()).unwrap_or(usize::MAX) {
+            0 => Err(wrong(pairs)),
+            at if place > 0 && at <= pairs => Ok([a[at - 1], b[at - 1], 0.0, 0.0]),
+            _ if place > 0 => Err(wrong(pairs)),
+            at if at > others => {
+                Err(FileProblem::NoTenTwelve { entry: row + 1, value: place, found: others })
+            }
+            at => match [other_a[at - 1], other_b[at - 1]] {
+                [0.0, 0.0] => Ok([0.0; 4]),
+                [a, b] => Err(FileProblem::TenTwelve { types: [row / types + 1, row % types + 1], a, b }),
+            },
+        }
     };
     let rows = places.iter().take(types * types).enumerate().map(place);
     rows.collect::<Result<_, _>>().map_err(|problem| topology.error(INDEX, problem))
@@ -132,13 +151,12 @@ fn lennard_jones(topology: &Topology<'_>, types: usize) -> Result<Vec<Coefficien
 fn names(topology: &Topology<'_>, of_atoms: &[usize], types: usize) -> Result<Vec<String>, FileError> {
     const NAMES: &str = "AMBER_ATOM_TYPE";
     let section = topology.expect(NAMES)?;
-    let words: Vec<&str> = section.lines.iter().flat_map(|line| columns(line, section.width)).collect();
+    let words = topology.values(section, |column| name(column.trim()))?;
     // Types without atoms are made up by the header alone, so that their number is bounded by the table of pairs, which was read.
     let mut names: Vec<String> = (1..=types).map(|number| format!("type{number}")).collect();
     for atom in (0..of_atoms.len().min(words.len())).rev() {
-        let name = words[atom].trim();
-        if !name.is_empty() {
-            names[of_atoms[atom]] = name.to_owned();
+        if !words[atom].is_empty() {
+            names[of_atoms[atom]].clone_from(&words[atom]);
         }
     }
     Ok(names)
@@ -245,7 +263,7 @@ impl<'a> Topology<'a> {
         };
         match self.sections.iter().find(|section| other(section.name)) {
             Some(section) => {
-                let problem = FileProblem::ForceField(section.name.to_owned());
+                let problem = FileProblem::ForceField(shown(section.name));
                 Err(FileError::new(self.path, section.line, problem))
             }
             None => Ok(()),
@@ -294,9 +312,14 @@ impl<'a> Topology<'a> {
         self.expect_values(name, wanted, self.integers(self.expect(name)?)?)
     }
 
+    /// Returns all numbers of a section.
+    fn all_real(&self, name: &'static str) -> Result<Vec<f64>, FileError> {
+        self.values(self.expect(name)?, number)
+    }
+
     /// Returns so many numbers of a section.
     fn real(&self, name: &'static str, wanted: usize) -> Result<Vec<f64>, FileError> {
-        let mut values = self.expect_values(name, wanted, self.values(self.expect(name)?, number)?)?;
+        let mut values = self.expect_values(name, wanted, self.all_real(name)?)?;
         values.truncate(wanted);
         Ok(values)
     }
@@ -311,14 +334,20 @@ impl<'a> Topology<'a> {
     }
 }
 
-/// Returns the width of columns: 16 for `%FORMAT(5E16.8)`.
+/// Returns the width of columns: 16 for `%FORMAT(5E16.8)`, also with a scale as in `(1P,5ES16.8)`.
 fn width(format: &str) -> Option<usize> {
     let inner = format.strip_prefix("%FORMAT")?.trim().strip_prefix('(')?.strip_suffix(')')?;
-    let behind_count = inner.trim_start_matches(|c: char| c.is_ascii_digit());
-    let mut letters = behind_count.chars();
-    letters.next().filter(|c| c.is_ascii_alphabetic())?;
-    let digits: String = letters.take_while(char::is_ascii_digit).collect();
-    digits.parse().ok().filter(|width| (1..=80).contains(width))
+    let inner = inner.replace(' ', "").to_ascii_uppercase();
+    let behind_count = |text: &str| text.trim_start_matches(|c: char| c.is_ascii_digit()).to_owned();
+    let mut letters = behind_count(&inner);
+    if let Some(scaled) = letters.strip_prefix('P') {
+        letters = behind_count(scaled.trim_start_matches(','));
+    }
+    let digits = letters.trim_start_matches(|c: char| c.is_ascii_uppercase());
+    let kind = &letters[..letters.len() - digits.len()];
+    let digits: String = digits.chars().take_while(char::is_ascii_digit).collect();
+    let is_known = ["A", "I", "E", "F", "D", "G", "ES", "EN"].contains(&kind);
+    digits.parse().ok().filter(|width| is_known && (1..=80).contains(width))
 }
 
 #[cfg(test)]
@@ -381,7 +410,7 @@ mod tests {
         ));
         assert!(matches!(
             prmtop("2       2       3", "2      -1       3"),
-            (Some(_), FileProblem::TenTwelve(2, 1))
+            (None, FileProblem::NoSection { .. })
         ));
         assert!(matches!(
             prmtop("2       2       3", "2       2       4"),
@@ -427,5 +456,84 @@ mod tests {
         let bonded = charged.replacen("       3       2       0", "       3       2       4", 1);
         let found = files_of(&bonded, INPCRD, true).unwrap();
         assert_eq!((found.ignored_charges, found.ignored_bonded), (1, 4));
+    }
+
+    #[test]
+    fn terms_of_10_and_12_are_read_if_they_are_zero() {
+        let with = |place: i64, a: &str, b: &str| {
+            let from = "       2       2       3\n%FLAG LENNARD";
+            assert!(PRMTOP.contains(from));
+            let text = PRMTOP.replacen(from, &format!("{place:8}{place:8}       3\n%FLAG LENNARD"), 1);
+            let others = |name: &str, value: &str| {
+                format!("%FLAG HBOND_{name}COEF\n%FORMAT(5E16.8)\n  0.00000000E+00{value}\n")
+            };
+            files_of(&format!("{text}{}{}", others("A", a), others("B", b)), INPCRD, false)
+        };
+        let (zero, one) = ("  0.00000000E+00", "  7.50000000E+00");
+        for place in [-1, -2] {
+            let found = with(place, zero, zero).unwrap();
+            let Potential::Formula { coefficients, .. } = &found.potential else { panic!() };
+            assert_eq!((coefficients[1], coefficients[2]), ([0.0; 4], [0.0; 4]));
+            assert_eq!(coefficients[3], [3e6, 3e3, 0.0, 0.0]);
+            // A pair without interaction makes no length of a table.
+            assert!(found.potential.smallest_length().is_some());
+        }
+        assert!(with(-1, one, one).is_ok());
+        let said = with(-2, zero, one).unwrap_err().to_string();
+        assert!(said.contains("types 1 and 2 interact by a 10-12 potential, 0/r^12 - 7.5/r^10"), "{said}");
+        assert!(with(-2, one, zero).is_err());
+        let said = with(-3, zero, zero).unwrap_err().to_string();
+        assert!(said.contains("is -3, a 10-12 potential, but HBOND_ACOEF and HBOND_BCOEF have 2"), "{said}");
+        assert!(with(i64::MIN / 1_000_000_000_000, zero, zero).is_err());
+    }
+
+    #[test]
+    fn numbers_and_columns_are_read_as_fortran_writes_them() {
+        let prmtop = PRMTOP
+            .replacen("  1.00000000E+06  2.0", " 1.000000000+006  2.0", 1)
+            .replacen("  1.00000000E+03  2.00000000E+03", "  1.00000000D+03 0.200000000D+04", 1)
+            .replace("%FORMAT(10I8)", "%FORMAT( 10i8 )")
+            .replacen("%FLAG MASS\n%FORMAT(5E16.8)", "%FLAG MASS\n%FORMAT(1P,5ES16.8)", 1)
+            .replacen(
+                "%FLAG CHARGE\n%COMMENT nothing\n%FORMAT(5E16.8)\n  0.00000000E+00",
+                "%FLAG CHARGE\n%FORMAT(1P5D16.8)\n 0.000000000-100",
+                1,
+            )
+            .replacen("       3       3       0", "      +3       3       0", 1);
+        let inpcrd = INPCRD.replacen("  20.0000000  21.0000000", " .200000D+02   0.021+003", 1);
+        let found = files_of(&prmtop, &inpcrd, false).unwrap();
+        let wanted = files_of(PRMTOP, INPCRD, false).unwrap();
+        assert_eq!((found.system, found.potential), (wanted.system, wanted.potential));
+        for (format, columns) in [
+            ("%FORMAT(20a4)", Some(4)),
+            ("%FORMAT(1P5E16.8)", Some(16)),
+            ("%FORMAT(5F12.7)", Some(12)),
+            ("%FORMAT(5EN16.8)", Some(16)),
+            ("%FORMAT(5X16)", None),
+            ("%FORMAT(5E)", None),
+        ] {
+            assert_eq!(width(format), columns, "{format}");
+        }
+    }
+
+    #[test]
+    fn messages_have_no_control_characters() {
+        let escape = "\u{1b}[2J\u{7}";
+        for (from, to) in [
+            ("%FLAG TITLE", format!("%FLAG CHARMM{escape}")),
+            ("%FORMAT(5E16.8)\n  3", format!("%FORMAT({escape})\n  3")),
+            ("  3.99480000E+01", format!("  {escape}")),
+            ("       1       2       1\n", format!("{escape}\n")),
+            ("Ar  Kr", format!("{escape}")),
+            ("%FLAG MASS", format!("%FLAG {escape}")),
+        ] {
+            assert!(PRMTOP.contains(from), "{from}");
+            let said = files_of(&PRMTOP.replacen(from, &to, 1), INPCRD, false).unwrap_err().to_string();
+            assert!(!said.chars().any(char::is_control), "{said:?}");
+        }
+        for from in ["    3  0.0", "   1.0000000   2.0", "  90.0000000\n"] {
+            let said = files_of(PRMTOP, &INPCRD.replacen(from, escape, 1), false).unwrap_err().to_string();
+            assert!(!said.chars().any(char::is_control), "{said:?}");
+        }
     }
 }

@@ -2,11 +2,12 @@
 
 use crate::error::MdError;
 use lattice_files::number::shown;
+use lattice_files::text::{printable, quoted};
 use std::path::{Path, PathBuf};
 
 /// A file that was not read, and why.
 #[derive(Debug, thiserror::Error)]
-#[error("{}{}: {problem}", path.display(), line.map_or(String::new(), |line| format!(", line {line}")))]
+#[error("{}{}: {problem}", printable(&path.to_string_lossy()), line.map_or(String::new(), |line| format!(", line {line}")))]
 pub struct FileError {
     /// The file.
     pub path: PathBuf,
@@ -43,6 +44,9 @@ pub enum FileProblem {
         /// What should be there.
         wanted: &'static str,
     },
+    /// A name cannot be shown.
+    #[error("the name `{0}` has a control character; take a name of letters, digits and signs")]
+    Name(String),
     /// A number is infinite or none.
     #[error("`{0}` is not finite")]
     NotFinite(String),
@@ -59,6 +63,15 @@ pub enum FileProblem {
     /// An extended XYZ file does not tell its box.
     #[error("the key `Lattice` is missing; write Lattice=\"ax 0 0 0 by 0 0 0 cz\" with the edges of the box")]
     NoLattice,
+    /// A quotation or a bracket has no end.
+    #[error("the value of `{0}` begins with a quote or bracket and has no end; write its other half")]
+    Unclosed(String),
+    /// A key is given twice.
+    #[error("the key `{0}` is given twice; leave one out")]
+    TwoKeys(String),
+    /// A box has too few or too many numbers.
+    #[error("`Lattice` has {0} numbers; write the nine of its three vectors, or its three edges")]
+    Lattice(usize),
     /// A box is not rectangular.
     #[error("the box is not rectangular; only boxes with right angles along x, y and z can be computed")]
     Skew,
@@ -68,6 +81,20 @@ pub enum FileProblem {
     /// The columns of an extended XYZ file are not told.
     #[error("`Properties={0}` tells no species and positions; write Properties=species:S:1:pos:R:3")]
     Properties(String),
+    /// A property looks like velocities, but is not read.
+    #[error(
+        "the property `{0}` is not read; give velocities in Å/fs as vel:R:3, ASE's momenta in √(eV u) as momenta:R:3, or leave the columns out"
+    )]
+    Motion(String),
+    /// Two properties tell the same.
+    #[error("the properties `{0}` and `{1}` tell the same of an atom; leave one out")]
+    TwoProperties(String, String),
+    /// Momenta have units that reduced ones do not know.
+    #[error("the momenta are in ASE's units, √(eV u), but reduced units are asked for; give vel:R:3")]
+    MomentaReduced,
+    /// Momenta are of atoms whose mass is unknown.
+    #[error("the momenta make no velocity of `{0}`, whose mass is not known; give its mass, or vel:R:3")]
+    MomentaWithoutMass(String),
     /// A line has too few columns.
     #[error("{found} columns are found, {wanted} are promised")]
     Columns {
@@ -77,7 +104,7 @@ pub enum FileProblem {
         found: usize,
     },
     /// A section is missing.
-    #[error("there is no section `{name}`; there are: {}", if known.is_empty() { "none".to_owned() } else { known.join(", ") })]
+    #[error("there is no section `{}`; there are: {}", quoted(name), if known.is_empty() { "none".to_owned() } else { quoted(&known.join(", ")) })]
     NoSection {
         /// The section.
         name: String,
@@ -116,8 +143,29 @@ pub enum FileProblem {
     #[error("{0} bonded terms and exclusions are not computed; take --lj-only to ignore them")]
     Bonded(usize),
     /// A pair of types has another formula.
-    #[error("types {0} and {1} interact by a 10-12 potential, which is not computed")]
-    TenTwelve(usize, usize),
+    #[error(
+        "types {} and {} interact by a 10-12 potential, {a}/r^12 - {b}/r^10, which is not computed; only Lennard-Jones terms are", types[0], types[1]
+    )]
+    TenTwelve {
+        /// The types, from 1.
+        types: [usize; 2],
+        /// The coefficient of 1/r¹².
+        a: f64,
+        /// The coefficient of 1/r¹⁰.
+        b: f64,
+    },
+    /// A pair of types points to a 10-12 potential that is not there.
+    #[error(
+        "entry {entry} of section `NONBONDED_PARM_INDEX` is {value}, a 10-12 potential, but HBOND_ACOEF and HBOND_BCOEF have {found}"
+    )]
+    NoTenTwelve {
+        /// The entry, from 1.
+        entry: usize,
+        /// Its value.
+        value: i64,
+        /// The 10-12 potentials that there are.
+        found: usize,
+    },
     /// The force field is of another kind.
     #[error(
         "section `{0}` belongs to a force field that is not computed; only plain Lennard-Jones terms are"
@@ -147,8 +195,8 @@ pub enum FileProblem {
     /// The line behind the keyword of a table is no header.
     #[error("`{0}` is no header of a table like `N 1000 R 2.5 9.0`")]
     TableHeader(String),
-    /// A table has too few rows.
-    #[error("section `{name}` has {found} rows, N {wanted} are promised")]
+    /// A table does not have as many rows as its header tells.
+    #[error("section `{name}` has {found} rows, but its header tells N {wanted}; correct N, or the rows")]
     Rows {
         /// The section.
         name: String,
@@ -156,6 +204,28 @@ pub enum FileProblem {
         wanted: usize,
         /// Rows that there are.
         found: usize,
+    },
+    /// A distance is not the one that the header of its table tells.
+    #[error(
+        "r = {found} where the header `{header}` has {wanted}; correct the range of the header, N, or the rows"
+    )]
+    Distance {
+        /// The header.
+        header: String,
+        /// The distance by the header.
+        wanted: f64,
+        /// The distance of the row.
+        found: f64,
+    },
+    /// A table is in units that cannot be converted to those asked for.
+    #[error("the file has UNITS: {found}, but the units asked for are {wanted}; {hint}")]
+    Units {
+        /// The word behind `UNITS:`.
+        found: String,
+        /// The units asked for.
+        wanted: &'static str,
+        /// What to do.
+        hint: &'static str,
     },
     /// Distances do not rise.
     #[error(

@@ -1,8 +1,10 @@
 //! Tables of pair potentials as LAMMPS reads them.
 
 use super::error::{FileError, FileProblem};
-use super::text::{count, number, read, shown};
+use super::table_units::{Scale, is_tags, tags};
+use super::text::{count, name, number, read, shown};
 use crate::spline::Spline;
+use crate::units::Units;
 use std::path::Path;
 
 /// A file of tables, each a section with a keyword.
@@ -38,6 +40,7 @@ enum Distances {
 /// The line behind a keyword.
 #[derive(Debug, PartialEq)]
 struct Header {
+    text: String,
     rows: usize,
     distances: Distances,
     /// The derivatives of F at both ends.
@@ -45,29 +48,54 @@ struct Header {
 }
 
 impl TableFile {
-    /// Reads all sections of a file.
+    /// Reads all sections of a file, and makes kcal/mol and Å of what it has.
     ///
     /// # Errors
-    /// With the file and the line: a header that is none, rows that are missing, words that are no
-    /// numbers, distances that do not rise.
+    /// All errors of [`TableFile::read_in`].
     pub fn read(path: &Path) -> Result<Self, FileError> {
-        Self::parse(path, &read(path)?)
+        Self::read_in(path, Units::Real)
     }
 
-    fn parse(path: &Path, text: &str) -> Result<Self, FileError> {
+    /// Reads all sections of a file, and converts them if a line has other `UNITS:`.
+    ///
+    /// # Errors
+    /// With the file and the line: a header that is none, rows that are missing or too many, words
+    /// that are no numbers, distances that do not rise or are not those of the header, units that
+    /// cannot be converted.
+    pub fn read_in(path: &Path, units: Units) -> Result<Self, FileError> {
+        Self::parse(path, &read(path)?, units)
+    }
+
+    fn parse(path: &Path, text: &str, units: Units) -> Result<Self, FileError> {
+        let at = |line: usize| move |problem| FileError::new(path, line, problem);
+        let mut scale = None;
+        for (i, line) in text.lines().enumerate() {
+            let comment = line.find('#').map_or("", |begin| &line[begin..]);
+            for tag in tags(if is_tags(line) { line } else { comment }) {
+                let found = Scale::from(tag, units).map_err(at(i + 1))?;
+                if scale.replace(found).is_some_and(|before| before != found) {
+                    let wanted = "those of a line before";
+                    let hint = "give a file for each";
+                    let found = shown(tag);
+                    return Err(at(i + 1)(FileProblem::Units { found, wanted, hint }));
+                }
+            }
+        }
+        let scale = scale.unwrap_or(Scale::NONE);
         let mut lines = text
             .lines()
             .enumerate()
             .map(|(i, line)| (i + 1, line.split('#').next().unwrap_or("").trim()))
-            .filter(|(_, line)| !line.is_empty());
-        let mut sections = Vec::new();
+            .filter(|(_, line)| !line.is_empty() && !is_tags(line))
+            .peekable();
+        let mut sections: Vec<(String, Curve)> = Vec::new();
         while let Some((keyword_line, keyword)) = lines.next() {
-            let name = keyword.split_whitespace().next().unwrap_or(keyword).to_owned();
-            let at = |line: usize| move |problem| FileError::new(path, line, problem);
+            let name =
+                name(keyword.split_whitespace().next().unwrap_or(keyword)).map_err(at(keyword_line))?;
             let (line, header) =
                 lines.next().ok_or_else(|| at(keyword_line)(FileProblem::Ends("the header of a table")))?;
             let header = Header::parse(header).map_err(at(line))?;
-            let mut rows: Vec<(usize, [f64; 3])> = Vec::new();
+            let mut rows: Vec<(usize, Row)> = Vec::new();
             let mut last = line;
             while rows.len() < header.rows {
                 let row = lines.next().map(|(line, text)| (line, row_of(text)));
@@ -82,8 +110,18 @@ impl TableFile {
                     }
                 }
             }
-            sections
-                .push((name, Curve::of_rows(&header, rows).map_err(|(line, problem)| at(line)(problem))?));
+            let mut more = 0;
+            let mut first_more = None;
+            while let Some((line, _)) = lines.next_if(|(_, text)| row_of(text).is_some()) {
+                more += 1;
+                first_more.get_or_insert(line);
+            }
+            if let Some(line) = first_more {
+                let (wanted, found) = (header.rows, header.rows + more);
+                return Err(at(line)(FileProblem::Rows { name, wanted, found }));
+            }
+            let curve = Curve::of_rows(&header, rows, scale);
+            sections.push((name, curve.map_err(|(line, problem)| at(line)(problem))?));
         }
         Ok(Self { sections, path: path.to_owned() })
     }
@@ -135,7 +173,7 @@ impl Header {
             {
                 Err(wrong())
             }
-            _ => Ok(Self { rows, distances, ends }),
+            _ => Ok(Self { text: shown(line), rows, distances, ends }),
         }
     }
 
@@ -150,37 +188,108 @@ impl Header {
     }
 }
 
+/// A row of a section.
+struct Row {
+    /// r, E and F.
+    numbers: [f64; 3],
+    /// The digits of r.
+    digits: Digits,
+}
+
+/// How many digits a number was written with.
+#[derive(Clone, Copy)]
+struct Digits {
+    /// From the first that is not 0.
+    significant: i32,
+    /// The power of ten of the last one.
+    last: i32,
+}
+
 /// Reads index, r, E and F; `None` if the line is no row.
-fn row_of(line: &str) -> Option<Result<[f64; 3], FileProblem>> {
+fn row_of(line: &str) -> Option<Result<Row, FileProblem>> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [index, r, energy, force] = words[..] else { return None };
     index.parse::<u64>().ok()?;
-    let row = || Ok([number(r)?, number(energy)?, number(force)?]);
+    let row = || {
+        let numbers = [number(r)?, number(energy)?, number(force)?];
+        Ok(Row { numbers, digits: Digits::of(r, numbers[0]) })
+    };
     Some(row())
 }
 
+impl Digits {
+    /// Counts the digits of a number, by its word.
+    fn of(word: &str, value: f64) -> Self {
+        let is_exponent = |&(i, c): &(usize, char)| i > 0 && matches!(c, 'e' | 'E' | 'd' | 'D' | '+' | '-');
+        let end = word.char_indices().find(is_exponent).map_or(word.len(), |(i, _)| i);
+        let mantissa = &word[..end];
+        let digits = |text: &str| text.chars().filter(char::is_ascii_digit).count() as i32;
+        let behind_point = mantissa.split_once('.').map_or(0, |(_, behind)| digits(behind));
+        let significant = digits(mantissa.trim_start_matches(['+', '-', '0', '.']));
+        // The exponent is that of the number over its mantissa.
+        let exponent = match mantissa.parse::<f64>() {
+            Ok(of_mantissa) if value != 0.0 => (value / of_mantissa).abs().log10().round() as i32,
+            _ => 0,
+        };
+        Self { significant, last: exponent.saturating_sub(behind_point) }
+    }
+
+    /// Returns the digits that a column was written with: programs leave zeros at the end out.
+    fn of_column(rows: &[(usize, Row)]) -> Self {
+        let all = || rows.iter().map(|(_, row)| row.digits);
+        Self {
+            significant: all().map(|digits| digits.significant).max().unwrap_or(0),
+            last: all().map(|digits| digits.last).min().unwrap_or(0),
+        }
+    }
+
+    /// Returns how far a number of this column may be from what it was before rounding.
+    fn rounding(self, value: f64) -> f64 {
+        let leading = if value > 0.0 { value.log10().floor() as i32 } else { i32::MIN / 2 };
+        0.5 * 10.0_f64.powi(self.last.max(leading + 1 - self.significant))
+    }
+}
+
 impl Curve {
-    fn of_rows(header: &Header, mut rows: Vec<(usize, [f64; 3])>) -> Result<Self, (usize, FileProblem)> {
+    /// Makes a curve of rows and the lines that they stand on.
+    fn of_rows(
+        header: &Header,
+        mut rows: Vec<(usize, Row)>,
+        scale: Scale,
+    ) -> Result<Self, (usize, FileProblem)> {
         if header.distances == Distances::Bits {
-            rows.sort_by(|(_, a), (_, b)| a[0].total_cmp(&b[0]));
+            rows.sort_by(|(_, a), (_, b)| a.numbers[0].total_cmp(&b.numbers[0]));
         }
         for pair in rows.windows(2) {
             let [(_, before), (line, row)] = pair else { continue };
-            if row[0] <= before[0] {
-                return Err((*line, FileProblem::NotRising(row[0])));
+            if row.numbers[0] <= before.numbers[0] {
+                return Err((*line, FileProblem::NotRising(row.numbers[0])));
             }
         }
         // Files have few digits of r. The header has all.
-        let distances: Vec<f64> =
-            rows.iter().enumerate().map(|(i, (_, row))| header.distance(i).unwrap_or(row[0])).collect();
-        let column = |k: usize| rows.iter().map(|(_, row)| row[k]).collect::<Vec<f64>>();
-        let energy = Spline::new(distances.clone(), column(1), None);
-        let force = Spline::new(distances.clone(), column(2), header.ends);
-        // The natural spline bends wrongly at its ends, so its slope counts between them.
+        let digits = Digits::of_column(&rows);
+        let mut distances = Vec::with_capacity(rows.len());
+        for (i, (line, row)) in rows.iter().enumerate() {
+            let found = row.numbers[0];
+            let wanted = header.distance(i).unwrap_or(found);
+            // LAMMPS complains of more than a millionth too.
+            if (found - wanted).abs() > 1.001 * digits.rounding(wanted) + 1e-6 * wanted {
+                let header = header.text.clone();
+                return Err((*line, FileProblem::Distance { header, wanted, found }));
+            }
+            distances.push(scale.length * wanted);
+        }
+        let force_scale = scale.energy / scale.length;
+        let column = |k: usize, scale: f64| rows.iter().map(|(_, row)| scale * row.numbers[k]).collect();
+        let energy = Spline::new(distances.clone(), column(1, scale.energy), None);
+        let forces: Vec<f64> = column(2, force_scale);
+        let ends = header.ends.map(|ends| ends.map(|end| end * force_scale / scale.length));
+        let force = Spline::new(distances.clone(), forces.clone(), ends);
+        // The spline's slope is less exact at its ends, so it counts between them.
         let inner = 2.min((rows.len() - 1) / 2);
-        let largest = rows.iter().map(|(_, row)| row[2].abs()).fold(0.0, f64::max);
+        let largest = forces.iter().map(|force| force.abs()).fold(0.0, f64::max);
         let apart = (inner..rows.len() - inner)
-            .map(|i| (rows[i].1[2] + energy.at(distances[i])[1]).abs())
+            .map(|i| (forces[i] + energy.at(distances[i])[1]).abs())
             .fold(0.0, f64::max);
         let inconsistency = if largest > 0.0 { apart / largest } else { apart };
         let range = [distances[0], distances[distances.len() - 1]];
@@ -221,7 +330,7 @@ mod tests {
     }
 
     fn parse(text: &str) -> Result<TableFile, FileError> {
-        TableFile::parse(Path::new("file.table"), text)
+        TableFile::parse(Path::new("file.table"), text, Units::Real)
     }
 
     /// Rows of E = r².
@@ -278,5 +387,98 @@ mod tests {
         assert!(matches!(problem(&table("N 5", &bad)), (9, FileProblem::NotRising(_))));
         bad[3][0] = f64::NAN;
         assert!(matches!(problem(&table("N 5", &bad)), (9, FileProblem::NotFinite(_))));
+    }
+
+    #[test]
+    fn distances_that_the_header_contradicts_are_named() {
+        let line_of = |header: &str, rows: &[[f64; 3]]| match parse(&table(header, rows)) {
+            Ok(_) => None,
+            Err(error) => {
+                assert!(matches!(*error.problem, FileProblem::Distance { .. }), "{error}");
+                error.line
+            }
+        };
+        let good = rows(5);
+        assert_eq!(line_of("N 5 R 1 2", &good), None);
+        assert_eq!(line_of("N 5 R 1 2.1", &good), Some(7));
+        assert_eq!(line_of("N 5 R 0.9 2", &good), Some(6));
+        assert_eq!(line_of("N 5 RSQ 1 2", &good), Some(7));
+        let mut one = good.clone();
+        one[3][0] += 1e-4;
+        assert_eq!(line_of("N 5 R 1 2", &one), Some(9));
+        assert_eq!(line_of("N 5", &one), None);
+        // Rounded digits contradict nothing.
+        let rounded = |digits: usize, odd: &str| {
+            let row = |i: usize| {
+                let r = 1.0 + i as f64 / 31.0;
+                format!("{} {r:.digits$}{odd} {} {}\n", i + 1, r * r, -2.0 * r)
+            };
+            let rows: String = (0..32).map(row).collect();
+            parse(&format!("ONE\nN 32 R 1 2\n\n{rows}"))
+        };
+        for (digits, odd) in [(2, ""), (3, "e0"), (7, "D+00"), (12, "+000")] {
+            let found = rounded(digits, odd).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(found.section("ONE").unwrap().range(), [1.0, 2.0]);
+        }
+    }
+
+    #[test]
+    fn rows_beyond_the_header_are_counted() {
+        let error = parse(&table("N 4", &rows(6))).unwrap_err();
+        assert_eq!(error.line, Some(10));
+        assert!(matches!(*error.problem, FileProblem::Rows { wanted: 4, found: 6, .. }), "{error}");
+    }
+
+    #[test]
+    fn units_of_a_file_are_converted_or_refused() {
+        let plain = table("N 33 FPRIME -2 -2 R 1 2", &rows(33));
+        let with =
+            |tags: &str, units| TableFile::parse(Path::new("file.table"), &format!("{tags}\n{plain}"), units);
+        let at = |tags: &str, r: f64| {
+            with(tags, Units::Real).unwrap().section("FIRST").unwrap().energy_and_slope(r)
+        };
+        let [energy, slope] = at("# nothing", 1.51);
+        assert_eq!(at("# DATE: today UNITS: real", 1.51), [energy, slope]);
+        let volt = 23.060_547_830_6;
+        for tags in ["# UNITS: metal", "DATE: 2026-01-01 UNITS: metal CONTRIBUTOR: me", "#units:Metal"] {
+            let [converted, rise] = at(tags, 1.51);
+            assert!((converted / energy / volt - 1.0).abs() < 1e-9, "{tags}");
+            assert!((rise / slope / volt - 1.0).abs() < 1e-9, "{tags}");
+        }
+        // Lengths are converted too: slopes by energy over length.
+        let [nano, rise] = at("# UNITS: nano", 15.1);
+        let joule = 1e-21 * 6.022_140_76e23 / 4184.0;
+        assert!((nano / energy / joule - 1.0).abs() < 1e-9 && (rise / slope / joule - 0.1).abs() < 1e-9);
+        for (tags, units, line) in [
+            ("# UNITS: lj", Units::Real, 1),
+            ("# UNITS: metal", Units::Reduced, 1),
+            ("# UNITS: martian", Units::Real, 1),
+            ("# UNITS: metal\n# UNITS: real", Units::Real, 2),
+        ] {
+            let error = with(tags, units).unwrap_err();
+            assert!(error.line == Some(line) && error.to_string().contains("UNITS"), "{error}");
+        }
+        assert_eq!(
+            with("# UNITS: lj", Units::Reduced).unwrap().section("FIRST").unwrap().energy_and_slope(1.51),
+            [energy, slope]
+        );
+    }
+
+    #[test]
+    fn messages_have_no_control_characters() {
+        let escape = "\u{1b}]0;x\u{7}";
+        for text in [
+            format!("A{escape}\nN 4\n\n"),
+            format!("A\nN {escape}\n"),
+            format!("A\n{escape} 4\n"),
+            format!("A\nN 4\n\n1 {escape} 2 3\n"),
+            format!("# UNITS: {escape}\nA\n"),
+        ] {
+            let said = parse(&text).unwrap_err().to_string();
+            assert!(!said.chars().any(char::is_control), "{said:?}");
+        }
+        let file = parse(&table("N 33", &rows(33))).unwrap();
+        let said = file.section(escape).unwrap_err().to_string();
+        assert!(!said.chars().any(char::is_control), "{said:?}");
     }
 }

@@ -5,11 +5,13 @@
 
 mod amber;
 mod error;
+mod keys;
 mod lammps_table;
+mod table_units;
 mod text;
 mod xyz;
 
 pub use amber::{AmberFiles, read_amber};
 pub use error::{FileError, FileProblem};
 pub use lammps_table::{Curve, TableFile};
-pub use xyz::{read_xyz, xyz_frame};
+pub use xyz::{Conventions, read_xyz, read_xyz_by, xyz_frame};

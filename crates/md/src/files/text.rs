@@ -32,6 +32,11 @@ pub fn number(word: &str) -> Result<f64, FileProblem> {
     }
 }
 
+/// Takes a name that terminals can show.
+pub fn name(word: &str) -> Result<String, FileProblem> {
+    if word.chars().any(char::is_control) { Err(FileProblem::Name(shown(word))) } else { Ok(word.to_owned()) }
+}
+
 /// Reads a count.
 pub fn count(word: &str) -> Result<usize, FileProblem> {
     let not = |_| FileProblem::NotANumber { text: shown(word), wanted: "whole number" };

@@ -1,48 +1,81 @@
 //! Extended XYZ: a count, a line of keys, and a line for each atom.
 
 use super::error::{FileError, FileProblem};
-use super::text::{count, number, read, shown};
+use super::keys::{Keys, items};
+use super::text::{count, name, number, read, shown};
+use crate::elements;
 use crate::system::System;
+use crate::units::{Units, ase_velocity};
 use std::fmt::Write;
+use std::ops::Range;
 use std::path::Path;
 
-/// The places of what is read from a line.
-struct Places {
-    columns: usize,
+/// What a file does not tell about itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Conventions<'a> {
+    /// The units of lengths and velocities.
+    pub units: Units,
+    /// Masses by the names of species, which count more than those of the file and of elements.
+    pub masses: &'a [(String, f64)],
+}
+
+/// A vector of each atom that makes it move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Moving {
+    /// In Å/fs, or in reduced units.
+    Velocity,
+    /// In √(eV u), as ASE writes it.
+    Momentum,
+}
+
+/// The columns of what is read from a line.
+struct Columns {
+    count: usize,
     species: usize,
-    position: usize,
-    velocity: Option<usize>,
+    position: [usize; 3],
+    moving: Option<(Moving, [usize; 3])>,
     mass: Option<usize>,
+}
+
+/// Reads a system from an extended XYZ file of one frame, in Å and fs.
+///
+/// # Errors
+/// With the file and the line.
+pub fn read_xyz(path: &Path) -> Result<System, FileError> {
+    read_xyz_by(path, &Conventions::default())
 }
 
 /// Reads a system from an extended XYZ file of one frame.
 ///
 /// The key `Lattice` gives the box. `Properties` names the columns: `species:S:1` and `pos:R:3`
-/// are read, `vel:R:3` (or `velo`) and `mass:R:1` (or `masses`) if they are there.
+/// are read, and if they are there `mass:R:1` (or `masses`), velocities, and ASE's `momenta:R:3`.
+/// Velocities are `vel:R:3`, `velo`, `velocity` or `velocities`, in Å/fs or in reduced units.
 ///
 /// # Errors
 /// With the file and the line.
-pub fn read_xyz(path: &Path) -> Result<System, FileError> {
-    parse(path, &read(path)?)
+pub fn read_xyz_by(path: &Path, conventions: &Conventions<'_>) -> Result<System, FileError> {
+    parse(path, &read(path)?, conventions)
 }
 
-fn parse(path: &Path, text: &str) -> Result<System, FileError> {
+fn parse(path: &Path, text: &str, conventions: &Conventions<'_>) -> Result<System, FileError> {
     let at = |line: usize| move |problem| FileError::new(path, line, problem);
     let mut lines = text.lines().enumerate().map(|(i, line)| (i + 1, line));
     let (_, first) = lines.next().ok_or_else(|| at(1)(FileProblem::Ends("the number of atoms")))?;
     let wanted = count(first).map_err(at(1))?;
     let (_, second) = lines.next().ok_or_else(|| at(2)(FileProblem::Ends("the line of keys")))?;
-    let keys = keys(second);
-    let value = |wanted: &[&str]| {
-        keys.iter().find(|(key, _)| wanted.iter().any(|w| key.eq_ignore_ascii_case(w))).map(|(_, v)| *v)
-    };
-    let edges = edges(value(&["Lattice"]).ok_or_else(|| at(2)(FileProblem::NoLattice))?).map_err(at(2))?;
-    if let Some(periodic) = value(&["pbc"])
-        && periodic.split_whitespace().any(|word| !matches!(word, "T" | "True" | "1" | "true"))
+    let keys = Keys::parse(second).map_err(at(2))?;
+    let value = |key: &'static str| keys.get(key).map_err(at(2));
+    let edges = edges(value("Lattice")?.ok_or_else(|| at(2)(FileProblem::NoLattice))?).map_err(at(2))?;
+    if let Some(periodic) = value("pbc")?
+        && !items(periodic).all(|word| ["t", "true", "1"].iter().any(|yes| word.eq_ignore_ascii_case(yes)))
     {
         return Err(at(2)(FileProblem::NotPeriodic(shown(periodic))));
     }
-    let places = places(value(&["Properties"]).unwrap_or("species:S:1:pos:R:3")).map_err(at(2))?;
+    let columns = columns(value("Properties")?.unwrap_or("species:S:1:pos:R:3")).map_err(at(2))?;
+    let momenta = columns.moving.is_some_and(|(moving, _)| moving == Moving::Momentum);
+    if momenta && conventions.units == Units::Reduced {
+        return Err(at(2)(FileProblem::MomentaReduced));
+    }
 
     let rows: Vec<(usize, &str)> = lines.collect();
     let found = rows.iter().rposition(|(_, row)| !row.trim().is_empty()).map_or(0, |last| last + 1);
@@ -53,88 +86,160 @@ fn parse(path: &Path, text: &str) -> Result<System, FileError> {
     let (mut types, mut positions, mut velocities, mut masses) = (vec![], vec![], vec![], vec![]);
     for &(line, row) in &rows[..found] {
         let words: Vec<&str> = row.split_whitespace().collect();
-        if words.len() < places.columns {
-            return Err(at(line)(FileProblem::Columns { wanted: places.columns, found: words.len() }));
+        if words.len() < columns.count {
+            return Err(at(line)(FileProblem::Columns { wanted: columns.count, found: words.len() }));
         }
-        let vector = |from: usize| -> Result<[f64; 3], FileError> {
+        let vector = |columns: [usize; 3]| -> Result<[f64; 3], FileError> {
             let mut vector = [0.0; 3];
-            for axis in 0..3 {
-                vector[axis] = number(words[from + axis]).map_err(at(line))?;
+            for (number_of, column) in vector.iter_mut().zip(columns) {
+                *number_of = number(words[column]).map_err(at(line))?;
             }
             Ok(vector)
         };
-        let name = words[places.species];
-        let of_type = names.iter().position(|known| known == name).unwrap_or_else(|| {
-            names.push(name.to_owned());
-            names.len() - 1
-        });
+        let species = words[columns.species];
+        let of_type = match names.iter().position(|known| known == species) {
+            Some(known) => known,
+            None => {
+                names.push(name(species).map_err(at(line))?);
+                names.len() - 1
+            }
+        };
         types.push(of_type as u32);
-        positions.push(vector(places.position)?);
-        if let Some(velocity) = places.velocity {
-            velocities.push(vector(velocity)?);
-        }
-        if let Some(mass) = places.mass {
-            masses.push(number(words[mass]).map_err(at(line))?);
+        positions.push(vector(columns.position)?);
+        let mass = columns.mass.map(|mass| number(words[mass]).map_err(at(line))).transpose()?;
+        masses.extend(mass);
+        if let Some((moving, columns)) = columns.moving {
+            let factor = match moving {
+                Moving::Velocity => 1.0,
+                Moving::Momentum => {
+                    let given = conventions.masses.iter().rfind(|(name, _)| name == species);
+                    let mass = given.map(|(_, mass)| *mass).or(mass).or_else(|| elements::mass(species));
+                    let unknown = || at(line)(FileProblem::MomentaWithoutMass(shown(species)));
+                    ase_velocity() / mass.ok_or_else(unknown)?
+                }
+            };
+            velocities.push(vector(columns)?.map(|component| factor * component));
         }
     }
     let build = || {
         let mut system = System::new(edges, names, types, positions)?;
-        if places.velocity.is_some() {
-            system = system.with_velocities(velocities)?;
+        // The masses come first: one of zero makes no velocity of a momentum.
+        if columns.mass.is_some() {
+            system = system.with_masses(&masses)?;
         }
-        if places.mass.is_some() { system.with_masses(&masses) } else { Ok(system) }
+        if columns.moving.is_some() { system.with_velocities(velocities) } else { Ok(system) }
     };
     build().map_err(|error| FileError::new(path, None, FileProblem::System(error)))
 }
 
-/// Splits a line of `key=value` and `key="value of words"`.
-fn keys(line: &str) -> Vec<(&str, &str)> {
-    let mut keys = Vec::new();
-    let mut rest = line.trim();
-    while let Some((before, after)) = rest.split_once('=') {
-        let key = before.split_whitespace().next_back().unwrap_or("");
-        let (value, behind) = match after.strip_prefix('"') {
-            Some(quoted) => quoted.split_once('"').unwrap_or((quoted, "")),
-            None => after.split_once(char::is_whitespace).unwrap_or((after, "")),
-        };
-        keys.push((key, value));
-        rest = behind;
-    }
-    keys
-}
-
-/// Returns the edges of a box, whose nine numbers are its vectors.
+/// Returns the edges of a box, by its three vectors or by themselves.
 fn edges(text: &str) -> Result<[f64; 3], FileProblem> {
-    let numbers = text.split_whitespace().map(number).collect::<Result<Vec<_>, _>>()?;
-    let Ok(numbers) = <[f64; 9]>::try_from(numbers) else { return Err(FileProblem::NoLattice) };
-    if (0..9).any(|i| i % 4 != 0 && numbers[i] != 0.0) {
-        return Err(FileProblem::Skew);
+    let numbers = items(text).map(number).collect::<Result<Vec<_>, _>>()?;
+    match numbers[..] {
+        [x, y, z] => Ok([x, y, z]),
+        [x, _, _, _, y, _, _, _, z] => {
+            let skew = (0..9).any(|i| i % 4 != 0 && numbers[i] != 0.0);
+            if skew { Err(FileProblem::Skew) } else { Ok([x, y, z]) }
+        }
+        _ => Err(FileProblem::Lattice(numbers.len())),
     }
-    Ok([numbers[0], numbers[4], numbers[8]])
 }
 
 /// Reads the value of `Properties`: name, kind and number of columns, again and again.
-fn places(text: &str) -> Result<Places, FileProblem> {
+///
+/// Names count in small and large letters, and in any order. Vectors may be three columns of their own.
+fn columns(text: &str) -> Result<Columns, FileProblem> {
     let wrong = || FileProblem::Properties(shown(text));
-    let words: Vec<&str> = text.split(':').collect();
-    let mut columns = 0_usize;
-    let (mut species, mut position, mut velocity, mut mass) = (None, None, None, None);
+    let words: Vec<&str> = text.trim().split(':').collect();
+    let mut count = 0_usize;
+    let mut given = [1, 3, 3, 3, 1].map(Given::new);
+    let [species, position, velocity, momentum, mass] = &mut given;
     for property in words.chunks(3) {
         let [name, kind, width] = property else { return Err(wrong()) };
-        let width: usize = width.parse().map_err(|_| wrong())?;
-        match (*name, *kind, width) {
-            ("species", "S", 1) => species = Some(columns),
-            ("pos", "R", 3) => position = Some(columns),
-            ("vel" | "velo", "R", 3) => velocity = Some(columns),
-            ("mass" | "masses", "R", 1) => mass = Some(columns),
+        let width: usize = width.trim().parse().map_err(|_| wrong())?;
+        let is_text = kind.eq_ignore_ascii_case("S");
+        let is_number = kind.eq_ignore_ascii_case("R") || kind.eq_ignore_ascii_case("I");
+        let lower = name.to_ascii_lowercase();
+        let end = count.checked_add(width).ok_or_else(wrong)?;
+        match (lower.as_str(), width) {
+            ("species" | "element" | "symbol" | "symbols", 1) if is_text => {
+                species.take(name, 0, count..end)?
+            }
+            ("pos" | "position" | "positions", 3) if is_number => position.take(name, 0, count..end)?,
+            ("vel" | "velo" | "velocity" | "velocities", 3) if is_number => {
+                velocity.take(name, 0, count..end)?;
+            }
+            ("momenta", 3) if is_number => momentum.take(name, 0, count..end)?,
+            ("mass" | "masses", 1) if is_number => mass.take(name, 0, count..end)?,
+            ("x" | "y" | "z", 1) if is_number => position.take(name, axis(&lower), count..end)?,
+            ("vx" | "vy" | "vz", 1) if is_number => velocity.take(name, axis(&lower[1..]), count..end)?,
+            (other, _) if is_motion(other) => return Err(FileProblem::Motion(shown(name))),
             _ => {}
         }
-        columns = columns.checked_add(width).ok_or_else(wrong)?;
+        count = end;
     }
-    match (species, position) {
-        (Some(species), Some(position)) => Ok(Places { columns, species, position, velocity, mass }),
+    if let Some(partial) = [velocity, momentum].into_iter().find(|given| given.is_partial()) {
+        return Err(FileProblem::Motion(partial.name.clone()));
+    }
+    let [species, position, velocity, momentum, mass] = &given;
+    let moving = match (velocity.columns(), momentum.columns()) {
+        (Some(_), Some(_)) => {
+            return Err(FileProblem::TwoProperties(velocity.name.clone(), momentum.name.clone()));
+        }
+        (Some(columns), None) => Some((Moving::Velocity, columns)),
+        (None, Some(columns)) => Some((Moving::Momentum, columns)),
+        (None, None) => None,
+    };
+    match (species.columns(), position.columns()) {
+        (Some([species, ..]), Some(position)) => {
+            Ok(Columns { count, species, position, moving, mass: mass.columns().map(|[mass, ..]| mass) })
+        }
         _ => Err(wrong()),
     }
+}
+
+/// The columns of a number or of a vector, by one property or three.
+struct Given {
+    needed: usize,
+    name: String,
+    columns: [Option<usize>; 3],
+}
+
+impl Given {
+    fn new(needed: usize) -> Self {
+        Self { needed, name: String::new(), columns: [None; 3] }
+    }
+
+    /// Takes columns for the components from `first` on.
+    fn take(&mut self, name: &str, first: usize, columns: Range<usize>) -> Result<(), FileProblem> {
+        for (component, column) in (first..).zip(columns) {
+            if self.columns[component].replace(column).is_some() {
+                return Err(FileProblem::TwoProperties(self.name.clone(), shown(name)));
+            }
+        }
+        self.name = shown(name);
+        Ok(())
+    }
+
+    fn is_partial(&self) -> bool {
+        (1..self.needed).contains(&self.columns.iter().flatten().count())
+    }
+
+    /// Returns the columns, if all are there. A number has the first of three.
+    fn columns(&self) -> Option<[usize; 3]> {
+        let complete = self.columns.iter().flatten().count() == self.needed;
+        complete.then(|| self.columns.map(Option::unwrap_or_default))
+    }
+}
+
+/// Returns the number of an axis by its letter.
+fn axis(letter: &str) -> usize {
+    ["x", "y", "z"].iter().position(|axis| *axis == letter).unwrap_or_default()
+}
+
+/// Tells whether a property, in small letters, speaks of motion, so that it may not be passed over.
+fn is_motion(name: &str) -> bool {
+    name.starts_with("vel") || ["momenta", "momentum", "vx", "vy", "vz"].contains(&name)
 }
 
 /// Returns one frame of a trajectory. Positions are moved into the box.
@@ -167,21 +272,25 @@ mod tests {
     const GOOD: &str = "2\nLattice=\"4 0 0 0 5 0 0 0 6\" Properties=species:S:1:pos:R:3:id:I:1:vel:R:3 pbc=\"T T T\"\n\
                         Ar 1 2 3 7 0.1 0.2 0.3\nKr 4 5 6.5 8 0 0 -1e-3\n\n";
 
+    fn read_text(text: &str) -> Result<System, FileError> {
+        parse(Path::new("file.xyz"), text, &Conventions::default())
+    }
+
     fn problem(text: &str) -> (Option<usize>, FileProblem) {
-        let error = parse(Path::new("file.xyz"), text).unwrap_err();
+        let error = read_text(text).unwrap_err();
         assert!(error.to_string().starts_with("file.xyz"), "{error}");
         (error.line, *error.problem)
     }
 
     #[test]
     fn columns_are_found_by_their_names() {
-        let system = parse(Path::new("file.xyz"), GOOD).unwrap();
+        let system = read_text(GOOD).unwrap();
         assert_eq!(system.edges(), [4.0, 5.0, 6.0]);
         assert_eq!((system.names(), system.types()), (&["Ar".to_owned(), "Kr".to_owned()][..], &[0, 1][..]));
         assert_eq!(system.positions()[1], [4.0, 5.0, 6.5]);
         assert_eq!(system.velocities().unwrap()[1], [0.0, 0.0, -1e-3]);
         let frame = xyz_frame(&system, system.positions(), system.velocities().unwrap(), "step=3");
-        let again = parse(Path::new("file.xyz"), &frame).unwrap();
+        let again = read_text(&frame).unwrap();
         assert_eq!(again.positions(), [[1.0, 2.0, 3.0], [0.0, 0.0, 0.5]]);
     }
 
@@ -199,7 +308,86 @@ mod tests {
         assert!(matches!(with("0.2", "x"), (Some(3), FileProblem::NotANumber { .. })));
         assert!(matches!(with("6.5", "nan"), (Some(4), FileProblem::NotFinite(_))));
         assert!(matches!(with("Lattice=\"4", "Lattice=\"-4"), (None, FileProblem::System(_))));
+        assert!(matches!(with("0 6\"", "0\""), (Some(2), FileProblem::Lattice(8))));
+        assert!(matches!(with("T T T\"", "T T T"), (Some(2), FileProblem::Unclosed(_))));
+        assert!(matches!(with("pbc", "lattice=\"1 1 1\" pbc"), (Some(2), FileProblem::TwoKeys(_))));
+        assert!(matches!(with("Kr", "K\u{1b}[31mr"), (Some(4), FileProblem::Name(_))));
         assert!(matches!(problem(""), (Some(1), FileProblem::Ends(_))));
         assert!(matches!(problem("0\nLattice=\"1 0 0 0 1 0 0 0 1\"\n"), (None, FileProblem::System(_))));
+    }
+
+    #[test]
+    fn boxes_are_read_as_other_programs_write_them() {
+        let wanted = read_text(GOOD).unwrap();
+        for lattice in [
+            "Lattice={4 0 0 0 5 0 0 0 6}",
+            "Lattice=[[4, 0, 0], [0, 5, 0], [0, 0, 6]]",
+            "Lattice=[[4.0,0,0],[0,5,0],[0,0,6.0]]",
+            "Lattice='4 0 0 0 5 0 0 0 6'",
+            "LATTICE = \"4., 0., 0., 0., 5., 0., 0., 0., 6.\"",
+            "lattice=\"4 5 6\"",
+            "Lattice=\"0.4D+01 0 0 0 5d0 0 0 0 0.6+001\"",
+            "note=\"not \\\"Lattice=1\\\"\" Lattice=\"4 0 0 0 5 0 0 0 6\"",
+        ] {
+            let text = GOOD.replace("Lattice=\"4 0 0 0 5 0 0 0 6\"", lattice);
+            for periodic in ["pbc=\"T T T\"", "PBC=[T, T, True]", "pbc={1 1 1}", "pbc='true true TRUE'", ""] {
+                let text = text.replace("pbc=\"T T T\"", periodic);
+                assert_eq!(read_text(&text).unwrap(), wanted, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn properties_have_any_order_and_case_and_numbers_any_exponent() {
+        let with = |properties: &str, rows: &str| {
+            read_text(&format!("1\nLattice=\"9 9 9\" Properties={properties}\n{rows}\n"))
+        };
+        let wanted = with("species:S:1:pos:R:3:vel:R:3:mass:R:1", "Ar 1 2 3 .1 .2 1e-100 4").unwrap();
+        for (properties, row) in [
+            ("pos:R:3:id:I:1:mass:R:1:velocities:R:3:Species:S:1", "1 2 3 7 4 .1 .2 0.1-099 Ar"),
+            ("\"Velo:R:3:SPECIES:s:1:Pos:r:3:masses:R:1\"", "0.1D0 2d-1 1D-100 Ar 1 2 3 4"),
+            (
+                "species:S:1:z:R:1:y:R:1:x:R:1:charge:R:1:vz:R:1:vx:R:1:vy:R:1:mass:I:1",
+                "Ar 3 2 1 0.5 1.-100 .1 .2 4",
+            ),
+        ] {
+            assert_eq!(with(properties, row).unwrap(), wanted, "{properties}");
+        }
+        for (properties, name) in [
+            ("species:S:1:pos:R:3:velocity:R:1", "velocity"),
+            ("species:S:1:pos:R:3:momentum:R:3", "momentum"),
+            ("species:S:1:pos:R:3:momenta:R:1", "momenta"),
+            ("species:S:1:pos:R:3:vel_x:R:1", "vel_x"),
+            ("species:S:1:pos:R:3:vx:R:1:vy:R:1", "vy"),
+            ("species:S:1:pos:R:3:vel:R:3:momenta:R:3", "momenta"),
+            ("species:S:1:pos:R:3:vel:R:3:Velo:R:3", "Velo"),
+        ] {
+            let said = with(properties, "Ar 1 2 3 4 5 6 7 8 9").unwrap_err().to_string();
+            assert!(said.contains(&format!("`{name}`")) && said.contains("line 2"), "{said}");
+        }
+    }
+
+    #[test]
+    fn momenta_of_ase_are_divided_by_masses_in_its_units() {
+        let text = |name: &str| {
+            format!(
+                "1\nLattice=\"9 9 9\" Properties=species:S:1:pos:R:3:momenta:R:3\n{name} 1 2 3 0.5 0 -1\n"
+            )
+        };
+        let of = |name: &str, masses: &[(String, f64)], units| {
+            parse(Path::new("file.xyz"), &text(name), &Conventions { units, masses })
+        };
+        // A momentum of m √(eV/u) has the velocity of an electronvolt at the mass of u: 0.09822694 Å/fs.
+        let found = of("Ar", &[], Units::Real).unwrap();
+        let velocity = found.velocities().unwrap()[0];
+        assert!(
+            (velocity[0] / (0.098_226_94 * 0.5 / 39.948) - 1.0).abs() < 1e-6
+                && velocity[2] == -2.0 * velocity[0]
+        );
+        let heavy = [("X".to_owned(), 2.0 * 39.948), ("X".to_owned(), 39.948)];
+        assert_eq!(of("X", &heavy, Units::Real).unwrap().velocities(), found.velocities());
+        let problem = |name, units| *of(name, &[], units).unwrap_err().problem;
+        assert!(matches!(problem("X", Units::Real), FileProblem::MomentaWithoutMass(_)));
+        assert!(matches!(problem("Ar", Units::Reduced), FileProblem::MomentaReduced));
     }
 }
