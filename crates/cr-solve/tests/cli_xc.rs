@@ -63,6 +63,32 @@ fn a_molden_file_has_an_energy_everywhere() {
 }
 
 #[test]
+fn what_a_file_does_otherwise_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("h2.molden");
+    // The same coefficients times the norms of the primitives, (2a/π)^(3/4).
+    let mut lines: Vec<String> = HYDROGEN.lines().map(str::to_owned).collect();
+    let orbitals = lines.iter().position(|line| line == "[MO]").unwrap();
+    for line in &mut lines[..orbitals] {
+        let numbers: Vec<Option<f64>> = line.split_whitespace().map(|word| word.parse().ok()).collect();
+        if let [Some(exponent), Some(coefficient)] = numbers[..]
+            && line.contains('.')
+        {
+            let norm = (2.0 * exponent / std::f64::consts::PI).powf(0.75);
+            *line = format!("{exponent} {}", coefficient * norm);
+        }
+    }
+    let line = ["xc", text(&input), "--grid", "60x302", "--device", "host"];
+    std::fs::write(&input, HYDROGEN).unwrap();
+    let (wanted, said) = (json(&line)["energy"].as_f64().unwrap(), run(&line, 0).1);
+    assert!(!said.contains("ORCA"), "{said}");
+    std::fs::write(&input, lines.join("\n")).unwrap();
+    assert!((json(&line)["energy"].as_f64().unwrap() - wanted).abs() < 1e-9);
+    let said = run(&line, 0).1;
+    assert!(said.contains("contain their norms, as those of ORCA"), "{said}");
+}
+
+#[test]
 fn every_precision_gives_the_energy_and_its_name() {
     let folder = tempfile::tempdir().unwrap();
     let input = folder.path().join("h2.molden");
@@ -120,6 +146,7 @@ fn bad_input_is_refused() {
         let said = run(&[&["xc", text(&input), "--device", "host"], more].concat(), status).1;
         assert!(said.contains(wanted), "{more:?}: {said}");
     };
+    refused(&["--grid", "2x50"], 1, "electrons on the grid, 2 expected: the grid is too coarse");
     refused(&["--functional", "b3lyp"], 2, "choose one of svwn5, spw92, pbe");
     refused(&["--grid", "50"], 2, "radial and angular points are wanted");
     refused(&["--grid", "50x300"], 2, "no rule with 300 angular points; choose one of 50, 110");

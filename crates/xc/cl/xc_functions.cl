@@ -1,6 +1,6 @@
-// Functions of a batch of groups at its points. `harmonics` of crates/xc/src/harmonics.rs stands before this text, with SHELL_0 to SHELL_3.
+// Functions of a batch of groups at its points. `harmonics` of crates/xc/src/harmonics.rs stands before this text, with SHELL_CASES.
 //
-// A shell is (l, first primitive, number of primitives). With d the distance from its centre, R = sum c exp(-a d^2), R1 and R2 are the first two
+// A shell is (kind, first primitive, number of primitives). With d the distance from its centre, R = sum c exp(-a d^2), R1 and R2 are the first two
 // derivatives of R by d^2/2: the derivatives of R S are R1 d S + R S', and R2 d d S + R1 (1 S + d S' + S' d) + R S''.
 //
 //   PLANES    1, 4 or 10
@@ -91,17 +91,7 @@ __kernel EXPLICIT_VECTORS void xc_functions(__global const ulong *groups, const 
             }
             __global real *to = chi + first_value + (ulong)entry.y * points + p;
             switch (shell.x) {
-            case 0:
-                SHELL_0
-                break;
-            case 1:
-                SHELL_1
-                break;
-            case 2:
-                SHELL_2
-                break;
-            default:
-                SHELL_3
+                SHELL_CASES
             }
         }
     }

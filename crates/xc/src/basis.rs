@@ -1,27 +1,30 @@
 //! Atoms, and the functions on them.
 
 use super::error::{XcError, XcResult};
-use super::harmonics::LARGEST;
+use super::harmonics::{Kind, LARGEST, LETTERS};
 
 /// An atom.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Atom {
-    /// The charge of the nucleus in units of e.
+    /// The charge of the nucleus in units of e; 0 for functions without a nucleus.
     pub charge: usize,
     /// The position in bohr.
     pub position: [f64; 3],
 }
 
-/// A shell: 2l + 1 functions R(|d|) S_lm(d) of the distance d from an atom.
+/// A shell: functions R(|d|) S(d) of the distance d from an atom.
 ///
-/// R(d) = Σ c exp(−α d²). The real solid harmonics S_lm are in the order m = −l … l, but x, y, z
-/// for p.
+/// R(d) = Σ c exp(−α d²). Pure shells have 2l + 1 real solid harmonics S_lm in the order m = −l … l,
+/// but x, y, z for p. Cartesian shells have all x^a y^b z^c with a + b + c = l, each with a norm of its
+/// own, the largest a first, then the largest b. The integral of S² over directions is r^2l.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shell {
     /// The number of the atom, from 0.
     pub atom: usize,
-    /// The angular momentum l, at most 3.
+    /// The angular momentum l, at most 5.
     pub momentum: usize,
+    /// The functions are products of powers of x, y and z, not solid harmonics.
+    pub is_cartesian: bool,
     /// Exponents α and coefficients c, with all normalisation.
     pub primitives: Vec<[f64; 2]>,
 }
@@ -38,7 +41,12 @@ pub struct Basis {
 impl Shell {
     /// Returns the number of functions.
     pub fn functions(&self) -> usize {
-        2 * self.momentum + 1
+        self.kind().functions()
+    }
+
+    /// Returns the kind of the functions.
+    pub(crate) fn kind(&self) -> Kind {
+        Kind { momentum: self.momentum, is_cartesian: self.is_cartesian }
     }
 
     /// Bounds |R(d)| dˡ for distances from `near` to `far` in bohr.
@@ -59,7 +67,7 @@ impl Basis {
     /// Makes a basis of atoms and shells.
     ///
     /// # Errors
-    /// No atom or no shell; a shell of an atom that is none, with l above 3 or without primitives;
+    /// No atom or no shell; a shell of an atom that is none, with l above 5 or without primitives;
     /// numbers that are not finite; exponents that are negative.
     pub fn new(atoms: Vec<Atom>, shells: Vec<Shell>) -> XcResult<Self> {
         if atoms.is_empty() || shells.is_empty() {
@@ -74,7 +82,7 @@ impl Basis {
                 return bad(format!("is on atom {}, but there are {} atoms", shell.atom, atoms.len()));
             }
             if shell.momentum > LARGEST {
-                return bad(format!("has l = {}; s, p, d and f shells are known", shell.momentum));
+                return bad(format!("has l = {}; shells {} are known", shell.momentum, LETTERS.join(", ")));
             }
             if shell.primitives.is_empty() {
                 return bad("has no primitive".to_owned());

@@ -19,6 +19,7 @@ mod groups;
 mod harmonics;
 mod host;
 mod molden;
+mod overlap;
 mod plan;
 mod stages;
 mod tables;

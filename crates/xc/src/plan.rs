@@ -182,7 +182,7 @@ struct Member {
 ///
 /// // One electron pair in one Gaussian, on the points of a cube.
 /// let norm = (4.0 * std::f64::consts::PI).sqrt() * (2.0 / std::f64::consts::PI).powf(0.75);
-/// let shell = Shell { atom: 0, momentum: 0, primitives: vec![[1.0, norm]] };
+/// let shell = Shell { atom: 0, momentum: 0, is_cartesian: false, primitives: vec![[1.0, norm]] };
 /// let basis = Basis::new(vec![Atom { charge: 2, position: [0.0; 3] }], vec![shell])?;
 /// let at = |k: usize| 0.3 * k as f64 - 4.2;
 /// let points = (0..29 * 29 * 29).map(|k| [at(k / 841), at(k / 29 % 29), at(k % 29)]).collect();

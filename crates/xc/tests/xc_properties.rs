@@ -13,8 +13,12 @@ fn basis(turn: f64, shift: [f64; 3]) -> Basis {
         |[x, y, z]: [f64; 3]| [cos * x - sin * y + shift[0], sin * x + cos * y + shift[1], z + shift[2]];
     let at = |charge, position| Atom { charge, position: place(position) };
     let atoms = vec![at(8, [0.1, -0.2, 0.3]), at(1, [1.4, 0.6, -0.2]), at(6, [-1.5, 1.1, 0.9])];
-    let shell =
-        |atom, momentum, primitives: &[[f64; 2]]| Shell { atom, momentum, primitives: primitives.to_vec() };
+    let shell = |atom, momentum, primitives: &[[f64; 2]]| Shell {
+        atom,
+        momentum,
+        is_cartesian: false,
+        primitives: primitives.to_vec(),
+    };
     let shells = vec![
         shell(0, 0, &[[9.0, 3.0], [2.0, 1.4], [0.5, 0.4]]),
         shell(0, 1, &[[3.0, 2.0], [0.6, 0.7]]),
@@ -160,6 +164,51 @@ fn plans_tell_what_they_are() {
     assert_eq!(info.kept_groups, info.groups);
     assert!(info.kept_bytes > 0 && info.kept_bytes < info.budget_bytes);
     assert!(info.functions_of_groups.most <= basis.functions());
+}
+
+/// Shells of every kind that `basis` lacks: Cartesian ones, and those up to h.
+fn other_kinds() -> Basis {
+    let at = |charge, position| Atom { charge, position };
+    let atoms = vec![at(8, [0.1, -0.2, 0.3]), at(6, [1.4, 0.6, -0.2])];
+    let shell = |(number, (momentum, is_cartesian)): (usize, (usize, bool))| Shell {
+        atom: number % 2,
+        momentum,
+        is_cartesian,
+        primitives: vec![[0.8 + 0.1 * momentum as f64, 0.5], [2.0, 0.2]],
+    };
+    let kinds = [(1, true), (2, true), (3, true), (4, false), (4, true), (5, false), (5, true)];
+    let kinds = kinds.into_iter().take(if small() { 2 } else { 7 });
+    Basis::new(atoms, kinds.enumerate().map(shell).collect()).unwrap()
+}
+
+#[test]
+fn cartesian_and_high_shells_are_those_of_the_host_and_have_gradients() {
+    let basis = other_kinds();
+    let grid = coarse(&basis);
+    let all = Options { screen: 0.0, ..Options::default() };
+    let wanted = evaluate(&Team::host(), &basis, &grid, all, 2);
+    expect_same("double", &evaluate(&team_of(1), &basis, &grid, all, 2), &wanted, 1e-12);
+    let single = Options { numbers: Numbers::Single, ..all };
+    expect_same("single", &evaluate(&team_of(1), &basis, &grid, single, 2), &wanted, 3e-6);
+    let density = density(basis.functions(), 1);
+    let [own, other] = [Team::host(), team_of(1)].map(|team| {
+        Plan::new(&team, &basis, &grid, all).unwrap().gradient(&density, Functional::Pbe).unwrap()
+    });
+    assert!(apart(own.as_flattened(), other.as_flattened()) < 1e-10);
+    if small() {
+        return;
+    }
+    for axis in 0..3 {
+        let energy = |distance: f64| {
+            let mut atoms = basis.atoms().to_vec();
+            atoms[1].position[axis] += distance;
+            let moved = Basis::new(atoms, basis.shells().to_vec()).unwrap();
+            let mut plan = Plan::new(&team_of(1), &moved, &grid, all).unwrap();
+            plan.evaluate(&density, Functional::Pbe).unwrap().energy
+        };
+        let slope = (energy(1e-4) - energy(-1e-4)) / 2e-4;
+        assert!((slope - own[1][axis]).abs() < 1e-5, "{axis}: {} {slope}", own[1][axis]);
+    }
 }
 
 /// Turned by a right angle about z, the grid turns too: its rules have that symmetry.

@@ -44,6 +44,8 @@ pub struct Input {
     pub electrons: f64,
     /// The density of a Molden file's orbitals.
     of_orbitals: Option<Density>,
+    /// What a Molden file does otherwise than its format wants.
+    pub notes: Vec<&'static str>,
     arrays: Option<ArrayFile>,
 }
 
@@ -124,6 +126,7 @@ fn basis(path: &Path, file: &mut ArrayFile) -> Result<Basis, Failure> {
     let shell = |s: usize| Shell {
         atom: on_atoms[s],
         momentum: momenta[s],
+        is_cartesian: false,
         primitives: (offsets[s]..offsets[s + 1])
             .map(|k| [exponents.values[k], coefficients.values[k]])
             .collect(),
@@ -194,14 +197,23 @@ impl Input {
             let mut file = ArrayFile::open(&path)?;
             let basis = basis(&path, &mut file)?;
             let electrons = basis.nuclear_charge() as f64;
-            return Ok(Self { path, basis, electrons, of_orbitals: None, arrays: Some(file) });
+            return Ok(Self {
+                path,
+                basis,
+                electrons,
+                of_orbitals: None,
+                notes: Vec::new(),
+                arrays: Some(file),
+            });
         }
         let text = String::from_utf8_lossy(&bytes);
-        if !text.to_ascii_lowercase().contains("[molden format]") {
+        let lower = text.to_ascii_lowercase();
+        if !(lower.contains("[molden format]") || lower.contains("[gto]")) {
             return Err(bad(&path, "is neither a Molden file nor an .npz file"));
         }
-        let Molden { basis, density, electrons } = Molden::parse(&text).map_err(|error| bad(&path, error))?;
-        Ok(Self { path, basis, electrons, of_orbitals: Some(density), arrays: None })
+        let Molden { basis, density, electrons, notes } =
+            Molden::parse(&text).map_err(|error| bad(&path, error))?;
+        Ok(Self { path, basis, electrons, of_orbitals: Some(density), notes, arrays: None })
     }
 
     /// Tells whether the file has an array of the name.
@@ -226,6 +238,11 @@ impl Input {
             lacking.join(", "),
             others.join(", ")
         ))
+    }
+
+    /// Tells whether the file has orbitals.
+    pub fn has_orbitals(&self) -> bool {
+        self.of_orbitals.is_some()
     }
 
     /// Reads an array of the file.

@@ -1,14 +1,17 @@
 //! A basis in the memory of a device.
 
-use crate::basis::Basis;
+use crate::basis::{Basis, Shell};
 use crate::error::XcResult;
+use crate::harmonics::Kind;
 use lattice_compute::scalar::{Precision, Real};
 use lattice_compute::{Buffer, Device};
 
 /// A basis in the memory of a device.
 pub(super) struct OnDeviceBasis<T> {
     pub functions: usize,
-    /// Momentum, first primitive, primitives.
+    /// The kinds of shells, each once.
+    pub kinds: Vec<Kind>,
+    /// Kind, first primitive, primitives.
     pub shells: Buffer<[u32; 4]>,
     pub centres: Buffer<T>,
     /// Exponents and coefficients.
@@ -32,16 +35,20 @@ pub(super) fn split<T: Real>(values: impl Iterator<Item = f64> + Clone) -> Vec<T
 impl<T: Real> OnDeviceBasis<T> {
     /// Sends a basis to a device.
     pub fn new(device: &Device, basis: &Basis) -> XcResult<Self> {
+        let mut kinds: Vec<Kind> = basis.shells().iter().map(Shell::kind).collect();
+        kinds.sort_unstable_by_key(|kind| kind.number());
+        kinds.dedup_by_key(|kind| kind.number());
         let (mut shells, mut centres, mut primitives, mut places) = (vec![], vec![], vec![], vec![]);
         for (number, shell) in basis.shells().iter().enumerate() {
             let first = primitives.len() as u32 / 2;
-            shells.push([shell.momentum as u32, first, shell.primitives.len() as u32, 0]);
+            shells.push([shell.kind().number(), first, shell.primitives.len() as u32, 0]);
             primitives.extend(shell.primitives.iter().flatten().map(|&x| T::from_f64(x)));
             centres.extend(split::<T>(basis.centre(number).into_iter()));
             places.extend((0..shell.functions() as u32).map(|within| [number as u32, within]));
         }
         Ok(Self {
             functions: basis.functions(),
+            kinds,
             shells: Buffer::from_slice(device, &shells)?,
             centres: Buffer::from_slice(device, &centres)?,
             primitives: Buffer::from_slice(device, &primitives)?,

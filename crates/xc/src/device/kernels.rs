@@ -1,7 +1,7 @@
 //! The kernels of exchange-correlation, and how they are launched.
 
 use crate::functional::Functional;
-use crate::harmonics;
+use crate::harmonics::{Kind, kernel_text};
 use lattice_compute::scalar::{Precision, Real};
 use lattice_compute::{
     Argument, Device, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Range, Result,
@@ -30,7 +30,7 @@ pub(super) struct Kernels<T, W> {
     pub gather: Kernel,
     pub scatter: Kernel,
     pub pull: Kernel,
-    functions: Mutex<Vec<(usize, Kernel)>>,
+    functions: Mutex<Vec<((usize, Vec<Kind>), Kernel)>>,
     densities: Mutex<Vec<(usize, Arc<OfDensity>)>>,
     functionals: Mutex<Vec<(Functional, Arc<OfFunctional>)>>,
     numbers: PhantomData<(T, W)>,
@@ -133,13 +133,13 @@ impl<T: Real, W: Real> Kernels<T, W> {
         KernelKey::of_real::<T>(family).lanes(self.lanes)
     }
 
-    /// Returns the kernel that makes so many planes of functions.
-    pub fn functions(&self, device: &Device, planes: usize) -> Result<Kernel> {
-        kept(&self.functions, planes, || {
+    /// Returns the kernel that makes so many planes of functions of these kinds.
+    pub fn functions(&self, device: &Device, planes: usize, kinds: &[Kind]) -> Result<Kernel> {
+        kept(&self.functions, (planes, kinds.to_vec()), || {
             let key = self
                 .key(FUNCTIONS)
                 .define("PLANES", planes)
-                .part("harmonics", harmonics::kernel_text(planes))
+                .part("harmonics", kernel_text(planes, kinds))
                 .part("functions", include_str!("../../cl/xc_functions.cl"));
             let [number, input] = [Parameter::value::<u64>, Parameter::input::<T>];
             device.program(&key)?.kernel(

@@ -46,7 +46,7 @@ impl<T: Real + Element, W: Real> Run<'_, T, W> {
     /// Makes so many planes of functions.
     pub fn functions(&self, planes: usize, chi: &mut Buffer<T>) -> XcResult<()> {
         let (batch, basis) = (self.batch, self.basis);
-        let kernel = self.kernels.functions(self.device, planes)?;
+        let kernel = self.kernels.functions(self.device, planes, &basis.kinds)?;
         let arguments = [
             (&batch.shells).into(),
             (&basis.shells).into(),

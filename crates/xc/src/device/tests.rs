@@ -8,7 +8,10 @@ use lattice_compute::{CacheMode, DeviceOptions, Selector, Team, TuningMode};
 
 fn hydrogens() -> Basis {
     let atoms = [[0.0; 3], [1.4, 0.3, -0.2]].map(|position| Atom { charge: 1, position });
-    let shell = |atom, momentum, exponent| Shell { atom, momentum, primitives: vec![[exponent, 0.6]] };
+    let shell = |atom, momentum, exponent| {
+        let primitives = vec![[exponent, 0.6]];
+        Shell { atom, momentum, is_cartesian: false, primitives }
+    };
     let shells = vec![shell(0, 0, 1.1), shell(0, 1, 0.7), shell(1, 0, 0.9), shell(1, 2, 0.8)];
     Basis::new(atoms.to_vec(), shells).unwrap()
 }

@@ -1,8 +1,8 @@
 //! What grids know of elements.
 
-/// Symbol, radius of Bragg and Slater in ångström (J. Chem. Phys. 41 (1964) 3199, noble gases as in use), and ξ of
+/// Symbol, radius of Bragg and Slater in ångström (J. Chem. Phys. 41 (1964) 3199, noble gases and At as in use), and ξ of
 /// Treutler and Ahlrichs (J. Chem. Phys. 102 (1995) 346) in bohr, for hydrogen and all behind it.
-const ELEMENTS: [(&str, f64, Option<f64>); 54] = [
+const ELEMENTS: [(&str, f64, Option<f64>); 86] = [
     ("H", 0.35, Some(0.8)),
     ("He", 1.4, Some(0.9)),
     ("Li", 1.45, Some(1.8)),
@@ -57,6 +57,38 @@ const ELEMENTS: [(&str, f64, Option<f64>); 54] = [
     ("Te", 1.4, None),
     ("I", 1.4, None),
     ("Xe", 2.1, None),
+    ("Cs", 2.6, None),
+    ("Ba", 2.15, None),
+    ("La", 1.95, None),
+    ("Ce", 1.85, None),
+    ("Pr", 1.85, None),
+    ("Nd", 1.85, None),
+    ("Pm", 1.85, None),
+    ("Sm", 1.85, None),
+    ("Eu", 1.85, None),
+    ("Gd", 1.8, None),
+    ("Tb", 1.75, None),
+    ("Dy", 1.75, None),
+    ("Ho", 1.75, None),
+    ("Er", 1.75, None),
+    ("Tm", 1.75, None),
+    ("Yb", 1.75, None),
+    ("Lu", 1.75, None),
+    ("Hf", 1.55, None),
+    ("Ta", 1.45, None),
+    ("W", 1.35, None),
+    ("Re", 1.35, None),
+    ("Os", 1.3, None),
+    ("Ir", 1.35, None),
+    ("Pt", 1.35, None),
+    ("Au", 1.35, None),
+    ("Hg", 1.5, None),
+    ("Tl", 1.9, None),
+    ("Pb", 1.8, None),
+    ("Bi", 1.6, None),
+    ("Po", 1.9, None),
+    ("At", 1.45, None),
+    ("Rn", 2.1, None),
 ];
 
 /// ξ of an element that Treutler and Ahlrichs do not name.
@@ -81,7 +113,8 @@ mod tests {
     fn elements_are_found() {
         assert_eq!(element(1), Some((0.35, 0.8)));
         assert_eq!(element(54), Some((2.1, 1.0)));
-        assert_eq!((element(0), element(55)), (None, None));
+        assert_eq!((element(79), element(86)), (Some((1.35, 1.0)), Some((2.1, 1.0))));
+        assert_eq!((element(0), element(87)), (None, None));
         assert_eq!((charge("c"), charge("CL"), charge("Xx")), (Some(6), Some(17), None));
     }
 }

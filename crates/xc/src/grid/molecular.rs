@@ -108,7 +108,7 @@ impl Cells {
 }
 
 impl Grid {
-    /// Makes a grid of `radial` times `angular` points around each atom.
+    /// Makes a grid of `radial` times `angular` points around each atom that has a nucleus.
     ///
     /// # Errors
     /// [`XcError::Angular`] for a number of angular points without a rule; [`XcError::Option`] for no
@@ -140,17 +140,26 @@ impl Grid {
         }
         let rule = lebedev::rule(angular_points)
             .ok_or_else(|| XcError::Angular { found: angular_points, known: lebedev::known() })?;
-        let known = |(number, atom): (usize, &Atom)| {
-            element(atom.charge).ok_or(XcError::Element { atom: number, charge: atom.charge })
+        let known = |&number: &usize| {
+            let charge = atoms[number].charge;
+            element(charge).ok_or(XcError::Element { atom: number, charge })
         };
-        let elements: Vec<(f64, f64)> = atoms.iter().enumerate().map(known).collect::<XcResult<_>>()?;
-        for i in 0..atoms.len() {
-            if let Some(j) = (0..i).find(|&j| distance(atoms[i].position, atoms[j].position) < 1e-6) {
+        let all = || 0..atoms.len();
+        // Where there is no nucleus, functions are smooth: the points of the others suffice.
+        let mut numbers: Vec<usize> = all().filter(|&number| atoms[number].charge > 0).collect();
+        if numbers.is_empty() {
+            numbers = all().collect();
+        }
+        let elements: Vec<(f64, f64)> = numbers.iter().map(known).collect::<XcResult<_>>()?;
+        for (k, &i) in numbers.iter().enumerate() {
+            let is_at = |&&j: &&usize| distance(atoms[i].position, atoms[j].position) < 1e-6;
+            if let Some(&j) = numbers[..k].iter().find(is_at) {
                 return Err(XcError::SamePlace { atoms: [j, i] });
             }
         }
+        let atoms: Vec<Atom> = numbers.into_iter().map(|number| atoms[number]).collect();
         let radii: Vec<f64> = elements.iter().map(|(radius, _)| *radius).collect();
-        let cells = Cells::new(atoms, &radii);
+        let cells = Cells::new(&atoms, &radii);
         let shells: Vec<(usize, (f64, f64))> = elements
             .iter()
             .enumerate()

@@ -40,7 +40,9 @@ impl Functions {
         let mut first = 0;
         for &number in shells {
             let (shell, centre) = (&basis.shells()[number as usize], basis.centre(number as usize));
-            let polynomials: Vec<Vec<Vec<Monomial>>> = harmonics::shell(shell.momentum)
+            let polynomials: Vec<Vec<Vec<Monomial>>> = shell
+                .kind()
+                .polynomials()
                 .iter()
                 .map(|polynomial| {
                     DERIVATIVES[..planes].iter().map(|axes| harmonics::derivative(polynomial, axes)).collect()

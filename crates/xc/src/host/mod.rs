@@ -1,6 +1,6 @@
 //! The readable twin of all kernels, in double: it is also what the host computes.
 
 mod evaluate;
-mod functions;
+pub(crate) mod functions;
 
 pub(crate) use evaluate::{Sums, at_point, evaluate, gradient};

@@ -167,6 +167,7 @@ pub fn basis(file: &ArrayFile) -> Basis {
     let shell = |s: usize| Shell {
         atom: atoms[s],
         momentum: momenta[s],
+        is_cartesian: false,
         primitives: (offsets[s]..offsets[s + 1]).map(|k| [exponents[k], coefficients[k]]).collect(),
     };
     let atoms = charges.into_iter().zip(positions).map(|(charge, position)| Atom { charge, position });
