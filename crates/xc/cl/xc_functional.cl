@@ -34,16 +34,21 @@ static inline jet log1p_of(const jet a) { return chain(log1p(a.x), 1 / (1 + a.x)
 static inline jet expm1_of(const jet a) { return chain(expm1(a.x), exp(a.x), a); }
 static inline jet atan_of(const jet a) { return chain(atan(a.x), 1 / (1 + a.x * a.x), a); }
 
+// A cube root to the power of -1, 1, 2 or 4. The library's powers are slow on processors.
+static inline double thirds_power(const double root, const int thirds) {
+    const double square = root * root;
+    return thirds < 0 ? 1 / root : thirds == 1 ? root : thirds == 2 ? square : square * square;
+}
+
 // a to the power of thirds/3.
 static inline jet power_of(const jet a, const int thirds) {
-    const double root = cbrt(a.x);
-    const double value = thirds < 0 ? 1 / pown(root, -thirds) : pown(root, thirds);
+    const double root = cbrt(a.x), value = thirds_power(root, thirds);
     return chain(value, thirds / 3.0 * value / a.x, a);
 }
 
 // A power of 1 + zeta or 1 - zeta, which has no derivative at 0.
 static inline jet share_power(const jet share, const int thirds) {
-    return share.x <= NO_SPIN ? (jet)(pown(cbrt(NO_SPIN), thirds), 0, 0, 0) : power_of(share, thirds);
+    return share.x <= NO_SPIN ? (jet)(thirds_power(cbrt(NO_SPIN), thirds), 0, 0, 0) : power_of(share, thirds);
 }
 
 // Exchange of one spin: energy, and derivatives by this spin's rho and sigma.
@@ -67,20 +72,27 @@ static inline double3 pbe_x(const double rho, const double sigma) {
 // The density at a point, as correlation energies take it.
 typedef struct {
     jet rho, radius, more, less, mixing, fourth, sigma;
+    uint spins; // 1: both are equal, and all that is beside the unpolarised part vanishes
 } point_density;
 
-static inline point_density density_at(const double rho_up, const double rho_down, const double sigma) {
+static inline point_density density_at(const uint spins, const double rho_up, const double rho_down, const double sigma) {
     const jet up = (jet)(rho_up, 1, 0, 0), down = (jet)(rho_down, 0, 1, 0);
     point_density point;
     point.rho = up + down;
     point.radius = cbrt(3 / (4 * PI)) * power_of(point.rho, -1);
+    point.sigma = (jet)(sigma, 0, 0, 1);
+    point.spins = spins;
+    if (spins == 1) {
+        point.more = point.less = (jet)(1, 0, 0, 0);
+        point.mixing = point.fourth = (jet)(0, 0, 0, 0);
+        return point;
+    }
     const jet zeta = quotient(up - down, point.rho), square = product(zeta, zeta);
     point.more = constant_plus(1, zeta);
     point.less = constant_plus(1, -zeta);
     const jet powers = share_power(point.more, 4) + share_power(point.less, 4);
     point.mixing = constant_plus(-2, powers) / (2 * cbrt(2.0) - 2);
     point.fourth = product(square, square);
-    point.sigma = (jet)(sigma, 0, 0, 1);
     return point;
 }
 
@@ -102,6 +114,9 @@ static inline jet vosko_wilk_nusair(const jet radius, const double a, const doub
 
 static inline jet vwn5(const point_density point) {
     const jet para = vosko_wilk_nusair(point.radius, 0.0310907, -0.10498, 3.72744, 12.9352);
+    if (point.spins == 1) {
+        return product(point.rho, para);
+    }
     const jet ferro = vosko_wilk_nusair(point.radius, 0.01554535, -0.325, 7.06042, 18.0578);
     const jet stiffness = vosko_wilk_nusair(point.radius, -1 / (6 * PI * PI), -0.0047584, 1.13107, 13.0045);
     return product(point.rho, between(point, para, ferro, stiffness, EXACT_CURVATURE));
@@ -116,6 +131,9 @@ static inline jet perdew_wang(const jet radius, const double a, const double alp
 
 static inline jet perdew_wang_energy(const point_density point, const double a0, const double a1, const double a2, const double curvature) {
     const jet para = perdew_wang(point.radius, a0, 0.21370, 7.5957, 3.5876, 1.6382, 0.49294);
+    if (point.spins == 1) {
+        return para;
+    }
     const jet ferro = perdew_wang(point.radius, a1, 0.20548, 14.1189, 6.1977, 3.3662, 0.62517);
     const jet stiffness = -perdew_wang(point.radius, a2, 0.11125, 10.357, 3.6231, 0.88026, 0.49671);
     return between(point, para, ferro, stiffness, curvature);
@@ -138,7 +156,7 @@ static inline jet saturated(const jet e, const jet q) {
 
 static inline jet pbe_c(const point_density point) {
     const jet local_energy = pw92_exact(point);
-    const jet phi = 0.5 * (share_power(point.more, 2) + share_power(point.less, 2));
+    const jet phi = point.spins == 1 ? (jet)(1, 0, 0, 0) : 0.5 * (share_power(point.more, 2) + share_power(point.less, 2));
     const jet scale = GAMMA * product(phi, product(phi, phi));
     const jet screening = 4 / PI * cbrt(3 * PI * PI) * power_of(point.rho, 1);
     const jet below = 4 * product(product(phi, phi), product(screening, product(point.rho, point.rho)));
@@ -168,8 +186,11 @@ __kernel void xc_potential(const ulong all_points, const uint spins, const uint 
         double energy = 0, by_rho[2] = {0, 0}, by_sigma[3] = {0, 0, 0};
         if (up + down >= LEAST_DENSITY) {
             const double3 x_up = up < LEAST_OF_SPIN ? (double3)(0, 0, 0) : EXCHANGE(up, uu);
-            const double3 x_down = down < LEAST_OF_SPIN ? (double3)(0, 0, 0) : EXCHANGE(down, dd);
-            const point_density point = density_at(fmax(up, LEAST_SPIN), fmax(down, LEAST_SPIN), fmax(uu + 2 * ud + dd, 0));
+            double3 x_down = x_up;
+            if (spins == 2) {
+                x_down = down < LEAST_OF_SPIN ? (double3)(0, 0, 0) : EXCHANGE(down, dd);
+            }
+            const point_density point = density_at(spins, fmax(up, LEAST_SPIN), fmax(down, LEAST_SPIN), fmax(uu + 2 * ud + dd, 0));
             const jet correlation = CORRELATION(point);
             energy = x_up.x + x_down.x + correlation.x;
             by_rho[0] = x_up.y + correlation.y;
