@@ -30,11 +30,14 @@ pub(super) struct Kernels<T, W> {
     pub gather: Kernel,
     pub scatter: Kernel,
     pub pull: Kernel,
-    functions: Mutex<Vec<((usize, Vec<Kind>), Kernel)>>,
+    functions: Mutex<Vec<(OfFunctions, Kernel)>>,
     densities: Mutex<Vec<(usize, Arc<OfDensity>)>>,
     functionals: Mutex<Vec<(Functional, Arc<OfFunctional>)>>,
     numbers: PhantomData<(T, W)>,
 }
+
+/// What a kernel of functions is made for: the number of planes, and the kinds of shells.
+type OfFunctions = (usize, Vec<Kind>);
 
 /// The kernels between functions and densities.
 pub(super) struct OfDensity {

@@ -64,12 +64,15 @@ struct Deviation {
     overlaps: f64,
 }
 
+/// The place of a function in our order, and the factor of its coefficient.
+type Placed = (usize, f64);
+
 /// A file as one convention reads it.
 pub(super) struct Reading {
     pub basis: Basis,
     convention: Convention,
-    /// The place of each function of the file, and the factor of its coefficients.
-    places: Vec<(usize, f64)>,
+    /// The functions in the order of the file.
+    places: Vec<Placed>,
     overlaps: Vec<f64>,
     deviation: Deviation,
 }
@@ -146,13 +149,7 @@ impl Convention {
         let of_kind = match (kind.is_cartesian, self.cartesian) {
             (true, Cartesian::OfPower) => f64::sqrt(products() / odd_factorial(kind.momentum)),
             (true, Cartesian::OfProduct) => f64::sqrt(products()),
-            (false, _) if self.has_signs_of_orca => {
-                if [3, 4].contains(&place.abs_diff(kind.momentum)) {
-                    -1.0
-                } else {
-                    1.0
-                }
-            }
+            (false, _) if self.has_signs_of_orca && [3, 4].contains(&place.abs_diff(kind.momentum)) => -1.0,
             _ => 1.0,
         };
         of_contraction * of_kind
@@ -191,7 +188,7 @@ fn samples(orbitals: &[Orbital], functions: usize) -> [Vec<&Orbital>; 2] {
 }
 
 /// Returns the vector of an orbital in our order.
-fn vector(orbital: &Orbital, places: &[(usize, f64)]) -> Vec<f64> {
+fn vector(orbital: &Orbital, places: &[Placed]) -> Vec<f64> {
     let mut vector = vec![0.0; places.len()];
     for &(function, coefficient) in &orbital.coefficients {
         let (place, factor) = places[function];
@@ -201,7 +198,7 @@ fn vector(orbital: &Orbital, places: &[(usize, f64)]) -> Vec<f64> {
 }
 
 /// Returns how far orbitals are from orthonormal ones.
-fn deviation(overlaps: &[f64], samples: &[Vec<&Orbital>; 2], places: &[(usize, f64)]) -> Deviation {
+fn deviation(overlaps: &[f64], samples: &[Vec<&Orbital>; 2], places: &[Placed]) -> Deviation {
     let (mut norms, mut all, mut counts) = (0.0, 0.0, [0.0; 2]);
     for samples in samples {
         let vectors: Vec<Vec<f64>> = samples.iter().map(|orbital| vector(orbital, places)).collect();
@@ -255,7 +252,7 @@ impl Reading {
         let basis = Basis::new(atoms.to_vec(), ours)?;
         let overlaps = overlaps(&basis);
         let samples = samples(orbitals, basis.functions());
-        let mut tried: Vec<(Convention, Vec<(usize, f64)>, Deviation)> = Vec::new();
+        let mut tried: Vec<(Convention, Vec<Placed>, Deviation)> = Vec::new();
         for convention in Convention::all(primitives, is_of_orca) {
             let places = places(&basis, &norms, convention);
             if tried.iter().all(|(_, known, _)| *known != places) {
@@ -317,7 +314,7 @@ impl Reading {
 }
 
 /// Returns the place of each function of a file, and the factor of its coefficients.
-fn places(basis: &Basis, norms: &[f64], convention: Convention) -> Vec<(usize, f64)> {
+fn places(basis: &Basis, norms: &[f64], convention: Convention) -> Vec<Placed> {
     let mut places = Vec::with_capacity(basis.functions());
     for (number, shell) in basis.shells().iter().enumerate() {
         let (kind, first) = (shell.kind(), basis.functions_of(number).start);

@@ -174,8 +174,11 @@ fn functions_of_file(style: &Style, momentum: usize) -> Vec<(usize, f64)> {
     CARTESIAN[momentum].iter().enumerate().map(of).collect()
 }
 
-/// Writes a file. An orbital has a spin, an occupation and a vector.
-fn written(style: &Style, orbitals: &[(&str, f64, Vec<f64>)]) -> String {
+/// An orbital: its spin, its occupation and its vector.
+type Written = (&'static str, f64, Vec<f64>);
+
+/// Writes a file.
+fn written(style: &Style, orbitals: &[Written]) -> String {
     let number = |x: f64| format!("{x:.16e}").replace('e', style.exponent);
     let scale = if style.unit.to_ascii_lowercase().contains("ang") { BOHR } else { 1.0 };
     let mut atoms = format!("[Atoms] {}\n", style.unit);
@@ -245,7 +248,7 @@ fn written(style: &Style, orbitals: &[(&str, f64, Vec<f64>)]) -> String {
 }
 
 /// Pairs in the first orbitals of a style's basis, and an empty one.
-fn pairs(style: &Style) -> (Basis, Vec<(&'static str, f64, Vec<f64>)>) {
+fn pairs(style: &Style) -> (Basis, Vec<Written>) {
     let basis = basis(style);
     let all = orbitals(&basis, 7).into_iter().enumerate();
     let all = all.map(|(k, vector)| ("Alpha", if k < 4 { 2.0 } else { 0.0 }, vector));
@@ -277,10 +280,10 @@ fn expect_density(label: &str, found: &Molden, basis: &Basis, wanted: &[Vec<f64>
     assert!((electrons - found.electrons).abs() < 1e-10, "{label}: {electrons} {}", found.electrons);
 }
 
-fn matrix(orbitals: &[(&str, f64, Vec<f64>)], occupation: impl Fn(usize) -> f64) -> Vec<f64> {
+fn matrix(orbitals: &[Written], occupation: impl Fn(usize) -> f64) -> Vec<f64> {
     let n = orbitals[0].2.len();
     let element = |e: usize| {
-        let of = |(k, (_, _, c)): (usize, &(&str, f64, Vec<f64>))| occupation(k) * c[e / n] * c[e % n];
+        let of = |(k, (_, _, c)): (usize, &Written)| occupation(k) * c[e / n] * c[e % n];
         orbitals.iter().enumerate().map(of).sum()
     };
     (0..n * n).map(element).collect()
