@@ -5,8 +5,8 @@ use super::matrix3::Matrix3;
 use super::search::first_index;
 use crate::device::reserve;
 use crate::geometry::{Dims, NDIM};
-use lattice_solvers::range::larger;
 use lattice_files::text::tuple;
+use lattice_solvers::range::larger;
 use num_complex::Complex64;
 use rayon::prelude::*;
 

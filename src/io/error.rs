@@ -4,8 +4,8 @@ use super::formats::Format;
 use super::signs::LinkSign;
 use crate::geometry::{Dims, DimsError};
 use crate::scalar::Precision;
-use lattice_files::text;
 use lattice_files::number::shown;
+use lattice_files::text;
 use std::io;
 use std::path::{Path, PathBuf};
 

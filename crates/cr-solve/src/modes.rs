@@ -172,7 +172,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     }
     let identity = arguments.identity(&dirac, &fingerprint);
     let interrupt = Interrupt::listen();
-    let mut search = arguments.checkpointing.search(taken, identity, &team, interrupt, report)?;
+    let mut search = arguments.checkpointing.search(taken, identity, interrupt, report)?;
     let params = arguments.params();
     let mut bar = SolveBar::new(report, &team, params.tolerance, 1);
     let mut watch = |look: &LanczosLook| bar.searches(look, params.count);

@@ -2,9 +2,9 @@
 //!
 //! Every option takes every spelling of a negative number, and none takes an infinite one.
 
-use lattice_files::number::real;
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Command};
+use lattice_files::number::real;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 

@@ -91,7 +91,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let [own, generated] = ["own", "generated"].map(|name| folder.path().join(name));
         let command = crate::Program::command();
-        man(&Man { folder: own.clone(), overwriting: Overwriting { force: false } }, command.clone()).unwrap();
+        man(&Man { folder: own.clone(), overwriting: Overwriting { force: false } }, command.clone())
+            .unwrap();
         std::fs::create_dir(&generated).unwrap();
         clap_mangen::generate_to(command, &generated).unwrap();
         let files = |folder: &PathBuf| {

@@ -1,7 +1,7 @@
 //! Text of files in messages.
 
-use std::path::Path;
 use std::fmt::Display;
+use std::path::Path;
 
 /// Most characters of a text that [`quoted`] shows.
 const LONGEST: usize = 300;

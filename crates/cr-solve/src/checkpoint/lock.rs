@@ -2,8 +2,8 @@
 
 use crate::failure::{Failure, Status};
 use lattice_cl::io;
-use lattice_files::regular::{self, Links};
 use lattice_files::leftovers::Leftover;
+use lattice_files::regular::{self, Links};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
