@@ -4,7 +4,7 @@ mod common;
 
 use common::spinors::{Spinor, distance, half};
 use lattice_cl::device::{Device, MatrixOperation, Team};
-use lattice_cl::field::ParityField;
+use lattice_cl::field::{GaugeField, ParityField};
 use lattice_cl::geometry::{Boundary, Lattice, LatticeError};
 use lattice_cl::hadron::{Contraction, Observable};
 use lattice_cl::host::random::{hot, spinor_field};
@@ -485,20 +485,55 @@ fn products_are_made_while_the_result_is_stored() {
     }
 }
 
+/// Half precision has numbers up to 1. Links of any size are what they are in all precisions, or are refused.
 #[test]
-fn links_with_elements_above_one_are_refused_in_half_precision() {
+fn links_of_any_size_hop_alike_in_all_precisions() {
     let dims = lattices()[0];
-    let mut configuration = hot(dims, 4);
-    configuration.set_link(3, 2, configuration.link(3, 2).scale(1.5));
-    for (name, team) in common::teams().into_iter().filter(|(_, team)| team.len() <= 1) {
+    let psi = spinor_field(dims, 6);
+    let factors = StencilFactors { dagger: true, gamma5: false, ..StencilFactors::new(0.0, 0.4) };
+    for (name, team) in common::teams().into_iter().filter(|(_, team)| team.len() <= 2) {
         let lattice = Lattice::new(&team, dims).unwrap();
-        let refused = lattice.gauge::<Half>(&configuration, boundary());
-        let largest =
-            configuration.link(3, 2).0.as_flattened().iter().any(|z| z.re.abs().max(z.im.abs()) > 1.0);
-        assert_eq!(matches!(refused, Err(LatticeError::LinkTooLarge { .. })), largest, "{name}");
-        assert!(largest, "the test needs such an element");
-        assert!(lattice.gauge::<f32>(&configuration, boundary()).is_ok(), "{name}");
+        for (size, one) in [(1.7, 1.0), (3.0, 1.0), (0.01, 1.0), (1.0 + 1e-6, 1.0), (1.0, 4.0)] {
+            let mut configuration = hot(dims, 4);
+            for (site, mu) in (0..dims.volume()).flat_map(|site| (0..4).map(move |mu| (site, mu))) {
+                let factor = if (site, mu) == (3, 2) { size * one } else { size };
+                configuration.set_link(site, mu, configuration.link(site, mu).scale(factor));
+            }
+            let expected = by_full_operator(&configuration, factors, 1, &psi, None);
+            let double = lattice.gauge::<f64>(&configuration, boundary()).unwrap();
+            let check = |found: Vec<Spinor>, bound: f64| {
+                let error = distance(&found, &expected);
+                assert!(error < bound, "{name}, {size} and {one}: {error}");
+            };
+            check(hopped(&double, factors, &psi), 1e-14);
+            check(hopped(&double.cast::<f32>().unwrap(), factors, &psi), 1e-6);
+            check(hopped(&double.cast::<Half>().unwrap(), factors, &psi), 2e-3);
+            let half = lattice.gauge::<Half>(&configuration, boundary()).unwrap();
+            check(hopped(&half, factors, &psi), 2e-3);
+            check(hopped(&half.cast::<f64>().unwrap(), factors, &psi), 2e-3);
+        }
+        let mut configuration = hot(dims, 4);
+        configuration.set_link(3, 2, configuration.link(3, 2).scale(1e5));
+        let double = lattice.gauge::<f64>(&configuration, boundary()).unwrap();
+        assert!(double.cast::<f32>().is_ok());
+        let made = lattice.gauge::<Half>(&configuration, boundary()).map(drop);
+        for refused in [made, double.cast::<Half>().map(drop)] {
+            // The host has numbers of any size in half precision too.
+            let is_right = matches!(refused, Err(LatticeError::LinkTooLarge { found, .. }) if found > 1e4);
+            assert!(is_right || (team.is_host() && refused.is_ok()), "{name}: {refused:?}");
+        }
     }
+}
+
+/// The hop from even sites to odd ones, by some stored links.
+fn hopped<T: Storage>(links: &GaugeField<T>, factors: StencilFactors, psi: &[Spinor]) -> Vec<Spinor> {
+    let lattice = links.lattice();
+    let even: Vec<host::Spinor<T::Real>> =
+        half(psi, lattice.dims(), 0).iter().map(|spinor| spinor.cast()).collect();
+    let hop = HopEvenOdd::<T>::new(links, 1, factors, HopOptions::default()).unwrap();
+    let mut out = hop.target().unwrap();
+    hop.apply(&lattice.parity_from_host(0, &even).unwrap(), None, &mut out).unwrap();
+    out.to_host().unwrap().iter().map(host::Spinor::cast).collect()
 }
 
 #[test]

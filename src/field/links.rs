@@ -1,6 +1,7 @@
 //! The gauge field on the devices of a lattice or on the host.
 
 use super::clover::{BlockField, CloverField};
+use super::link_scale::LinkScale;
 use super::site_field::{SiteField, Sites};
 use crate::device::DeviceError;
 use crate::geometry::{Anisotropy, Boundary, Lattice, LatticeError, NDIM, Shape};
@@ -11,7 +12,6 @@ use crate::host::{
 use crate::scalar::{Storage, StoragePrecision};
 use lattice_solvers::range::larger;
 use num_complex::Complex;
-use rayon::prelude::*;
 use std::sync::Arc;
 
 /// The links of a configuration on a lattice's devices, with a boundary condition.
@@ -23,6 +23,7 @@ use std::sync::Arc;
 pub struct GaugeField<T: Storage> {
     format: LinkFormat,
     storage: Arc<GaugeStorage<T>>,
+    scale: LinkScale,
     clover: Option<Arc<CloverField<T>>>,
     time_phases: Arc<TimePhases>,
 }
@@ -41,6 +42,7 @@ pub(crate) enum GaugeStorage<T: Storage> {
     ///
     /// The host's memory is not the limit of the twins.
     Host(LinkField<T::Real>),
+    /// Links divided by [`GaugeField::scale`].
     Devices(SiteField<T>),
 }
 
@@ -62,10 +64,13 @@ impl<T: Storage> GaugeField<T> {
         if reconstruction != Reconstruction::None {
             check_special_unitary::<T>(configuration, reconstruction)?;
         }
-        if T::STORAGE == StoragePrecision::Half {
-            check_size(configuration, boundary)?;
-        }
-        let storage = if lattice.team().is_host() {
+        let on_host = lattice.team().is_host();
+        let scale = match reconstruction {
+            Reconstruction::None if !on_host => LinkScale::of(configuration),
+            _ => LinkScale::SPECIAL_UNITARY,
+        };
+        expect_precision::<T>(scale)?;
+        let storage = if on_host {
             expect_room((NDIM * dims.volume() * size_of::<Matrix3<T::Real>>()) as u64)
                 .map_err(DeviceError::from)?;
             GaugeStorage::Host(LinkField::new(configuration, boundary))
@@ -74,13 +79,14 @@ impl<T: Storage> GaugeField<T> {
                 Reconstruction::None => boundary,
                 Reconstruction::Twelve | Reconstruction::Eight => Boundary::periodic(),
             };
-            let link = |site, mu| link_with_phase(configuration, phases, site, mu);
+            let divided = 1.0 / scale.factor;
+            let link = |site, mu| link_with_phase::<f64>(configuration, phases, site, mu).scale(divided);
             GaugeStorage::Devices(upload::<T>(lattice, reconstruction, link)?)
         };
         let (lattice, anisotropy) = (lattice.clone(), Anisotropy::default());
         let format = LinkFormat { lattice, boundary, anisotropy, reconstruction };
         let time_phases = Arc::new(TimePhases::of_links(configuration, boundary));
-        Ok(Self { format, storage: Arc::new(storage), clover: None, time_phases })
+        Ok(Self { format, storage: Arc::new(storage), scale, clover: None, time_phases })
     }
 
     /// Makes the lattice anisotropic and keeps the links.
@@ -180,14 +186,23 @@ impl<T: Storage> GaugeField<T> {
     }
 
     /// Converts the field to another precision, stored in as many reals.
-    pub fn cast<R: Storage>(&self) -> Result<GaugeField<R>, DeviceError> {
+    ///
+    /// # Errors
+    /// When a device fails. When half precision would round most of the elements away.
+    pub fn cast<R: Storage>(&self) -> Result<GaugeField<R>, LatticeError> {
+        expect_precision::<R>(self.scale)?;
         let storage = match self.storage() {
             GaugeStorage::Host(links) => GaugeStorage::Host(links.cast()),
             GaugeStorage::Devices(links) => GaugeStorage::Devices(links.cast()?),
         };
         let clover = self.clover.as_ref().map(|clover| clover.cast());
-        let (format, time_phases) = (self.format.clone(), Arc::clone(&self.time_phases));
-        Ok(GaugeField { format, storage: Arc::new(storage), clover, time_phases })
+        let (format, scale, time_phases) = (self.format.clone(), self.scale, Arc::clone(&self.time_phases));
+        Ok(GaugeField { format, storage: Arc::new(storage), scale, clover, time_phases })
+    }
+
+    /// Returns the factor of stored links on devices, by which their products are multiplied.
+    pub(crate) fn scale(&self) -> f64 {
+        self.scale.factor
     }
 
     pub(crate) fn format(&self) -> &LinkFormat {
@@ -236,17 +251,9 @@ fn check_special_unitary<T: Storage>(
     Err(LatticeError::NotSpecialUnitary { reals: reconstruction.reals(), deviation, limit })
 }
 
-/// Refuses links with elements that fixed point cannot hold.
-///
-/// An element that exceeds 1 by a rounding error is stored as 1.
-fn check_size(configuration: &GaugeConfiguration, boundary: Boundary) -> Result<(), LatticeError> {
-    let links = (0..NDIM * configuration.dims().volume()).into_par_iter();
-    let size = |k: usize| {
-        let elements = link_with_phase::<f64>(configuration, boundary, k / NDIM, k % NDIM).0;
-        elements.as_flattened().iter().flat_map(|z| [z.re.abs(), z.im.abs()]).fold(0.0, larger)
-    };
-    let found = links.map(size).reduce(|| 0.0, larger);
-    if found <= 1.0 + 1e-4 { Ok(()) } else { Err(LatticeError::LinkTooLarge { found }) }
+/// Refuses links that half precision cannot hold.
+fn expect_precision<T: Storage>(scale: LinkScale) -> Result<(), LatticeError> {
+    if T::STORAGE == StoragePrecision::Half { scale.expect_alike() } else { Ok(()) }
 }
 
 impl Lattice {
@@ -270,7 +277,8 @@ impl Lattice {
     ///
     /// # Errors
     /// The errors of [`gauge`](Self::gauge). Links may deviate from SU(3) by at most 1e-12
-    /// (double), 1e-5 (single) or 1e-4 (half). Half precision must be able to hold their elements.
+    /// (double), 1e-5 (single) or 1e-4 (half). Half precision refuses an element that dwarfs the
+    /// others.
     pub fn gauge_in<T: Storage>(
         &self,
         configuration: &GaugeConfiguration,

@@ -13,6 +13,7 @@ mod gathered;
 mod halo;
 mod host_order;
 mod key;
+mod link_scale;
 mod links;
 mod local;
 mod parity;

@@ -58,14 +58,16 @@ pub enum LatticeError {
         /// The spinors given.
         found: usize,
     },
-    /// A link that half precision has no number for.
+    /// A link beside which half precision would round most others away.
     #[error(
-        "a link has an element of size {found:.6}, and half precision has numbers up to 1 only; store the links in single or \
-         double, or re-unitarise the configuration (`cr-solve convert --reunitarise`)"
+        "a link has an element of size {found:.3e}, and elements are usually of size {usual:.3e}; half precision would round \
+         them away: choose --precision mixed-single or double, or re-unitarise the configuration (`cr-solve convert --reunitarise`)"
     )]
     LinkTooLarge {
-        /// Size of the largest real or imaginary part.
+        /// Absolute value of the largest element.
         found: f64,
+        /// Root of the mean square of all elements.
+        usual: f64,
     },
     /// Links that deviate too much from SU(3) to be stored in fewer than 18 reals.
     #[error(

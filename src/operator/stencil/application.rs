@@ -319,7 +319,7 @@ impl<T: Storage> Stencil<T> {
         ]);
         arguments.extend(kernels.traversal.shape());
         arguments.extend(kernels.traversal.order());
-        let coefficient = real(self.task.factors.coefficient.scalar);
+        let coefficient = real(self.task.factors.coefficient.scalar * self.links.scale());
         arguments.extend([coefficient, Argument::value(kernels.origin)]);
         arguments.extend(kernels.groups.argument());
         if let Region::Parity { parity, .. } = self.task.region {
