@@ -5,10 +5,11 @@ mod common;
 use common::{sample, shared};
 use lattice_cl::gauge::plaquette;
 use lattice_cl::geometry::NDIM;
-use lattice_cl::host::Links;
+use lattice_cl::host::{Links, Spinor};
 use lattice_cl::io::{
-    ByteOrder, ErrorKind, Format, LinkSign, ReadOptions, SignsInLinks, WriteOptions, inspect_gauge,
-    read_gauge, read_gauge_with, read_propagator, write_gauge,
+    ByteOrder, CheckpointWriter, ErrorKind, Format, LinkSign, PropagatorFormat, PropagatorWriter,
+    ReadOptions, SignsInLinks, WriteOptions, inspect_gauge, read_extents, read_gauge, read_gauge_with,
+    read_propagator, write_gauge,
 };
 use lattice_cl::{Dims, GaugeConfiguration, Precision};
 use std::path::{Path, PathBuf};
@@ -192,7 +193,7 @@ fn known_formats_that_are_not_read_are_named() {
     }
     let Some(folder) = shared().map(|shared| shared.join("data")) else { return };
     for (name, word) in [
-        ("lalibe_propagator_u.h5", "no gauge field"),
+        ("lalibe_propagator_u.h5", "is a propagator"),
         ("wilson_beta5.7_kappa0.141139.txt", "--dims 8x8x8x16"),
     ] {
         let message = read_gauge(folder.join(name)).unwrap_err().to_string();
@@ -417,12 +418,112 @@ fn the_plaquette_that_tmlqcd_notes_is_compared() {
         assert!(read.header_checks.len() == 1 && read.header_checks[0].ok && read.warnings.is_empty());
         assert!(file(right + 2e-7, with_sum).is_ok());
     }
-    let error = file(right + 1e-5, false).unwrap_err();
-    assert!(error.is_mismatch());
-    assert!(matches!(error.kind, ErrorKind::HeaderMismatch { quantity: "plaquette", .. }), "{error}");
-    // A sum that agrees says more than a note.
-    let read = file(right + 1e-5, true).unwrap();
-    assert!(!read.header_checks[0].ok && read.warnings[0].contains("plaquette"), "{:?}", read.warnings);
+    for with_sum in [false, true] {
+        let error = file(right + 1e-5, with_sum).unwrap_err();
+        assert!(error.is_mismatch());
+        assert!(matches!(error.kind, ErrorKind::HeaderMismatch { quantity: "plaquette", .. }), "{error}");
+    }
+}
+
+/// Early versions of QIO: no marks around attributes, no declaration of `xsi`, elements that others tell.
+#[test]
+fn early_records_of_qio_are_read() {
+    let scratch = Scratch::new();
+    let config = config();
+    let without = |text: &str, elements: &[&str]| {
+        elements.iter().fold(text.to_owned(), |text, name| {
+            let (before, after) = text.split_once(&format!("<{name}>")).unwrap();
+            format!("{before}{}", after.split_once(&format!("</{name}>")).unwrap().1)
+        })
+    };
+    let garbage = |text: String| format!("{text}\0<rest of=\"a buffer\u{1}");
+    for format in [Format::Ildg, Format::SciDac] {
+        let mut records = scratch.records(&config, format);
+        for (kind, lacks) in [
+            ("scidac-private-file-xml", &["version", "spacetime", "volfmt"][..]),
+            ("scidac-file-xml", &[]),
+            (
+                "scidac-private-record-xml",
+                &["version", "recordtype", "precision", "colors", "spins", "datacount"],
+            ),
+            ("scidac-record-xml", &[]),
+            ("ildg-format", &["version", "field", "precision", "lx", "ly", "lz", "lt"]),
+            ("scidac-checksum", &["version"]),
+        ] {
+            if format == Format::SciDac && kind == "ildg-format" {
+                continue;
+            }
+            edit(&mut records, kind, |xml| {
+                let bare =
+                    xml.replace('"', "").replace(" xmlns:xsi=http://www.w3.org/2001/XMLSchema-instance", "");
+                garbage(without(&bare, lacks))
+            });
+        }
+        let file = read_gauge_with(scratch.holds(bytes_of(&records)), &ReadOptions::default()).unwrap();
+        assert!(file.configuration == config && file.checksum.unwrap().ok, "{format}");
+        assert_eq!((file.format, file.warnings.as_slice()), (format, &[][..]));
+        // Sizes are those of the data all the same.
+        edit(&mut records, "scidac-private-file-xml", |xml| xml.replace("4 2 6 8", "4 2 6 6"));
+        let error = read_gauge(scratch.holds(bytes_of(&records))).unwrap_err();
+        assert!(
+            matches!(error.kind, ErrorKind::PayloadSize { .. } | ErrorKind::Unsupported { .. }),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn what_a_file_is_instead_is_said() {
+    let scratch = Scratch::new();
+    let dims = Dims::new([2, 2, 2, 2]).unwrap();
+    let field = vec![Spinor::default(); dims.volume()];
+    for format in PropagatorFormat::ALL {
+        let mut writer =
+            PropagatorWriter::create_as(&scratch.path, format, dims, Precision::Single, "").unwrap();
+        for column in 0..12 {
+            writer.write(column / 3, column % 3, &field).unwrap();
+        }
+        writer.finish().unwrap();
+        for error in [
+            read_gauge(&scratch.path).unwrap_err(),
+            read_extents(&scratch.path, &ReadOptions::default()).unwrap_err(),
+        ] {
+            assert!(
+                matches!(error.kind, ErrorKind::IsPropagator { format: found } if found == format),
+                "{error}"
+            );
+            assert!(error.to_string().contains("is a propagator"), "{error}");
+        }
+    }
+    for format in
+        Format::ALL.into_iter().filter(|format| !matches!(format, Format::BridgeBinary | Format::BridgeText))
+    {
+        let config = sample(
+            [2, 2, 2, 4],
+            if format.holds(Precision::Double) { Precision::Double } else { Precision::Single },
+        );
+        write_gauge(&scratch.path, &config, &WriteOptions::new(format)).unwrap();
+        let error = read_propagator(&scratch.path).unwrap_err();
+        assert!(matches!(error.kind, ErrorKind::IsConfiguration), "{format}: {error}");
+    }
+    for (bytes, word) in [
+        (&b"%%MatrixMarket matrix"[..], "a matrix"),
+        (b"PK\x03\x04abc", "unzip"),
+        (b"x\x1b[31m", "begins with"),
+    ] {
+        for error in
+            [read_gauge(scratch.holds(bytes)).unwrap_err(), read_propagator(&scratch.path).unwrap_err()]
+        {
+            let message = error.to_string();
+            assert!(message.contains(word) && !message.chars().any(char::is_control), "{message}");
+        }
+    }
+    let mut writer = CheckpointWriter::create(&scratch.path, "{}").unwrap();
+    writer.block(&[1; 100]).unwrap();
+    writer.finish().unwrap();
+    for error in [read_gauge(&scratch.path).unwrap_err(), read_propagator(&scratch.path).unwrap_err()] {
+        assert!(error.to_string().contains("is a checkpoint"), "{error}");
+    }
 }
 
 /// The bytes with one text in place of another.
@@ -567,8 +668,9 @@ fn records_that_are_much_work_are_refused_or_passed_over() {
             let mut records = scratch.records(&config, Format::Ildg);
             edit(&mut records, kind, |_| much.clone());
             let error = read_gauge(scratch.holds(bytes_of(&records))).unwrap_err();
-            assert!(error.to_string().contains("at most"), "{error}");
-            assert!(read_propagator(&scratch.path).is_err());
+            let message = error.to_string();
+            assert!(["XML", "<ildgFormat>", "<suma>"].iter().any(|word| message.contains(word)), "{message}");
+            assert!(message.len() < 1000 && read_propagator(&scratch.path).is_err());
         }
     }
 }

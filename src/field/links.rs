@@ -10,7 +10,6 @@ use crate::host::{
     link_with_phase, unitarity,
 };
 use crate::scalar::{Storage, StoragePrecision};
-use lattice_solvers::range::larger;
 use num_complex::Complex;
 use std::sync::Arc;
 

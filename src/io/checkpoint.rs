@@ -16,7 +16,8 @@ use bytemuck::Pod;
 use lattice_files::text::quoted;
 use std::path::Path;
 
-const ABOUT: &str = "lattice-cl-checkpoint";
+/// The type of the first record.
+pub(super) const ABOUT: &str = "lattice-cl-checkpoint";
 const BLOCK: &str = "lattice-cl-block";
 const SUM: &str = "lattice-cl-blake3";
 

@@ -1,6 +1,7 @@
 //! The errors of reading and writing files.
 
 use super::formats::Format;
+use super::propagators::PropagatorFormat;
 use super::signs::LinkSign;
 use crate::geometry::{Dims, DimsError};
 use crate::scalar::Precision;
@@ -93,6 +94,24 @@ pub enum ErrorKind {
         Format::beginnings()
     )]
     UnknownFormat {
+        /// The first bytes, as text where they are text.
+        found: String,
+    },
+    /// The file has solutions of the Dirac equation, and links are wanted.
+    #[error("is a propagator ({format}), not a gauge configuration; name a file with links")]
+    IsPropagator {
+        /// The format of the propagator.
+        format: PropagatorFormat,
+    },
+    /// The file has links, and solutions of the Dirac equation are wanted.
+    #[error("is a gauge configuration, not a propagator; name a file with solutions of the Dirac equation")]
+    IsConfiguration,
+    /// The file has none of the known formats of propagators.
+    #[error(
+        "not a propagator of a known format: the file begins with {found}. SciDAC files begin with the bytes 45 67 89 ab of \
+         LIME, HDF5 files with the bytes 89 HDF, NPY files with the bytes 93 NUMPY. Name a file in one of these formats"
+    )]
+    UnknownPropagatorFormat {
         /// The first bytes, as text where they are text.
         found: String,
     },
@@ -242,6 +261,26 @@ pub enum ErrorKind {
     BadResults {
         /// The problem.
         problem: String,
+    },
+    /// A file has another number of solutions than it says.
+    #[error(
+        "says that it has {stated} solutions, but has {solutions}; it is damaged or not whole, copy it again"
+    )]
+    OtherSolutionCount {
+        /// The solutions in the file.
+        solutions: usize,
+        /// The solutions that the file should have.
+        stated: usize,
+    },
+    /// Spinors do not say which sources they are for, and their number does not tell either.
+    #[error(
+        "has {count} Dirac spinors that do not say spin and colour of their sources; only {} in the order of a propagator \
+         need not say them",
+        12
+    )]
+    UntoldSources {
+        /// The spinors.
+        count: usize,
     },
     /// The file of a whole propagator lacks columns.
     #[error(

@@ -2,9 +2,9 @@
 
 use super::checksum::Checksum;
 use super::formats::Format;
+use super::header_check::HeaderCheck;
 use super::signs::LinkSign;
 use crate::host::GaugeConfiguration;
-use serde::Serialize;
 
 /// A gauge configuration, and the statements of its file about it.
 #[derive(Clone, Debug)]
@@ -15,7 +15,7 @@ pub struct GaugeFile {
     pub format: Format,
     /// The checksum of the file, if it has one.
     pub checksum: Option<Checksum>,
-    /// Observables in the header beside those of the links (NERSC).
+    /// Observables in the header beside those of the links.
     pub header_checks: Vec<HeaderCheck>,
     /// Number of fields that the file holds. The first one is read.
     pub fields: usize,
@@ -43,19 +43,4 @@ impl GaugeFile {
             warnings: Vec::new(),
         }
     }
-}
-
-/// An observable in the header of a file, and that of its links.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct HeaderCheck {
-    /// `plaquette` or `link trace`.
-    pub quantity: &'static str,
-    /// The value in the header.
-    pub stored: f64,
-    /// The value of the links.
-    pub computed: f64,
-    /// The largest difference allowed.
-    pub tolerance: f64,
-    /// `true` if the two values agree.
-    pub ok: bool,
 }

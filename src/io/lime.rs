@@ -40,6 +40,8 @@ pub(super) struct Record {
     pub(super) byte: u64,
     /// The length of the payload, which lies wholly in the file.
     pub(super) length: u64,
+    /// `true` if other bytes than zeros pad the payload, so that its length may be wrong.
+    pub(super) is_longer: bool,
 }
 
 /// The records of a file.
@@ -76,7 +78,10 @@ pub(super) fn records(input: &mut Input) -> Result<Records, Error> {
         // No overflow: the payload ends within the file. The padding of the last record may be
         // missing.
         start = (byte + length).next_multiple_of(8);
-        records.push(Record { kind, byte, length });
+        let end = byte + length;
+        let padding = (start.min(input.length()) - end) as usize;
+        let is_longer = padding > 0 && input.bytes("padding", end, padding)?.iter().any(|&byte| byte != 0);
+        records.push(Record { kind, byte, length, is_longer });
     }
     Ok(Records { records, rest: None })
 }
@@ -95,7 +100,9 @@ fn is_rest(input: &mut Input, start: u64) -> Result<bool, Error> {
     Ok(!begins && (left < HEADER || bytes.iter().all(|&byte| byte == 0)))
 }
 
-/// Reads the text of a record of metadata, without the zeros and blanks around it.
+/// Reads the text of a record of metadata, without blanks around it.
+///
+/// The text ends at its first zero. Programs have left rests of their memory behind it.
 pub(super) fn text(input: &mut Input, record: &Record) -> Result<String, Error> {
     if record.length > LARGEST_METADATA {
         return Err(bad_record(
@@ -105,8 +112,8 @@ pub(super) fn text(input: &mut Input, record: &Record) -> Result<String, Error> 
         ));
     }
     let bytes = input.bytes("metadata", record.byte, record.length as usize)?;
-    let text = String::from_utf8_lossy(&bytes);
-    Ok(text.trim_matches(|c: char| c == '\0' || c.is_whitespace()).to_owned())
+    let text = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
+    Ok(String::from_utf8_lossy(text).trim().to_owned())
 }
 
 /// Makes the error that a record cannot be used. The problem may quote the file.

@@ -12,6 +12,7 @@
 //! Only the data are indispensable. The caller may give the extents, and the precision follows from
 //! them.
 
+use super::checkpoint;
 use super::checksum::{Checksum, Method, Sums};
 use super::error::{Error, ErrorKind, Position};
 use super::input::{Input, ignored};
@@ -25,6 +26,10 @@ use lattice_files::text::quoted;
 pub(super) const ILDG_DATA: &str = "ildg-binary-data";
 /// The type of records with SciDAC data.
 pub(super) const SCIDAC_DATA: &str = "scidac-binary-data";
+/// The type of records that describe the SciDAC data behind them.
+pub(super) const RECORD_HEAD: &str = "scidac-private-record-xml";
+/// The type of records with the sums of the data before them.
+pub(super) const CHECKSUM: &str = "scidac-checksum";
 
 /// The sums that a file carries for some data, or the problem with reading them.
 pub(super) enum StoredSums {
@@ -78,9 +83,25 @@ pub(super) struct LimeFile {
 }
 
 impl LimeFile {
+    /// Lists the records of a file with fields.
+    ///
+    /// # Errors
+    /// When the file is no LIME file, or holds the state of a solve.
     pub(super) fn scan(input: &mut Input) -> Result<Self, Error> {
         let Records { records, rest } = lime::records(input)?;
+        if records.first().is_some_and(|record| record.kind == checkpoint::ABOUT) {
+            return Err(input.error(ErrorKind::OtherFormat {
+                what: "a checkpoint, or a file of modes or of a multigrid set-up",
+                remedy: "name a file with links or solutions",
+            }));
+        }
         Ok(Self { records, rest })
+    }
+
+    /// Makes the file of these records, for tests.
+    #[cfg(test)]
+    pub(super) fn of_records(records: Vec<Record>) -> Self {
+        Self { records, rest: None }
     }
 
     /// Lists the records of a file; `None` if it does not begin like a LIME file.
@@ -92,8 +113,8 @@ impl LimeFile {
         }
     }
 
-    /// Returns a warning about the file as a whole, if there is one.
-    pub(super) fn warning(&self, input: &Input) -> Option<String> {
+    /// Returns a warning about bytes behind the last record, if there are some.
+    pub(super) fn rest_warning(&self, input: &Input) -> Option<String> {
         self.rest.map(|byte| ignored(input.length() - byte, "the last record"))
     }
 
@@ -126,10 +147,28 @@ impl LimeFile {
         input: &mut Input,
         data: usize,
     ) -> Result<Option<ScidacRecord>, Error> {
-        let Some(record) = self.describing("scidac-private-record-xml", data) else {
+        match self.description(input, data) {
+            Err(Error { kind: ErrorKind::BadRecord { .. }, .. }) => Ok(None),
+            other => other,
+        }
+    }
+
+    /// Reads the description of the data in `scidac-private-record-xml`.
+    ///
+    /// The result is `None` if the record is missing.
+    ///
+    /// # Errors
+    /// When the record cannot be understood.
+    pub(super) fn description(&self, input: &mut Input, data: usize) -> Result<Option<ScidacRecord>, Error> {
+        let Some(record) = self.describing(RECORD_HEAD, data) else {
             return Ok(None);
         };
-        Ok(metadata::parse_scidac_record(&lime::text(input, record)?).ok())
+        let text = lime::text(input, record)?;
+        let bytes = self.records[data].length;
+        let volume = self.scidac_dims(input).ok().map(|dims| dims.volume() as u64);
+        let site_bytes = volume.filter(|volume| bytes % volume == 0).map(|volume| bytes / volume);
+        let description = metadata::parse_scidac_record(&text, site_bytes);
+        description.map(Some).map_err(|problem| lime::bad_record(input, record, problem))
     }
 
     /// Reads the sums that the file carries for the data, in the record behind them.
@@ -139,7 +178,7 @@ impl LimeFile {
         let after = self.records[data + 1..].iter().take_while(|record| !Self::is_data(record));
         let is_first = !self.records[..data].iter().any(Self::is_data);
         let before = self.records[..data].iter().rev().filter(|_| is_first);
-        let Some(record) = after.chain(before).find(|record| record.kind == "scidac-checksum") else {
+        let Some(record) = after.chain(before).find(|record| record.kind == CHECKSUM) else {
             return Ok(None);
         };
         let unreadable = |text: &str, problem: Error| StoredSums::Unreadable {
@@ -158,7 +197,7 @@ impl LimeFile {
     /// Reads the extents in `scidac-private-file-xml`.
     pub(super) fn scidac_dims(&self, input: &mut Input) -> Result<Dims, Error> {
         let Some(record) = self.records.iter().find(|record| record.kind == "scidac-private-file-xml") else {
-            let reason = "it has no record ildg-format or scidac-private-file-xml".to_owned();
+            let reason = "no record ildg-format or scidac-private-file-xml says them".to_owned();
             return Err(input.error(ErrorKind::MissingExtents { reason }));
         };
         let text = lime::text(input, record)?;

@@ -16,9 +16,11 @@ mod error;
 mod formats;
 mod gauge_file;
 mod hdf5;
+mod header_check;
 mod input;
 mod lime;
 mod lime_file;
+mod lime_strays;
 mod links;
 mod mesh;
 mod metadata;
@@ -37,12 +39,14 @@ mod small_file;
 mod validate;
 mod write;
 mod write_options;
+mod xml;
 
 pub use checkpoint::{Checkpoint, CheckpointReader, CheckpointWriter, read_checkpoint};
 pub use checksum::Checksum;
 pub use error::{Error, ErrorKind, Position};
 pub use formats::{Format, UnknownFormatName};
-pub use gauge_file::{GaugeFile, HeaderCheck};
+pub use gauge_file::GaugeFile;
+pub use header_check::HeaderCheck;
 pub use links::Rows;
 pub use mesh::{
     ArrayFile, Atom, CubeHeader, DenseMatrix, MatrixElements, MatrixError, MeshError, MeshFile, MeshProblem,

@@ -3,7 +3,8 @@
 use super::checksum::Checksum;
 use super::error::{Error, ErrorKind};
 use super::formats::{Found, recognise};
-use super::gauge_file::{GaugeFile, HeaderCheck};
+use super::gauge_file::GaugeFile;
+use super::header_check::HeaderCheck;
 use super::input::Input;
 use super::propagators::{self, PropagatorSummary};
 use super::read_options::ReadOptions;
@@ -60,7 +61,7 @@ pub fn read_gauge_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<
 pub fn read_extents(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dims, Error> {
     let mut input = Input::open(path.as_ref())?;
     let options = ReadOptions { extents_alone: true, ..*options };
-    match recognise(&mut input, options.format)?.reader().read(&mut input, &options) {
+    match read_links(&mut input, &options) {
         Ok(found) => Ok(found.file.configuration.dims()),
         Err(Error { kind: ErrorKind::ExtentsAlone(dims), .. }) => Ok(dims),
         Err(error) => Err(error),
@@ -138,8 +139,7 @@ fn inspect_configuration(input: &mut Input, options: &ReadOptions) -> Result<Ins
 }
 
 fn inspect_links(input: &mut Input, options: &ReadOptions) -> Result<Inspection, Error> {
-    let format = recognise(input, options.format)?;
-    let Found { mut file, unreadable_checksum } = format.reader().read(input, options)?;
+    let Found { mut file, unreadable_checksum } = read_links(input, options)?;
     if let Some(named) = options.format.filter(|&named| named != file.format) {
         return Err(input.error(ErrorKind::NotOfFormat { named, found: file.format }));
     }
@@ -147,6 +147,22 @@ fn inspect_links(input: &mut Input, options: &ReadOptions) -> Result<Inspection,
         .map_err(|kind| input.error(kind))?
         .map(|kind| input.error(kind));
     Ok(Inspection { file, problem })
+}
+
+/// Reads the links of a file, without judging them.
+fn read_links(input: &mut Input, options: &ReadOptions) -> Result<Found, Error> {
+    let read = recognise(input, options.format).and_then(|format| format.reader().read(input, options));
+    read.map_err(|error| {
+        // The reader of links names what it misses. What the file is says more.
+        let misses_links = matches!(
+            error.kind,
+            ErrorKind::NoSuchRecord { .. } | ErrorKind::NoSuchArray { .. } | ErrorKind::Unsupported { .. }
+        );
+        match misses_links.then(|| propagators::File::recognise(input)) {
+            Some(Ok(Some(file))) => input.error(ErrorKind::IsPropagator { format: file.format() }),
+            _ => error,
+        }
+    })
 }
 
 /// Returns the first check that a file fails.
@@ -179,19 +195,9 @@ fn checksum_problem(file: &GaugeFile, unreadable: Option<ErrorKind>) -> Option<E
 }
 
 /// Finds an observable in the header that is not that of the links.
-///
-/// In some formats the observable is a note of the program that wrote them. A checksum that agrees
-/// outweighs such a note.
-fn header_problem(file: &mut GaugeFile) -> Option<ErrorKind> {
+fn header_problem(file: &GaugeFile) -> Option<ErrorKind> {
     let &HeaderCheck { quantity, stored, computed, tolerance, .. } =
         file.header_checks.iter().find(|check| !check.ok)?;
-    let is_note = file.format.reader().header_is_a_note();
-    if is_note && file.checksum.as_ref().is_some_and(|checksum| checksum.ok) {
-        file.warnings.push(format!(
-            "the file notes the {quantity} {stored}, its links give {computed}; the checksum of the links is right"
-        ));
-        return None;
-    }
     Some(ErrorKind::HeaderMismatch { quantity, stored, computed, tolerance })
 }
 

@@ -165,7 +165,9 @@ impl Input {
 
     /// Reads and verifies a propagator, with a progress bar.
     pub fn read_propagator(&self, path: &Path, report: &Report) -> Result<Propagator, Failure> {
-        self.showing_progress(path, report, &drop, io::read_propagator_with)
+        let propagator = self.showing_progress(path, report, &drop, io::read_propagator_with)?;
+        warn(path, &propagator.warnings, report);
+        Ok(propagator)
     }
 
     fn showing_progress<T>(

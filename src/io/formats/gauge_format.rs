@@ -68,13 +68,6 @@ pub(in crate::io) trait GaugeFormat {
     fn is_known_by_name_alone(&self) -> bool {
         false
     }
-
-    /// Tells whether a plaquette in the header is a note of the program.
-    ///
-    /// A sound checksum outweighs such a note.
-    fn header_is_a_note(&self) -> bool {
-        false
-    }
 }
 
 /// Bytes at the beginning of a file by which formats are recognised.

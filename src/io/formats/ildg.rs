@@ -20,7 +20,7 @@ impl GaugeFormat for Ildg {
             name: "ildg",
             title: "ILDG",
             beginning: lime_gauge::BEGINNING,
-            reads: "32 and 64 bits, SciDAC checksum, tmLQCD's `xlf-info`",
+            reads: "32 and 64 bits, SciDAC checksum, `usqcdInfo` and tmLQCD's `xlf-info`",
             endings: &["ildg", "lime"],
             provenance: lime_gauge::PROVENANCE,
             takes_over: &[LOGICAL_FILE_NAME, DESCRIPTION],
@@ -33,10 +33,6 @@ impl GaugeFormat for Ildg {
 
     fn read(&self, input: &mut Input, options: &ReadOptions) -> Result<Found, Error> {
         lime_gauge::read(input, options)
-    }
-
-    fn header_is_a_note(&self) -> bool {
-        true
     }
 }
 

@@ -5,17 +5,17 @@
 
 use super::gauge_format::Found;
 use super::registry::Format;
-use crate::gauge::plaquette;
 use crate::geometry::Dims;
 use crate::host::GaugeConfiguration;
 use crate::io::checksum::Method;
 use crate::io::error::{Error, ErrorKind};
-use crate::io::gauge_file::{GaugeFile, HeaderCheck};
+use crate::io::gauge_file::GaugeFile;
+use crate::io::header_check::{HeaderCheck, Observable};
 use crate::io::input::Input;
 use crate::io::lime::{self, Position};
 use crate::io::lime_file::{ILDG_DATA, LimeFile, SCIDAC_DATA, bad_extents, precision_of};
 use crate::io::links::LinkLayout;
-use crate::io::metadata::{self, Content, Problem, ScidacRecord};
+use crate::io::metadata::{self, Content, IldgFormat, Problem, ScidacRecord};
 use crate::io::numbers::ByteOrder;
 use crate::io::output::Output;
 use crate::io::read_options::{ReadOptions, extents, unchecked_extents};
@@ -46,7 +46,8 @@ pub(super) fn recognise(start: &[u8]) -> bool {
 /// and judged by the caller.
 pub(super) fn read(input: &mut Input, options: &ReadOptions) -> Result<Found, Error> {
     let file = LimeFile::scan(input)?;
-    let mut warnings = Vec::from_iter(file.warning(input));
+    let mut warnings = Vec::from_iter(file.rest_warning(input));
+    warnings.extend(file.stray_warnings(|_| true));
     let (format, data) = file.find_gauge_field(input)?;
     let (dims, declared) = file.dims_and_precision(input, format, data, options.dims, &mut warnings)?;
     let record = &file.records[data];
@@ -64,7 +65,7 @@ pub(super) fn read(input: &mut Input, options: &ReadOptions) -> Result<Found, Er
         Some(stored) => stored.compared(computed),
     };
     let file = GaugeFile {
-        header_checks: Vec::from_iter(file.plaquette_check(input, data, &configuration)),
+        header_checks: file.header_checks(input, data, &configuration, options)?,
         configuration,
         format,
         checksum,
@@ -76,27 +77,50 @@ pub(super) fn read(input: &mut Input, options: &ReadOptions) -> Result<Found, Er
     Ok(Found { file, unreadable_checksum })
 }
 
-/// Largest difference between a plaquette that tmLQCD notes and that of the links.
-const NOTED_PLAQUETTE_TOLERANCE: f64 = 1e-6;
+/// Allowed difference of averages that programs state, besides that of rounding.
+///
+/// Some programs add up the averages in single precision.
+const STATED_TOLERANCE: f64 = 1e-6;
 
 impl LimeFile {
-    /// Compares the plaquette that tmLQCD notes with that of the links.
-    fn plaquette_check(
+    /// Compares plaquette and link trace that the file states with those of the links.
+    ///
+    /// tmLQCD states the plaquette in `xlf-info`; MILC, QIO and Grid state both in `usqcdInfo`.
+    fn header_checks(
         &self,
         input: &mut Input,
         data: usize,
         configuration: &GaugeConfiguration,
-    ) -> Option<HeaderCheck> {
+        options: &ReadOptions,
+    ) -> Result<Vec<HeaderCheck>, Error> {
+        let mut checks = Vec::new();
         let mut notes = self.records.iter().filter(|record| record.kind == "xlf-info");
         // In a file with several fields, a note is about the field right behind it.
         let alone = self.records.iter().filter(|record| Self::is_data(record)).count() == 1;
-        let record = self.describing("xlf-info", data).or_else(|| notes.next().filter(|_| alone))?;
-        let text = lime::text(input, record).ok()?;
-        let stored: f64 = metadata::noted_plaquette(&text)?.parse().ok()?;
-        let computed = plaquette(configuration).average;
-        let tolerance = NOTED_PLAQUETTE_TOLERANCE;
-        let ok = (computed - stored).abs() <= tolerance;
-        Some(HeaderCheck { quantity: "plaquette", stored, computed, tolerance, ok })
+        let note = self.describing("xlf-info", data).or_else(|| notes.next().filter(|_| alone));
+        if let Some(text) = note.and_then(|record| lime::text(input, record).ok())
+            && let Some(stated) = metadata::noted_plaquette(&text)
+        {
+            checks.extend(Observable::Plaquette.check_text(stated, STATED_TOLERANCE, configuration));
+        }
+        if let Some(record) = self.describing("scidac-record-xml", data)
+            && let Ok(text) = lime::text(input, record)
+        {
+            let stated = metadata::usqcd_observables(&text);
+            for (observable, stated) in [Observable::Plaquette, Observable::LinkTrace].into_iter().zip(stated)
+            {
+                let Some(stated) = stated else { continue };
+                match observable.check_text(&stated, STATED_TOLERANCE, configuration) {
+                    Some(check) => checks.push(check),
+                    None if options.ignore_checksum => {}
+                    None => {
+                        let problem = format!("`{stated}` is not a number");
+                        return Err(lime::bad_record(input, record, problem));
+                    }
+                }
+            }
+        }
+        Ok(checks)
     }
 
     /// Finds the data of the first gauge field: ILDG data if there are any.
@@ -128,7 +152,7 @@ impl LimeFile {
     /// Returns the extents, and the precision if the file declares it.
     ///
     /// ILDG files have extents and precision in the record `ildg-format`. SciDAC files, and ILDG
-    /// files without that record, have them in the records of SciDAC. Extents that the caller gives
+    /// files whose record lacks them, have them in the records of SciDAC. Extents that the caller gives
     /// are compared with all of these that can be understood.
     fn dims_and_precision(
         &self,
@@ -153,7 +177,8 @@ impl LimeFile {
                     metadata::parse_ildg_format(text).map_err(|_| metadata::salvaged_extents(text))
                 });
                 match (told, given) {
-                    (Ok((dims, precision)), _) => (Ok(dims), Some(precision)),
+                    (Ok(IldgFormat { dims: Some(dims), precision }), _) => (Ok(dims), precision),
+                    (Ok(IldgFormat { dims: None, precision }), _) => (self.scidac_dims(input), precision),
                     // The rest of the file may still contradict extents from elsewhere.
                     (Err(Some(salvaged)), Some(_)) => (Ok(salvaged), None),
                     (Err(None), Some(_)) => (self.scidac_dims(input), None),

@@ -35,7 +35,7 @@ pub use names::UnknownFormatName;
 pub use registry::Format;
 
 pub(super) use gauge_format::Found;
-pub(super) use recognition::recognise;
+pub(super) use recognition::{holds_configuration, other_kind, recognise};
 
 use super::error::ErrorKind;
 use super::write_options::WriteOptions;

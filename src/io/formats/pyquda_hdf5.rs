@@ -46,8 +46,9 @@ impl GaugeFormat for PyQudaHdf5 {
         let file = File::read(input)?;
         let mut datasets = Vec::new();
         let mut objects = Vec::new();
-        for mu in 0..NDIM {
-            let Some(object) = file.get(&format!("/{GROUP}/{mu}")) else {
+        let paths: [String; NDIM] = std::array::from_fn(|mu| format!("/{GROUP}/{mu}"));
+        for path in &paths {
+            let Some(object) = file.get(path) else {
                 let wanted = "gauge field (the datasets /LatticeColorMatrix/0 to 3 of PyQUDA)";
                 let arrays = file.described(input);
                 return Err(input.error(ErrorKind::NoSuchArray { wanted, arrays }));
@@ -66,7 +67,8 @@ impl GaugeFormat for PyQudaHdf5 {
         let stored = Dims::new([x, y, z, t].map(|extent| usize::try_from(extent).unwrap_or(usize::MAX)))
             .map_err(|source| input.error(ErrorKind::BadExtents { position: Position::Byte(0), source }));
         let dims = extents(input, stored, options.dims)?;
-        let mut warnings = Vec::new();
+        let mut warnings =
+            Vec::from_iter(file.warning_of_others(input, &paths.each_ref().map(String::as_str)));
         if let Some(group) = file.get(&format!("/{GROUP}")) {
             warnings.extend(pyquda::other_extents(input, group, dims)?);
         }

@@ -18,7 +18,7 @@ impl GaugeFormat for SciDac {
             name: "scidac",
             title: "SciDAC",
             beginning: lime_gauge::BEGINNING,
-            reads: "32 and 64 bits, also QUDA's and old QDP++'s data types",
+            reads: "32 and 64 bits, also QUDA's and old QDP++'s data types, `usqcdInfo`",
             endings: &["scidac"],
             provenance: lime_gauge::PROVENANCE,
             takes_over: &[DESCRIPTION],
@@ -31,10 +31,6 @@ impl GaugeFormat for SciDac {
 
     fn read(&self, input: &mut Input, options: &ReadOptions) -> Result<Found, Error> {
         lime_gauge::read(input, options)
-    }
-
-    fn header_is_a_note(&self) -> bool {
-        true
     }
 }
 

@@ -18,7 +18,8 @@ use crate::gauge::plaquette;
 use crate::geometry::{Dims, NDIM};
 use crate::host::{GaugeConfiguration, Links, Matrix3};
 use crate::io::error::{Error, ErrorKind, Position};
-use crate::io::gauge_file::{GaugeFile, HeaderCheck};
+use crate::io::gauge_file::GaugeFile;
+use crate::io::header_check::{HeaderCheck, Observable};
 use crate::io::input::Input;
 use crate::io::numbers::{ByteOrder, Stored};
 use crate::io::output::Output;
@@ -32,9 +33,6 @@ pub(super) const HEADER: u64 = 24;
 
 /// Bytes of the links of a site.
 pub(super) const SITE: u64 = 576;
-
-/// Largest difference between the plaquettes of header and links.
-const TOLERANCE: f64 = 1e-8;
 
 /// A function that reads the links of such a lattice, from the end of the header.
 type ReadLinks = fn(&mut Input, Dims, &ReadOptions) -> Result<Vec<Matrix3<f64>>, Error>;
@@ -104,12 +102,10 @@ pub(super) fn read(input: &mut Input, options: &ReadOptions, orders: &[Order]) -
     }))
 }
 
+/// Compares the plaquette in the header with that of the links.
 fn check(input: &mut Input, configuration: &GaugeConfiguration) -> Result<HeaderCheck, Error> {
     let stored = f64::from_le_bytes(input.array("the plaquette", 16)?) / 3.0;
-    let computed = plaquette(configuration).average;
-    let (quantity, tolerance) = ("plaquette", TOLERANCE);
-    let ok = (stored - computed).abs() <= tolerance;
-    Ok(HeaderCheck { quantity, stored, computed, tolerance, ok })
+    Ok(Observable::Plaquette.check(stored, 0.0, configuration))
 }
 
 /// Features that no file of these formats has.

@@ -6,7 +6,7 @@ use super::object::Object;
 use super::superblock::root;
 use super::{Input, bad};
 use crate::io::error::Error;
-use lattice_files::text::tuple;
+use lattice_files::text::{printable, quoted, tuple};
 use std::collections::HashSet;
 
 /// Most objects of a file that are looked at.
@@ -14,6 +14,9 @@ const MOST_OBJECTS: usize = 1 << 20;
 
 /// Most groups within groups.
 const DEEPEST: usize = 16;
+
+/// Most datasets that a warning names.
+const MOST_NAMED: usize = 8;
 
 /// How many bytes of a file can still belong to structures that have not been read.
 ///
@@ -106,12 +109,31 @@ impl File {
         let datasets = self.objects.iter().filter(|(_, object)| object.is_dataset());
         let mut described = Vec::new();
         for (path, object) in datasets {
+            let path = printable(path);
             described.push(match Dataset::of(input, object) {
                 Ok(dataset) => format!("{path} {}", tuple(&dataset.shape())),
                 Err(error) => format!("{path} ({})", error.kind),
             });
         }
         described
+    }
+
+    /// Returns a warning that names all datasets but those that are read.
+    pub(in crate::io) fn warning_of_others(&self, input: &mut Input, read: &[&str]) -> Option<String> {
+        let all = self.objects.iter().filter(|(_, object)| object.is_dataset());
+        let is_other: Vec<bool> = all.map(|(path, _)| !read.contains(&path.as_str())).collect();
+        let described = self.described(input).into_iter().zip(is_other);
+        let others: Vec<String> = described.filter_map(|(text, is_other)| is_other.then_some(text)).collect();
+        if others.is_empty() {
+            return None;
+        }
+        let read = read.iter().map(|path| printable(path)).collect::<Vec<_>>().join(", ");
+        let more = match others.len().saturating_sub(MOST_NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let named = others.iter().take(MOST_NAMED).map(|text| quoted(text)).collect::<Vec<_>>().join(", ");
+        Some(format!("only {read} is read, not {named}{more}"))
     }
 }
 

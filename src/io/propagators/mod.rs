@@ -24,6 +24,7 @@ pub use writer::PropagatorWriter;
 
 use super::checksum::Checksum;
 use super::error::{Error, ErrorKind};
+use super::formats::{holds_configuration, other_kind};
 use super::input::Input;
 use super::lime_file::LimeFile;
 use super::read_options::ReadOptions;
@@ -43,6 +44,8 @@ pub struct Propagator {
     pub dims: Dims,
     /// The solutions, in the order of the file.
     pub records: Vec<PropagatorRecord>,
+    /// Remarks for the user, though the file could be read.
+    pub warnings: Vec<String>,
 }
 
 /// A summary of a propagator file, without its fields.
@@ -125,9 +128,10 @@ pub fn read_propagator_with(path: impl AsRef<Path>, options: &ReadOptions) -> Re
         Some(file) => file,
         None => File::expected(&mut input)?,
     };
-    let mut records = Vec::new();
-    let dims = file.for_each_solution(&mut input, options, &mut |_, record| records.push(record))?;
-    Ok(Propagator { format: file.format(), dims, records })
+    let (mut records, mut warnings) = (Vec::new(), Vec::new());
+    let mut take = |_, record| records.push(record);
+    let dims = file.for_each_solution(&mut input, options, &mut warnings, &mut take)?;
+    Ok(Propagator { format: file.format(), dims, records, warnings })
 }
 
 /// A file with solutions.
@@ -150,18 +154,24 @@ impl File {
 
     /// Takes a file that was not recognised for the format of its first bytes.
     ///
-    /// The error then tells what the file lacks.
+    /// The error tells what the file is, or lacks.
     fn expected(input: &mut Input) -> Result<Self, Error> {
-        match Packed::arrays(input)? {
-            Some(arrays) => {
-                let wanted = "propagator (complex numbers [t][z][y][x][4][4][3][3])";
-                Err(input.error(ErrorKind::NoSuchArray { wanted, arrays }))
-            }
-            None => LimeFile::scan(input).map(Self::SciDac),
+        if holds_configuration(input) {
+            return Err(input.error(ErrorKind::IsConfiguration));
         }
+        if let Some(arrays) = Packed::arrays(input)? {
+            let wanted = "propagator (complex numbers [t][z][y][x][4][4][3][3])";
+            return Err(input.error(ErrorKind::NoSuchArray { wanted, arrays }));
+        }
+        if let Some(file) = LimeFile::scan_if_lime(input)? {
+            return Ok(Self::SciDac(file));
+        }
+        let length = input.length().min(16) as usize;
+        let start = input.bytes("the beginning of the file", 0, length)?;
+        Err(input.error(other_kind(&start, |found| ErrorKind::UnknownPropagatorFormat { found })))
     }
 
-    fn format(&self) -> PropagatorFormat {
+    pub(super) fn format(&self) -> PropagatorFormat {
         match self {
             Self::SciDac(_) => PropagatorFormat::SciDac,
             Self::Packed(packed) => packed.format,
@@ -178,12 +188,12 @@ impl File {
             Self::SciDac(file) => file.propagator_dims(input, options)?,
             Self::Packed(packed) => packed.dims(input, options)?,
         };
-        let mut solutions = Vec::new();
+        let (mut solutions, mut warnings) = (Vec::new(), Vec::new());
         let mut add = |dims, record: PropagatorRecord| solutions.push(SolutionSummary::of(&record, dims));
-        let problem = self.for_each_solution(input, options, &mut add).err();
-        let (facts, warnings) = match &self {
-            Self::SciDac(file) => (file.propagator_facts(input), Vec::from_iter(file.warning(input))),
-            Self::Packed(packed) => (packed.facts.clone(), packed.warnings.clone()),
+        let problem = self.for_each_solution(input, options, &mut warnings, &mut add).err();
+        let facts = match &self {
+            Self::SciDac(file) => file.propagator_facts(input),
+            Self::Packed(packed) => packed.facts.clone(),
         };
         Ok(PropagatorSummary { format: self.format(), dims, solutions, facts, warnings, problem })
     }
@@ -193,11 +203,15 @@ impl File {
         &mut self,
         input: &mut Input,
         options: &ReadOptions,
+        warnings: &mut Vec<String>,
         take: &mut dyn FnMut(Dims, PropagatorRecord),
     ) -> Result<Dims, Error> {
         match self {
-            Self::SciDac(file) => scidac::for_each_solution(input, file, options, take),
-            Self::Packed(packed) => packed.for_each_solution(input, options, take),
+            Self::SciDac(file) => scidac::for_each_solution(input, file, options, warnings, take),
+            Self::Packed(packed) => {
+                warnings.append(&mut packed.warnings);
+                packed.for_each_solution(input, options, take)
+            }
         }
     }
 }
@@ -315,6 +329,10 @@ mod tests {
             &solution(first),
             &format!("<usqcdSourceInfo><version>1.0</version>{first}</usqcdSourceInfo>"),
         );
+        let error = read_propagator(&path).unwrap_err();
+        let is_short = matches!(error.kind, ErrorKind::OtherSolutionCount { solutions: 1, stated: 2 });
+        assert!(is_short, "{error}");
+        replace("2</solutions>", "1</solutions>");
         let records = read_propagator(&path).unwrap().records;
         let found = |record: &PropagatorRecord| (record.spin, record.colour, record.field == field(0));
         assert_eq!(records.iter().map(found).collect::<Vec<_>>(), [(3, 2, true)]);

@@ -85,15 +85,8 @@ impl Packed {
             Some((stored, found))
         });
         let Some((stored, found)) = datasets.next() else { return Ok(None) };
-        let others: Vec<String> = datasets.map(|(_, other)| printable(other.path)).collect();
-        let mut warnings = Vec::new();
-        if !others.is_empty() {
-            warnings.push(format!(
-                "only the propagator {} is read, not {}",
-                printable(found.path),
-                others.join(", ")
-            ));
-        }
+        drop(datasets);
+        let mut warnings = Vec::from_iter(file.warning_of_others(input, &[found.path]));
         let mut facts = vec![("dataset".to_owned(), printable(found.path))];
         if let Some(text) = found.object.text(input, "record_xml")? {
             let description = metadata::described(&text);
@@ -227,5 +220,29 @@ pub(super) fn write(
             writer.attribute(&[LALIBE], "record_xml", note("info", info));
             writer.finish()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::read_propagator;
+    use crate::scalar::Precision;
+
+    /// A file with datasets beside the propagator, as a damaged one or one of several fields.
+    #[test]
+    fn datasets_that_are_not_read_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.h5");
+        let mut output = Output::create(&path).unwrap();
+        let mut writer = Writer::begin(&mut output).unwrap();
+        let complex = || Element::Complex(Precision::Single);
+        let zeros = |bytes: usize| move |output: &mut Output| output.write(&vec![0; bytes]);
+        writer.dataset(&["a", "0"], &[2, 2, 2, 2, 4, 4, 3, 3], complex(), zeros(16 * 144 * 8)).unwrap();
+        writer.dataset(&["a", "1"], &[2, 2, 2, 2, 4, 4, 3, 1], complex(), zeros(16 * 48 * 8)).unwrap();
+        writer.finish().unwrap();
+        output.finish().unwrap();
+        let warnings = read_propagator(&path).unwrap().warnings;
+        assert_eq!(warnings, ["only /a/0 is read, not /a/1 [2, 2, 2, 2, 4, 4, 3, 1]"]);
     }
 }

@@ -11,7 +11,7 @@
 //! * `scidac-checksum`.
 //!
 //! Numbers are big-endian. In a spinor, spin runs slower than colour. No sources are stored: the type
-//! in `usqcdPropFile` is `DiracFermion_Sink`.
+//! in `usqcdPropFile` is `DiracFermion_Sink`. Its element `solutions` is the number of solutions.
 //!
 //! Chroma writes all twelve solutions into one record. Some programs write twelve records that say
 //! nothing of their sources, source spin slowest.
@@ -23,23 +23,25 @@ use crate::host::Spinor;
 use crate::io::checksum::Method;
 use crate::io::error::{Error, ErrorKind};
 use crate::io::input::Input;
-use crate::io::lime::{self, Position};
+use crate::io::lime::{self, Position, Record};
 use crate::io::lime_file::{ILDG_DATA, LimeFile, SCIDAC_DATA, precision_of};
-use crate::io::metadata::{self, Content, PropagatorInfo, ScidacRecord};
+use crate::io::metadata::{self, Content, PropagatorInfo, ScidacRecord, SolutionCount};
 use crate::io::numbers::ByteOrder;
 use crate::io::output::Output;
 use crate::io::payload::{Payload, contiguous};
 use crate::io::read_options::{ReadOptions, extents};
 use crate::scalar::Precision;
-use lattice_files::text::printable;
+use lattice_files::text::{printable, quoted};
 
 /// Spin and colour of a source.
 type Source = (usize, usize);
 
-/// Begins a file with solutions of a lattice.
-pub(super) fn write_head(output: &mut Output, dims: Dims, info: &str) -> Result<(), Error> {
+/// Writes the head of a file with so many solutions of a lattice.
+///
+/// The head has the same length for any number of them.
+pub(super) fn write_head(output: &mut Output, dims: Dims, info: &str, solutions: usize) -> Result<(), Error> {
     lime::write_text(output, "scidac-private-file-xml", Position::First, &metadata::scidac_file(dims))?;
-    lime::write_text(output, "scidac-file-xml", Position::Last, &metadata::propagator_file(info))
+    lime::write_text(output, "scidac-file-xml", Position::Last, &metadata::propagator_file(info, solutions))
 }
 
 /// Appends the solution for a source with this spin and colour.
@@ -88,15 +90,18 @@ impl LimeFile {
         extents(input, stored, options.dims)
     }
 
+    /// Returns the text of the first record of a type, if it can be read.
+    fn text_of_first(&self, input: &mut Input, kind: &str) -> Option<String> {
+        let record = self.records.iter().find(|record| record.kind == kind)?;
+        lime::text(input, record).ok()
+    }
+
     pub(super) fn propagator_facts(&self, input: &mut Input) -> Vec<(String, String)> {
         let mut facts = Vec::new();
-        let mut texts = |kind: &str| {
-            let record = self.records.iter().find(|record| record.kind == kind)?;
-            lime::text(input, record).ok()
-        };
+        let mut texts = |kind: &str| self.text_of_first(input, kind);
         let (file, first) = (texts("scidac-file-xml"), texts("scidac-record-xml"));
         if let Some(date) = texts("scidac-private-record-xml")
-            .and_then(|text| metadata::parse_scidac_record(&text).ok()?.date)
+            .and_then(|text| metadata::parse_scidac_record(&text, None).ok()?.date)
         {
             facts.push(("date".to_owned(), printable(&date)));
         }
@@ -114,34 +119,79 @@ impl LimeFile {
 }
 
 /// Hands on every solution in turn, and returns the extents.
+///
+/// Data that are no solutions are named in `warnings`.
+///
+/// # Errors
+/// * A record cannot be used.
+/// * Data and their description are not together, so that a solution may be missing.
+/// * There are fewer solutions than the file says.
 pub(super) fn for_each_solution(
     input: &mut Input,
     file: &LimeFile,
     options: &ReadOptions,
+    warnings: &mut Vec<String>,
     take: &mut dyn FnMut(Dims, PropagatorRecord),
 ) -> Result<Dims, Error> {
     let dims = file.propagator_dims(input, options)?;
     let in_order = twelve_without_sources(input, file)?;
     let mut last_source = None;
-    let mut none = true;
+    let mut counts = [0; COLUMNS];
     for data in file.scidac_data() {
         let known = in_order.iter().position(|&place| place == data);
         let known = known.map(|column| (column / 3, column % 3));
-        for record in read_record(input, file, data, dims, options, (known, &mut last_source))? {
-            none = false;
+        let Some(solutions) = solutions_of(input, file, data, (known, &mut last_source), warnings)? else {
+            continue;
+        };
+        for record in read_record(input, file, data, dims, options, solutions)? {
+            counts[3 * record.spin + record.colour] += 1;
             take(dims, record);
         }
     }
-    if none {
+    warnings.extend(file.rest_warning(input));
+    warnings.extend(file.stray_warnings(|why| !why.concerns_data()));
+    if let Some(stray) = file.strays().iter().find(|stray| stray.why.concerns_data()) {
+        return Err(lime::bad_record(input, stray.record, stray.why.text().to_owned()));
+    }
+    judge_count(input, file, &counts, warnings)?;
+    Ok(dims)
+}
+
+/// Compares the number of solutions with the number that the file says, or else with twelve.
+fn judge_count(
+    input: &mut Input,
+    file: &LimeFile,
+    counts: &[usize; COLUMNS],
+    warnings: &mut Vec<String>,
+) -> Result<(), Error> {
+    let solutions: usize = counts.iter().sum();
+    if solutions == 0 {
         let wanted = "solution of the Dirac equation (scidac-binary-data of Dirac spinors)";
         return Err(input.error(ErrorKind::NoSuchRecord { wanted, records: file.kinds() }));
     }
-    Ok(dims)
+    let text = file.text_of_first(input, "scidac-file-xml").unwrap_or_default();
+    let stated = metadata::solutions_of_file(&text);
+    if let SolutionCount::Exactly(stated) = stated
+        && solutions != stated
+    {
+        return Err(input.error(ErrorKind::OtherSolutionCount { solutions, stated }));
+    }
+    if stated == SolutionCount::NotStated && solutions < COLUMNS {
+        warnings.push(format!("has {solutions} of the {COLUMNS} solutions of a propagator"));
+    }
+    for (column, count) in counts.iter().enumerate().filter(|(_, count)| **count > 1) {
+        let (spin, colour) = (column / 3, column % 3);
+        warnings.push(format!("has {count} solutions for spin {spin}, colour {colour}"));
+    }
+    Ok(())
 }
 
 /// Returns the places of twelve spinors that say nothing of their sources.
 ///
-/// Other files have none.
+/// In other files spinors say their sources, and the result is empty.
+///
+/// # Errors
+/// When spinors say nothing, and are not twelve.
 fn twelve_without_sources(input: &mut Input, file: &LimeFile) -> Result<Vec<usize>, Error> {
     let mut places = Vec::new();
     for data in file.scidac_data() {
@@ -157,37 +207,102 @@ fn twelve_without_sources(input: &mut Input, file: &LimeFile) -> Result<Vec<usiz
         }
         places.push(data);
     }
-    Ok(if places.len() == COLUMNS { places } else { Vec::new() })
+    match places.len() {
+        0 | COLUMNS => Ok(places),
+        count => Err(input.error(ErrorKind::UntoldSources { count })),
+    }
 }
 
-/// Reads the solutions of one record: none, one, or the twelve of a propagator.
+/// The solutions of some data.
+struct Solutions {
+    content: Content,
+    /// The precision that the file declares.
+    declared: Option<Precision>,
+    sources: Vec<Source>,
+}
+
+/// Finds the solutions of some data; `None` if there are none.
 ///
 /// The source may be known, or be that of an earlier record.
+fn solutions_of(
+    input: &mut Input,
+    file: &LimeFile,
+    data: usize,
+    (known, last_source): (Option<Source>, &mut Option<Source>),
+    warnings: &mut Vec<String>,
+) -> Result<Option<Solutions>, Error> {
+    // Data without a description are named with the other records that belong to nothing.
+    let Some(description) = file.description(input, data)? else { return Ok(None) };
+    let info = file.describing("scidac-record-xml", data);
+    let told = match info {
+        None => None,
+        Some(record) => Some(metadata::parse_propagator_info(&lime::text(input, record)?)),
+    };
+    let declared = description.precision;
+    let of = |content, sources| Ok(Some(Solutions { content, declared, sources }));
+    match description.content {
+        Some(Content::Propagator) => return of(Content::Propagator, columns::sources().to_vec()),
+        Some(Content::Spinor) if known.is_some() => return of(Content::Spinor, Vec::from_iter(known)),
+        _ => {}
+    }
+    let Record { kind, byte, .. } = &file.records[data];
+    let (Some(info), Some(told)) = (info, told) else {
+        if description.content == Some(Content::Spinor) {
+            let problem = "no record scidac-record-xml before it says the source of its solution";
+            return Err(lime::bad_record(input, &file.records[data], problem.to_owned()));
+        }
+        warnings.push(not_read(kind, *byte, &description));
+        return Ok(None);
+    };
+    let bad = |input: &Input, problem| lime::bad_record(input, info, problem);
+    let is_spinor = description.content == Some(Content::Spinor);
+    match told {
+        Ok(PropagatorInfo::Source(source)) => {
+            *last_source = source.or(*last_source);
+            Ok(None)
+        }
+        Ok(PropagatorInfo::Solution(..) | PropagatorInfo::SolutionOfLastSource) if !is_spinor => {
+            let problem = format!(
+                "it is that of a solution, but the data are {}, not Dirac spinors of 96 or 192 bytes to a site",
+                quoted(&description.datatype)
+            );
+            Err(bad(input, problem))
+        }
+        Ok(PropagatorInfo::Solution(spin, colour)) => of(Content::Spinor, vec![(spin, colour)]),
+        Ok(PropagatorInfo::SolutionOfLastSource) => match *last_source {
+            Some(source) => of(Content::Spinor, vec![source]),
+            None => {
+                let problem = "it has no elements <spin> and <color>, nor has a source before it";
+                Err(bad(input, problem.to_owned()))
+            }
+        },
+        Err(problem) if is_spinor => Err(bad(input, problem)),
+        Ok(PropagatorInfo::Other) | Err(_) => {
+            warnings.push(not_read(kind, *byte, &description));
+            Ok(None)
+        }
+    }
+}
+
+/// Returns the warning that data are passed over.
+fn not_read(kind: &str, byte: u64, description: &ScidacRecord) -> String {
+    let datatype = quoted(&description.datatype);
+    format!(
+        "the record {kind} at byte {byte} is not read: its data ({datatype}) are neither solution nor source"
+    )
+}
+
+/// Reads the solutions of one record: one, or the twelve of a propagator.
 fn read_record(
     input: &mut Input,
     file: &LimeFile,
     data: usize,
     dims: Dims,
     options: &ReadOptions,
-    (known, last_source): (Option<Source>, &mut Option<Source>),
+    Solutions { content, declared, sources }: Solutions,
 ) -> Result<Vec<PropagatorRecord>, Error> {
-    let Some(description) = file.scidac_record(input, data)? else {
-        return Ok(Vec::new());
-    };
-    let content = match description.content {
-        Some(Content::Propagator) => Content::Propagator,
-        _ => Content::Spinor,
-    };
-    let sources = match (content, known) {
-        (Content::Propagator, _) => columns::sources().to_vec(),
-        (_, Some(source)) => vec![source],
-        _ => Vec::from_iter(source_of(input, file, data, &description, last_source)?),
-    };
-    if sources.is_empty() {
-        return Ok(Vec::new());
-    }
     let record = &file.records[data];
-    let precision = precision_of(input, record, content, dims, description.precision)?;
+    let precision = precision_of(input, record, content, dims, declared)?;
     let stored = file.stored_sums(input, data)?;
     let payload = Payload {
         sites: dims.volume(),
@@ -208,39 +323,4 @@ fn read_record(
     let records = records(sources, fields, precision, checksum.as_ref());
     verify(input, dims, &records, options)?;
     Ok(records)
-}
-
-/// Returns spin and colour of the source of a solution.
-///
-/// The result is `None` if the record is something else.
-fn source_of(
-    input: &mut Input,
-    file: &LimeFile,
-    data: usize,
-    description: &ScidacRecord,
-    last_source: &mut Option<(usize, usize)>,
-) -> Result<Option<(usize, usize)>, Error> {
-    let Some(info) = file.describing("scidac-record-xml", data) else {
-        return Ok(None);
-    };
-    let bad = |input: &Input, problem| lime::bad_record(input, info, problem);
-    let text = lime::text(input, info)?;
-    let told = metadata::parse_propagator_info(&text).map_err(|problem| bad(input, problem));
-    if description.content != Some(Content::Spinor) {
-        if let Ok(PropagatorInfo::Source(spin, colour)) = told {
-            *last_source = Some((spin, colour));
-        }
-        return Ok(None);
-    }
-    match told? {
-        PropagatorInfo::Solution(spin, colour) => Ok(Some((spin, colour))),
-        PropagatorInfo::SolutionOfLastSource => last_source.map(Some).ok_or_else(|| {
-            bad(input, "it has no elements <spin> and <color>, nor has a source before it".to_owned())
-        }),
-        PropagatorInfo::Source(spin, colour) => {
-            *last_source = Some((spin, colour));
-            Ok(None)
-        }
-        PropagatorInfo::Other => Ok(None),
-    }
 }

@@ -31,13 +31,15 @@ pub struct PropagatorWriter {
     output: Output,
     dims: Dims,
     precision: Precision,
+    info: String,
+    /// The number of solutions written.
+    solutions: usize,
     packing: Option<Packing>,
 }
 
 /// The solutions on their way into a format that holds all columns.
 struct Packing {
     format: PropagatorFormat,
-    info: String,
     layout: Layout,
     /// The columns one after the other.
     scratch: File,
@@ -73,17 +75,16 @@ impl PropagatorWriter {
         let packing = match format.holds_all_columns() {
             true => Some(Packing {
                 format,
-                info: info.to_owned(),
                 layout: Layout { precision, order: ByteOrder::Little },
                 scratch: output.scratch()?,
                 written: [false; COLUMNS],
             }),
             false => {
-                scidac::write_head(&mut output, dims, info)?;
+                scidac::write_head(&mut output, dims, info, 0)?;
                 None
             }
         };
-        Ok(Self { output, dims, precision, packing })
+        Ok(Self { output, dims, precision, info: info.to_owned(), solutions: 0, packing })
     }
 
     /// Appends the solution for a source with this spin (0 to 3) and colour (0 to 2).
@@ -102,6 +103,7 @@ impl PropagatorWriter {
         if spin >= 4 || colour >= 3 {
             return Err(self.output.error(ErrorKind::NoSuchSource { spin, colour }));
         }
+        self.solutions += 1;
         match &mut self.packing {
             None => scidac::write_solution(&mut self.output, self.precision, (spin, colour), field),
             Some(packing) => {
@@ -116,8 +118,13 @@ impl PropagatorWriter {
     /// * The format holds twelve solutions, and some were not written.
     /// * The system refuses.
     pub fn finish(mut self) -> Result<(), Error> {
-        if let Some(packing) = &mut self.packing {
-            packing.put_together(&mut self.output, self.dims)?;
+        match &mut self.packing {
+            Some(packing) => packing.put_together(&mut self.output, self.dims, &self.info)?,
+            None => {
+                // The head says how many solutions there are, so that a part of a file is known for one.
+                self.output.seek(0)?;
+                scidac::write_head(&mut self.output, self.dims, &self.info, self.solutions)?;
+            }
         }
         self.output.finish()
     }
@@ -141,7 +148,7 @@ impl Packing {
     }
 
     /// Writes the file: at each site the numbers of all columns.
-    fn put_together(&mut self, output: &mut Output, dims: Dims) -> Result<(), Error> {
+    fn put_together(&mut self, output: &mut Output, dims: Dims, info: &str) -> Result<(), Error> {
         let columns = self.written.iter().filter(|&&written| written).count();
         if columns < COLUMNS {
             return Err(output.error(ErrorKind::MissingColumns { columns }));
@@ -162,7 +169,7 @@ impl Packing {
             }
             Ok((first, spinors))
         };
-        packed::write(output, self.format, dims, layout, &self.info, |output| {
+        packed::write(output, self.format, dims, layout, info, |output| {
             payload.write_prepared(
                 output,
                 |output, first, sites| {
