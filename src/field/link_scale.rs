@@ -7,6 +7,7 @@
 use crate::geometry::{LatticeError, NDIM};
 use crate::host::{GaugeConfiguration, ordered_sum_of_sites};
 use crate::scalar::Half;
+use lattice_solvers::range::larger;
 
 /// Largest ratio of the largest element to the usual one that half precision stores.
 ///
@@ -37,12 +38,12 @@ impl LinkScale {
             volume,
             configuration.part(),
             [0.0; 2],
-            |[a, b], [c, d]: [f64; 2]| [a.max(c), b + d],
+            |[a, b], [c, d]: [f64; 2]| [larger(a, c), b + d],
             |site| {
                 let links = (0..NDIM).map(|mu| configuration.link(site, mu).0);
                 links.fold([0.0; 2], |sizes, link| {
                     let squares = link.iter().flatten().map(|z| z.norm_sqr());
-                    squares.fold(sizes, |[largest, sum], square| [square.max(largest), sum + square])
+                    squares.fold(sizes, |[largest, sum], square| [larger(largest, square), sum + square])
                 })
             },
         );
@@ -61,9 +62,9 @@ impl LinkScale {
     /// Refuses links whose usual elements half precision would round away.
     pub(super) fn expect_alike(self) -> Result<(), LatticeError> {
         let Self { largest, usual, .. } = self;
-        match largest > MOST_UNLIKE * usual {
-            true => Err(LatticeError::LinkTooLarge { found: largest, usual }),
-            false => Ok(()),
+        match largest <= MOST_UNLIKE * usual {
+            true => Ok(()),
+            false => Err(LatticeError::LinkTooLarge { found: largest, usual }),
         }
     }
 }
