@@ -18,8 +18,6 @@ use std::time::{Duration, Instant};
 thread_local! {
     /// The call whose arguments are being looked at.
     static CURRENT: Cell<Option<Current>> = const { Cell::new(None) };
-    /// The caller's flags of exceptions, while a call is computed.
-    static FLAGS: Cell<Option<Flags>> = const { Cell::new(None) };
 }
 
 /// A call under way in this thread.
@@ -88,8 +86,10 @@ impl Symbol {
 
     /// Computes a call, unless it is better passed on, or passed on as well for a comparison.
     ///
-    /// Nothing unwinds to the caller: the next library answers if the body panics.
+    /// Nothing unwinds to the caller: the next library answers if the body panics. The caller's flags
+    /// of floating-point exceptions are as before, whatever the body does.
     pub fn attempt<R: Outcome>(&'static self, body: impl FnOnce() -> Option<R>) -> Result<R, Call> {
+        let _flags = Flags::keep();
         if settings::reports() {
             self.record.calls.fetch_add(1, Ordering::Relaxed);
         }
@@ -144,15 +144,12 @@ impl Symbol {
 pub fn decide(work: Work, worth: impl FnOnce(&'static Symbol, &mut Work) -> bool) -> Option<()> {
     let mut current = CURRENT.get()?;
     current.work = work;
-    // A device may be opened from here on.
-    let flags = (work.is_large() || settings::least().is_some()).then(Flags::keep);
     let worth = worth(current.symbol, &mut current.work);
     if worth {
         current.work.checked = current.symbol.record.checked.is_next();
         // The device is opened before the clock starts.
         devices::device()?;
         current.began = Some((Instant::now(), devices::compile_time()));
-        FLAGS.set(flags);
     }
     CURRENT.set(Some(current));
     worth.then_some(())
@@ -181,7 +178,56 @@ impl Call {
             self.symbol.experience.of_next(&self.work, time);
         }
         if let Some(kept) = self.kept {
+            let _flags = Flags::keep();
             self.symbol.record.checked.found(self.symbol.name(), kept.compare(result));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exceptions::raised;
+    use std::hint::black_box;
+
+    /// Raises the flags of a division by zero and of an invalid operation.
+    fn raise() -> f64 {
+        let zero = black_box(0.0);
+        black_box(1.0 / zero) + black_box(zero / zero)
+    }
+
+    fn expect_none_raised(what: &str) {
+        assert_eq!(raised(), 0, "flags are left by {what}");
+    }
+
+    #[test]
+    fn no_call_leaves_flags_of_exceptions() {
+        static SYMBOL: Symbol = Symbol::new("dgemm_\0", &[]);
+        let calls = || {
+            let answered = SYMBOL.attempt(|| Some(raise()));
+            assert!(answered.is_ok());
+            expect_none_raised("a call that is computed");
+            assert!(SYMBOL.attempt(|| (raise() < 0.0).then_some(0.0)).is_err());
+            expect_none_raised("a call that is passed on");
+            assert!(
+                SYMBOL.attempt(|| if raise().is_nan() { panic!("a test") } else { None::<f64> }).is_err()
+            );
+            expect_none_raised("a call that panics");
+            let compared = Work { checked: true, ..Work::default() };
+            check::keep(raise);
+            let kept = Some(Box::new(Kept::take(&0.0)));
+            Call { symbol: &SYMBOL, work: compared, began: None, kept }.finish(&0.0);
+            expect_none_raised("a comparison");
+        };
+        expect_none_raised("the test itself");
+        calls();
+        calls();
+        // A thread begins with the flags of the one that starts it.
+        std::thread::spawn(calls).join().unwrap();
+        raise();
+        assert_ne!(raised(), 0, "the flags are not seen");
+        let before = raised();
+        let _ = SYMBOL.attempt(|| Some(1.0));
+        assert_eq!(raised(), before, "the caller's own flags stay");
     }
 }

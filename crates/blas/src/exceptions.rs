@@ -9,6 +9,8 @@ use std::mem::MaybeUninit;
 unsafe extern "C" {
     fn fegetenv(environment: *mut Room) -> i32;
     fn fesetenv(environment: *const Room) -> i32;
+    #[cfg(test)]
+    fn fetestexcept(exceptions: i32) -> i32;
 }
 
 /// Room for `fenv_t` of every processor.
@@ -32,4 +34,19 @@ impl Drop for Flags {
         // SAFETY: `keep` has written the environment.
         unsafe { fesetenv(self.0.as_ptr()) };
     }
+}
+
+/// The flags of an invalid operation and of a division by zero, on x86-64.
+#[cfg(all(test, target_arch = "x86_64"))]
+const WARNED_OF: i32 = 0x01 | 0x04;
+
+/// The flags of an invalid operation and of a division by zero, on 64-bit Arm.
+#[cfg(all(test, target_arch = "aarch64"))]
+const WARNED_OF: i32 = 0x01 | 0x02;
+
+/// Returns the flags that are raised and that programs warn of.
+#[cfg(test)]
+pub fn raised() -> i32 {
+    // SAFETY: the flags of this thread are only read.
+    unsafe { fetestexcept(WARNED_OF) }
 }
