@@ -115,6 +115,21 @@ pub enum PreconditionError {
         /// Numbers found.
         found: usize,
     },
+    /// The next level of multigrid would have more entries than the one before.
+    #[error(
+        "levels of multigrid do not become smaller: {rows} rows have {entries} entries, and the next \
+         {coarse_rows} rows up to {coarse_entries}; choose ic0 or jacobi"
+    )]
+    Outgrown {
+        /// Rows of the level.
+        rows: usize,
+        /// Entries of the level.
+        entries: usize,
+        /// Rows of the next level.
+        coarse_rows: usize,
+        /// Entries of the next level, or a bound of them.
+        coarse_entries: usize,
+    },
     /// The number of unknowns of a point does not divide the rows.
     #[error("{block} unknowns of a point do not divide {rows} rows")]
     Block {

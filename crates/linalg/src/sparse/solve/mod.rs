@@ -465,6 +465,9 @@ fn precondition<T: Arithmetic, S: System<T>>(
         // Zeros on the diagonal, or pivots that vanish.
         kinds.push((first, true));
     }
+    if first == Kind::Amg {
+        kinds.push((Kind::Ic0(Substitution::Levels), false));
+    }
     if !matches!(first, Kind::Jacobi | Kind::None) {
         kinds.push((Kind::Jacobi, options.matching));
     }

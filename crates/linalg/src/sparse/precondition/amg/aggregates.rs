@@ -1,5 +1,6 @@
 //! Aggregates: points that become one on the next level.
 
+use super::dense_rows::DensePoints;
 use crate::host::level1::Arithmetic;
 use crate::sparse::arithmetic::{size, square};
 use crate::sparse::csr::Csr;
@@ -31,9 +32,9 @@ pub(super) struct Aggregates {
 impl Graph {
     /// Finds the connections of points of `block` unknowns with |aᵢⱼ|² ≥ `least` |aᵢᵢ aⱼⱼ|.
     ///
-    /// The size of a block is that of all of its elements together. Strengths are rounded to single
+    /// Points with a dense row have none. The size of a block is that of all of its elements together. Strengths are rounded to single
     /// precision, so that no rounding error decides between equal ones.
-    pub fn new<T: Arithmetic>(matrix: &Csr<T>, block: usize, least: f32) -> Self {
+    pub fn new<T: Arithmetic>(matrix: &Csr<T>, block: usize, least: f32, dense: &DensePoints) -> Self {
         let points = matrix.rows() / block;
         // Strengths have no scale, but squares leave the range far from 1.
         let size = matrix.values.par_iter().map(|value| size(*value)).reduce(|| 0.0, larger);
@@ -70,10 +71,13 @@ impl Graph {
             .map(|piece| {
                 let (mut ends, mut neighbours, mut found) = (Vec::new(), Vec::new(), Vec::new());
                 for point in piece * PIECE..points.min((piece + 1) * PIECE) {
-                    squares(point, &mut found);
+                    found.clear();
+                    if !dense.has(point) {
+                        squares(point, &mut found);
+                    }
                     neighbours.extend(found.iter().filter_map(|&(other, square)| {
                         let strength = (square / (sizes[point] * sizes[other as usize])) as f32;
-                        let is_strong = strength > 0.0 && strength >= least;
+                        let is_strong = strength > 0.0 && strength >= least && !dense.has(other as usize);
                         (other as usize != point && is_strong).then_some((other, strength))
                     }));
                     ends.push(neighbours.len());
@@ -181,7 +185,7 @@ mod tests {
     fn seeds_are_apart_and_everybody_is_near_one() {
         for (text, block) in [("poisson2d:23", 1), ("poisson3d:7x9x11", 1), ("elasticity3d:3", 3)] {
             let matrix = text.parse::<Problem>().unwrap().matrix().unwrap();
-            let graph = Graph::new(&matrix, block, 0.0);
+            let graph = Graph::new(&matrix, block, 0.0, &DensePoints::new(&matrix, block));
             let (states, aggregates) = (graph.seeds(), graph.aggregates());
             let is_seed = |point: usize| states[point] & SEED != 0;
             let within = |point: usize| {
@@ -215,7 +219,8 @@ mod tests {
             columns.dedup();
             columns.into_iter().map(move |j| (j, if i == j { 4.0 } else { 1.0 })).collect::<Vec<_>>()
         };
-        let graph = Graph::new(&Csr::from_rows(n as usize, (0..n).map(row)), 1, 0.0);
+        let matrix = Csr::from_rows(n as usize, (0..n).map(row));
+        let graph = Graph::new(&matrix, 1, 0.0, &DensePoints::new(&matrix, 1));
         let aggregates = graph.aggregates();
         for point in 0..n as usize {
             assert_eq!(aggregates.of_point[point].is_none(), graph.of(point).is_empty(), "{point}");

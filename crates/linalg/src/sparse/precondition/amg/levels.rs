@@ -1,6 +1,7 @@
 //! The levels of a matrix.
 
 use super::aggregates::Graph;
+use super::dense_rows::DensePoints;
 use super::on_device::{Builder, DeviceCsr};
 use super::options::AmgOptions;
 use super::spectrum::radius;
@@ -92,7 +93,8 @@ struct Descent<T> {
 
 /// Makes all levels of a matrix at a place.
 ///
-/// A device that is no processor makes levels of many rows. All others are made on the host.
+/// A device that is no processor makes levels of many rows. All others are made on the host, and all
+/// of a matrix with dense rows.
 pub(super) fn hierarchy<T: Arithmetic>(
     place: &Place,
     matrix: &Csr<T>,
@@ -118,7 +120,11 @@ pub(super) fn hierarchy<T: Arithmetic>(
     }
     let default = if block > 1 { 0.0 } else { STRENGTH };
     let builder = match place {
-        Place::Device(device) if rows > options.host_rows && makes_levels(device, matrix) => {
+        Place::Device(device)
+            if rows > options.host_rows
+                && makes_levels(device, matrix)
+                && DensePoints::new(matrix, block).is_empty() =>
+        {
             Some(Builder::new(device)?)
         }
         _ => None,
@@ -201,6 +207,7 @@ impl<T: Arithmetic> Descent<T> {
             drop(tentative);
             let restrict = builder.adjoint(&prolong)?;
             let next = builder.product(&restrict, &builder.product(&matrix, &prolong)?)?;
+            expect_fewer([matrix.rows, matrix.entries], [next.rows, next.entries])?;
             self.went_down(matrix.rows, matrix.entries);
             self.pending = Some(Pending {
                 matrix: scaled,
@@ -236,10 +243,11 @@ impl<T: Arithmetic> Descent<T> {
             if rows <= options.coarse_rows || self.levels.len() + 1 >= MOST_LEVELS {
                 return self.end(matrix.into_owned());
             }
-            let mut aggregates = Graph::new(&matrix, self.block, self.least()).aggregates();
+            let dense = DensePoints::new(&matrix, self.block);
+            let mut aggregates = Graph::new(&matrix, self.block, self.least(), &dense).aggregates();
             if self.stalls(aggregates.count, rows) {
                 // Weak connections are better than none.
-                aggregates = Graph::new(&matrix, self.block, 0.0).aggregates();
+                aggregates = Graph::new(&matrix, self.block, 0.0, &dense).aggregates();
             }
             let stalls = aggregates.count == 0 || self.stalls(aggregates.count, rows);
             if stalls && rows <= MOST_DIRECT_ROWS {
@@ -266,11 +274,16 @@ impl<T: Arithmetic> Descent<T> {
                 return self.end(Csr::from_rows(1, [[(0, real(1.0))]]));
             }
             let (tentative, coarse) = prolongator(&near_null, self.modes, self.block, &aggregates);
-            let prolong = smoothed(&matrix, &diagonal, &tentative, 4.0 / 3.0 / estimate);
+            let prolong = match dense.is_empty() {
+                true => smoothed(&matrix, &diagonal, &tentative, 4.0 / 3.0 / estimate),
+                false => smoothed(&dense.thinned(&matrix), &diagonal, &tentative, 4.0 / 3.0 / estimate),
+            };
+            expect_few_products(&matrix, &prolong)?;
             let pending = level(&prolong)?;
             self.went_down(rows, matrix.entries());
             let Restriction::Host(restrict, _) = &pending.restrict else { unreachable!("made on the host") };
             let next = with_diagonal(restrict.times(&matrix.times(&prolong)));
+            expect_fewer([rows, matrix.entries()], [next.rows(), next.entries()])?;
             self.pending = Some(pending);
             (matrix, near_null) = (Cow::Owned(next), Cow::Owned(coarse));
         }
@@ -334,6 +347,36 @@ impl<T: Arithmetic> Descent<T> {
         let restrict = Placed::chosen(&self.place, restrict)?;
         self.levels.push(SmoothedLevel { matrix, restrict, prolong, radius });
         Ok(())
+    }
+}
+
+/// Refuses a next level that has more entries than this one. Both are rows and entries.
+fn expect_fewer(
+    [rows, entries]: [usize; 2],
+    [coarse_rows, coarse_entries]: [usize; 2],
+) -> Result<(), PreconditionError> {
+    match coarse_entries > entries {
+        true => Err(PreconditionError::Outgrown { rows, entries, coarse_rows, coarse_entries }),
+        false => Ok(()),
+    }
+}
+
+/// Most products of elements in A P, for each entry of A.
+const MOST_PRODUCTS: usize = 100;
+
+/// Refuses a prolongator whose next level would grow, before its product is made.
+fn expect_few_products<T: Arithmetic>(matrix: &Csr<T>, prolong: &Csr<T>) -> Result<(), PreconditionError> {
+    let of_row = |row: usize| matrix.row(row).map(|(k, _)| prolong.row_length(k)).sum::<usize>();
+    let products: usize = (0..matrix.rows()).into_par_iter().map(of_row).sum();
+    let (rows, entries) = (matrix.rows(), matrix.entries());
+    match products > MOST_PRODUCTS * entries {
+        true => Err(PreconditionError::Outgrown {
+            rows,
+            entries,
+            coarse_rows: prolong.columns(),
+            coarse_entries: products,
+        }),
+        false => Ok(()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Algebraic multigrid by smoothed aggregation.
 
 mod aggregates;
+mod dense_rows;
 mod kernels;
 mod levels;
 mod on_device;
@@ -30,6 +31,8 @@ use std::cell::RefCell;
 /// Sources: P. Vaněk, J. Mandel and M. Brezina, Computing 56 (1996) 179; M. Adams, M. Brezina, J. Hu
 /// and R. Tuminaro, J. Comput. Phys. 188 (2003) 593 for the smoother. The V-cycle is Hermitian if A is.
 /// [`Cycle::K`] makes another operator of each vector.
+///
+/// Unknowns with dense rows stay on the finest level (`dense_rows.rs`).
 ///
 /// Levels are kept as D⁻¹A with the diagonal D of each level's A. So the smoother, a polynomial of
 /// D⁻¹A, needs no diagonal. The coarsest level has a dense inverse, which is applied as a matrix.
@@ -98,7 +101,7 @@ impl<T: Arithmetic> Amg<T> {
     ///
     /// # Errors
     /// [`PreconditionError::ZeroDiagonal`], [`PreconditionError::NearNullSpace`],
-    /// [`PreconditionError::Block`], [`PreconditionError::NotSquare`],
+    /// [`PreconditionError::Block`], [`PreconditionError::NotSquare`], [`PreconditionError::Outgrown`],
     /// [`PreconditionError::SingularBlock`] for a singular coarsest level; errors of the device.
     pub fn new(place: &Place, matrix: &Csr<T>, options: &AmgOptions<T>) -> Result<Self, PreconditionError> {
         let Hierarchy { levels, coarsest, scale, rows, entries } = levels::hierarchy(place, matrix, options)?;
