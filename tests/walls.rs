@@ -198,6 +198,10 @@ fn one_crate_knows_opencl_and_one_mpi_and_only_the_program_prints() {
             mpi += 1;
             assert!(path.starts_with(repository().join("crates/mpi/src")), "{} knows MPI", path.display());
         }
+        if says(&[".detach("]) {
+            // A forked process must be refused before it waits for threads that it has not.
+            assert!(path.ends_with("crates/python/src/work.rs"), "{} leaves the interpreter", path.display());
+        }
         if says(&["println!", "print!", "stdout()", "stderr()"]) {
             printing += 1;
             assert!(path.starts_with(repository().join("crates/cr-solve")), "{} prints", path.display());

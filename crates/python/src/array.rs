@@ -5,6 +5,7 @@
 use super::failure::{Raised, invalid};
 use super::interop;
 use super::numbers::{array, asarray, contiguous};
+use super::work;
 use lattice_cl::blas::{self, BlasError, MatMut, MatRef, MatrixLayout, Op};
 use lattice_cl::device::{self, Buffer, DeviceError};
 use lattice_cl::scalar::Element;
@@ -101,7 +102,7 @@ impl Array {
             buffer: &Buffer<T>,
             shape: &[usize],
         ) -> PyResult<Py<PyAny>> {
-            let elements = py.detach(|| buffer.to_vec()).map_err(|error| error.raised(py))?;
+            let elements = work::aside(py, || buffer.to_vec())?.map_err(|error| error.raised(py))?;
             array(py, elements, shape.to_vec())
         }
         with_buffer!(&self.elements, buffer => read(py, buffer, &self.shape))
@@ -116,7 +117,8 @@ impl Array {
         fn lent<T: Element>(buffer: &Buffer<T>) -> Result<usize, DeviceError> {
             buffer.lend()
         }
-        with_buffer!(&self.elements, buffer => py.detach(|| lent(buffer))).map_err(|error| error.raised(py))
+        with_buffer!(&self.elements, buffer => work::aside(py, || lent(buffer))?)
+            .map_err(|error| error.raised(py))
     }
 
     #[pyo3(signature = (**options))]
@@ -159,7 +161,7 @@ impl Array {
             Ok(c)
         }
         let elements = with_both!(&self.elements, &other.elements, a, b => {
-            py.detach(|| product([a, b], [m, k, rows, n])).map_err(|error| error.raised(py))?.into()
+            work::aside(py, || product([a, b], [m, k, rows, n]))?.map_err(|error| error.raised(py))?.into()
         });
         Ok(Self { elements: elements.ok_or_else(|| self.other_type(py, other))?, shape })
     }
@@ -183,7 +185,7 @@ impl Array {
             return Err(PyTypeError::new_err("an array of real numbers takes no complex factor"));
         }
         let elements = with_buffer!(&self.elements, buffer => {
-            py.detach(|| times(buffer, factor)).map_err(|error| error.raised(py))?.into()
+            work::aside(py, || times(buffer, factor))?.map_err(|error| error.raised(py))?.into()
         });
         Ok(Self { elements, shape: self.shape.clone() })
     }
@@ -221,7 +223,7 @@ impl Array {
         {
             let (py, array) = (numbers.py(), contiguous::<T>(numbers)?);
             let elements = array.as_slice()?;
-            let sent = py.detach(|| Buffer::from_slice(device, elements));
+            let sent = work::aside(py, || Buffer::from_slice(device, elements))?;
             Ok(sent.map_err(|error| error.raised(py))?.into())
         }
         let py = numbers.py();
@@ -260,7 +262,7 @@ impl Array {
             return Err(invalid(py, message));
         }
         let elements = with_both!(&self.elements, &other.elements, x, y => {
-            py.detach(|| sum(x, factor, y)).map_err(|error| error.raised(py))?.into()
+            work::aside(py, || sum(x, factor, y))?.map_err(|error| error.raised(py))?.into()
         });
         let shape = self.shape.clone();
         Ok(Self { elements: elements.ok_or_else(|| self.other_type(py, other))?, shape })
@@ -280,7 +282,7 @@ impl Array {
             if conjugate { blas::dotc(x, y)?.wait() } else { blas::dotu(x, y)?.wait() }
         }
         let found = with_both!(&self.elements, &other.elements, x, y => {
-            py.detach(|| sum(x, y, conjugate)).map_err(|error| error.raised(py))?
+            work::aside(py, || sum(x, y, conjugate))?.map_err(|error| error.raised(py))?
         });
         let sum = found.ok_or_else(|| self.other_type(py, other))?;
         match self.elements {
@@ -325,7 +327,7 @@ pub fn nrm2(py: Python<'_>, x: &Bound<'_, Array>) -> PyResult<f64> {
     fn root<T: Element>(x: &Buffer<T>) -> Result<f64, DeviceError> {
         blas::nrm2(x)?.wait()
     }
-    with_buffer!(&x.get().elements, x => py.detach(|| root(x))).map_err(|error| error.raised(py))
+    with_buffer!(&x.get().elements, x => work::aside(py, || root(x))?).map_err(|error| error.raised(py))
 }
 
 /// Returns Σ xᵢ yᵢ.

@@ -74,7 +74,7 @@ impl Device {
     /// Waits until the device has done everything.
     fn finish(&self, py: Python<'_>) -> PyResult<()> {
         match &self.open {
-            Some(open) => py.detach(|| open.finish()).map_err(|error| error.raised(py)),
+            Some(open) => work::aside(py, || open.finish())?.map_err(|error| error.raised(py)),
             None => Ok(()),
         }
     }
@@ -148,7 +148,7 @@ impl Team {
 
     /// Waits until every device has done everything.
     fn finish(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.team.finish()).map_err(|error| error.raised(py))
+        work::aside(py, || self.team.finish())?.map_err(|error| error.raised(py))
     }
 
     fn __len__(&self) -> usize {

@@ -129,11 +129,11 @@ where
             return Err(invalid(py, "right-hand sides have the type of the matrix; convert them by .astype"));
         };
         let sides = Sides::of(py, array.shape.clone(), rows)?;
-        let x = py.detach(|| {
+        let x = work::aside(py, || {
             let mut x = copied(buffer)?;
             solve(MatMut::new(&mut x, sides.layout())?)?;
             Ok::<_, BlasError>(x)
-        });
+        })?;
         let elements = x.map_err(|error| error.raised(py))?.into();
         return Ok(Py::new(py, Array { elements, shape: sides.shape })?.into_any());
     }
@@ -147,11 +147,11 @@ where
     let numbers = contiguous::<T>(b)?;
     let sides = Sides::of(py, numbers.shape().to_vec(), rows)?;
     let elements = numbers.as_slice()?;
-    let x = py.detach(|| {
+    let x = work::aside(py, || {
         let mut x = Buffer::from_slice(device, elements)?;
         solve(MatMut::new(&mut x, sides.layout())?)?;
         Ok::<_, BlasError>(x.to_vec()?)
-    });
+    })?;
     array(py, x.map_err(|error| error.raised(py))?, sides.shape)
 }
 
@@ -161,11 +161,11 @@ fn written<T: Element + numpy::Element>(
     (n, device): (usize, &Device),
     write: impl FnOnce(MatMut<'_, T>) -> Result<(), BlasError> + Send,
 ) -> PyResult<Py<PyAny>> {
-    let elements = py.detach(|| {
+    let elements = work::aside(py, || {
         let mut matrix = Buffer::uninitialised(device, n * n)?;
         write(MatMut::new(&mut matrix, MatrixLayout::row_major(n, n))?)?;
         Ok::<_, BlasError>(matrix.to_vec()?)
-    });
+    })?;
     array(py, elements.map_err(|error| error.raised(py))?, vec![n, n])
 }
 
@@ -259,21 +259,21 @@ impl Lu {
 
     /// Returns the sign, or phase, and the logarithm of the size of the determinant.
     fn slogdet(&self, py: Python<'_>) -> PyResult<(Complex64, f64)> {
-        let found = with_factors!(LuOf, &self.factors, lu => py.detach(|| lu.determinant()));
+        let found = with_factors!(LuOf, &self.factors, lu => work::aside(py, || lu.determinant())?);
         let Determinant { phase, log_size } = found.map_err(|error| error.raised(py))?;
         Ok((phase, log_size))
     }
 
     /// Returns an estimate of the condition number in the 1-norm, seldom below a third of it.
     fn condition(&self, py: Python<'_>) -> PyResult<f64> {
-        with_factors!(LuOf, &self.factors, lu => py.detach(|| lu.condition()))
+        with_factors!(LuOf, &self.factors, lu => work::aside(py, || lu.condition())?)
             .map_err(|error| error.raised(py))
     }
 
     /// Row i was exchanged with row `pivots[i]`, in this order.
     #[getter]
     fn pivots(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let pivots = with_factors!(LuOf, &self.factors, lu => py.detach(|| lu.pivots()));
+        let pivots = with_factors!(LuOf, &self.factors, lu => work::aside(py, || lu.pivots())?);
         let pivots: Vec<i64> = pivots.map_err(|error| error.raised(py))?.into_iter().map(i64::from).collect();
         let count = pivots.len();
         array(py, pivots, vec![count])
@@ -335,7 +335,7 @@ impl Cholesky {
             cholesky: &factor::Cholesky<T>,
         ) -> PyResult<Py<PyAny>> {
             let n = cholesky.rows();
-            let product = py.detach(|| {
+            let product = work::aside(py, || {
                 let one = |k: usize| {
                     if k.is_multiple_of(n + 1) { T::from_complex(1.0.into()) } else { T::default() }
                 };
@@ -344,7 +344,7 @@ impl Cholesky {
                 let to = MatMut::new(&mut product, MatrixLayout::row_major(n, n))?;
                 blas::trmm(Side::Left, Triangle::Lower, Op::N, Diagonal::Stored, 1, cholesky.factor()?, to)?;
                 Ok::<_, BlasError>(product.to_vec()?)
-            });
+            })?;
             array(py, product.map_err(|error| error.raised(py))?, vec![n, n])
         }
         with_factors!(CholeskyOf, &self.factors, cholesky => read(py, cholesky))
@@ -352,13 +352,13 @@ impl Cholesky {
 
     /// Returns the logarithm of the determinant.
     fn log_determinant(&self, py: Python<'_>) -> PyResult<f64> {
-        with_factors!(CholeskyOf, &self.factors, cholesky => py.detach(|| cholesky.log_determinant()))
+        with_factors!(CholeskyOf, &self.factors, cholesky => work::aside(py, || cholesky.log_determinant())?)
             .map_err(|error| error.raised(py))
     }
 
     /// Returns an estimate of the condition number in the 1-norm, seldom below a third of it.
     fn condition(&self, py: Python<'_>) -> PyResult<f64> {
-        with_factors!(CholeskyOf, &self.factors, cholesky => py.detach(|| cholesky.condition()))
+        with_factors!(CholeskyOf, &self.factors, cholesky => work::aside(py, || cholesky.condition())?)
             .map_err(|error| error.raised(py))
     }
 

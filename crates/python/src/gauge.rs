@@ -39,12 +39,12 @@ impl Gauge {
     #[new]
     fn new(py: Python<'_>, links: &Bound<'_, PyAny>) -> PyResult<Self> {
         let links = numbers::links(links)?;
-        let deviation = py.detach(|| {
+        let deviation = work::aside(py, || {
             // NaN compares with nothing, so it is made the largest.
             let of_link = |k: usize| links.link(k / NDIM, k % NDIM).unitarity_deviation();
             let deviation = |k: usize| Some(of_link(k)).filter(|d| !d.is_nan()).unwrap_or(f64::INFINITY);
             (0..NDIM * links.dims().volume()).into_par_iter().map(deviation).reduce(|| 0.0, f64::max)
-        });
+        })?;
         if deviation > UNITARITY_LIMIT {
             let message = format!(
                 "a link is {deviation:.1e} away from SU(3), and at most {UNITARITY_LIMIT:.0e} is taken"

@@ -3,6 +3,7 @@
 //! Axes are (t, z, y, x), then spin and colour of a spinor, direction, row and column of a link.
 
 use super::failure::{Raised, invalid};
+use super::work;
 use lattice_cl::device::vec_in_huge_pages;
 use lattice_cl::geometry::{Dims, NDIM};
 use lattice_cl::hadron::{Column, QuarkPropagator, SitePropagator};
@@ -80,10 +81,10 @@ pub fn spinors(object: &Bound<'_, PyAny>, dims: Dims) -> PyResult<Vec<Spinor<f64
         return Err(invalid(py, format!("the array is of a lattice of {found}, not of {dims}")));
     }
     let numbers = array.as_slice()?;
-    Ok(py.detach(|| {
+    work::aside(py, || {
         let spinor = |numbers: &[Complex64]| Spinor::from_fn(|spin, colour| numbers[3 * spin + colour]);
         numbers.par_chunks_exact(12).map(spinor).collect()
-    }))
+    })
 }
 
 /// Makes an array of the spinors of a lattice, in their memory.
@@ -96,7 +97,7 @@ pub fn of_spinors(py: Python<'_>, spinors: Vec<Spinor<f64>>, dims: Dims) -> PyRe
 /// Collects numbers in fresh memory, which all threads write.
 fn collected<T: Send>(py: Python<'_>, numbers: impl IndexedParallelIterator<Item = T>) -> PyResult<Vec<T>> {
     let mut collected = vec_in_huge_pages(numbers.len()).map_err(|error| error.raised(py))?;
-    py.detach(|| numbers.collect_into_vec(&mut collected));
+    work::aside(py, || numbers.collect_into_vec(&mut collected))?;
     Ok(collected)
 }
 
@@ -109,7 +110,7 @@ pub fn propagator(object: &Bound<'_, PyAny>) -> PyResult<QuarkPropagator> {
     let names = "spin, colour of the sink, spin, colour of the source";
     let dims = dims_of(py, array.shape(), &[4, 3, 4, 3], names)?;
     let numbers = array.as_slice()?;
-    py.detach(|| {
+    work::aside(py, || {
         let mut propagator = QuarkPropagator::new(dims)?;
         for (number, column) in Column::all().enumerate() {
             let spinor = |site: &[Complex64]| Spinor::from_fn(|s, c| site[12 * (3 * s + c) + number]);
@@ -117,7 +118,7 @@ pub fn propagator(object: &Bound<'_, PyAny>) -> PyResult<QuarkPropagator> {
             propagator.set_column(column, &field);
         }
         Ok::<_, lattice_cl::host::NoRoom>(propagator)
-    })
+    })?
     .map_err(|error| error.raised(py))
 }
 
@@ -152,7 +153,7 @@ pub fn links(object: &Bound<'_, PyAny>) -> PyResult<GaugeConfiguration> {
     let dims = dims_of(py, array.shape(), &[4, 3, 3], "direction, row, column")?;
     let numbers = array.as_slice()?;
     let link = |numbers: &[Complex64]| Matrix3::from_fn(|i, j| numbers[3 * i + j]);
-    let links = py.detach(|| numbers.par_chunks_exact(9).map(link).collect());
+    let links: Vec<_> = work::aside(py, || numbers.par_chunks_exact(9).map(link).collect())?;
     Ok(GaugeConfiguration::new(dims, Links::Double(links)))
 }
 

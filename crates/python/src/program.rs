@@ -1,5 +1,6 @@
 //! The program `cr-solve` as a part of the package.
 
+use super::work;
 use pyo3::prelude::*;
 use std::ffi::OsString;
 
@@ -7,6 +8,6 @@ use std::ffi::OsString;
 ///
 /// The first argument is the program's name.
 #[pyfunction]
-pub fn run_program(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
-    py.detach(|| cr_solve::run(arguments) as u8)
+pub fn run_program(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<u8> {
+    work::aside(py, || cr_solve::run(arguments) as u8)
 }

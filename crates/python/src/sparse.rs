@@ -57,7 +57,7 @@ impl SparseMatrix {
     #[staticmethod]
     fn read(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let market = work::run(py, None, move |_| Market::read(&path))?.map_err(|error| error.raised(py))?;
-        let numbers = match py.detach(|| market.to_csr()).map_err(|error| error.raised(py))? {
+        let numbers = match work::aside(py, || market.to_csr())?.map_err(|error| error.raised(py))? {
             AnyCsr::Real(csr) => Numbers::Real(Arc::new(csr)),
             AnyCsr::Complex(csr) => Numbers::Complex(Arc::new(csr)),
         };
@@ -68,7 +68,7 @@ impl SparseMatrix {
     #[staticmethod]
     fn problem(py: Python<'_>, text: &str) -> PyResult<Self> {
         let problem: Problem = parsed(py, text)?;
-        let csr = py.detach(|| problem.matrix()).map_err(|error| error.raised(py))?;
+        let csr = work::aside(py, || problem.matrix())?.map_err(|error| error.raised(py))?;
         Ok(Self { numbers: Numbers::Real(Arc::new(csr)) })
     }
 
@@ -114,7 +114,7 @@ impl SparseMatrix {
                 entries.push(Entry { row: row as u32, column: column as u32, value });
             }
             let coo = Coo { rows: shape[0], columns: shape[1], entries };
-            Ok(Arc::new(py.detach(|| coo.to_csr()).map_err(|error| error.raised(py))?))
+            Ok(Arc::new(work::aside(py, || coo.to_csr())?.map_err(|error| error.raised(py))?))
         }
         let kind: String = values.getattr("dtype")?.getattr("kind")?.extract()?;
         let entries = [rows, columns, values];
@@ -172,7 +172,7 @@ impl SparseMatrix {
             let (py, x) = (x.py(), contiguous::<T>(x)?);
             expect_vector(py, x.shape(), csr.columns(), "columns")?;
             let (x, mut y) = (x.as_slice()?, vec![T::default(); csr.rows()]);
-            py.detach(|| csr.multiply(x, &mut y));
+            work::aside(py, || csr.multiply(x, &mut y))?;
             array(py, y, vec![csr.rows()])
         }
         with_numbers!(&self.numbers, csr => product(csr, x))

@@ -92,7 +92,7 @@ impl<T> Slot<T> {
 /// # Errors
 /// * `KeyboardInterrupt`, or the exception of another signal's handler.
 /// * The exception of `progress`.
-/// * `RuntimeError` in a forked process.
+/// * `DeviceError` in a forked process.
 pub fn run<T: Send + 'static>(
     py: Python<'_>,
     progress: Option<&Bound<'_, PyAny>>,
@@ -132,6 +132,17 @@ pub fn run_borrowing<T: Send>(
         scope.spawn(|| slot.put(catch_unwind(AssertUnwindSafe(|| work(&exchange)))));
         attend(py, &follower, &exchange, &slot, None)
     })
+}
+
+/// Does short work in the calling thread, beside other threads of Python.
+///
+/// Everything that is not [`run`] goes through here: threads and devices of the library may be used.
+///
+/// # Errors
+/// `DeviceError` in a forked process.
+pub fn aside<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    expect_own_process()?;
+    Ok(py.detach(work))
 }
 
 /// Waits for a result.

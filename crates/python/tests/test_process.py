@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -84,6 +85,92 @@ def test_a_forked_process_is_refused(weak: lc.Gauge) -> None:
         finally:
             os._exit(2)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+def entries(weak: lc.Gauge, folder: Path) -> dict[str, Callable[[], object]]:
+    """What a child may call with objects of its parent: everything that uses threads or devices."""
+    device = lc.devices()[0] if lc.devices() else None
+    d = lc.Wilson(weak, kappa=0.1, devices="host")
+    s = d.propagator("point:0,0,0,0")
+    spinors = s.column(spin=0, colour=0)
+    matrix = lc.sparse.problem("poisson2d:8")
+    weak.save(folder / "weak.lime")
+    s.save(folder / "s.lime")
+    calls: dict[str, Callable[[], object]] = {
+        "read_gauge": lambda: lc.read_gauge(folder / "weak.lime"),
+        "read_propagator": lambda: lc.read_propagator(folder / "s.lime"),
+        "Gauge": lambda: lc.Gauge(weak_numbers),
+        "Gauge.numpy": weak.numpy,
+        "Gauge.pyquda": weak.pyquda,
+        "Gauge.gpt": weak.gpt,
+        "Gauge.__array__": lambda: np.asarray(weak),
+        "Gauge.__dlpack__": lambda: np.from_dlpack(weak),
+        "Gauge.plaquette": lambda: weak.plaquette,
+        "Gauge.stout": lambda: weak.stout(rho=0.1),
+        "Gauge.save": lambda: weak.save(folder / "again.lime"),
+        "Wilson.solve": lambda: d.solve("point:0,0,0,0", spin=0, colour=0),
+        "Wilson.apply": lambda: d.apply(spinors),
+        "Wilson.propagator": lambda: d.propagator("point:0,0,0,0"),
+        "Propagator": lambda: lc.Propagator(s_numbers),
+        "Propagator.numpy": s.numpy,
+        "Propagator.pyquda": s.pyquda,
+        "Propagator.gpt": s.gpt,
+        "Propagator.__dlpack__": lambda: np.from_dlpack(s),
+        "Propagator.column": lambda: s.column(spin=0, colour=0),
+        "Propagator.correlator": lambda: s.correlator("pion"),
+        "hadrons": lambda: lc.hadrons(s, "pion"),
+        "sparse.problem": lambda: lc.sparse.problem("poisson2d:8"),
+        "SparseMatrix @": lambda: matrix @ np.ones(64),
+        "SparseMatrix.solve": lambda: matrix.solve(np.ones(64)),
+        "gemm": lambda: lc.gemm(np.eye(3), np.eye(3)),
+    }
+    weak_numbers, s_numbers = weak.numpy(), s.numpy()
+    if device is not None:
+        array = device.array(np.ones((4, 4)))
+        lu, cholesky = lc.linalg.lu(np.eye(4)), lc.linalg.cholesky(np.eye(4))
+        calls |= {
+            "Device.array": lambda: device.array(np.ones(3)),
+            "Array.numpy": array.numpy,
+            "Array @": lambda: array @ array,
+            "Array +": lambda: array + array,
+            "nrm2": lambda: lc.nrm2(array),
+            "dot": lambda: lc.dot(array, array),
+            "vdot": lambda: lc.vdot(array, array),
+            "Lu.solve": lambda: lu.solve(np.ones(4)),
+            "Lu.inverse": lu.inverse,
+            "Lu.slogdet": lu.slogdet,
+            "Lu.pivots": lambda: lu.pivots,
+            "Cholesky.inverse": cholesky.inverse,
+            "lu": lambda: lc.linalg.lu(np.eye(4)),
+        }
+    return calls
+
+
+def ends_refused(call: Callable[[], object]) -> bool:
+    """Tells whether a forked child is refused, within ten seconds."""
+    child = os.fork()
+    if child == 0:
+        try:
+            call()
+        except lc.DeviceError as error:
+            os._exit(7 if "forked" in str(error) else 1)
+        finally:
+            os._exit(2)
+    for _ in range(200):
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status) == 7
+        time.sleep(0.05)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return False
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_no_entry_hangs_in_a_forked_process(weak: lc.Gauge, tmp_path: Path) -> None:
+    wrong = [name for name, call in entries(weak, tmp_path).items() if not ends_refused(call)]
+    assert wrong == []
 
 
 @pytest.mark.skipif("LATTICE_CL_TEST_ALL" not in os.environ, reason="takes minutes: LATTICE_CL_TEST_ALL=1 asks for it")
