@@ -8,7 +8,7 @@ use super::numbers::finite;
 use super::outputs::drawn;
 use super::plot::{self, Slice};
 use super::report::{Report, Table, fixed, rounded, scientific};
-use super::team::{device_names, first_of};
+use super::team::{device_names, first_of, host_if_small};
 use lattice_cl::device::{Profiling, Team};
 use lattice_cl::io::{self, CubeHeader, MeshError, MeshFile};
 use lattice_cl::scalar::Precision;
@@ -241,7 +241,8 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
             .push("the cell's vectors are those of a left hand; its volume is taken as positive".to_owned());
     }
     // Kernels are timed on the device: transfers run beside them.
-    let team = common.team(Profiling::On, report)?;
+    let small = host_if_small(common, operations(file.shape), report);
+    let team = small.map_or_else(|| common.team(Profiling::On, report), Ok)?;
     let team = if arguments.out_of_core.is_some() {
         report.note(format_args!("running on {}", device_names(&team).join(", ")));
         team
@@ -419,6 +420,12 @@ impl Format {
         }
         Ok(())
     }
+}
+
+/// Returns about how many operations a potential takes: transforms of a mesh with twice the extents.
+fn operations(shape: [usize; 3]) -> f64 {
+    let points = 8.0 * shape.iter().map(|&extent| extent as f64).product::<f64>();
+    2.0 * 5.0 * points * points.max(2.0).log2()
 }
 
 /// Returns values with the third index fastest.

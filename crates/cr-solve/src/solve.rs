@@ -14,7 +14,7 @@ use super::outputs::drawn;
 use super::plot::{self, Marks, Series};
 use super::provenance::Provenance;
 use super::report::{Report, Table, scientific};
-use super::team::{device_names, select_all};
+use super::team::{device_names, host_if_small, select_all};
 use lattice_cl::blas::BlasError;
 use lattice_cl::blas::host::level1::Arithmetic;
 use lattice_cl::blas::sparse::market::AnyCsr;
@@ -266,7 +266,10 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     let source = Matrix::of(&arguments.matrix)?;
     let right_sides = arguments.rhs.as_deref().map(AnyVectors::read).transpose()?;
     let read_seconds = began.seconds();
-    let team = select_all(common, report)?;
+    let [rows, _, entries] = source.extents();
+    // Every iteration of a method multiplies by the matrix, and twice by its preconditioner.
+    let operations = ITERATIONS * (6.0 * entries as f64 + 20.0 * rows as f64);
+    let team = host_if_small(common, operations, report).map_or_else(|| select_all(common, report), Ok)?;
     let places = Place::all_of_team(&team);
     need(&source, right_sides.as_ref(), places.len())
         .expect_room(format_args!("the matrix {} and vectors", arguments.matrix), team.devices().first())?;
@@ -329,6 +332,9 @@ impl Arguments {
         }))
     }
 }
+
+/// Iterations of a method, roughly, for the decision between host and device.
+const ITERATIONS: f64 = 200.0;
 
 /// Vectors that a method keeps, roughly.
 const VECTORS: usize = 10;

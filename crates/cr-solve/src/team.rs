@@ -28,6 +28,20 @@ pub fn select_one(common: &Common, host_only: Option<&str>, report: &Report) -> 
     Ok(first_of(common.team(Profiling::Off, report)?, report))
 }
 
+/// Operations that the host does in less time than a device takes to compile its kernels.
+const SMALL: f64 = 2e8;
+
+/// Returns the host as the team of a job of so few operations, if no device is named.
+///
+/// Compilation of kernels takes seconds, and a first job has to wait for all of them.
+pub fn host_if_small(common: &Common, operations: f64, report: &Report) -> Option<Team> {
+    let chooses = common.device.iter().all(|device| device == "auto");
+    (chooses && operations <= SMALL).then(|| {
+        report.note("running on the host: the problem is small (--device names a device)");
+        Team::host()
+    })
+}
+
 /// Returns the first device of a team as a team of its own, and says so.
 pub fn first_of(team: Team, report: &Report) -> Team {
     if let Some(absence) = team.absence() {

@@ -16,7 +16,7 @@ use crate::interrupt::Interrupt;
 use crate::memory::Need;
 use crate::provenance::Provenance;
 use crate::report::{Report, Table, scientific};
-use crate::team::{device_names, select_team};
+use crate::team::{device_names, host_if_small, select_team};
 use direct::{Refinement, Refusal, Solution, System, expect};
 use factors::Number;
 use kept::{Failed, Kept};
@@ -178,7 +178,9 @@ pub fn solve(task: &Task<'_>, common: &Common, report: &Report) -> Result<Status
     let b = task.rhs.map_or_else(|| Ok(ones()), DenseMatrix::read)?;
     check(task, &a, &b)?;
     let read = began.seconds();
-    let team = select_team(common, Recorder::default(), report)?;
+    let operations = 2.0 * a.rows as f64 * a.columns as f64 * (a.rows.min(a.columns) + b.columns) as f64;
+    let team = host_if_small(common, operations, report)
+        .map_or_else(|| select_team(common, Recorder::default(), report), Ok)?;
     let elements = (a.rows * a.columns) as u128;
     let bytes = elements * if is_complex { 16 } else { 8 };
     // By blocks, a copy of the matrix becomes the factors.

@@ -6,7 +6,7 @@ use crate::Common;
 use crate::destinations::{Destinations, NPY, Overwriting};
 use crate::failure::{Failure, Status};
 use crate::report::{Report, Table, scientific};
-use crate::team::select_one;
+use crate::team::{host_if_small, select_one};
 use lattice_cl::io;
 use lattice_md::{Forces, System, Units};
 use serde::Serialize;
@@ -55,6 +55,9 @@ struct ForcesResult {
     warnings: Vec<String>,
 }
 
+/// Operations of an atom and its neighbours, roughly, for the decision between host and device.
+const OPERATIONS_OF_AN_ATOM: f64 = 5e3;
+
 /// Computes forces, and writes them.
 ///
 /// # Errors
@@ -66,7 +69,9 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     let began = report.stopwatch();
     let mut model = arguments.model.load()?;
     let read = began.seconds();
-    let team = select_one(common, None, report)?;
+    let operations = OPERATIONS_OF_AN_ATOM * model.system.positions().len() as f64;
+    let team =
+        host_if_small(common, operations, report).map_or_else(|| select_one(common, None, report), Ok)?;
     let system = &model.system;
     let tail = if arguments.tail {
         let tail = model.potential.tail(&system.counts(), system.volume(), model.options.cutoff);

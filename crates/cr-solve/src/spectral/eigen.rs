@@ -6,7 +6,7 @@ use crate::failure::{Failure, Status};
 use crate::finite::expect_finite;
 use crate::provenance::Provenance;
 use crate::report::{Report, Table};
-use crate::team::{device_names, select_one};
+use crate::team::{device_names, host_if_small, select_one};
 use lattice_cl::blas::factor::{Eigenvectors, heevd_range};
 use lattice_cl::blas::{BlasResult, MatMut, MatrixLayout, Op, Triangle};
 use lattice_cl::device::{Buffer, Device};
@@ -89,7 +89,8 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         let message = format!("--range {}:{} does not lie in the {n} eigenvalues", range.start, range.end);
         return Err(Failure::usage(message).hint("numbers are counted from 0, and the last is left out"));
     }
-    let team = select_one(common, None, report)?;
+    let team = host_if_small(common, source.operations(), report)
+        .map_or_else(|| select_one(common, None, report), Ok)?;
     source.expect_room(MATRICES, team.devices().first())?;
     let job = Job { arguments, report, source: &source, device: team.devices().first(), range };
     let (provenance, devices) = (Provenance::new(&team, started), device_names(&team));

@@ -134,6 +134,13 @@ impl Source {
         if largest > 0.0 { largest } else { 1.0 }
     }
 
+    /// Returns about how many operations all values and vectors take.
+    fn operations(&self) -> f64 {
+        const OF_AN_ELEMENT: f64 = 10.0;
+        let (rows, columns) = (self.matrix.rows as f64, self.matrix.columns as f64);
+        OF_AN_ELEMENT * rows * columns * rows.min(columns)
+    }
+
     /// Refuses a matrix that the device has no room for, with so many matrices beside it.
     fn expect_room(&self, matrices: u128, device: Option<&Device>) -> Result<(), Failure> {
         let bytes = (self.matrix.rows * self.matrix.columns) as u128 * 16;

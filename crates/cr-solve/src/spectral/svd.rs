@@ -6,7 +6,7 @@ use crate::failure::{Failure, Status};
 use crate::finite::expect_finite;
 use crate::provenance::Provenance;
 use crate::report::{Report, Table};
-use crate::team::{device_names, select_one};
+use crate::team::{device_names, host_if_small, select_one};
 use lattice_cl::blas::factor::{SingularVectors, SvdMethod, gesvd_with};
 use lattice_cl::blas::host::jacobi;
 use lattice_cl::blas::{BlasResult, MatMut, MatRef, MatrixLayout, Op};
@@ -73,7 +73,8 @@ struct SvdResult {
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
     let started = SystemTime::now();
     let source = arguments.input.read(&[("--u", &arguments.u), ("--vt", &arguments.vt)])?;
-    let team = select_one(common, None, report)?;
+    let team = host_if_small(common, source.operations(), report)
+        .map_or_else(|| select_one(common, None, report), Ok)?;
     source.expect_room(MATRICES, team.devices().first())?;
     let job = Job { arguments, report, source: &source, device: team.devices().first() };
     let (provenance, devices) = (Provenance::new(&team, started), device_names(&team));
