@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn numbers_stand_in_parentheses() {
-        assert_eq!([tuple(&[4, 3]), tuple(&[7]), tuple::<u8>(&[])], ["(4, 3)", "(7)", "()"]);
+        assert_eq!([tuple(&[4, 3]), tuple(&[7]), tuple(&[] as &[u8])], ["(4, 3)", "(7)", "()"]);
     }
 
     #[test]
