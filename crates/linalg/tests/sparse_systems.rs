@@ -294,3 +294,74 @@ fn a_condition_number_is_estimated_from_below() {
     };
     assert_eq!(condition_estimate(&[Place::Host], made("poisson2d:20"), &few, None).unwrap(), None);
 }
+
+/// A tridiagonal matrix of `n` rows, and `dense` more rows and columns that couple to all of them.
+fn arrow(n: usize, dense: usize) -> Csr<f64> {
+    let share = -1.0 / (n * dense) as f64;
+    let rows = (0..n + dense).map(|row| {
+        let mut entries: Vec<(u32, f64)> = Vec::new();
+        if row < n {
+            entries.extend((row > 0).then(|| (row as u32 - 1, -1.0)));
+            entries.push((row as u32, 4.0));
+            entries.extend((row + 1 < n).then_some((row as u32 + 1, -1.0)));
+            entries.extend((n..n + dense).map(|column| (column as u32, share)));
+        } else {
+            entries.extend((0..n).map(|column| (column as u32, share)));
+            entries.push((row as u32, 4.0));
+        }
+        entries
+    });
+    Csr::from_rows(n + dense, rows)
+}
+
+#[test]
+fn dense_rows_do_not_make_the_levels_of_multigrid_dense() {
+    for dense in [1, 3, 20] {
+        let matrix = arrow(6000, dense);
+        let found = solved(&matrix, &options(1e-10)).unwrap();
+        let attempt = &found.attempts[found.best];
+        assert_eq!((attempt.method, attempt.preconditioner.kind), (Method::Cg, Kind::Amg), "{dense}");
+        assert!(found.converged && attempt.iterations < 40, "{dense}: {}", attempt.iterations);
+        let complexity = attempt.preconditioner.operator_complexity.unwrap();
+        assert!(complexity < 2.0, "{dense} dense rows: {complexity}");
+    }
+}
+
+/// A matrix whose graph is like that of a network: neighbours have no neighbours in common.
+fn network(rows: usize) -> Csr<f64> {
+    let mut neighbours = vec![Vec::new(); rows];
+    let mut x = 1_u64;
+    for i in 0..rows {
+        for _ in 0..3 {
+            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let j = (x >> 33) as usize % rows;
+            if j != i {
+                neighbours[i].push(j as u32);
+                neighbours[j].push(i as u32);
+            }
+        }
+    }
+    let rows = neighbours.into_iter().enumerate().map(|(row, mut columns)| {
+        columns.sort_unstable();
+        columns.dedup();
+        let diagonal = (row as u32, columns.len() as f64 + 0.1);
+        let mut entries: Vec<(u32, f64)> = columns.into_iter().map(|column| (column, -1.0)).collect();
+        entries.push(diagonal);
+        entries.sort_unstable_by_key(|(column, _)| *column);
+        entries
+    });
+    Csr::from_rows(rows.len(), rows)
+}
+
+#[test]
+fn multigrid_ends_where_its_levels_grow() {
+    let matrix = network(6000);
+    let found = solved(&matrix, &options(1e-10)).unwrap();
+    let attempt = &found.attempts[found.best];
+    assert_eq!(attempt.preconditioner.kind, Kind::Ic0(Substitution::Levels));
+    assert!(found.converged);
+    assert!(found.warnings.iter().any(|warning| warning.contains("do not become smaller")));
+    let asked = SolveOptions { preconditioner: Some(Kind::Amg), ..options(1e-10) };
+    let error = solved(&matrix, &asked).unwrap_err().to_string();
+    assert!(error.contains("choose ic0 or jacobi"), "{error}");
+}

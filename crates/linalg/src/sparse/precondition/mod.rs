@@ -115,7 +115,7 @@ pub enum PreconditionError {
         /// Numbers found.
         found: usize,
     },
-    /// The next level of multigrid would have more entries than the one before.
+    /// The next level of multigrid would have far more entries than the matrix.
     #[error(
         "levels of multigrid do not become smaller: {rows} rows have {entries} entries, and the next \
          {coarse_rows} rows up to {coarse_entries}; choose ic0 or jacobi"

@@ -89,6 +89,7 @@ struct Descent<T> {
     scale: Option<Placed<T>>,
     rows: Vec<usize>,
     entries: usize,
+    finest_entries: usize,
 }
 
 /// Makes all levels of a matrix at a place.
@@ -140,6 +141,7 @@ pub(super) fn hierarchy<T: Arithmetic>(
         scale: None,
         rows: Vec::new(),
         entries: 0,
+        finest_entries: matrix.entries(),
     };
     match descent.on_device(matrix, &near_null, options)? {
         Some((matrix, near_null)) => descent.on_host(Cow::Owned(matrix), Cow::Owned(near_null), options),
@@ -168,6 +170,18 @@ impl<T: Arithmetic> Descent<T> {
     /// Tells whether so many aggregates are too many.
     fn stalls(&self, count: usize, rows: usize) -> bool {
         4 * count * self.modes > 3 * rows
+    }
+
+    /// Refuses a next level with far more entries than the matrix. Both are rows and entries.
+    fn expect_few(
+        &self,
+        [rows, entries]: [usize; 2],
+        [coarse_rows, coarse_entries]: [usize; 2],
+    ) -> Result<(), PreconditionError> {
+        match coarse_entries > MOST_GROWTH * self.finest_entries {
+            true => Err(PreconditionError::Outgrown { rows, entries, coarse_rows, coarse_entries }),
+            false => Ok(()),
+        }
     }
 
     /// Makes levels on the device while they have many rows.
@@ -207,7 +221,7 @@ impl<T: Arithmetic> Descent<T> {
             drop(tentative);
             let restrict = builder.adjoint(&prolong)?;
             let next = builder.product(&restrict, &builder.product(&matrix, &prolong)?)?;
-            expect_fewer([matrix.rows, matrix.entries], [next.rows, next.entries])?;
+            self.expect_few([matrix.rows, matrix.entries], [next.rows, next.entries])?;
             self.went_down(matrix.rows, matrix.entries);
             self.pending = Some(Pending {
                 matrix: scaled,
@@ -283,7 +297,7 @@ impl<T: Arithmetic> Descent<T> {
             self.went_down(rows, matrix.entries());
             let Restriction::Host(restrict, _) = &pending.restrict else { unreachable!("made on the host") };
             let next = with_diagonal(restrict.times(&matrix.times(&prolong)));
-            expect_fewer([rows, matrix.entries()], [next.rows(), next.entries()])?;
+            self.expect_few([rows, matrix.entries()], [next.rows(), next.entries()])?;
             self.pending = Some(pending);
             (matrix, near_null) = (Cow::Owned(next), Cow::Owned(coarse));
         }
@@ -350,16 +364,10 @@ impl<T: Arithmetic> Descent<T> {
     }
 }
 
-/// Refuses a next level that has more entries than this one. Both are rows and entries.
-fn expect_fewer(
-    [rows, entries]: [usize; 2],
-    [coarse_rows, coarse_entries]: [usize; 2],
-) -> Result<(), PreconditionError> {
-    match coarse_entries > entries {
-        true => Err(PreconditionError::Outgrown { rows, entries, coarse_rows, coarse_entries }),
-        false => Ok(()),
-    }
-}
+/// Most entries of a level, in those of the matrix.
+///
+/// Levels of small networks have a few times as many. Dense levels have a hundred times as many.
+const MOST_GROWTH: usize = 4;
 
 /// Most products of elements in A P, for each entry of A.
 const MOST_PRODUCTS: usize = 100;
