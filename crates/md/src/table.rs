@@ -286,13 +286,13 @@ impl Table {
 
     /// Returns the cubic of slopes in an interval, by Catmull and Rom (1974).
     ///
-    /// The tangents at both ends of a row are those of a parabola.
+    /// The tangents at both ends of a row are those of the cubic through four samples.
     fn slope_piece(&self, row: usize, left: usize) -> [f64; 4] {
         let y = &self.slopes[row * self.grid.samples..][..self.grid.samples];
         let last = y.len() - 1;
         let tangent = |i: usize| match i {
-            0 => 0.5 * (4.0 * y[1] - 3.0 * y[0] - y[2]),
-            i if i == last => 0.5 * (3.0 * y[i] - 4.0 * y[i - 1] + y[i - 2]),
+            0 => (18.0 * y[1] - 11.0 * y[0] - 9.0 * y[2] + 2.0 * y[3]) / 6.0,
+            i if i == last => (11.0 * y[i] - 18.0 * y[i - 1] + 9.0 * y[i - 2] - 2.0 * y[i - 3]) / 6.0,
             i => 0.5 * (y[i + 1] - y[i - 1]),
         };
         cubic([y[left], y[left + 1]], [tangent(left), tangent(left + 1)])
