@@ -143,6 +143,177 @@ fn tables_of_files_are_read_and_measured() {
     assert!(["r", "r2"].iter().all(|spacing| rows.iter().any(|row| row["spacing"] == *spacing)));
 }
 
+/// Two argon atoms so far apart, that fly at each other so fast.
+fn pair(distance: f64, speed: f64) -> String {
+    format!(
+        "2\nLattice={{20 0 0 0 20 0 0 0 20}} Properties=species:S:1:pos:R:3:velo:R:3\n\
+         Ar 1 2 3 {speed} 0 0\nAr {} 2 3 -{speed} 0 0\n",
+        1.0 + distance
+    )
+}
+
+#[test]
+fn pairs_below_a_table_keep_the_energy_and_are_warned_of() {
+    let folder = folder();
+    let folder = folder.path();
+    let write = |name: &str, text: String| std::fs::write(folder.join(name), text).unwrap();
+    write("hard.xyz", pair(4.0, 0.0354));
+    for (name, distance) in [("near.xyz", 2.4), ("left.xyz", 2.39), ("right.xyz", 2.41)] {
+        write(name, pair(distance, 0.0));
+    }
+    let of_table = "--lj Ar=0.238,3.405 --cutoff 8.5 --table 4096 --range 2.5,9";
+    for mode in ["potential", "derivative", "potential --spacing r2", "derivative --interpolation cubic"] {
+        for device in ["--device host", "--precision double", "--precision mixed"] {
+            let options = format!("{of_table} --mode {mode} {device}");
+            let run = json(folder, &format!("md run hard.xyz {options} --step 0.25 --steps 240 --every 8"));
+            let totals: Vec<f64> =
+                run["rows"].as_array().unwrap().iter().map(|row| number(&row["total"])).collect();
+            assert!(totals.iter().all(|total| (total - totals[0]).abs() < 0.1), "{options}: {totals:?}");
+            let below = run["below_range"].as_u64().unwrap();
+            assert!(below > 3, "{options}");
+            let warning = run["warnings"][0].as_str().unwrap();
+            assert!(
+                warning.starts_with(&format!("{below} pairs, added over all steps, were nearer than 2.5"))
+            );
+
+            let [energy, left, right] = ["near", "left", "right"]
+                .map(|name| json(folder, &format!("md forces {name}.xyz {options}")))
+                .map(|found| [number(&found["energy"]), number(&found["force"]["largest"])]);
+            let slope = (left[0] - right[0]) / 0.02;
+            assert!((slope / energy[1] - 1.0).abs() < 1e-4, "{options}: {slope} {energy:?}");
+        }
+    }
+    let options = format!("{of_table} --mode derivative --device host");
+    let said = run(folder, &format!("md run hard.xyz {options} --step 0.25 --steps 240"), 0).1;
+    assert!(said.contains("added over all steps, were nearer than 2.5, where the table begins"), "{said}");
+    let said = run(folder, &format!("md forces near.xyz {options}"), 0).1;
+    assert!(said.contains("1 pairs were nearer than 2.5"), "{said}");
+    for line in [
+        "md run hard.xyz --step 0.25 --steps 240",
+        "md run near.xyz --step 1 --steps 1",
+        "md forces near.xyz",
+    ] {
+        for options in [&options, &format!("{of_table} --mode potential --fetch buffer")] {
+            let said = run(folder, &format!("{line} {options} --below-range stop"), 1).1;
+            assert!(said.contains("atoms 1 and 2 are 2.4") && said.contains("nearer than 2.5"), "{said}");
+            assert_eq!(said.contains("at step"), line.contains("run"), "{said}");
+        }
+    }
+    let said = run(folder, "md forces near.xyz --lj Ar=0.238,3.405 --cutoff 8.5 --below-range stop", 2).1;
+    assert!(said.contains("--below-range are for tables"), "{said}");
+}
+
+#[test]
+fn a_table_has_one_error_in_every_command() {
+    let folder = folder();
+    let folder = folder.path();
+    std::fs::write(folder.join("pair.xyz"), pair(4.0, 0.0).replace("Ar", "A")).unwrap();
+    let measured = json(folder, "md table e2.table --section GOOD --samples 801 --device host");
+    for mode in ["derivative", "potential"] {
+        // The longest cutoff of the table, two samples and a half before its end.
+        let options = format!("--potential e2.table --pair A-A=GOOD --cutoff 9.975 --mode {mode}");
+        let found = json(folder, &format!("md forces pair.xyz {options} --device host"));
+        let rows = measured["rows"].as_array().unwrap();
+        let row = rows.iter().find(|row| row["mode"] == mode).unwrap();
+        for key in ["energy", "force"] {
+            let [here, there] = [&found["table"]["error"][key], &row["error"][key]].map(number);
+            assert!((here / there - 1.0).abs() < 1e-6, "{mode} {key}: {here} {there}");
+            // Energies are 39 at most, and forces 78.
+            assert!(here < 0.05, "{mode} {key}: {here}");
+        }
+    }
+}
+
+#[test]
+fn units_of_files_are_converted_or_refused() {
+    let folder = folder();
+    let folder = folder.path();
+    let write = |name: &str, text: String| std::fs::write(folder.join(name), text).unwrap();
+    write("pair.xyz", pair(4.0, 0.0).replace("Ar", "A"));
+    let table = std::fs::read_to_string(folder.join("e2.table")).unwrap();
+    for units in ["metal", "real", "lj", "martian"] {
+        write(&format!("{units}.table"), format!("# DATE: 2026-01-01 UNITS: {units}\n{table}"));
+    }
+    let line = |units: &str| {
+        format!("md forces pair.xyz --potential {units}.table --pair A-A=GOOD --cutoff 9 --device host")
+    };
+    let energy = |line: &str| number(&json(folder, line)["energy"]);
+    let plain = energy(&line("e2"));
+    assert_eq!(energy(&line("real")), plain);
+    assert!((energy(&line("metal")) / plain - 23.060_547_83).abs() < 1e-6);
+    assert_eq!(energy(&format!("{} --units lj", line("lj"))), plain);
+    for line in [
+        line("lj"),
+        line("martian"),
+        format!("{} --units lj", line("metal")),
+        "md table lj.table --section GOOD --device host".to_owned(),
+    ] {
+        let said = run(folder, &line, 3).1;
+        assert!(said.contains("line 1: the file has UNITS: ") && said.contains("units asked for"), "{said}");
+    }
+    let step = "--lj Ar=0.238,3.405 --lj X=0.238,3.405 --cutoff 8 --step 1 --steps 1 --device host";
+    let kinetic =
+        |options: &str| number(&json(folder, &format!("md run {options} {step}"))["rows"][0]["kinetic"]);
+    write("velo.xyz", pair(4.0, 0.01));
+    // 0.01 Å/fs of 39.948 u: 1 √(eV u) is 0.09822694 u Å/fs.
+    let momentum = 0.01 * 39.948 / 0.098_226_94;
+    write("momenta.xyz", pair(4.0, momentum).replace("velo", "momenta"));
+    write("named.xyz", pair(4.0, momentum).replace("velo", "momenta").replace("Ar", "X"));
+    let wanted = kinetic("velo.xyz");
+    assert!((kinetic("momenta.xyz") / wanted - 1.0).abs() < 1e-6);
+    assert!((kinetic("named.xyz --mass X=0.39948D+02") / wanted - 1.0).abs() < 1e-6);
+    for (options, word) in [("named.xyz", "mass"), ("momenta.xyz --units lj", "momenta")] {
+        let said = run(folder, &format!("md run {options} {step}"), 3).1;
+        assert!(said.contains(word) && said.contains("momenta"), "{said}");
+    }
+    write("other.xyz", pair(4.0, 0.0).replace("velo", "Momentum"));
+    assert!(
+        run(folder, &format!("md run other.xyz {step}"), 3).1.contains("the property `Momentum` is not read")
+    );
+}
+
+#[test]
+fn words_of_files_come_to_a_terminal_without_control_characters() {
+    let folder = folder();
+    let folder = folder.path();
+    let escape = "\u{1b}]0;owned\u{7}";
+    let text = pair(4.0, 0.0);
+    let table = std::fs::read_to_string(folder.join("e2.table")).unwrap();
+    let lj = "--lj Ar=0.238,3.405 --cutoff 8 --device host";
+    let pairs = "--potential odd.table --pair Ar-Ar=GOOD --cutoff 8 --device host";
+    let mut cases = Vec::new();
+    for (from, to) in [
+        ("Ar 1", format!("{escape} 1")),
+        ("Ar 1", format!("Ar {escape}")),
+        ("Lattice", format!("pbc='T {escape}' Lattice")),
+        ("20 0 0 0 20", format!("20 0 0 0 {escape}")),
+        ("velo", format!("vel{escape}")),
+        ("species", format!("{escape}")),
+        ("Lattice={", format!("{escape}=\"x Lattice={{")),
+        ("2\n", format!("{escape}\n")),
+    ] {
+        assert!(text.contains(from), "{from}");
+        cases.push((text.replacen(from, &to, 1), table.clone(), lj));
+    }
+    for (from, to) in [
+        ("GOOD", escape.to_owned()),
+        ("N 801", format!("N {escape}")),
+        ("1 2 ", format!("1 {escape} ")),
+        ("GOOD", format!("# UNITS: {escape}\nGOOD")),
+        ("1 2 ", format!("{escape} 2 ")),
+    ] {
+        assert!(table.contains(from), "{from}");
+        cases.push((text.clone(), table.replacen(from, &to, 1), pairs));
+    }
+    for (atoms, table, options) in cases {
+        std::fs::write(folder.join("odd.xyz"), atoms).unwrap();
+        std::fs::write(folder.join("odd.table"), table).unwrap();
+        let (out, said) = run(folder, &format!("md forces odd.xyz {options}"), 3);
+        let shown = |c: char| !c.is_control() || c == '\n';
+        assert!(out.chars().all(shown) && said.chars().all(shown), "{said:?}");
+    }
+}
+
 #[test]
 fn a_motion_that_is_killed_goes_on_in_the_same_bits() {
     let folder = folder();
