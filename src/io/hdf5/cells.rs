@@ -29,16 +29,14 @@ impl Cells {
 
     /// Returns the type that holds all elements.
     ///
-    /// Whole numbers take as few bytes as the largest one, and texts as many as the longest one.
+    /// Whole numbers take four bytes, or eight if one of them does not fit. Texts take the bytes of the
+    /// longest one.
     pub(in crate::io) fn element(&self) -> Element {
         match self {
             Self::Real(_) => Element::Real(Precision::Double),
             Self::Integer(all) => {
-                let fits = |bytes: &u8| {
-                    let limit = 1i128 << (8 * bytes - 1);
-                    all.iter().all(|&number| (-limit..limit).contains(&i128::from(number)))
-                };
-                Element::Integer([1, 2, 4, 8].into_iter().find(fits).unwrap_or(8))
+                let are_short = all.iter().all(|&number| i32::try_from(number).is_ok());
+                Element::Integer(if are_short { 4 } else { 8 })
             }
             Self::Flag(_) => Element::Byte,
             // A type has at least a byte.
