@@ -238,6 +238,7 @@ fn an_existing_file_is_overwritten_with_force_alone() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn names_that_no_file_can_have_are_refused_before_the_work() {
     let folder = tempfile::tempdir().unwrap();
