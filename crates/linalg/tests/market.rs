@@ -116,7 +116,7 @@ fn other_wrong_lines_are_named() {
         ("%%MatrixMarket matrix array real general\n4000000000 4000000000\n1\n".to_owned(), "do not fit"),
         (
             "%%MatrixMarket matrix coordinate real general\n99999999 6 1\n1 1 3.0\n".to_owned(),
-            "99999999 rows and 6 columns, but 1 entries",
+            "99999999 rows and 6 columns, but 1 entry",
         ),
         (format!("{head}1 \u{1b}[31m 1\n"), "line 3: column `\u{fffd}[31m`"),
         (
@@ -225,6 +225,13 @@ fn a_damaged_file_never_panics() {
         drop(read(&text[..k]));
     }
     let folder = tempfile::tempdir().unwrap();
+    // A hundred megabytes of nothing, in a hundred kilobytes.
+    let path = folder.path().join("empty.mtx.gz");
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    (0..100).for_each(|_| encoder.write_all(&vec![b'\n'; 1 << 20]).unwrap());
+    std::fs::write(&path, encoder.finish().unwrap()).unwrap();
+    let error = Market::read(&path).unwrap_err().to_string();
+    assert!(error.contains("unpack the file first"), "{error}");
     let path = folder.path().join("cut.mtx.gz");
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(text).unwrap();

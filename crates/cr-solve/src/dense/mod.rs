@@ -183,8 +183,14 @@ pub fn solve(task: &Task<'_>, common: &Common, report: &Report) -> Result<Status
         .map_or_else(|| select_team(common, Recorder::default(), report), Ok)?;
     let elements = (a.rows * a.columns) as u128;
     let bytes = elements * if is_complex { 16 } else { 8 };
-    // By blocks, a copy of the matrix becomes the factors.
-    let need = Need { on_host: bytes, on_device: 0 };
+    // By blocks, a copy of the matrix becomes the factors. The host copies more, as measured.
+    let copies = match task.factors {
+        _ if !team.is_host() => 1,
+        Some(Factors::Cholesky | Factors::Lu) => 2,
+        _ if a.rows == a.columns && task.factors.is_none() => 2,
+        _ => 5,
+    };
+    let need = Need { on_host: copies * bytes, on_device: 0 };
     need.expect_room(format_args!("the factors of {}", task.matrix.display()), team.devices().first())?;
     let job = Job { task, report, team: &team, shape: [a.rows, a.columns, b.columns], read };
     let provenance = Provenance::new(&team, started);

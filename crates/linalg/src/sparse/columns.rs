@@ -146,6 +146,6 @@ mod tests {
         let nan = array("{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }", &[f64::NAN]);
         assert!(read(&nan).unwrap_err().ends_with("row 1, column 1 is not finite"));
         let wide = b"%%MatrixMarket matrix coordinate real general\n5000 5000 1\n1 1 1\n";
-        assert!(read(wide).unwrap_err().contains("5000 rows and 5000 columns, but 1 entries"));
+        assert!(read(wide).unwrap_err().contains("5000 rows and 5000 columns, but 1 entry"));
     }
 }

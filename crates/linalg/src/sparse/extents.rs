@@ -4,7 +4,7 @@
 //! are empty. So their number is compared with that of the entries before anything is made of it.
 
 /// Rows and columns that need no entries.
-const FREE: u64 = 1 << 23;
+const FREE: u64 = 1 << 22;
 
 /// Rows and columns for each entry.
 const OF_AN_ENTRY: u64 = 128;
@@ -18,7 +18,8 @@ const ELEMENTS_OF_AN_ENTRY: u64 = 1 << 14;
 /// Nearly all rows or columns of a matrix are empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{rows} rows and {columns} columns, but {entries} entries: nearly all of them are empty; leave empty rows and columns out, or mend the sizes"
+    "{rows} rows and {columns} columns, but {entries} {}: nearly all of them are empty; leave empty rows and columns out, or mend the sizes",
+    if *entries == 1 { "entry" } else { "entries" }
 )]
 pub struct TooEmpty {
     /// Rows of the matrix.

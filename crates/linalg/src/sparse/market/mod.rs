@@ -128,20 +128,37 @@ pub fn is_market(path: &Path) -> bool {
     begins().unwrap_or(false)
 }
 
+/// Tells whether a file is compressed by gzip, and goes to its beginning.
+fn is_compressed(file: &mut File) -> io::Result<bool> {
+    let mut magic = Vec::new();
+    file.rewind()?;
+    file.by_ref().take(2).read_to_end(&mut magic)?;
+    file.rewind()?;
+    Ok(magic == [0x1f, 0x8b])
+}
+
 /// Returns a reader of the text of a file that may be compressed.
 fn decoded(mut file: File) -> io::Result<Box<dyn Read>> {
-    let mut magic = [0; 2];
-    let known = file.read(&mut magic)?;
-    file.rewind()?;
-    Ok(if magic[..known] == [0x1f, 0x8b] { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) })
+    Ok(if is_compressed(&mut file)? { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) })
 }
+
+/// Bytes of text that any compressed file may have.
+const FREE_TEXT: u64 = 64 << 20;
+
+/// Most bytes of text for a byte of a larger compressed file.
+///
+/// Lines of a matrix have less than a tenth of that.
+const MOST_TEXT: u64 = 256;
 
 /// Reads the text of a file into memory that is there.
 fn content(mut file: File, path: &Path) -> Result<Vec<u8>, MarketError> {
     let system = |source| MarketError::System { file: path.to_owned(), source };
     let no_room = |source| MarketError::NoRoom { file: path.to_owned(), source };
     let length = file.metadata().map_err(system)?.len();
-    file.rewind().map_err(system)?;
+    let most = match is_compressed(&mut file).map_err(system)? {
+        true => FREE_TEXT.max(length.saturating_mul(MOST_TEXT)),
+        false => u64::MAX,
+    };
     let mut text = Vec::new();
     room::reserve(&mut text, usize::try_from(length).unwrap_or(usize::MAX)).map_err(no_room)?;
     let mut reader = decoded(file).map_err(system)?;
@@ -149,6 +166,11 @@ fn content(mut file: File, path: &Path) -> Result<Vec<u8>, MarketError> {
         let limit = (text.capacity() - text.len()).max(1 << 16);
         if reader.by_ref().take(limit as u64).read_to_end(&mut text).map_err(system)? == 0 {
             return Ok(text);
+        }
+        if text.len() as u64 > most {
+            let problem =
+                format!("{length} compressed bytes hold more than {most} of text; unpack the file first");
+            return Err(MarketError::Whole { file: path.to_owned(), problem });
         }
         // A compressed text is longer than its file: nobody knows how long.
         if text.len() == text.capacity() {
