@@ -21,7 +21,7 @@ pub(super) struct LinkScale {
     /// A power of two.
     pub(super) factor: f64,
     largest: f64,
-    /// The root of the mean square.
+    /// The geometric mean over links of the root of their mean square.
     usual: f64,
 }
 
@@ -33,22 +33,29 @@ impl LinkScale {
     ///
     /// Processes that have parts of the links all call this, and all find the same scale.
     pub(super) fn of(configuration: &GaugeConfiguration) -> Self {
-        let volume = configuration.dims().volume();
         let sums = ordered_sum_of_sites(
-            volume,
+            configuration.dims().volume(),
             configuration.part(),
-            [0.0; 2],
-            |[a, b], [c, d]: [f64; 2]| [larger(a, c), b + d],
+            [0.0; 3],
+            |[a, b, c]: [f64; 3], [largest, logarithms, count]| [larger(a, largest), b + logarithms, c + count],
             |site| {
                 let links = (0..NDIM).map(|mu| configuration.link(site, mu).0);
-                links.fold([0.0; 2], |sizes, link| {
+                links.fold([0.0; 3], |[largest, logarithms, count], link| {
                     let squares = link.iter().flatten().map(|z| z.norm_sqr());
-                    squares.fold(sizes, |[largest, sum], square| [larger(largest, square), sum + square])
+                    let sum: f64 = squares.clone().sum();
+                    let largest = squares.fold(largest, larger);
+                    // Boundaries may have links that vanish.
+                    match sum > 0.0 {
+                        true => [largest, logarithms + (sum / 9.0).ln(), count + 1.0],
+                        false => [largest, logarithms, count],
+                    }
                 })
             },
         );
-        let [largest, sum] = sums.unwrap_or_default();
-        Self::of_sizes(largest.sqrt(), (sum / (9 * NDIM * volume) as f64).sqrt())
+        let [largest, logarithms, count] = sums.unwrap_or_default();
+        // No single link changes this mean by much, however large it is.
+        let usual = if count > 0.0 { (0.5 * logarithms / count).exp() } else { 0.0 };
+        Self::of_sizes(largest.sqrt(), usual)
     }
 
     fn of_sizes(largest: f64, usual: f64) -> Self {

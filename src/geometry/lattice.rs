@@ -66,7 +66,7 @@ pub enum LatticeError {
     LinkTooLarge {
         /// Absolute value of the largest element.
         found: f64,
-        /// Root of the mean square of all elements.
+        /// Geometric mean over links of the root of their mean square element.
         usual: f64,
     },
     /// Links that deviate too much from SU(3) to be stored in fewer than 18 reals.
