@@ -38,8 +38,12 @@ impl GaugeFormat for OpenQcd {
     }
 
     /// Reads a file of openQCD, or of DDalphaAMG, which begins alike.
+    ///
+    /// A file that is named as openQCD is read as such, also if its plaquette is wrong.
     fn read(&self, input: &mut Input, options: &ReadOptions) -> Result<Found, Error> {
-        universal::read(input, options, &[ORDER, ddalphaamg::ORDER])
+        let orders = [ORDER, ddalphaamg::ORDER];
+        let count = if options.format == Some(Format::OpenQcd) { 1 } else { orders.len() };
+        universal::read(input, options, &orders[..count])
     }
 }
 
