@@ -209,14 +209,13 @@ fn await_words(child: &mut Child, words: &str) {
     assert!(said.any(|line| line.unwrap().contains(words)), "it never says {words}");
 }
 
-/// A solve that takes for ever.
+/// A job that takes minutes.
 #[cfg(unix)]
 fn endless(folder: &Path) -> String {
     let path = folder.join("field.ildg");
     let links = random::hot(Dims::new([8, 8, 8, 8]).unwrap(), 1);
     io::write_gauge(&path, &links, &WriteOptions::new(Format::Ildg)).unwrap();
-    "invert field.ildg --kappa 0.2 --device host --solver cg --tol 1e-14 --max-iterations 1000000 -v"
-        .to_owned()
+    "spectrum field.ildg --kappa 0.2 --device host --solver cg --precision double --tol 1e-14 -v".to_owned()
 }
 
 #[cfg(unix)]
@@ -242,7 +241,9 @@ fn a_hang_up_keeps_the_state_like_other_requests() {
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(status), "{signal}: {said}");
         assert!(said.contains("go on with --resume c"), "{signal}: {said}");
-        assert_eq!(names(folder.path()), ["c", "field.ildg"], "{signal}");
+        // Solutions beside the checkpoint stay with it.
+        let left = names(folder.path()).into_iter().filter(|name| !name.starts_with("c."));
+        assert_eq!(left.collect::<Vec<_>>(), ["c", "field.ildg"], "{signal}");
     }
 }
 
@@ -265,8 +266,7 @@ fn a_hang_up_that_is_ignored_stays_ignored() {
 fn a_request_ends_what_does_not_listen() {
     let folder = tempfile::tempdir().unwrap();
     endless(folder.path());
-    let line =
-        "fix field.ildg --gauge landau --tolerance 1e-30 --max-iterations 100000000 --output y.lime -v";
+    let line = "fix field.ildg y.lime --gauge landau --starts 1000000 -v";
     for (signal, status) in [("-HUP", 129), ("-INT", 130), ("-TERM", 143)] {
         let mut child = started(folder.path(), "", line);
         std::thread::sleep(std::time::Duration::from_millis(500));
@@ -282,8 +282,7 @@ fn a_request_ends_what_does_not_listen() {
 #[test]
 fn without_a_home_nothing_is_kept_and_nothing_is_said() {
     let folder = tempfile::tempdir().unwrap();
-    let field = field(folder.path());
-    let has_devices = discover().devices.iter().any(|device| device.info.fp64);
+    let has_devices = !discover().devices.is_empty();
     let read_only = folder.path().join("file/below");
     std::fs::write(folder.path().join("file"), "").unwrap();
     for home in [Path::new("/dev/null"), &read_only] {
@@ -292,13 +291,14 @@ fn without_a_home_nothing_is_kept_and_nothing_is_said() {
         let temporary = folder.path().join("temporary");
         std::fs::create_dir_all(&temporary).unwrap();
         command.env_remove("POCL_CACHE_DIR").env("TMPDIR", &temporary);
-        command.args(["invert", "--kappa", "0.1", "--json"]).arg(&field);
+        command.args(["devices", "--json"]);
         let output = command.output().unwrap();
         let said = text(&output.stderr);
         assert!(output.status.success(), "{}: {said}", home.display());
         assert!(!said.contains("warning") && !said.contains("WARN"), "{}: {said}", home.display());
         let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-        assert!(has_devices == (result["devices"][0] != "host"), "{}: {result}", home.display());
+        let shown = result["devices"].as_array().is_some_and(|devices| !devices.is_empty());
+        assert_eq!(shown, has_devices, "{}: {result}", home.display());
         assert_eq!(count_files(&temporary), 0, "{}", home.display());
     }
 }

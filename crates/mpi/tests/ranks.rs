@@ -32,7 +32,9 @@ fn a_rank_plays_its_part() {
         std::process::exit(0);
     }
     let words = |error: &MpiError| {
-        eprintln!("{error}");
+        // In one piece, because the launcher speaks too.
+        let line = format!("{error}\n");
+        eprint!("{line}");
         STATUS_IN_VAIN
     };
     let world = match World::open_with(&launcher, Arc::new(words)) {
