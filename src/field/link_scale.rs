@@ -37,7 +37,9 @@ impl LinkScale {
             configuration.dims().volume(),
             configuration.part(),
             [0.0; 3],
-            |[a, b, c]: [f64; 3], [largest, logarithms, count]| [larger(a, largest), b + logarithms, c + count],
+            |[a, b, c]: [f64; 3], [largest, logarithms, count]| {
+                [larger(a, largest), b + logarithms, c + count]
+            },
             |site| {
                 let links = (0..NDIM).map(|mu| configuration.link(site, mu).0);
                 links.fold([0.0; 3], |[largest, logarithms, count], link| {
