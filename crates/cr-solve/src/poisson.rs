@@ -4,7 +4,6 @@ use super::Common;
 use super::destinations::{Destinations, MESH, Overwriting, SVG};
 use super::failure::{Failure, Status};
 use super::finite::expect_finite;
-use super::numbers::finite;
 use super::outputs::drawn;
 use super::plot::{self, Slice};
 use super::report::{Report, Table, fixed, rounded, scientific};
@@ -362,7 +361,7 @@ fn cell_of(arguments: &Arguments, file: &MeshFile) -> Result<[[f64; 3]; 3], Fail
 
 fn nine_numbers(text: &str) -> Option<[[f64; 3]; 3]> {
     let words = text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty());
-    let numbers: Vec<f64> = words.map(finite).collect::<Option<_>>()?;
+    let numbers: Vec<f64> = words.map(|word| word.parse().ok()).collect::<Option<_>>()?;
     match numbers[..] {
         [a, b, c, d, e, f, g, h, i] => Some([[a, b, c], [d, e, f], [g, h, i]]),
         _ => None,

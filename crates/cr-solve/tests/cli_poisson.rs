@@ -108,7 +108,8 @@ fn arrays_are_read_and_written_in_both_orders() {
     std::fs::write(&cell, "11 0 0\n 1.5 9 0\n -1 0.5 12\n").unwrap();
     let common = ["poisson", text(&input), "--cell", text(&cell)];
     for precision in ["double", "single"] {
-        let result = json(&[&common[..], &["--precision", precision, "-o", text(&output)]].concat());
+        let result =
+            json(&[&common[..], &["--precision", precision, "-o", text(&output), "--force"]].concat());
         assert_eq!(result["precision"], precision);
         assert_eq!(result["input"]["cell"][1][0], 1.5);
         let sum: f64 = MeshFile::read(&output).unwrap().values.iter().sum();
@@ -178,7 +179,7 @@ fn what_makes_no_sense_is_refused() {
             "clustered:4 does not divide extent 6 of axis 2",
         ),
         (of(&["--cell", nine, "--layout", "clustered:x"]), 2, "clustered:N"),
-        (of(&["--cell", nine, "-o", "v.txt"]), 2, "neither .cube nor .npy"),
+        (of(&["--cell", nine, "-o", "v.txt"]), 2, "does not end in .cube or .npy"),
         (of(&["--cell", nine, "--plot", "v.png"]), 2, "plots are SVG"),
         (vec!["poisson", text(&cube)], 3, "has more than 2 values, and the mesh of its header 2"),
         (vec!["poisson", text(&cube), "-o", text(&cube)], 2, "would overwrite the input"),

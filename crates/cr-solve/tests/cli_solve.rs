@@ -2194,7 +2194,7 @@ fn a_clover_term_gives_the_propagator_of_other_programs() {
     let output = command.output().unwrap();
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_ne!(output.status.code(), Some(0));
-    for words in ["site [", "eigenvalue", "--preconditioning none"] {
+    for words in ["site (", "eigenvalue", "--preconditioning none"] {
         assert!(message.contains(words), "{message}");
     }
 }
