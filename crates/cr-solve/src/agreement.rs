@@ -167,7 +167,7 @@ pub fn expect_alike(about: About, all: &[Facts]) -> Result<(), Failure> {
     };
     Err(match about {
         About::Files => {
-            let message = format!("rank {rank} sees another file under the name {name} than rank 0");
+            let message = format!("{name}: rank {rank} sees another file under this name than rank 0");
             let failure = Failure::new(Status::File, anyhow::Error::msg(message));
             failure.hint("name a file that all ranks share, or copy it to all machines")
         }
@@ -250,7 +250,7 @@ mod tests {
         let all = [facts(Some("one")), facts(Some("one")), facts(Some("two")), facts(None)];
         assert!(expect_alike(About::Files, &all[..2]).is_ok());
         assert!(expect_alike(About::Files, &[all[3].clone(), facts(None)]).is_ok());
-        assert!(message(About::Files, &all[1..3]).starts_with("rank 1 sees another file"));
-        assert!(message(About::Files, &all[2..]).starts_with("rank 1 sees another file"));
+        assert!(message(About::Files, &all[1..3]).contains("a: rank 1 sees another file"));
+        assert!(message(About::Files, &all[2..]).contains("a: rank 1 sees another file"));
     }
 }
