@@ -288,7 +288,7 @@ fn words_of_files_come_to_a_terminal_without_control_characters() {
         ("Lattice", format!("pbc='T {escape}' Lattice")),
         ("20 0 0 0 20", format!("20 0 0 0 {escape}")),
         ("velo", format!("vel{escape}")),
-        ("species", format!("{escape}")),
+        ("species", escape.to_owned()),
         ("Lattice={", format!("{escape}=\"x Lattice={{")),
         ("2\n", format!("{escape}\n")),
     ] {

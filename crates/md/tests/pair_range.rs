@@ -17,7 +17,7 @@ const CUTOFF: f64 = 8.5;
 /// Two argon atoms so far apart, askew in their box, that fly at each other so fast.
 fn two(distance: f64, speed: f64) -> System {
     let direction = [2.0 / 3.0, -1.0 / 3.0, 2.0 / 3.0];
-    let positions = vec![[1.0, 2.0, 19.0], direction.map(|x| distance * x)];
+    let positions = [[1.0, 2.0, 19.0], direction.map(|x| distance * x)];
     let second = std::array::from_fn(|axis| positions[0][axis] + positions[1][axis]);
     let velocities = vec![direction.map(|x| speed * x), direction.map(|x| -speed * x)];
     System::new([20.0; 3], vec!["Ar".to_owned()], vec![0, 0], vec![positions[0], second])
@@ -58,7 +58,6 @@ fn ways(team: &Team) -> Vec<(Precision, Fetch, f64)> {
     let mut ways: Vec<_> = PRECISIONS.map(|precision| (precision, Fetch::Buffer, 0.0)).into();
     if let Some(images) = device.linear_images() {
         ways.push((Precision::Mixed, Fetch::Image, images.filter_error));
-        ways.push((Precision::Double, Fetch::Image, images.filter_error));
     }
     ways
 }

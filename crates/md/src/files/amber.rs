@@ -524,7 +524,7 @@ mod tests {
             ("%FORMAT(5E16.8)\n  3", format!("%FORMAT({escape})\n  3")),
             ("  3.99480000E+01", format!("  {escape}")),
             ("       1       2       1\n", format!("{escape}\n")),
-            ("Ar  Kr", format!("{escape}")),
+            ("Ar  Kr", escape.to_owned()),
             ("%FLAG MASS", format!("%FLAG {escape}")),
         ] {
             assert!(PRMTOP.contains(from), "{from}");
