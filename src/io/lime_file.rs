@@ -166,7 +166,7 @@ impl LimeFile {
         let text = lime::text(input, record)?;
         let bytes = self.records[data].length;
         let volume = self.scidac_dims(input).ok().map(|dims| dims.volume() as u64);
-        let site_bytes = volume.filter(|volume| bytes % volume == 0).map(|volume| bytes / volume);
+        let site_bytes = volume.filter(|volume| bytes.is_multiple_of(*volume)).map(|volume| bytes / volume);
         let description = metadata::parse_scidac_record(&text, site_bytes);
         description.map(Some).map_err(|problem| lime::bad_record(input, record, problem))
     }
