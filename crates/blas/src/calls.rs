@@ -193,7 +193,7 @@ mod tests {
     /// Raises the flags of a division by zero and of an invalid operation.
     fn raise() -> f64 {
         let zero = black_box(0.0);
-        black_box(1.0 / zero) + black_box(zero / zero)
+        black_box(1.0 / zero) + black_box(zero * f64::INFINITY)
     }
 
     fn expect_none_raised(what: &str) {

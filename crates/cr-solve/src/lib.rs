@@ -488,14 +488,12 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Status {
         }
         None => {}
     }
-    let watch = process::set_up(&report);
-    let result = watch.and_then(|watch| {
+    match process::set_up(&report) {
         // The watch lasts until all ranks have ended.
-        let result = program.command.run(&program.common, &report);
-        Ok((watch, result))
-    });
-    match result {
-        Ok((_watch, result)) => program.common.ranks.end(result, &report),
+        Ok(_watch) => {
+            let result = program.command.run(&program.common, &report);
+            program.common.ranks.end(result, &report)
+        }
         Err(failure) => program.common.ranks.end(Err(failure), &report),
     }
 }

@@ -334,7 +334,11 @@ fn a_motion_goes_on_without_room_for_its_trajectory() {
     assert_eq!((&result["complete"], result["rows"].as_array().unwrap().len()), (&true.into(), 21));
     // Whole frames under a name that says that they are not all.
     let frames = std::fs::read_to_string(folder.path().join("t.xyz.part")).unwrap();
-    assert!(!folder.path().join("t.xyz").exists() && frames.lines().count() % 66 == 0 && !frames.is_empty());
+    assert!(
+        !folder.path().join("t.xyz").exists()
+            && frames.lines().count().is_multiple_of(66)
+            && !frames.is_empty()
+    );
 }
 
 #[cfg(unix)]

@@ -225,7 +225,7 @@ impl Input {
     pub fn unread(&self) -> Option<String> {
         let arrays = self.arrays.as_ref()?;
         let has_density = self.has("dm") || self.has("dm_block");
-        let lacks = |name: &&str| !arrays.has(name) && !(has_density && name.starts_with("dm"));
+        let lacks = |name: &&str| !(arrays.has(name) || has_density && name.starts_with("dm"));
         let lacking: Vec<&str> = OPTIONAL.into_iter().filter(lacks).collect();
         let mut others = arrays.others(&[&OPTIONAL[..], &BASIS].concat());
         others.retain(|name| !VERIFIED.iter().any(|beginning| name.starts_with(beginning)));
