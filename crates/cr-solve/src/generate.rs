@@ -148,7 +148,10 @@ pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
         Output::prepare(arguments.start.file(), path, *format, *precision, *overwriting)?.with_lfn(lfn)
     };
     let output = prepare(&arguments.output, arguments.lfn.clone())?;
+    // One stands for all that do not exist: a long run keeps too many to try each.
     let on_the_way = arguments.kept_sweeps().map(|sweep| numbered(&arguments.output, sweep));
+    let on_the_way = on_the_way.enumerate().filter(|(k, path)| *k == 0 || path.symlink_metadata().is_ok());
+    let on_the_way = on_the_way.map(|(_, path)| path);
     Destinations::reading(arguments.start.file())
         .writing("--every", ANY, on_the_way)
         .check(arguments.overwriting)?;
@@ -228,10 +231,10 @@ pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
 impl Arguments {
     /// Returns the sweeps after which a configuration is kept on the way.
     ///
-    /// There are at most a hundred thousand.
+    /// There are at most a million.
     fn kept_sweeps(&self) -> impl Iterator<Item = usize> {
         let every = self.every.map(NonZeroUsize::get);
-        let count = every.map_or(0, |every| self.sweeps / every).min(100_000);
+        let count = every.map_or(0, |every| self.sweeps / every).min(1_000_000);
         (1..=count).map(move |k| k * every.unwrap_or(1))
     }
 

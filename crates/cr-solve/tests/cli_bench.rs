@@ -100,8 +100,8 @@ fn products_of_matrices_are_checked_and_timed() {
     let found = json(line, folder.path());
     let rows = found["rows"].as_array().unwrap();
     for (element, flops, bytes) in [("d", 2.0, 8.0), ("c", 8.0, 8.0)] {
-        for (name, size, terms) in
-            [("n", 33.into(), 33.0 * 33.0 * 33.0), ("extents", "40x7x20".into(), 5600.0)]
+        for (name, size, terms, written) in
+            [("n", 33.into(), 33.0 * 33.0 * 33.0, 33.0 * 33.0), ("extents", "40x7x20".into(), 5600.0, 280.0)]
         {
             let size: Value = size;
             let of_size = |row: &&Value| word(row, "element") == element && row["parameters"][name] == size;
@@ -113,7 +113,8 @@ fn products_of_matrices_are_checked_and_timed() {
                 let by = row["rated_by"].as_str().unwrap();
                 let seconds = number(&row[format!("{by}_seconds")]["median"]);
                 assert!(common::relative(number(&row["gflops"]), flops * terms / seconds / 1e9) < 1e-9);
-                let gib = 3.0 * bytes * terms / 1024_f64.powi(3);
+                // Each term reads an element of both factors, and each element of the product is written.
+                let gib = bytes * (2.0 * terms + written) / 1024_f64.powi(3);
                 let details = &row["details"];
                 assert!(
                     common::relative(number(&details["effective_bandwidth_gib_s"]), gib / seconds) < 1e-9

@@ -182,7 +182,7 @@ fn solutions_on_the_host_have_the_scale_of_their_matrix() {
     // A solution beyond all numbers is no result.
     write(&folder, "a.npy", 2, 2, |i, j| (f64::from(u8::from(i == j)) * 1e-300).into());
     write(&folder, "b.npy", 2, 1, |i, _| (i as f64 * 1e300).into());
-    let words = ["number 1 of the solution", "infinite", "power of ten"];
+    let words = ["of the solution", "infinite", "power of ten"];
     for line in ["solve a.npy --method lu", "solve a.npy --method cg", "least-squares a.npy"] {
         run(&folder, &format!("{line} --rhs b.npy -o none.npy"), 1, &words);
         assert!(!folder.path().join("none.npy").exists(), "{line}");

@@ -204,7 +204,7 @@ fn flows_that_make_no_sense_are_refused() {
         ("--time 1 --every 0", &["number of steps"]),
         ("--time 1 --action iwasaki", &["wilson or symanzik"]),
         ("--time 1 --adaptive 0", &["positive"]),
-        ("a.ildg --time 1 --force", &["the input and the output"]),
+        ("a.ildg --time 1 --force", &["would overwrite the input"]),
     ] {
         assert_refused(&folder, &format!("flow a.ildg {options}"), 2, words);
     }
@@ -276,7 +276,7 @@ fn a_gauge_is_fixed_from_several_starts() {
         ("b.ildg --gauge landau --overrelaxation 2", 2, &["less than 2"]),
         ("b.ildg --gauge landau --starts 0", 2, &["at least one start"]),
         ("b.ildg --gauge landau --max-iterations 2", 1, &["after 2 iterations", "--max-iterations"]),
-        ("a.ildg --gauge landau --force", 2, &["the input and the output"]),
+        ("a.ildg --gauge landau --force", 2, &["would overwrite the input"]),
         ("b.ildg", 2, &["--gauge"]),
     ] {
         assert_refused(&folder, &format!("fix a.ildg {options}"), status, words);

@@ -139,7 +139,7 @@ const READ: &[&str] = &[
 ];
 
 const HYDROGEN: &str = "[Molden Format]\n[Atoms] AU\nH 1 1 0 0 0\nH 2 1 0 0 1.4\n[GTO]\n1 0\ns 1 1.0\n0.5 1.0\n\n\
-                        2 0\ns 1 1.0\n0.5 1.0\n\n[MO]\nEne= -0.5\nSpin= Alpha\nOccup= 2.0\n1 0.6\n2 0.6\n";
+                        2 0\ns 1 1.0\n0.5 1.0\n\n[MO]\nEne= -0.5\nSpin= Alpha\nOccup= 2.0\n1 0.5568242238\n2 0.5568242238\n";
 
 /// Runs a command on the host; returns its status and standard error.
 fn run(folder: &Path, line: &str) -> (Option<i32>, String) {

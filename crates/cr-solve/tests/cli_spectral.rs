@@ -230,7 +230,12 @@ fn other_matrices_are_refused_with_the_reason() {
     assert_refused(&folder, &format!("eigen good.npy --range 1:3 {host}"), 2, &["1:3", "2 eigenvalues"]);
     assert_refused(&folder, &format!("eigen good.npy --range 2:1 {host}"), 2, &["as in 0:10"]);
     assert_refused(&folder, &format!("eigen good.npy --vectors v.txt {host}"), 2, &["v.txt", ".npy"]);
-    assert_refused(&folder, &format!("svd good.npy --u good.npy {host}"), 2, &["there already", "--force"]);
+    assert_refused(
+        &folder,
+        &format!("svd good.npy --u good.npy {host}"),
+        2,
+        &["--u good.npy", "would overwrite the input"],
+    );
     let result = json(&folder, &format!("eigen good.npy {host}"));
     assert!((values(&result)[0] + 1.0).abs() < 1e-15 && (values(&result)[1] - 3.0).abs() < 1e-15);
 }

@@ -296,7 +296,7 @@ mod tests {
             (
                 " 2 1.0 0 0",
                 " 999999999 1.0 0 0",
-                "has at most 43 values, and the mesh of its header 2999999997",
+                "has at most 54 values, and the mesh of its header 2999999997",
             ),
             (" 1 2 3\n", " 1 \u{1b}[31m 3\n", "value 1 is `\u{fffd}[31m`"),
         ] {

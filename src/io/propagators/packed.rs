@@ -243,6 +243,6 @@ mod tests {
         writer.finish().unwrap();
         output.finish().unwrap();
         let warnings = read_propagator(&path).unwrap().warnings;
-        assert_eq!(warnings, ["only /a/0 is read, not /a/1 [2, 2, 2, 2, 4, 4, 3, 1]"]);
+        assert_eq!(warnings, ["only /a/0 is read, not /a/1 (2, 2, 2, 2, 4, 4, 3, 1)"]);
     }
 }

@@ -64,7 +64,10 @@ fn run(machine: &str, label: &str, speed: f64) -> Outcome {
         rows.push(row(solve.with("preconditioning", "even-odd"), 1234e-6 / speed));
     }
     for benchmark in TIMED {
-        rows.push(row(subject(benchmark, "work").bytes(1 << 20).with("extents", "64x64x64"), 1e-3 / speed));
+        for kernel in ["work", "other work"] {
+            let subject = subject(benchmark, kernel).bytes(1 << 20).with("extents", "64x64x64");
+            rows.push(row(subject, 1e-3 / speed));
+        }
     }
     let launch =
         subject(Benchmark::Bandwidth, "launch").with("part", "latency").with("variant", "200 in a row");
@@ -151,7 +154,8 @@ fn two_devices_are_beside_each_other_in_one_plot_a_subject() {
         assert!(wanted.iter().all(|words| found.contains(words)), "{wanted:?} are not all in {found}");
     }
     let subjects = figures(of_class(document.root(), "subjects")[0]);
-    assert_eq!(subjects.len(), 3 + 4, "triad, dgemm, sgemm; hops in two precisions, iterations, launches");
+    // Triad, dgemm and sgemm; hops in two precisions, iterations and launches; times.
+    assert_eq!(subjects.len(), 3 + 4 + TIMED.len());
     for figure in &subjects {
         let words = text(*figure);
         assert!(words.contains("0.0 slow") && words.contains("0.0 fast"), "{words}");
