@@ -82,7 +82,7 @@ fn what_is_no_file() {
 fn what_is_no_configuration() {
     let case = Case::new(Format::Ildg);
     assert!(matches!(case.refusal(b"", &["empty", "copy it again"]), ErrorKind::Empty));
-    let kind = case.refusal(b"# a text file\nkappa = 0.13\n", &["the text \"# a text file", "LIME", "NERSC"]);
+    let kind = case.refusal(b"# a text file\nkappa = 0.13\n", &["the text `# a text file", "LIME", "NERSC"]);
     assert!(matches!(kind, ErrorKind::UnknownFormat { .. }));
     for bytes in [&b"x"[..], b"\x45\x67\x89", b"\0\0\0\0\0\0\0\0", b"\x7fELF and so on \x1b[31m"] {
         let kind = case.refusal(bytes, &["begins with"]);

@@ -211,12 +211,13 @@ fn one_crate_knows_opencl_and_one_mpi_and_only_the_program_prints() {
 }
 
 /// Files that open what no user names: the system's own files, and outputs.
-const OPENERS: [(&str, &str); 8] = [
+const OPENERS: [(&str, &str); 9] = [
     ("crates/compute/src/select/caches.rs", "/sys"),
     ("crates/cr-solve/src/bench/machine.rs", "/proc"),
     ("crates/cr-solve/src/checkpoint/lock.rs", "a lock, by lattice_files::regular"),
     ("crates/cr-solve/src/checkpoint/mod.rs", "a file to be removed, by lattice_files::regular"),
     ("crates/cr-solve/src/documents.rs", "tests"),
+    ("crates/cr-solve/src/interrupt.rs", "/proc"),
     ("crates/cr-solve/src/md/trajectory.rs", "an output that grows"),
     ("crates/cr-solve/src/provenance.rs", "/proc"),
     ("crates/mpi/src/post.rs", "/dev/urandom"),

@@ -45,8 +45,8 @@ pub use on_device::{
 };
 pub use propagator::Column;
 pub use quark::{QuarkPropagator, SitePropagator};
-pub use sequential::{Sequential, SinkField, SinkHadron};
+pub use sequential::{Sequential, SinkField, SinkHadron, SourceOperator};
 pub use smearing::{LinkSmearing, SpinorSmearing, SpinorSmearingError};
 pub use source::{NoiseSource, Source, SourceError, SourceFields};
 pub use spin::{SpinTensor, gamma};
-pub use three_point::{SourceOperator, ThreePoint, ThreePointCorrelator};
+pub use three_point::{ThreePoint, ThreePointCorrelator};

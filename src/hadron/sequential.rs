@@ -11,11 +11,11 @@ use super::momenta::{Momenta, Momentum, Phases};
 use super::propagator::Column;
 use super::quark::{QuarkPropagator, SitePropagator, phase_of_hadron};
 use super::spin::gamma;
-use super::three_point::SourceOperator;
 use crate::geometry::{Dims, NDIM};
 use crate::host::Spinor;
 use num_complex::Complex64;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use std::array::from_fn;
 use std::fmt;
 use std::str::FromStr;
@@ -56,6 +56,16 @@ pub struct SinkField {
     slice: usize,
     /// The sites of the slice, in lexicographic order.
     sites: Vec<SitePropagator>,
+}
+
+/// The operator at the source of a three-point function.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum SourceOperator {
+    /// The number of Γ at the source of a meson.
+    Meson(usize),
+    /// The operator of a baryon with its parity: `nucleon_Cg5+`.
+    Baryon(String),
 }
 
 impl SinkHadron {

@@ -5,7 +5,7 @@ use super::meson::of_slices;
 use super::momenta::{Momenta, Momentum, Phases};
 use super::on_device::projected_on;
 use super::quark::{QuarkPropagator, SitePropagator};
-use super::sequential::SinkHadron;
+use super::sequential::{SinkHadron, SourceOperator};
 use super::spin::gamma;
 use crate::device::{DeviceError, Team};
 use crate::geometry::{Dims, NDIM};
@@ -27,16 +27,6 @@ pub struct ThreePointCorrelator {
     pub momentum: Momentum,
     /// Real and imaginary part at τ = 0, 1, …, counted from the source.
     pub values: Vec<[f64; 2]>,
-}
-
-/// The operator at the source of a three-point function.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum SourceOperator {
-    /// The number of Γ at the source of a meson.
-    Meson(usize),
-    /// The operator of a baryon with its parity: `nucleon_Cg5+`.
-    Baryon(String),
 }
 
 /// The propagators of a three-point function.

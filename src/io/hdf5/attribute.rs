@@ -1,14 +1,10 @@
 //! Attributes with text.
 
-use super::bytes::Bytes;
-use super::dataset::until_zero;
+use super::bytes::{Bytes, LONGEST_TEXT, until_zero};
 use super::datatype::{Datatype, Kind};
 use super::object::{ATTRIBUTE, DATATYPE, Object, shared};
 use super::{Input, bad};
 use crate::io::error::Error;
-
-/// Most bytes of a text.
-pub(super) const LONGEST_TEXT: u64 = 1 << 20;
 
 /// Most objects in a part of the global heap.
 const MOST_IN_HEAP: usize = 1 << 16;

@@ -1,5 +1,14 @@
 //! A walk over bytes of a file: little-endian numbers, none beyond the end.
 
+/// Most bytes of a text.
+pub(super) const LONGEST_TEXT: u64 = 1 << 20;
+
+/// Returns a text up to its first zero.
+pub(super) fn until_zero(bytes: &[u8]) -> String {
+    let text = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
+    String::from_utf8_lossy(text).into_owned()
+}
+
 /// The bytes that are left of a structure.
 #[derive(Clone, Copy)]
 pub(super) struct Bytes<'a>(pub(super) &'a [u8]);

@@ -1,5 +1,6 @@
 //! Datasets of results: numbers, texts and flags, all of them in memory.
 
+use super::bytes::until_zero;
 use super::datatype::{Datatype, Kind};
 use super::object::{DATASPACE, DATATYPE, Object};
 use super::types::Element;
@@ -93,7 +94,7 @@ impl Cells {
             (Kind::Integer { is_signed: false, .. }, 1) => {
                 Self::Flag(elements.map(|bytes| bytes != [0]).collect())
             }
-            (Kind::Text, _) => Self::Text(elements.map(dataset::until_zero).collect()),
+            (Kind::Text, _) => Self::Text(elements.map(until_zero).collect()),
             _ => return Err(error(input, "its elements are not those of a result")),
         };
         Ok((space, cells))

@@ -1,7 +1,6 @@
 //! Datasets of numbers: their shape, and where their bytes are.
 
-use super::attribute::LONGEST_TEXT;
-use super::bytes::Bytes;
+use super::bytes::{Bytes, LONGEST_TEXT, until_zero};
 use super::chunks::Chunks;
 use super::datatype::{Datatype, Kind, Numbers};
 use super::filters::Filter;
@@ -174,12 +173,6 @@ pub(super) fn whole(
             Err(bad(input, object.byte, "the dataset is in chunks, which is not read here"))
         }
     }
-}
-
-/// Returns a text up to its first zero.
-pub(super) fn until_zero(bytes: &[u8]) -> String {
-    let text = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
-    String::from_utf8_lossy(text).into_owned()
 }
 
 /// The longest dataset of text, in longest texts of attributes.

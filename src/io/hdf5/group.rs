@@ -2,7 +2,7 @@
 
 use super::bytes::Bytes;
 use super::object::{LINK, LINK_INFO, Object, SYMBOL_TABLE};
-use super::tree::Unread;
+use super::unread::Unread;
 use super::{Input, UNDEFINED, bad};
 use crate::io::error::Error;
 

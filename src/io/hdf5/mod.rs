@@ -27,6 +27,7 @@ mod object;
 mod superblock;
 mod tree;
 mod types;
+mod unread;
 mod writer;
 
 pub(super) use cells::Cells;

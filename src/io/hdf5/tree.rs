@@ -4,6 +4,7 @@ use super::dataset::Dataset;
 use super::group::links;
 use super::object::Object;
 use super::superblock::root;
+use super::unread::Unread;
 use super::{Input, bad};
 use crate::io::error::Error;
 use lattice_files::text::{printable, quoted, tuple};
@@ -17,26 +18,6 @@ const DEEPEST: usize = 16;
 
 /// Most datasets that a warning names.
 const MOST_NAMED: usize = 8;
-
-/// How many bytes of a file can still belong to structures that have not been read.
-///
-/// Structures do not overlap. A file whose structures lead to each other in circles ends the reading.
-pub(super) struct Unread(u64);
-
-impl Unread {
-    fn of(input: &Input) -> Self {
-        Self(input.length())
-    }
-
-    /// Counts a structure that begins at `byte`.
-    pub(super) fn take(&mut self, input: &Input, byte: u64, bytes: u64) -> Result<(), Error> {
-        match self.0.checked_sub(bytes) {
-            Some(rest) => self.0 = rest,
-            None => return Err(bad(input, byte, "its structures overlap or lead to each other in a circle")),
-        }
-        Ok(())
-    }
-}
 
 /// The objects of a file.
 pub(in crate::io) struct File {

@@ -2,9 +2,12 @@
 //!
 //! Source: PKWARE's APPNOTE.TXT 6.3.10, with ZIP64. All numbers are little-endian.
 
-use super::{ArchiveError, MAGIC, SHOWN};
+use super::error::{ArchiveError, SHOWN};
 use crate::text::shortened_bytes;
 use std::io::{Read, Seek, SeekFrom};
+
+/// The first bytes of an archive.
+pub const MAGIC: &[u8] = b"PK\x03\x04";
 
 /// Bytes of the record at the end, without its comment.
 const END_BYTES: usize = 22;
