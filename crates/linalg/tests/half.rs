@@ -230,7 +230,7 @@ fn what_does_not_fit_is_refused() {
         HalfMma { tile: [40, 32, 32], ..SMALL },
         HalfMma { tile: [32, 32, 48], ..SMALL },
         HalfMma { stages: 1, ..SMALL },
-        HalfMma { tile: [512, 512, 64], warp: [64, 64], stages: 8, band: 1, spread: false },
+        HalfMma { tile: [8192, 8192, 64], warp: [64, 64], stages: 8, band: 1, spread: false },
     ] {
         let to = MatMut::new(&mut c, MatrixLayout::column_major(2, 2)).unwrap();
         let error = gemm_half_with(HalfKernel::Mma(wrong), [Op::N, Op::T], 1.0, a, a, 0.0, to).unwrap_err();
