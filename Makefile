@@ -29,14 +29,10 @@ test: setup
 check: test
 	LATTICE_CL_TEST_ALL=1 scripts/blas-testers.sh
 	CARGO="$(CARGO)" scripts/blas-programs.sh
-	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet --test site_terms --test domains --test even_odd --test preconditioning --test fixed_point_clover --test multigrid --test memory_of_jobs --test quenched_plaquette --test edited_tuning_file --test fft --test modes
-	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet -p lattice-poisson -p lattice-xc -p lattice-md
-	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet -p lattice-linalg --features ndarray,faer --test eigen --test svd --test half --test ndarray_views --test faer_matrices
-	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet -p cr-solve --test mpi --test cli_process
-	for way in off host-flags; do LATTICE_CL_PEER=$$way POCL_PTHREAD_MIN_THREADS=16 $(CARGO) test --quiet --test even_odd --test fused_updates --test solving -- --test-threads 1 || exit; done
+	CARGO="$(CARGO)" LATTICE_CL_TEST_ALL=1 scripts/run-tests.sh
+	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet -p lattice-linalg --features ndarray,faer --test all -- eigen:: svd:: half:: ndarray_views:: faer_matrices::
+	for way in off host-flags; do LATTICE_CL_PEER=$$way POCL_PTHREAD_MIN_THREADS=16 $(CARGO) test --quiet --test all -- --test-threads 1 even_odd:: fused_updates:: solving:: || exit; done
 	CARGO="$(CARGO)" scripts/test-ranks.sh
-	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet --lib solve::tests
-	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet -p lattice-linalg --lib gemm::grouped_tile
 	scripts/check-kernels.sh
 	CARGO="$(CARGO)" scripts/check-poisson.sh
 	CARGO="$(CARGO)" scripts/check-md.sh

@@ -15,20 +15,38 @@ trap 'rm -f "$log"' EXIT
 # Functions that return structures are inlined by the optimiser with intrinsics that Oclgrind does not know.
 options=-cl-opt-disable
 
-# check TEST WHAT [ARGUMENTS]: the tests of a test program or of the library, without those or with those alone that the arguments name.
+programs=$(cargo test --workspace --quiet --lib --tests --no-run --message-format=json | sed -n 's|.*"executable":"\([^"]*\)".*|\1|p')
+
+# check TEST WHAT [ARGUMENTS]: the tests of a module from outside or of a library, without those or with those alone that the arguments name.
 check() {
     test=$1 what=$2
     shift 2
     echo "check: $test under Oclgrind: $what" >&2
     case $test in
-    lattice_cl | lattice_linalg) target=(--lib) ;;
-    *) target=(--test "$test") ;;
+    lattice_cl | lattice_linalg)
+        binary=$(grep "/$test-" <<<"$programs")
+        arguments=("$@")
+        ;;
+    *)
+        binary=$(for program in $programs; do
+            "$program" --list --format terse | grep -qE "^(from_outside::)?$test::" && echo "$program"
+        done | grep -E "/all-|/lattice_(md|poisson|xc)-" | head -n 1)
+        [ -n "$binary" ] || { echo "check: error: no test program has a module $test" >&2; exit 1; }
+        # A filter is found anywhere in a name.
+        arguments=() filters=0
+        while [ $# != 0 ]; do
+            if [ "$1" = --skip ]; then
+                arguments+=("$1" "$2") && shift 2
+            else
+                arguments+=("$test::$1") && filters=1 && shift
+            fi
+        done
+        [ "$filters" = 1 ] || arguments+=("$test::")
+        ;;
     esac
-    binary=$(cargo test --workspace --quiet "${target[@]}" --no-run --message-format=json |
-        sed -n 's|.*"executable":"\([^"]*/'"$test"'-[^"]*\)".*|\1|p' | tail -n 1)
     # The library loads OpenCL itself, so the simulator's runtime is named to it instead of being preloaded.
     LATTICE_CL_TEST_SMALL=1 LATTICE_CL_NO_CACHE=1 OPENCL_DYLIB_PATH=$runtime \
-        oclgrind --build-options "$options" $what --log "$log" "$binary" --test-threads=1 --quiet "$@"
+        oclgrind --build-options "$options" $what --log "$log" "$binary" --test-threads=1 --quiet ${arguments[@]+"${arguments[@]}"}
     if [ -s "$log" ]; then
         cat "$log" >&2
         echo "check: error: Oclgrind found the above in $test" >&2

@@ -5,9 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo=${CARGO:-cargo}
 tests=${*:-anisotropy boundary even_odd fused_updates preconditioning site_terms solving sources wilson_properties}
-options=()
-for name in $tests; do options+=(--test "$name"); done
-programs=$("$cargo" test -p lattice-cl --quiet --no-run --message-format=json-render-diagnostics "${options[@]}" |
+program=$("$cargo" test -p lattice-cl --quiet --no-run --message-format=json-render-diagnostics --test all |
     sed -n 's|.*"executable":"\([^"]*\)".*|\1|p')
 
 # Each rank has some threads, and there are more ranks than cores.
@@ -22,11 +20,10 @@ for job in mpich:2 openmpi:3 mpich:4; do
     fi
     flags=()
     [ "$mpi" = openmpi ] && flags=(--oversubscribe --bind-to none)
-    for program in $programs; do
-        name=$(basename "$program" | sed 's/-[0-9a-f]*$//')
+    for name in $tests; do
         log=$(mktemp)
         # Tests in one order on every rank. One that fails on some ranks only would leave the others waiting.
-        if timeout 1200 "$mpirun" ${flags[@]+"${flags[@]}"} -n "$ranks" "$program" --quiet --test-threads 1 >"$log" 2>&1; then
+        if timeout 1200 "$mpirun" ${flags[@]+"${flags[@]}"} -n "$ranks" "$program" "$name::" --quiet --test-threads 1 >"$log" 2>&1; then
             echo "test: $name on $ranks ranks of $mpi:$(grep -ah '^test result' "$log" | head -1 | cut -d: -f2-)"
         else
             cat "$log"

@@ -1,6 +1,6 @@
 //! Anisotropic lattices: against the definition, against a correlator of Chroma, in every storage and cut.
 
-mod common;
+use crate::common;
 
 use common::reference::{gamma5, number, reference};
 use common::spinors::{Spinor, distance};

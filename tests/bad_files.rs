@@ -1,6 +1,6 @@
 //! Files that cannot be read: each refusal names the file, the place and the remedy.
 
-mod common;
+use crate::common;
 
 use common::sample;
 use lattice_cl::host::Links;

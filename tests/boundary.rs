@@ -1,6 +1,6 @@
 //! Phases at the boundary: those of links multiplied on the host, in every storage, on every team, however it is cut.
 
-mod common;
+use crate::common;
 
 use common::reference::{number, reference};
 use common::spinors::{Spinor, bound, distance, half, narrow, wide};

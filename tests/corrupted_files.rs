@@ -1,7 +1,7 @@
 //! Corrupted files: whatever stands in a file, reading it ends with links or with an error; never with a panic, nor
 //! with an allocation out of proportion.
 
-mod common;
+use crate::common;
 
 use common::{sample, shared};
 use lattice_cl::host::Spinor;

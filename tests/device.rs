@@ -1,6 +1,6 @@
 //! Devices as a user of the library sees them: selection, memory, programs, kernels, and every refusal.
 
-mod common;
+use crate::common;
 
 use common::{devices, opened};
 use lattice_cl::device::{
@@ -89,15 +89,16 @@ fn a_loader_without_platforms_leaves_the_host_with_the_reason() {
         return;
     }
     let empty = tempfile::tempdir().unwrap();
-    let status = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "a_loader_without_platforms_leaves_the_host_with_the_reason"])
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "device::a_loader_without_platforms_leaves_the_host_with_the_reason"])
         .env(CHILD, "1")
         // Some loaders take the name of a folder only with a slash at its end.
         .env("OCL_ICD_VENDORS", empty.path().join(""))
         .env_remove("OPENCL_DYLIB_PATH")
-        .status()
+        .output()
         .unwrap();
-    assert!(status.success());
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
 }
 
 #[test]

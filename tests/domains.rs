@@ -1,6 +1,6 @@
 //! Lattices that are cut over a grid of devices, in every direction, against the host and against one device.
 
-mod common;
+use crate::common;
 
 use common::spinors::{Spinor, bound, distance, half, narrow, wide};
 use lattice_cl::device::{DeviceKind, PeerWay, PeerWays, Peers, Recorder, Team};

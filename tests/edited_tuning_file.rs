@@ -1,6 +1,6 @@
 //! A tuning file is for people too: whatever they write into an entry, results stay right and nothing breaks.
 
-mod common;
+use crate::common;
 
 use lattice_cl::Dims;
 use lattice_cl::blas::gemm::{Arithmetic, GemmTuning, Registers, tune_gemm};

@@ -1,6 +1,6 @@
 //! The hop from one parity to the other, and links stored in fewer reals, on every team against the double twin.
 
-mod common;
+use crate::common;
 
 use common::spinors::{Spinor, distance, half};
 use lattice_cl::device::{Device, MatrixOperation, Team};

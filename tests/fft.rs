@@ -2,7 +2,7 @@
 //!
 //! Around what is read and written there are NaNs, which must neither come in nor go away.
 
-mod common;
+use crate::common;
 
 use common::{all_combinations, devices, small, taken_for_gpus, unit_roundoff};
 use lattice_cl::Real;

@@ -1,6 +1,6 @@
 //! Field strength and clover term on the host, against values of another program and their own properties.
 
-mod common;
+use crate::common;
 
 use common::reference::{
     boundary_of, configuration_of, expect_image, number, operator, operators_of, probe, reference,

@@ -1,6 +1,6 @@
 //! Files as other codes write them, with their habits and their mistakes.
 
-mod common;
+use crate::common;
 
 use common::{sample, shared};
 use lattice_cl::gauge::plaquette;

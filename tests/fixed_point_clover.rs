@@ -1,6 +1,6 @@
 //! Clover blocks in 16-bit fixed point: how exact operators are with them, and what they cost a solve in mixed precision.
 
-mod common;
+use crate::common;
 
 use common::shared;
 use common::spinors::{Spinor, distance};

@@ -1,6 +1,6 @@
 //! The two flavours of a twisted mass, as two operators of one job.
 
-mod common;
+use crate::common;
 
 use common::reference::{complex, configuration_of, number, reference};
 use common::spinors::{Spinor, distance};

@@ -6,7 +6,7 @@ use lattice_cl::{Dims, Precision};
 use num_complex::Complex;
 use std::path::Path;
 
-mod common;
+use crate::common;
 
 /// What a file says: numbers and sums in one text, facts in the other.
 #[derive(Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! Every format of configurations and propagators: written, read back, converted, and damaged.
 
-mod common;
+use crate::common;
 
 use common::{sample, shared};
 use lattice_cl::geometry::NDIM;

@@ -1,6 +1,6 @@
 //! Every fused update does what its formula says, on the host and on every team of devices.
 
-mod common;
+use crate::common;
 
 use lattice_cl::Dims;
 use lattice_cl::device::Number;

@@ -1,6 +1,6 @@
 //! Flow and stout smearing on devices, against the host.
 
-mod common;
+use crate::common;
 
 use common::{devices, small, teams};
 use lattice_cl::device::Team;

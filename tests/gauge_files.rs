@@ -1,6 +1,6 @@
 //! Gauge configurations in files: those that others published, and those written here.
 
-mod common;
+use crate::common;
 
 use common::{sample, shared};
 use lattice_cl::gauge::{link_trace, plaquette, polyakov_loop};

@@ -1,6 +1,6 @@
 //! Gauge fixing against values of another program.
 
-mod common;
+use crate::common;
 
 use common::reference::{configuration_of, number, reference};
 use lattice_cl::gauge::{FixParams, Gauge, fix_gauge};

@@ -1,6 +1,6 @@
 //! Energy, charge, loops of a configuration, against values of other programs.
 
-mod common;
+use crate::common;
 
 use common::reference::{configuration_of, number, reference};
 use lattice_cl::gauge::{WilsonLoops, link_trace, plaquette, polyakov_loop};

@@ -1,6 +1,6 @@
 //! Smeared links against values of other programs.
 
-mod common;
+use crate::common;
 
 use common::reference::{configuration_of, number, probe_of_links, reference};
 use lattice_cl::GaugeConfiguration;

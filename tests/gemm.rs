@@ -3,9 +3,8 @@
 //! Every matrix lies in a larger buffer: around C nothing may change, and around A and B there are NaNs, which any
 //! sum that reads them would show. With `LATTICE_CL_TEST_SMALL=1` the matrices are tiny, for runs under a simulator.
 
-mod common;
-#[path = "common/products.rs"]
-mod products;
+use crate::common;
+use crate::products;
 
 use common::{SMALL_MMA, devices, opened, small};
 use lattice_cl::blas::gemm::{

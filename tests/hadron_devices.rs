@@ -1,6 +1,6 @@
 //! Smearing of spinors and correlators of hadrons on devices, against the host.
 
-mod common;
+use crate::common;
 
 use common::spinors::{Spinor, distance};
 use common::{devices, small, teams};

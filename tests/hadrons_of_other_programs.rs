@@ -1,6 +1,6 @@
 //! Propagators, mesons, baryons and currents against those of other programs.
 
-mod common;
+use crate::common;
 
 use common::reference::{boundary_of, complex, configuration_of, number, reference};
 use common::shared;

@@ -1,6 +1,6 @@
 //! The kernels of `bench bandwidth` and `bench ladder` against their twins, on every OpenCL device present.
 
-mod common;
+use crate::common;
 
 use lattice_cl::device::{
     AccessKernels, Buffer, DeviceError, GatherList, StreamArrays, StreamKernels, repeated,

@@ -3,7 +3,7 @@
 //! With `LATTICE_CL_TEST_SMALL=1` the vectors are tiny, for runs under a simulator:
 //! `OPENCL_DYLIB_PATH=…/liboclgrind-rt.so oclgrind --data-races --uninitialized --check-api --log FILE …`
 
-mod common;
+use crate::common;
 
 use common::{devices, small, taken_for_gpus};
 use lattice_cl::blas;

@@ -1,6 +1,6 @@
 //! Links that are no elements of SU(3): half precision takes as many iterations on them as on links that are.
 
-mod common;
+use crate::common;
 
 use lattice_cl::Dims;
 use lattice_cl::geometry::{Boundary, Lattice};

@@ -3,7 +3,7 @@
 //! As in the tests of the product, operands lie in larger buffers: around what is written nothing may change, and around what is read
 //! there are NaNs. With `LATTICE_CL_TEST_SMALL=1` the matrices are tiny, for runs under a simulator.
 
-mod common;
+use crate::common;
 
 use common::{devices, small, taken_for_gpus, unit_roundoff};
 use lattice_cl::blas::{

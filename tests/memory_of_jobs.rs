@@ -1,6 +1,6 @@
 //! The memory that a job is said to take, compared with the memory of its buffers.
 
-mod common;
+use crate::common;
 
 use common::{all_combinations, devices, team_of};
 use lattice_cl::Dims;

@@ -1,6 +1,6 @@
 //! The lowest modes of Dirac operators, their files, and deflation by them.
 
-mod common;
+use crate::common;
 
 use common::{all_combinations, shared, team_of, teams};
 use lattice_cl::device::{DeviceError, Team};

@@ -1,6 +1,6 @@
 //! The multigrid method: the solutions of other methods in few cycles, for every operator and however the lattice is cut.
 
-mod common;
+use crate::common;
 
 use common::{all_combinations, small, team_of, teams};
 use lattice_cl::device::Team;

@@ -3,7 +3,7 @@
 //! The seeds are fixed, so a run is repeated exactly. `LATTICE_CL_MUTATIONS` is the number of mutations of each file, for
 //! longer searches; `fuzz/` has the same for `cargo fuzz`.
 
-mod common;
+use crate::common;
 
 use common::{sample, shared};
 use lattice_cl::geometry::NDIM;

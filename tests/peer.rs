@@ -1,6 +1,6 @@
 //! Memory that several devices reach, and flags by which their kernels wait for each other.
 
-mod common;
+use crate::common;
 
 use lattice_cl::device::{
     Device, DeviceError, DeviceOptions, PeerFlags, PeerWay, PeerWays, Peers, Selector, Team,

@@ -1,6 +1,6 @@
 //! Even-odd preconditioning: the Schur complement by its definition, and the same solutions as without it.
 
-mod common;
+use crate::common;
 
 use common::relative;
 use common::spinors::{distance, half};

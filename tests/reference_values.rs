@@ -1,6 +1,6 @@
 //! Values that other programs computed and published for public configurations, on the host and on every team.
 
-mod common;
+use crate::common;
 
 use common::relative;
 use common::shared;

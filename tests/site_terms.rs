@@ -1,7 +1,7 @@
 //! Dirac operators with a twisted mass, a clover term, or both: against values of other programs, the exact propagator, their own
 //! properties, and each other.
 
-mod common;
+use crate::common;
 
 use common::reference::{
     boundary_of, configuration_of, expect_image, gamma5, number, operator, operators_of, probe, reference,

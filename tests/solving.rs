@@ -1,6 +1,6 @@
 //! Solving M x = b from Rust: guesses, every way of iterating, and what is left of a solve that gives up.
 
-mod common;
+use crate::common;
 
 use common::spinors::distance;
 use lattice_cl::Dims;

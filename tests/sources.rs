@@ -1,6 +1,6 @@
 //! Sources and guesses of every size, and what is left of a solve that gives up, for every way of solving.
 
-mod common;
+use crate::common;
 
 use common::spinors::distance;
 use lattice_cl::Dims;

@@ -4,7 +4,7 @@
 //! β = 1 multiplies nothing, and everything else propagates. All numbers are small whole ones, so that sums are exact in any
 //! order and precision.
 
-mod common;
+use crate::common;
 
 use common::{SMALL_MMA, devices, small, taken_for_gpus, teams};
 use lattice_cl::blas::gemm::{GemmParams, GemmTuning, Panels, Registers, gemm_with};

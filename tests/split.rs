@@ -1,6 +1,6 @@
 //! Products of matrices on teams, against the host twin in double.
 
-mod common;
+use crate::common;
 
 use common::{SMALL_MMA, devices, small, teams, unit_roundoff, untuned};
 use lattice_cl::blas::gemm::{GemmParams, GemmTuning, Mma};

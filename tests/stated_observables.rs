@@ -1,6 +1,6 @@
 //! Plaquette and link trace that files state: a wrong one is a mismatch in every format.
 
-mod common;
+use crate::common;
 
 use common::sample;
 use lattice_cl::gauge::{link_trace, plaquette};

@@ -1,6 +1,6 @@
 //! One operator, said in any way, has one set of correlators: they know the phases that quarks really have in t.
 
-mod common;
+use crate::common;
 
 use common::{small, teams};
 use lattice_cl::device::Team;

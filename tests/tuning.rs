@@ -1,6 +1,6 @@
 //! Which variant of a kernel a device uses: shipped, kept from an earlier search, or searched for.
 
-mod common;
+use crate::common;
 
 use lattice_cl::device::{
     CacheMode, Device, DeviceKind, DeviceOptions, SearchObserver, Selector, Team, TuningMode,

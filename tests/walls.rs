@@ -1,6 +1,5 @@
 //! The walls of ARCHITECTURE.md: which way imports point, who knows OpenCL, who prints.
 
-#[path = "walls/imports.rs"]
 mod imports;
 
 use std::collections::BTreeSet;

@@ -1,6 +1,6 @@
 //! What is true of the Wilson operator on any gauge field, on the host and on every device.
 
-mod common;
+use crate::common;
 
 use common::spinors::{Spinor, distance};
 use lattice_cl::device::Team;

@@ -139,3 +139,10 @@ pub type VectorOf<A> = <<A as LinearOperator>::Space as VectorSpace>::Vector;
 pub type ScalarOf<A> = <<A as LinearOperator>::Space as VectorSpace>::Scalar;
 /// The errors of the space on which an operator acts.
 pub type ErrorOf<A> = <<A as LinearOperator>::Space as VectorSpace>::Error;
+
+// One program tests the crate from within and from outside.
+#[cfg(test)]
+extern crate self as lattice_solvers;
+#[cfg(test)]
+#[path = "../tests/all.rs"]
+mod from_outside;

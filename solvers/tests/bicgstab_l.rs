@@ -1,6 +1,6 @@
 //! BiCGStab(ℓ) for several ℓ.
 
-mod dense;
+use super::dense;
 
 use dense::{Dense, Random, distance, failure};
 use lattice_solvers::*;

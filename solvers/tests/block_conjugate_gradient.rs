@@ -2,7 +2,7 @@
 //!
 //! Some blocks have columns that depend on each other.
 
-mod dense;
+use super::dense;
 
 use dense::keeper::StopAt;
 use dense::{Dense, Random, distance, failure};

@@ -1,6 +1,6 @@
 //! Conjugate Gradient on A A†y = b with x = A†y.
 
-mod dense;
+use super::dense;
 
 use dense::keeper::StopAt;
 use dense::{Dense, Random, distance, failure};

@@ -1,6 +1,6 @@
 //! GCR(m): without preconditioner, and with other methods as preconditioner.
 
-mod dense;
+use super::dense;
 
 use dense::{Dense, Random, distance, failure, monotone};
 use lattice_solvers::*;

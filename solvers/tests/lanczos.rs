@@ -1,6 +1,6 @@
 //! Modes of Hermitian operators by thick-restart Lanczos.
 
-mod dense;
+use super::dense;
 
 use dense::{Dense, Random, keeper::StopAt};
 use lattice_solvers::vec::from_fn;

@@ -1,6 +1,6 @@
 //! Each method against Gaussian elimination, and the ways in which each gives up.
 
-mod dense;
+use super::dense;
 
 use dense::{Dense, Random, distance, failure, monotone};
 use lattice_solvers::*;

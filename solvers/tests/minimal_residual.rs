@@ -1,6 +1,6 @@
 //! Minimal Residual: as a method, and as a smoother.
 
-mod dense;
+use super::dense;
 
 use dense::{Dense, Random, distance, failure, monotone};
 use lattice_solvers::*;

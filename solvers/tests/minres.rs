@@ -1,6 +1,6 @@
 //! MINRES: the smallest residual in the Krylov space, whatever the signs of the eigenvalues.
 
-mod dense;
+use super::dense;
 
 use dense::{Dense, Random, distance, failure, monotone};
 use lattice_solvers::*;

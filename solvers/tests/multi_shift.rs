@@ -1,6 +1,6 @@
 //! Multi-shift Conjugate Gradient: every shifted system against Gaussian elimination.
 
-mod dense;
+use super::dense;
 
 use dense::{Dense, Random, distance, failure};
 use lattice_solvers::*;

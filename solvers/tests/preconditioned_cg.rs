@@ -1,6 +1,6 @@
 //! Conjugate Gradient with a preconditioner, and any method with one on the right.
 
-mod dense;
+use super::dense;
 
 use dense::{Dense, Random, distance, failure};
 use lattice_solvers::*;

@@ -1,6 +1,6 @@
 //! MINRES with a preconditioner.
 
-mod dense;
+use super::dense;
 
 use dense::{Dense, Random, distance, failure};
 use lattice_solvers::*;

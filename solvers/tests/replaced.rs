@@ -2,7 +2,7 @@
 //!
 //! Residuals of the right operator keep them on course.
 
-mod dense;
+use super::dense;
 
 use dense::{Dense, Random, distance};
 use lattice_solvers::*;

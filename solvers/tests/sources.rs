@@ -2,7 +2,7 @@
 //!
 //! The tests also look at the remains of a solve that fails.
 
-mod dense;
+use super::dense;
 
 use dense::{Dense, Random, distance};
 use lattice_solvers::*;

@@ -2,7 +2,7 @@
 //!
 //! They give the same bits as without interruption.
 
-mod dense;
+use super::dense;
 
 use dense::keeper::StopAt;
 use dense::{Dense, Random, distance};

@@ -1,6 +1,6 @@
 //! Products of matrices in higher precision, and the check of one product.
 
-use super::common::unit_roundoff;
+use crate::common::unit_roundoff;
 use lattice_cl::blas::gemm::{Arithmetic, GemmParams, gemm_with};
 use lattice_cl::blas::{MatMut, MatRef, MatrixLayout, Op, Order};
 use lattice_cl::device::{Buffer, Device};

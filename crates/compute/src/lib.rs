@@ -83,3 +83,10 @@ pub use sums::{
     MOST_SUMS, ManySums, Meeting, NUMBER_SOURCE, Number, NumberMemory, REDUCTION_SOURCE, REDUCTION_VALUES,
     Reduction, TeamSums,
 };
+
+// One program tests the crate from within and from outside.
+#[cfg(test)]
+extern crate self as lattice_compute;
+#[cfg(test)]
+#[path = "../tests/all.rs"]
+mod from_outside;

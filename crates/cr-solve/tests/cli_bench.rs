@@ -1,6 +1,6 @@
 //! `cr-solve bench` as a user runs it, and solving with links stored in fewer reals.
 
-mod common;
+use crate::common;
 
 use assert_cmd::Command;
 use assert_cmd::cargo::cargo_bin_cmd;

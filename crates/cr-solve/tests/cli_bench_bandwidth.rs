@@ -1,6 +1,6 @@
 //! `cr-solve bench bandwidth` as a user runs it.
 
-mod common;
+use crate::common;
 
 use assert_cmd::Command;
 use assert_cmd::cargo::cargo_bin_cmd;

@@ -1,6 +1,6 @@
 //! The result of `cr-solve bench` in all its forms, and of the benchmarks that have no test of their own.
 
-mod common;
+use crate::common;
 
 use assert_cmd::Command;
 use assert_cmd::cargo::cargo_bin_cmd;

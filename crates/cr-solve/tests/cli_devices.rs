@@ -1,6 +1,6 @@
 //! `--device` as a user gives it: several that fit, lists, all of them, and what is refused.
 
-mod common;
+use crate::common;
 
 use assert_cmd::Command;
 use assert_cmd::cargo::cargo_bin_cmd;

@@ -1,6 +1,6 @@
 //! Files as a user hands them to `cr-solve`: several, through pipes, of other codes, damaged, without room.
 
-mod common;
+use crate::common;
 
 use assert_cmd::Command;
 use assert_cmd::cargo::cargo_bin_cmd;

@@ -1,6 +1,6 @@
 //! Sources, smearing and hadrons of `cr-solve spectrum` and `invert` as a user asks for them.
 
-mod common;
+use crate::common;
 
 use assert_cmd::cargo::cargo_bin_cmd;
 use common::schema::assert_valid;

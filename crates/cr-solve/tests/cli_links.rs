@@ -1,6 +1,6 @@
 //! `cr-solve measure`, `smear`, `flow` and `fix` as a user runs them.
 
-mod common;
+use crate::common;
 
 use assert_cmd::cargo::cargo_bin_cmd;
 use serde_json::Value;

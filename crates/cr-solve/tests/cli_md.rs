@@ -1,6 +1,6 @@
 //! `cr-solve md`, as a user runs it.
 
-mod common;
+use crate::common;
 
 use assert_cmd::Command;
 use assert_cmd::cargo::{cargo_bin, cargo_bin_cmd};

@@ -1,7 +1,5 @@
 //! `cr-solve modes` and `--deflate`, as a user runs them.
 
-mod common;
-
 use assert_cmd::cargo::{cargo_bin, cargo_bin_cmd};
 use lattice_cl::Dims;
 use lattice_cl::host::random;

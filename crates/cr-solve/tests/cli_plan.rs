@@ -1,6 +1,6 @@
 //! `cr-solve plan`: what a job takes, before it runs.
 
-mod common;
+use crate::common;
 
 use assert_cmd::cargo::cargo_bin_cmd;
 use common::sample;

@@ -1,6 +1,6 @@
 //! `cr-solve poisson` and `cr-solve bench fft`, as a user runs them.
 
-mod common;
+use crate::common;
 
 use assert_cmd::Command;
 use assert_cmd::cargo::cargo_bin_cmd;

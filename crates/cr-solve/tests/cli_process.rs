@@ -1,6 +1,6 @@
 //! The program in surroundings that are short of something: caches, threads, room for files, memory.
 
-mod common;
+use crate::common;
 
 use assert_cmd::cargo::{cargo_bin, cargo_bin_cmd};
 use lattice_cl::Dims;

@@ -1,6 +1,6 @@
 //! Results in files: written, done again, averaged.
 
-mod common;
+use crate::common;
 
 use assert_cmd::cargo::cargo_bin_cmd;
 use common::sample;

@@ -1,6 +1,6 @@
 //! `cr-solve solve`, and `info` of matrices, as a user runs them.
 
-mod common;
+use crate::common;
 
 use assert_cmd::cargo::cargo_bin_cmd;
 use lattice_cl::blas::sparse::market::{AnyCsr, Market, write_matrix, write_vectors};

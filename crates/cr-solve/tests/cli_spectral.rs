@@ -1,7 +1,5 @@
 //! `cr-solve eigen` and `svd`, as a user runs them.
 
-mod common;
-
 use assert_cmd::cargo::cargo_bin_cmd;
 use lattice_cl::io::{DenseMatrix, MatrixElements};
 use lattice_cl::scalar::Precision;

@@ -1,7 +1,5 @@
 //! `cr-solve tune` as a user runs it, and what becomes of its results.
 
-mod common;
-
 use assert_cmd::cargo::cargo_bin_cmd;
 use serde_json::Value;
 use std::fs;

@@ -1,6 +1,6 @@
 //! `cr-solve xc`, as a user runs it.
 
-mod common;
+use crate::common;
 
 use assert_cmd::cargo::cargo_bin_cmd;
 use common::shared;

@@ -1,6 +1,6 @@
 //! The rungs of `cr-solve bench ladder` against the twin of the operator.
 
-mod common;
+use crate::common;
 
 use lattice_cl::device::Buffer;
 

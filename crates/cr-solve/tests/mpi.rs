@@ -1,7 +1,6 @@
 //! Jobs of several processes, by every MPI that is here, against one process with as many devices: the same bits.
 
-#[path = "../../../tests/common/launchers.rs"]
-mod launchers;
+use crate::launchers;
 
 use assert_cmd::cargo::cargo_bin;
 use lattice_cl::Dims;

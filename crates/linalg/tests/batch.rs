@@ -1,6 +1,6 @@
 //! Batches of small matrices against the test ratios of LAPACK.
 
-mod common;
+use crate::common;
 
 use common::{
     C64, Draw, devices, difference, entering, epsilon, expect_ratio, guard, identity, nan, norm1, product,

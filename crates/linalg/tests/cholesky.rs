@@ -1,7 +1,6 @@
 //! Cholesky's factorisation on every device here: LAPACK's test ratios, and the factors of the host's twin in double.
 
-#[macro_use]
-mod common;
+use crate::common;
 
 use common::*;
 use lattice_compute::scalar::Element;

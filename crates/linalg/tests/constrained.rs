@@ -1,7 +1,6 @@
 //! Least squares under constraints on every device here: the constraints, and the conditions of a minimum.
 
-#[macro_use]
-mod common;
+use crate::common;
 
 use common::*;
 use lattice_compute::scalar::Element;

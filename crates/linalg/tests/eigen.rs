@@ -1,7 +1,6 @@
 //! Eigenvalues and eigenvectors on every device here: LAPACK's test ratios for its kinds of matrices.
 
-#[macro_use]
-mod common;
+use crate::common;
 
 use common::*;
 use lattice_compute::scalar::{Element, Real};

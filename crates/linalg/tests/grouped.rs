@@ -1,6 +1,6 @@
 //! Products of many shapes in one launch, against their twin.
 
-mod common;
+use crate::common;
 
 use common::{Draw, devices, small};
 use lattice_compute::Buffer;

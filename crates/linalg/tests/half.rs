@@ -1,6 +1,6 @@
 //! Products of 16-bit numbers on every device, by every kernel, against the host twin in double.
 
-mod common;
+use crate::common;
 
 use common::*;
 use lattice_compute::{Buffer, Device};

@@ -1,7 +1,6 @@
 //! LU factors on every device here: LAPACK's test ratios, and the pivots of the host's twin in double.
 
-#[macro_use]
-mod common;
+use crate::common;
 
 use common::*;
 use lattice_compute::scalar::Element;

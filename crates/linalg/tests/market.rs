@@ -1,6 +1,6 @@
 //! Matrix Market files: all that are valid are read, all others are refused with their line.
 
-mod matrices;
+use crate::matrices;
 
 use lattice_linalg::sparse::Csr;
 use lattice_linalg::sparse::market::{

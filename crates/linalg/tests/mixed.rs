@@ -1,6 +1,6 @@
 //! Solutions in double precision with factors in single.
 
-mod common;
+use crate::common;
 
 use common::{
     C64, Draw, Held, devices, difference, entering, everywhere, expect_ratio, guard, in_lower, in_upper, nan,

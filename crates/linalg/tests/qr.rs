@@ -1,7 +1,6 @@
 //! QR factors on every device here: LAPACK's test ratios, and the reflectors of the host's twin.
 
-#[macro_use]
-mod common;
+use crate::common;
 
 use common::*;
 use lattice_compute::scalar::Element;

@@ -2,7 +2,7 @@
 //!
 //! The table below has the kernels. A kernel that is added belongs there.
 
-mod common;
+use crate::common;
 
 use common::{C64, Draw, devices, epsilon};
 use lattice_compute::scalar::{Element, Precision, Real};

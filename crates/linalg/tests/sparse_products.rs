@@ -1,6 +1,6 @@
 //! Products with sparse matrices: every format against the definition, on the host and every device.
 
-mod matrices;
+use crate::matrices;
 
 use lattice_compute::{CacheMode, Device, DeviceOptions, discover};
 use lattice_linalg::host::level1::Arithmetic;

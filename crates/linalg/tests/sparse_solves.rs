@@ -1,6 +1,6 @@
 //! Solving with sparse matrices: iteration counts, solutions and preconditioners against other programs.
 
-mod matrices;
+use crate::matrices;
 
 use lattice_linalg::BlasError;
 use lattice_linalg::host::level1::Arithmetic;

@@ -1,6 +1,6 @@
 //! Systems with sparse matrices: which method is chosen, and what is refused.
 
-mod matrices;
+use crate::matrices;
 
 use lattice_linalg::sparse::market::AnyCsr;
 use lattice_linalg::sparse::precondition::Substitution;

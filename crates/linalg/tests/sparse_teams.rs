@@ -1,6 +1,6 @@
 //! Sparse matrices on teams: products and solves are those of one place, to rounding.
 
-mod matrices;
+use crate::matrices;
 
 use lattice_linalg::host::level1::Arithmetic;
 use lattice_linalg::sparse::precondition::Substitution;

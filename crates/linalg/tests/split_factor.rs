@@ -1,7 +1,6 @@
 //! Factorisations of host matrices by teams: LAPACK's test ratios, interruptions, and one device's results.
 
-#[macro_use]
-mod common;
+use crate::common;
 
 use common::*;
 use lattice_compute::Team;

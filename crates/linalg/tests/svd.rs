@@ -1,7 +1,6 @@
 //! Singular values and vectors on every device here: LAPACK's test ratios for its kinds of matrices.
 
-#[macro_use]
-mod common;
+use crate::common;
 
 use common::*;
 use lattice_compute::scalar::{Element, Real};

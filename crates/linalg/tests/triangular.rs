@@ -1,7 +1,6 @@
 //! Triangular systems and products, and updates of rank 2k, on every device here, against their host twins in double.
 
-#[macro_use]
-mod common;
+use crate::common;
 
 use common::*;
 use lattice_compute::scalar::Element;

@@ -49,3 +49,10 @@ pub use state::MotionState;
 pub use system::System;
 pub use table::{Grid, Interpolation, Mode, Spacing, Table};
 pub use units::Units;
+
+// One program tests the crate from within and from outside.
+#[cfg(test)]
+extern crate self as lattice_md;
+#[cfg(test)]
+#[path = "../tests/all.rs"]
+mod from_outside;

@@ -1,6 +1,6 @@
 //! What holds for all forces, at sizes that are multiples of nothing.
 
-mod support;
+use super::support;
 
 use lattice_compute::Team;
 use lattice_md::{

@@ -1,6 +1,6 @@
 //! Pairs around and below the first sample of a table: the force is the slope of the energy, and is counted.
 
-mod support;
+use super::support;
 
 use lattice_compute::Team;
 use lattice_md::{

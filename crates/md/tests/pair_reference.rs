@@ -1,6 +1,6 @@
 //! Forces against reference values, on every device here, also taken for a GPU, and on the host.
 
-mod support;
+use super::support;
 
 use lattice_compute::Team;
 use lattice_md::{

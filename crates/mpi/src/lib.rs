@@ -48,3 +48,10 @@ pub use launcher::{Family, LIBRARY_VARIABLE, Launcher, PATIENCE_VARIABLE};
 pub use patience::{LastWords, Patience};
 pub use post::Post;
 pub use world::{Incoming, Outgoing, World};
+
+// One program tests the crate from within and from outside.
+#[cfg(test)]
+extern crate self as lattice_mpi;
+#[cfg(test)]
+#[path = "../tests/all.rs"]
+mod from_outside;

@@ -1,7 +1,6 @@
 //! What ranks tell each other, by every launcher and library that is here.
 
-#[path = "../../../tests/common/launchers.rs"]
-mod launchers;
+use super::launchers;
 
 use lattice_mpi::{Incoming, Launcher, MpiError, Outgoing, PATIENCE_VARIABLE, World};
 use launchers::{Mpi, launchers, launchers_and_abis, output_of};
@@ -19,7 +18,7 @@ const PART: &str = "LATTICE_MPI_TEST_PART";
 fn rank_of(mpi: &Mpi, ranks: usize, part: &str) -> Command {
     let mut command = mpi.command(ranks);
     command.arg(std::env::current_exe().unwrap());
-    command.args(["--exact", "a_rank_plays_its_part", "--nocapture"]).env(PART, part);
+    command.args(["--exact", "from_outside::ranks::a_rank_plays_its_part", "--nocapture"]).env(PART, part);
     command
 }
 

@@ -27,3 +27,10 @@ pub use order::{MeshOrder, reorder};
 pub use plan::{Boundary, Options, Plan, Solution, Units};
 pub use sums::{Stress, TENSOR_AXES, Tensor};
 pub use transfer::Times;
+
+// One program tests the crate from within and from outside.
+#[cfg(test)]
+extern crate self as lattice_poisson;
+#[cfg(test)]
+#[path = "../tests/all.rs"]
+mod from_outside;

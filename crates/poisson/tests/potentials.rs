@@ -1,7 +1,6 @@
 //! Potentials on every device here, also taken for a GPU, and on the host: against reference values, formulas and each other.
 
-#[path = "../../../tests/common/mod.rs"]
-mod common;
+use super::common;
 
 use common::{devices, shared, small, taken_for_gpus};
 use lattice_cl::device::Team;

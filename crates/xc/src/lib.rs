@@ -33,3 +33,10 @@ pub use lattice_compute::schedule::Move;
 pub use molden::{Molden, MoldenError};
 pub use plan::{Numbers, Options, Plan, PlanInfo, Share, Spread, Xc};
 pub use stages::{Stage, StageTime};
+
+// One program tests the crate from within and from outside.
+#[cfg(test)]
+extern crate self as lattice_xc;
+#[cfg(test)]
+#[path = "../tests/all.rs"]
+mod from_outside;

@@ -1,6 +1,6 @@
 //! Functionals at points, against libxc.
 
-mod common;
+use super::common;
 
 use common::{ArrayFile, array, reference};
 use lattice_xc::Functional;

@@ -1,6 +1,6 @@
 //! Molden files, own grids, and input that is refused.
 
-mod common;
+use super::common;
 
 use common::{ArrayFile, Molecule, apart, array, json, reference, small};
 use lattice_compute::Team;

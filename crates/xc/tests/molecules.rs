@@ -1,6 +1,6 @@
 //! Energies, matrices and gradients of molecules on every device and on the host, against PySCF.
 
-mod common;
+use super::common;
 
 use common::{Molecule, apart, array, reference, small, teams};
 use lattice_compute::Team;

@@ -1,6 +1,6 @@
 //! What must hold whatever the numbers are: derivatives, rotations, cuts, teams.
 
-mod common;
+use super::common;
 
 use common::{apart, as_gpu, small, team_of, teams, without_double};
 use lattice_compute::Team;

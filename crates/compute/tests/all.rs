@@ -1,0 +1,4 @@
+//! Tests of the library from outside.
+
+mod foreign;
+mod schedule;

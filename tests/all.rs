@@ -1,0 +1,57 @@
+//! Tests of the library from outside, a module for each subject.
+
+mod common;
+#[path = "common/products.rs"]
+mod products;
+
+mod anisotropy;
+mod bad_files;
+mod boundary;
+mod corrupted_files;
+mod device;
+mod domains;
+mod edited_tuning_file;
+mod even_odd;
+mod fft;
+mod field_strength;
+mod files_of_other_codes;
+mod fixed_point_clover;
+mod flavours;
+mod flipped_headers;
+mod formats;
+mod fused_updates;
+mod gauge_devices;
+mod gauge_files;
+mod gauge_fixing;
+mod gauge_flow;
+mod gauge_observables;
+mod gauge_smearing;
+mod gemm;
+mod hadron_devices;
+mod hadron_symmetries;
+mod hadrons_of_other_programs;
+mod kernels_bandwidth;
+mod kernels_level1;
+mod link_sizes;
+mod matrix_operations;
+mod memory_of_files;
+mod memory_of_jobs;
+mod modes;
+mod multigrid;
+mod mutated_files;
+mod peer;
+mod preconditioning;
+mod quenched_plaquette;
+mod reference_values;
+mod site_terms;
+mod solving;
+mod sources;
+mod special_values;
+mod split;
+mod stated_observables;
+mod three_points;
+mod time_phases;
+mod tuning;
+mod walls;
+mod wilson_properties;
+mod words_of_files;
