@@ -17,6 +17,7 @@ mod current;
 mod measurement;
 mod meson;
 mod momenta;
+mod named;
 mod noise;
 mod observable;
 mod on_device;
@@ -38,6 +39,7 @@ pub use current::{CurrentCorrelator, conserved_vector, local_axial};
 pub use measurement::{HadronMeasurement, HadronSet, HadronSets, Hadrons};
 pub use meson::{MesonCorrelator, mesons, physical_sign};
 pub use momenta::{Momenta, MomentaError, Momentum, momenta_up_to};
+pub use named::{NAMED_HADRONS, NamedHadron};
 pub use noise::{Dilution, Noise, NoiseKind};
 pub use observable::Observable;
 pub use on_device::{

@@ -141,7 +141,8 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         "cr-solve analyse",
         &[
             "cr-solve analyse result-1.h5 result-2.h5 --plot mass.svg",
-            "cr-solve analyse pion.json --only proton --mass log",
+            "cr-solve analyse result-1.h5 result-2.h5 --list",
+            "cr-solve analyse result-1.h5 result-2.h5 --only nucleon --plot nucleon.svg",
         ],
     ),
     (

@@ -198,7 +198,7 @@ pub fn correlator_with_errors(
             .configure_mesh()
             .x_labels(values.len().clamp(2, 12))
             .x_label_formatter(&|n| format!("{n:.0}"))
-            .y_desc("pion correlator C(n)")
+            .y_desc("correlator C(n)")
             .y_max_light_lines(1)
             .x_max_light_lines(1)
             .label_style(TEXT)
@@ -440,7 +440,7 @@ mod tests {
         let texts = texts(&path);
         for wanted in [
             "no effective mass at n = 8",
-            "pion correlator C(n)",
+            "correlator C(n)",
             "effective mass a·m(n)",
             "separation n (lattice spacings)",
             "pion, 8³×16",

@@ -415,7 +415,7 @@ results = ["named.h5", "named.json"]
         let again = json(&folder, &format!("reproduce {file}"));
         assert_eq!((&again["reproduced"], &again["other_bits"]), (&true.into(), &0.into()), "{file}");
     }
-    let averages = json(&folder, "analyse named.h5");
+    let averages = json(&folder, "analyse named.h5 --all");
     let names: Vec<&str> =
         list(&averages["correlators"]).iter().map(|one| one["name"].as_str().unwrap()).collect();
     for words in ["strange", "lambda_naive_Cg5", "quark light"] {

@@ -125,6 +125,8 @@ fn correlators_of_several_configurations_are_averaged() {
         for value in result["correlators"]["pion"].as_array_mut().unwrap() {
             *value = (value.as_f64().unwrap() * factor).into();
         }
+        // Other links: copies of one configuration are refused.
+        result["configuration"]["blake3"] = k.to_string().into();
         values.push(result["correlators"]["pion"][1].as_f64().unwrap());
         write_results(folder.path().join(format!("{k}.h5")), &result).unwrap();
     }
@@ -146,4 +148,57 @@ fn correlators_of_several_configurations_are_averaged() {
     assert!(status == 0 && text.contains("effective mass"));
     assert_eq!(run(&folder, "analyse 0.h5 --only proton").0, 3);
     assert_eq!(run(&folder, "analyse a.ildg").0, 3);
+}
+
+/// Copies would be counted as configurations, with errors of zero.
+#[test]
+fn copies_of_a_result_are_not_averaged() {
+    let folder = folder_with_configuration();
+    let result = json(&folder, "spectrum a.ildg --kappa 0.08 --device host --json --results a.h5");
+    write_results(folder.path().join("b.json"), &result).unwrap();
+    // A solve of other source has other names: its results may stand beside.
+    json(&folder, "spectrum a.ildg --kappa 0.08 --source point:0,0,0,1 --device host --json --results c.h5");
+    let mut unknown = result.clone();
+    unknown["configuration"].as_object_mut().unwrap().remove("blake3");
+    write_results(folder.path().join("d.json"), &unknown).unwrap();
+    for (line, words) in [
+        ("a.h5 b.json", ["a.h5 and b.json", "BLAKE3"]),
+        ("a.h5 c.h5 a.h5", ["a.h5 and a.h5", "one configuration"]),
+        ("d.json a.h5", ["d.json and a.h5", "same numbers"]),
+    ] {
+        let (status, _, messages) = run(&folder, &format!("analyse {line}"));
+        assert!(status == 3 && words.iter().all(|word| messages.contains(word)), "{line}: {messages}");
+    }
+    assert_eq!(run(&folder, "analyse a.h5 c.h5").0, 0);
+}
+
+#[test]
+fn hadrons_at_rest_are_shown_by_name_and_others_if_asked_for() {
+    let folder = folder_with_configuration();
+    let hadrons = "--hadrons mesons,octet --momenta 1 --json --results h.h5";
+    json(&folder, &format!("spectrum a.ildg --kappa 0.08 --device host {hadrons}"));
+    let names = |options: &str| -> Vec<(String, String)> {
+        let analysis = json(&folder, &format!("analyse h.h5 --json {options}"));
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let list = analysis["correlators"].as_array().unwrap().clone();
+        list.iter().map(|one| (text(&one["name"]), text(&one["mass"]))).collect()
+    };
+    let ends = |names: &[(String, String)]| -> Vec<String> {
+        names.iter().map(|(name, mass)| format!("{} {mass}", name.rsplit(", ").next().unwrap())).collect()
+    };
+    assert_eq!(ends(&names("--plot pion.svg")), ["pion cosh", "rho cosh", "nucleon log"]);
+    let drawn = std::fs::read_to_string(folder.path().join("pion.svg")).unwrap();
+    assert!(drawn.contains("pion") && !drawn.contains("momentum"));
+    assert!(names("--only nucleon-").iter().all(|(name, mass)| name.contains("nucleon-") && mass == "log"));
+    assert_eq!(names("--mass log")[0].1, "log");
+    let all = names("--all");
+    assert!(all.len() > 1800 && ends(&all[..3]) == ["pion cosh", "rho cosh", "nucleon log"]);
+    assert!(all.iter().all(|(name, mass)| (mass == "log") == name.contains("nucleon")), "{all:?}");
+    let listed = json(&folder, "analyse h.h5 --list --json");
+    let listed: Vec<&str> = listed["names"].as_array().unwrap().iter().map(|n| n.as_str().unwrap()).collect();
+    assert!(listed.iter().eq(all.iter().map(|(name, _)| name)));
+    let (_, text, messages) = run(&folder, "analyse h.h5");
+    assert!(text.len() < 4000 && messages.contains("--list"), "{messages}");
+    json(&folder, "analyse h.h5 --json --only nucleon_Cg5 --plot nucleon.svg");
+    assert!(std::fs::read_to_string(folder.path().join("nucleon.svg")).unwrap().contains("nucleon_Cg5"));
 }

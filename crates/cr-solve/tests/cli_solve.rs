@@ -546,7 +546,7 @@ fn plots_are_svg() {
             "invert" => {
                 &["bicgstab on the even-odd direct system", "tolerance", "true residual of the solution"][..]
             }
-            _ => &["pion correlator C(n)", "no effective mass at n = 0"],
+            _ => &["correlator C(n)", "no effective mass at n = 0"],
         };
         for word in words {
             assert!(svg.contains(word), "{command}: {word}");

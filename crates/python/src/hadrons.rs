@@ -5,7 +5,7 @@ use super::propagator::Propagator;
 use super::work;
 use lattice_cl::geometry::NDIM;
 use lattice_cl::hadron::{
-    self, HadronMeasurement, HadronSet, Hadrons, Momenta, Momentum, momenta_up_to, physical_sign,
+    self, HadronMeasurement, HadronSet, Hadrons, Momenta, Momentum, NAMED_HADRONS, NamedHadron, momenta_up_to,
 };
 use lattice_cl::io::{self, write_results};
 use num_complex::Complex64;
@@ -15,75 +15,10 @@ use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The way from the correlators of a set to a named hadron.
-#[derive(Clone, Copy)]
-enum Channel {
-    /// The mean of mesons with the same matrix at source and sink.
-    ///
-    /// Its sign is that of ⟨O(x) Ō(0)⟩.
-    Mesons(&'static [usize]),
-    /// The mean of baryons.
-    Baryons(HadronSet, &'static [&'static str], &'static str),
-}
-
-const DELTA: &[&str] = &["delta_Cgx", "delta_Cgy", "delta_Cgz"];
-
-/// The named hadrons. Names that end in `-` have the other parity.
-const CHANNELS: &[(&str, Channel)] = &[
-    ("pion", Channel::Mesons(&[15])),
-    ("pion_4", Channel::Mesons(&[7])),
-    ("rho", Channel::Mesons(&[1, 2, 4])),
-    ("rho_4", Channel::Mesons(&[9, 10, 12])),
-    ("a0", Channel::Mesons(&[0])),
-    ("a1", Channel::Mesons(&[11, 13, 14])),
-    ("b1", Channel::Mesons(&[3, 5, 6])),
-    ("nucleon", Channel::Baryons(HadronSet::Octet, &["nucleon_Cg5"], "+")),
-    ("proton", Channel::Baryons(HadronSet::Octet, &["nucleon_Cg5"], "+")),
-    ("nucleon-", Channel::Baryons(HadronSet::Octet, &["nucleon_Cg5"], "-")),
-    ("delta", Channel::Baryons(HadronSet::Decuplet, DELTA, "+")),
-    ("delta-", Channel::Baryons(HadronSet::Decuplet, DELTA, "-")),
-];
-
-impl Channel {
-    fn set(self) -> HadronSet {
-        match self {
-            Self::Mesons(_) => HadronSet::Mesons,
-            Self::Baryons(set, ..) => set,
-        }
-    }
-
-    /// Returns the correlator of a momentum.
-    fn values(self, hadrons: &Hadrons, momentum: Momentum) -> Vec<Complex64> {
-        let mut members: Vec<(f64, &[[f64; 2]])> = Vec::new();
-        match self {
-            Self::Mesons(matrices) => {
-                let is_one = |source, sink| source == sink && matrices.contains(&source);
-                let mesons =
-                    hadrons.mesons.iter().filter(|m| m.momentum == momentum && is_one(m.source, m.sink));
-                members.extend(mesons.map(|m| (physical_sign(m.source), &m.values[..])));
-            }
-            Self::Baryons(_, names, projector) => {
-                let baryons = hadrons.baryons.iter().filter(|baryon| {
-                    baryon.momentum == momentum
-                        && baryon.projector == projector
-                        && names.contains(&baryon.name.as_str())
-                });
-                members.extend(baryons.map(|baryon| (1.0, &baryon.values[..])));
-            }
-        }
-        let count = members.len() as f64;
-        let distances = members.first().map_or(0, |(_, values)| values.len());
-        let number = |[re, im]: [f64; 2]| Complex64::new(re, im);
-        let mean =
-            |t: usize| members.iter().map(|(sign, values)| number(values[t]) * *sign).sum::<Complex64>();
-        (0..distances).map(|t| mean(t) / count).collect()
-    }
-}
-
 /// Correlators of hadrons over the distance in t, by name and momentum.
 #[pyclass(frozen, mapping, module = "lattice_cl")]
 pub struct Correlators {
-    names: Vec<(String, Channel)>,
+    names: Vec<NamedHadron>,
     momenta: Vec<Momentum>,
     hadrons: Hadrons,
     /// A description of the correlators.
@@ -95,7 +30,7 @@ impl Correlators {
     /// The names of the hadrons.
     #[getter]
     fn names(&self) -> Vec<String> {
-        self.names.iter().map(|(name, _)| name.clone()).collect()
+        self.names.iter().map(|hadron| hadron.name().to_owned()).collect()
     }
 
     /// The momenta (n_x, n_y, n_z) of p = 2πn/L.
@@ -106,7 +41,8 @@ impl Correlators {
 
     /// All keys: name, n_x, n_y, n_z.
     fn keys(&self) -> Vec<(String, i32, i32, i32)> {
-        let of_name = |(name, _): &(String, Channel)| {
+        let of_name = |hadron: &NamedHadron| {
+            let name = hadron.name().to_owned();
             self.momenta().into_iter().map(|(x, y, z)| (name.clone(), x, y, z)).collect::<Vec<_>>()
         };
         self.names.iter().flat_map(of_name).collect()
@@ -121,10 +57,10 @@ impl Correlators {
                 (name, [x, y, z])
             }
         };
-        let channel = self.names.iter().find(|(known, _)| *known == name);
-        match channel.filter(|_| self.momenta.contains(&momentum)) {
-            Some((_, channel)) => {
-                let values = channel.values(&self.hadrons, momentum);
+        let hadron = self.names.iter().find(|hadron| hadron.name() == name);
+        match hadron.filter(|_| self.momenta.contains(&momentum)) {
+            Some(hadron) => {
+                let values = hadron.correlator(&self.hadrons, momentum);
                 Ok(PyArray1::from_vec(py, values).into_any().unbind())
             }
             None => Err(pyo3::exceptions::PyKeyError::new_err((name, momentum))),
@@ -141,7 +77,7 @@ impl Correlators {
 
     fn __contains__(&self, key: &Bound<'_, PyAny>) -> bool {
         match key.extract::<String>() {
-            Ok(name) => self.names.iter().any(|(known, _)| *known == name),
+            Ok(name) => self.names.iter().any(|hadron| hadron.name() == name),
             Err(_) => key.extract().is_ok_and(|key| self.keys().contains(&key)),
         }
     }
@@ -179,10 +115,10 @@ impl Correlators {
 
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
         let rest = self.momenta.first().copied().unwrap_or_default();
-        let row = |(name, channel): &(String, Channel)| {
-            let values = channel.values(&self.hadrons, rest);
+        let row = |hadron: &NamedHadron| {
+            let values = hadron.correlator(&self.hadrons, rest);
             let texts: Vec<String> = values.iter().take(4).map(|z| format!("{:.6e}", z.re)).collect();
-            (name.clone(), texts.join(", ") + ", …")
+            (hadron.name().to_owned(), texts.join(", ") + ", …")
         };
         let rows: Vec<(String, String)> = self.names.iter().map(row).collect();
         let title = format!("Correlators at n = {rest:?}, {} momenta", self.momenta.len());
@@ -201,12 +137,12 @@ fn numbers(py: Python<'_>, values: Option<&Vec<[f64; 2]>>, what: impl Fn() -> St
 impl Correlators {
     fn document(&self) -> Value {
         let mut named = Map::new();
-        for (name, channel) in &self.names {
+        for hadron in &self.names {
             let of_momentum = |&momentum: &Momentum| {
-                let values = channel.values(&self.hadrons, momentum);
+                let values = hadron.correlator(&self.hadrons, momentum);
                 json!({ "momentum": momentum, "values": values.iter().map(|z| [z.re, z.im]).collect::<Vec<_>>() })
             };
-            named.insert(name.clone(), self.momenta.iter().map(of_momentum).collect());
+            named.insert(hadron.name().to_owned(), self.momenta.iter().map(of_momentum).collect());
         }
         json!({ "about": self.about, "hadrons": named, "results": self.hadrons })
     }
@@ -224,19 +160,19 @@ pub fn hadrons(
     averaged: bool,
     antiquark: Option<&Bound<'_, Propagator>>,
 ) -> PyResult<Correlators> {
-    let (mut channels, mut sets) = (Vec::new(), Vec::new());
+    let (mut named, mut sets) = (Vec::new(), Vec::new());
     for name in names {
-        let Some((_, channel)) = CHANNELS.iter().find(|(known, _)| *known == name) else {
-            let known: Vec<&str> = CHANNELS.iter().map(|(name, _)| *name).collect();
+        let Some(hadron) = NamedHadron::find(&name) else {
+            let known: Vec<&str> = NAMED_HADRONS.iter().map(|hadron| hadron.name()).collect();
             return Err(invalid(py, format!("`{name}` is no hadron; choose some of {}", known.join(", "))));
         };
-        if antiquark.is_some() && channel.set() != HadronSet::Mesons {
+        if antiquark.is_some() && hadron.set() != HadronSet::Mesons {
             return Err(invalid(py, format!("`{name}` has no antiquark; leave out antiquark= for baryons")));
         }
-        if !sets.contains(&channel.set()) {
-            sets.push(channel.set());
+        if !sets.contains(&hadron.set()) {
+            sets.push(hadron.set());
         }
-        channels.push((name, *channel));
+        named.push(hadron);
     }
     let quark = propagator.get();
     let dims = quark.quark.dims();
@@ -274,5 +210,5 @@ pub fn hadrons(
         "job": quark.origin.job.as_ref().and_then(|job| serde_json::from_str::<Value>(job).ok()),
     });
     let hadrons = measured.map_err(|error| error.raised(py))?;
-    Ok(Correlators { names: channels, momenta: momenta.names(), hadrons, about })
+    Ok(Correlators { names: named, momenta: momenta.names(), hadrons, about })
 }
