@@ -99,7 +99,7 @@ fn operators_and_teams_take_the_memory_that_was_told() {
 fn levels_of_multigrid_take_the_memory_that_was_told() {
     let precision = IterationPrecision::Mixed(Inner::Single);
     let mut multigrid = job("multigrid", precision, Preconditioning::EvenOdd);
-    multigrid.solver.multigrid_vectors = Some(8);
+    multigrid.solver.multigrid.vectors = Some(8);
     expect_as_told(&multigrid, &Team::of(devices().into_iter().take(1)), 0.8);
     multigrid.command = Task::Spectrum;
     expect_as_told(&multigrid, &Team::of(devices().into_iter().take(1)), 0.8);

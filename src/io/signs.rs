@@ -6,7 +6,6 @@
 
 use serde::Serialize;
 use std::fmt;
-use std::str::FromStr;
 
 /// The treatment of a boundary sign in the links of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -23,6 +22,8 @@ pub enum SignsInLinks {
     /// Leave the links as they are: a periodic solver then has antiperiodic fermions.
     Keep,
 }
+
+lattice_files::words! { SignsInLinks, "treatment of signs": Refuse = "refuse"; Remove = "remove"; Keep = "keep" }
 
 /// A sign on all links of one direction that leave one slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -42,27 +43,4 @@ impl fmt::Display for LinkSign {
 /// Returns the signs as a list in a sentence.
 pub(super) fn listed(signs: &[LinkSign]) -> String {
     signs.iter().map(LinkSign::to_string).collect::<Vec<_>>().join(" and ")
-}
-
-impl FromStr for SignsInLinks {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "refuse" => Ok(Self::Refuse),
-            "remove" => Ok(Self::Remove),
-            "keep" => Ok(Self::Keep),
-            _ => Err(format!("`{text}` is none of refuse, remove and keep")),
-        }
-    }
-}
-
-impl fmt::Display for SignsInLinks {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Refuse => "refuse",
-            Self::Remove => "remove",
-            Self::Keep => "keep",
-        })
-    }
 }

@@ -17,62 +17,101 @@ use std::sync::Arc;
 
 /// The Dirac operator: one or several quark masses, and the other parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Action {
-    /// The hopping parameter, M = 1 − κ H, or a list.
+    /// The hopping parameter, M = 1 − κ H. Job files may give a list.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "K", required_unless_present = "mass"))]
+    #[cfg_attr(feature = "cli", arg(value_parser = one_number))]
     #[schemars(with = "OneOrMore<f64>")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kappa: Option<OneOrMore<f64>>,
-    /// The bare mass instead, M = (4 + m) − H/2, or a list.
+    /// The bare mass instead of κ: M = (4 + m) − H/2. Job files may give a list.
+    ///
+    /// Solutions are 2κ times those with κ = 1/(8 + 2m).
+    #[cfg_attr(feature = "cli", arg(long, value_name = "M", conflicts_with = "kappa"))]
+    #[cfg_attr(feature = "cli", arg(value_parser = one_number))]
     #[schemars(with = "OneOrMore<f64>")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mass: Option<OneOrMore<f64>>,
     /// Twisted mass: M + 2iκμγ5, or M + iμγ5 with mass.
+    ///
+    /// This is the flavour up, with τ₃ = +1. The flavour down has the opposite sign.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "MU"))]
     #[schemars(with = "f64")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mu: Option<f64>,
-    /// Flavour with a twisted mass: up (+μ), down (−μ) or both.
+    /// Flavour with a twisted mass: up (+μ), down (−μ) or both, one after the other.
+    #[cfg_attr(feature = "cli", arg(long, alias = "flavor", value_name = "up|down|both", requires = "mu"))]
+    #[cfg_attr(feature = "cli", arg(hide_short_help = true))]
     #[schemars(with = "Flavour")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flavour: Option<Flavour>,
     /// Clover term: M + κ c_sw T, or M + ½ c_sw T with mass.
     ///
     /// T is made of the operator's links: those of fat-links, if it is given.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "CSW"))]
     #[schemars(with = "f64")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub csw: Option<f64>,
     /// Clover coefficient of spatial planes, before division by ξ0. Replaces csw.
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "C_R", requires = "clover_t", conflicts_with = "csw")
+    )]
+    #[cfg_attr(feature = "cli", arg(hide_short_help = true))]
     #[schemars(with = "f64")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clover_r: Option<f64>,
     /// Clover coefficient of planes with time. Replaces csw.
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "C_T", requires = "clover_r", conflicts_with = "csw")
+    )]
+    #[cfg_attr(feature = "cli", arg(hide_short_help = true))]
     #[schemars(with = "f64")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clover_t: Option<f64>,
     /// Bare anisotropy ξ0. Spatial hops get the weight ν/ξ0.
     ///
-    /// The term 4 + m of M becomes 1 + 3ν/ξ0 + m.
+    /// The term 4 + m of M becomes 1 + 3ν/ξ0 + m, with m = 1/(2κ) − 4. The clover term of planes in
+    /// space is divided by ξ0.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "XI0", hide_short_help = true))]
     #[schemars(with = "f64")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub anisotropy: Option<f64>,
-    /// Bare velocity ν, for an anisotropic lattice.
+    /// Bare velocity ν, for an anisotropic lattice. Default: 1.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NU", hide_short_help = true))]
     #[schemars(with = "f64")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nu: Option<f64>,
     /// Smear the links of the operator: ape:ALPHA,N, stout:RHO,N or hyp:A1,A2,A3,N.
     ///
-    /// All directions, unless some follow: stout:0.1,3,xyz. Default: the links of the file.
+    /// All directions, unless some follow: stout:0.1,3,xyz. Default: the links of the file. Sources
+    /// are smeared with the links of the file.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "KIND:...", hide_short_help = true))]
     #[schemars(with = "String")]
     #[serde(with = "super::text::option", skip_serializing_if = "Option::is_none")]
     pub fat_links: Option<FatLinks>,
     /// Boundary condition: antiperiodic (in t), periodic, or four signs for x,y,z,t.
+    #[cfg_attr(feature = "cli", arg(long, default_value = "antiperiodic", hide_short_help = true))]
     #[schemars(with = "String")]
     #[serde(serialize_with = "write_boundary", deserialize_with = "read_boundary")]
     pub boundary: Boundary,
     /// Angles of a twisted boundary in x,y,z,t, in units of π: 0.2,0.4,0,0.
+    ///
+    /// The phase e^{iπθ} multiplies the sign of the boundary, on the links that leave the last slice.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "X,Y,Z,T", hide_short_help = true))]
     #[schemars(with = "String")]
     #[serde(with = "super::text::option", skip_serializing_if = "Option::is_none")]
     pub theta: Option<Theta>,
+}
+
+/// Reads the number of an option.
+#[cfg(feature = "cli")]
+fn one_number(text: &str) -> Result<OneOrMore<f64>, String> {
+    let number = lattice_files::number::real(text.as_bytes()).filter(|number| number.is_finite());
+    number.map(OneOrMore::One).ok_or_else(|| "a finite number is wanted".to_owned())
 }
 
 impl Action {

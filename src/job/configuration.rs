@@ -1,6 +1,6 @@
 //! `[configuration]`: the links.
 
-use super::text::{self, words};
+use super::text::{self, words_of};
 use crate::geometry::Dims;
 use crate::host::Reconstruction;
 use crate::io::{Format, ReadOptions, SignsInLinks};
@@ -29,7 +29,7 @@ pub struct Configuration {
     /// Take links that are far from SU(3).
     pub ignore_unitarity: bool,
     /// Treatment of a boundary sign in a file's links: refuse, remove or keep.
-    #[schemars(schema_with = "signs")]
+    #[schemars(schema_with = "words_of::<SignsInLinks>")]
     #[serde(with = "text")]
     pub signs_in_links: SignsInLinks,
     /// Reals stored for each link: 18, or 12 or 8 if all links are in SU(3).
@@ -55,10 +55,6 @@ impl Configuration {
             ..ReadOptions::default()
         }
     }
-}
-
-fn signs(_: &mut SchemaGenerator) -> Schema {
-    words([SignsInLinks::Refuse, SignsInLinks::Remove, SignsInLinks::Keep])
 }
 
 fn reals(_: &mut SchemaGenerator) -> Schema {

@@ -4,8 +4,6 @@ use super::text::words;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
-use std::fmt;
-use std::str::FromStr;
 
 /// The flavour of quarks with a twisted mass, τ₃ = ±1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,10 +17,9 @@ pub enum Flavour {
     Both,
 }
 
-impl Flavour {
-    /// All choices of flavour.
-    pub const ALL: [Self; 3] = [Self::Up, Self::Down, Self::Both];
+lattice_files::words! { Flavour, "flavour": Up = "up"; Down = "down"; Both = "both" }
 
+impl Flavour {
     /// Returns the single flavours that this choice stands for, in order.
     pub fn each(self) -> &'static [Self] {
         match self {
@@ -30,30 +27,6 @@ impl Flavour {
             Self::Down => &[Self::Down],
             Self::Both => &[Self::Up, Self::Down],
         }
-    }
-
-    /// Returns the choice's name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Up => "up",
-            Self::Down => "down",
-            Self::Both => "both",
-        }
-    }
-}
-
-impl FromStr for Flavour {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|flavour| flavour.name() == text);
-        found.ok_or_else(|| format!("`{text}` is no flavour; choose up, down or both"))
-    }
-}
-
-impl fmt::Display for Flavour {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

@@ -14,17 +14,23 @@ use serde::{Deserialize, Serialize};
 
 /// The hadrons to measure along t (spectrum only).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct HadronTable {
-    /// Sets of hadrons with commas between them: mesons, octet, decuplet, currents.
+    /// Sets of hadrons along t, with commas between them: mesons, octet, decuplet, currents.
+    ///
+    /// mesons are all 16 x 16 pairs of matrices at source and sink. The result as JSON has the hadrons.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SETS"))]
     #[schemars(with = "String")]
     #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
     pub hadrons: Option<HadronSets>,
     /// Momenta p = 2πn/L with n_x² + n_y² + n_z² up to this number. Default: 0.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N2", requires = "hadrons", hide_short_help = true))]
     #[schemars(with = "u32")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub momenta: Option<u64>,
-    /// Average over equivalent momenta.
+    /// Average hadrons over equivalent momenta.
+    #[cfg_attr(feature = "cli", arg(long, requires = "hadrons", hide_short_help = true))]
     pub average_momenta: bool,
 }
 

@@ -6,10 +6,10 @@ use super::wanted_precision::WantedPrecision;
 use crate::gauge::SmearError;
 use crate::geometry::AnisotropyError;
 use crate::hadron::SpinorSmearingError;
-use crate::multigrid::{MOST_DEGREE, MOST_SETUP_ITERATIONS, MOST_VECTORS};
 use crate::operator::{CouplingError, SiteTermError, System};
 use crate::solve::Preconditioning;
 use lattice_files::number::shown;
+use std::ops::RangeInclusive;
 
 /// A fault of a job.
 ///
@@ -272,26 +272,20 @@ pub enum Invalid {
     #[error("gives {key}, which only solver = multigrid and auto have; take it, or leave {key} out")]
     NoMultigrid {
         /// The key.
-        key: &'static str,
+        key: String,
     },
-    /// The number of levels is not allowed.
-    #[error("multigrid-levels = {0} is not allowed: choose 2, 3 or 4, or leave it out")]
-    MultigridLevels(usize),
-    /// The number of near-null vectors is not allowed.
+    /// A number of the multigrid method is not allowed.
     #[error(
-        "multigrid-vectors = {0} is not allowed: choose a number from 1 to {MOST_VECTORS}, or leave it out. Coarse operators grow with its square"
+        "{key} = {value} is not allowed: choose a number from {} to {}, or leave it out", allowed.start(), allowed.end()
     )]
-    MultigridVectors(usize),
-    /// The number of iterations for a near-null vector is not allowed.
-    #[error(
-        "multigrid-iterations = {0} is not allowed: choose a number from 1 to {MOST_SETUP_ITERATIONS}, or leave it out"
-    )]
-    MultigridIterations(usize),
-    /// The degree of the multigrid smoother is not allowed.
-    #[error(
-        "multigrid-smoother = {0} is not allowed: choose a degree from 1 to {MOST_DEGREE}, or leave it out"
-    )]
-    MultigridSmoother(usize),
+    OfMultigrid {
+        /// The key.
+        key: &'static str,
+        /// Its value.
+        value: usize,
+        /// The numbers that are allowed.
+        allowed: RangeInclusive<usize>,
+    },
     /// The preconditioning is not that of the multigrid method.
     #[error(
         "solver = multigrid iterates the even-odd preconditioned system, not {0}; leave out preconditioning"
@@ -375,11 +369,10 @@ impl Invalid {
             Self::SystemOfAuto(_) | Self::OtherSystem { .. } | Self::NotHermitian => "solver.system",
             Self::SeveralColumns => "solver.solver",
             Self::DeflateOf(_) => "solver.deflate",
-            Self::NoFingerprint { key } | Self::NoMultigrid { key } => return Some(format!("solver.{key}")),
-            Self::MultigridLevels(_) => "solver.multigrid-levels",
-            Self::MultigridVectors(_) => "solver.multigrid-vectors",
-            Self::MultigridIterations(_) => "solver.multigrid-iterations",
-            Self::MultigridSmoother(_) => "solver.multigrid-smoother",
+            Self::NoMultigrid { key } => return Some(format!("solver.{key}")),
+            Self::NoFingerprint { key } | Self::OfMultigrid { key, .. } => {
+                return Some(format!("solver.{key}"));
+            }
             Self::PreconditioningOfMultigrid(_) => "solver.preconditioning",
             Self::PrecisionOfMultigrid(_) => "solver.precision",
             Self::NoCheckpoint | Self::ResumeTwice => "outputs.resume-if-present",

@@ -2,83 +2,72 @@
 
 use super::deflation::Deflation;
 use super::invalid::Invalid;
+use super::multigrid_keys::MultigridKeys;
 use super::solver::Solver;
-use super::text::{self, words};
+use super::text::{self, words_of};
 use super::wanted_precision::WantedPrecision;
 use crate::device::Team;
-use crate::multigrid::{Block, CycleKind, MOST_DEGREE, MOST_SETUP_ITERATIONS, MOST_VECTORS, MultigridParams};
+use crate::multigrid::MultigridParams;
 use crate::operator::System;
 use crate::solve::{AutoParams, BlockCgParams, CrParams, IterationPrecision, Preconditioning, SolveParams};
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
 
 /// The method that solves the equation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Method {
     /// The method. auto takes bicgstab, cg if bicgstab fails or costs more, or multigrid.
     ///
     /// auto weighs multigrid after the first solve.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "METHOD", value_parser = solvers(), default_value = "auto"))]
     #[schemars(with = "Solver")]
     #[serde(with = "text")]
     pub solver: Solver,
     /// The system: normal (M†M x = M†b), hermitian (γ5M x = γ5b) or direct (M x = b).
     ///
-    /// Default: the system of the method.
-    #[schemars(schema_with = "systems")]
+    /// Default: the system of the method. Only cr can iterate every system. Its default is normal.
+    #[cfg_attr(feature = "cli", arg(long, hide_short_help = true))]
+    #[schemars(schema_with = "words_of::<System>")]
     #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
     pub system: Option<System>,
     /// The preconditioning: even-odd, even-odd-symmetric or none.
     ///
-    /// even-odd iterates the Schur complement on the even sites. even-odd-symmetric multiplies the
-    /// complement by the inverse site term.
-    #[schemars(schema_with = "preconditionings")]
+    /// even-odd iterates the Schur complement on the even sites, in about half as many iterations.
+    /// even-odd-symmetric multiplies the complement by the inverse site term, which takes fewer
+    /// iterations with a clover term.
+    #[cfg_attr(feature = "cli", arg(long, default_value_t = Preconditioning::EvenOdd, hide_short_help = true))]
+    #[schemars(schema_with = "words_of::<Preconditioning>")]
     #[serde(with = "text")]
     pub preconditioning: Preconditioning,
     /// Wanted ‖b − M x‖ / ‖b‖, in double. Default: 1e-10, in single precision 1e-5.
+    #[cfg_attr(feature = "cli", arg(long))]
     #[schemars(with = "f64")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tol: Option<f64>,
     /// Largest number of iterations.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", default_value_t = CrParams::default().max_iterations))]
+    #[cfg_attr(feature = "cli", arg(hide_short_help = true))]
     pub max_iterations: usize,
-    /// Precision of the iteration. Default: mixed with auto and multigrid, double otherwise.
+    /// Precision of the iteration: double, single, mixed-single, mixed-half or mixed.
     ///
-    /// mixed is mixed-half if all devices are GPUs, and mixed-single otherwise.
+    /// mixed-single and mixed-half keep the solution in double, and compute corrections in single
+    /// or half precision. mixed is mixed-half if all devices are GPUs, and mixed-single otherwise.
+    /// Default: mixed with auto, which falls back to double, and with multigrid; double otherwise.
+    #[cfg_attr(feature = "cli", arg(long, hide_short_help = true))]
     #[schemars(with = "WantedPrecision")]
     #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
     pub precision: Option<WantedPrecision>,
-    /// Levels of multigrid with the finest: 2 to 4. Default: as many as pay.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub multigrid_levels: Option<usize>,
-    /// Near-null vectors of each multigrid level, 1 to 128. Default: 24, less for small blocks.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub multigrid_vectors: Option<usize>,
-    /// Iterations of BiCGStab that make a near-null vector, 1 to 1000. Default: 60.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub multigrid_iterations: Option<usize>,
-    /// Extents of a multigrid block in x, y, z, t: 4x4x4x4. Default: about 4 each.
-    ///
-    /// The extents divide the lattice and the domains of its devices.
-    #[schemars(with = "String")]
-    #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
-    pub multigrid_block: Option<Block>,
-    /// Degree of the multigrid smoother of the finest level, 1 to 16. Default: 4.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub multigrid_smoother: Option<usize>,
-    /// Multigrid cycle of coarse levels: v, or k with more work and fewer cycles. Default: v.
-    #[schemars(schema_with = "cycle_kinds")]
-    #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
-    pub multigrid_cycle: Option<CycleKind>,
-    /// File of the multigrid near-null vectors.
-    ///
-    /// A job writes the file if it does not exist. Other jobs on the same configuration read it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub multigrid_setup: Option<PathBuf>,
+    /// The keys of a multigrid method.
+    #[cfg_attr(feature = "cli", command(flatten))]
+    #[serde(flatten)]
+    pub multigrid: MultigridKeys,
     /// Deflation by lowest modes: their number, or a file of `cr-solve modes`.
     ///
     /// cg, block-cg, cr and minres start from the part of the solution that the modes span. A number
     /// of modes is computed for each operator.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE|N", hide_short_help = true))]
     #[schemars(with = "String")]
     #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
     pub deflate: Option<Deflation>,
@@ -93,13 +82,7 @@ impl Default for Method {
             tol: None,
             max_iterations: CrParams::default().max_iterations,
             precision: None,
-            multigrid_levels: None,
-            multigrid_vectors: None,
-            multigrid_iterations: None,
-            multigrid_block: None,
-            multigrid_smoother: None,
-            multigrid_cycle: None,
-            multigrid_setup: None,
+            multigrid: MultigridKeys::default(),
             deflate: None,
         }
     }
@@ -175,13 +158,7 @@ impl Method {
             method.system = None;
         }
         if !matches!(solver, Solver::Multigrid | Solver::Auto) {
-            method.multigrid_levels = None;
-            method.multigrid_vectors = None;
-            method.multigrid_iterations = None;
-            method.multigrid_block = None;
-            method.multigrid_smoother = None;
-            method.multigrid_cycle = None;
-            method.multigrid_setup = None;
+            method.multigrid = MultigridKeys::default();
         }
         if !is_deflated(solver) {
             method.deflate = None;
@@ -216,33 +193,11 @@ impl Method {
 
     /// Checks the keys of a multigrid method, and that other methods have none of them.
     fn check_multigrid(&self) -> Result<(), Invalid> {
-        let given = [
-            ("multigrid-levels", self.multigrid_levels.is_some()),
-            ("multigrid-vectors", self.multigrid_vectors.is_some()),
-            ("multigrid-iterations", self.multigrid_iterations.is_some()),
-            ("multigrid-block", self.multigrid_block.is_some()),
-            ("multigrid-smoother", self.multigrid_smoother.is_some()),
-            ("multigrid-cycle", self.multigrid_cycle.is_some()),
-            ("multigrid-setup", self.multigrid_setup.is_some()),
-        ];
         if !matches!(self.solver, Solver::Multigrid | Solver::Auto) {
-            let given = given.into_iter().find(|(_, given)| *given);
+            let given = text::keys(&self.multigrid).into_iter().next();
             return given.map_or(Ok(()), |(key, _)| Err(Invalid::NoMultigrid { key }));
         }
-        if let Some(levels) = self.multigrid_levels.filter(|levels| !(2..=4).contains(levels)) {
-            return Err(Invalid::MultigridLevels(levels));
-        }
-        if let Some(vectors) = self.multigrid_vectors.filter(|vectors| !(1..=MOST_VECTORS).contains(vectors))
-        {
-            return Err(Invalid::MultigridVectors(vectors));
-        }
-        let allowed = |iterations: &usize| (1..=MOST_SETUP_ITERATIONS).contains(iterations);
-        if let Some(iterations) = self.multigrid_iterations.filter(|iterations| !allowed(iterations)) {
-            return Err(Invalid::MultigridIterations(iterations));
-        }
-        if let Some(degree) = self.multigrid_smoother.filter(|degree| !(1..=MOST_DEGREE).contains(degree)) {
-            return Err(Invalid::MultigridSmoother(degree));
-        }
+        self.multigrid.check()?;
         if self.solver == Solver::Auto {
             return Ok(());
         }
@@ -266,12 +221,12 @@ impl Method {
         let multigrid = MultigridParams {
             tol,
             max_iterations,
-            levels: self.multigrid_levels,
-            vectors: self.multigrid_vectors,
-            block: self.multigrid_block,
-            setup_iterations: self.multigrid_iterations.unwrap_or(defaults.setup_iterations),
-            smoother_degree: self.multigrid_smoother.unwrap_or(defaults.smoother_degree),
-            cycle: self.multigrid_cycle.unwrap_or(defaults.cycle),
+            levels: self.multigrid.levels,
+            vectors: self.multigrid.vectors,
+            block: self.multigrid.block,
+            setup_iterations: self.multigrid.iterations.unwrap_or(defaults.setup_iterations),
+            smoother_degree: self.multigrid.smoother.unwrap_or(defaults.smoother_degree),
+            cycle: self.multigrid.cycle.unwrap_or(defaults.cycle),
             precision: match precision {
                 IterationPrecision::Mixed(inner) => inner,
                 _ => defaults.precision,
@@ -307,14 +262,10 @@ fn is_of_multigrid(wanted: WantedPrecision) -> bool {
     matches!(wanted, WantedPrecision::Mixed | WantedPrecision::This(IterationPrecision::Mixed(_)))
 }
 
-fn cycle_kinds(_: &mut SchemaGenerator) -> Schema {
-    words(CycleKind::ALL)
-}
-
-fn systems(_: &mut SchemaGenerator) -> Schema {
-    words([System::Normal, System::Hermitian, System::Direct])
-}
-
-fn preconditionings(_: &mut SchemaGenerator) -> Schema {
-    words(Preconditioning::ALL)
+/// The names of the methods with their summaries, as values of an option.
+#[cfg(feature = "cli")]
+fn solvers() -> impl clap::builder::TypedValueParser<Value = Solver> {
+    use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+    let names = Solver::all().map(|solver| PossibleValue::new(solver.name()).help(solver.summary()));
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<Solver>())
 }

@@ -98,17 +98,21 @@ impl fmt::Display for Interval {
 
 /// `[devices]`: the devices that compute a job.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Devices {
     /// auto, host, all, PLATFORM.DEVICE or part of a name. Several devices make a team.
+    #[cfg_attr(feature = "cli", arg(skip))]
     #[schemars(with = "OneOrMore<String>")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<OneOrMore<String>>,
     /// Grid of devices in x, y, z, t: 1x1x2x2. Default: the least surface.
+    #[cfg_attr(feature = "cli", arg(long, hide_short_help = true))]
     #[schemars(with = "String")]
     #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
     pub grid: Option<Grid>,
     /// Grid of MPI ranks in x, y, z, t: 1x1x1x2. Default: the least surface.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "GRID", hide_short_help = true))]
     #[schemars(with = "String")]
     #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
     pub ranks_grid: Option<Grid>,

@@ -6,13 +6,14 @@ use super::error::JobError;
 use super::hadrons::NamedHadrons;
 use super::invalid::Invalid;
 use super::label::Label;
-use super::method::{Method, Parameters};
+use super::method::Parameters;
 use super::observables::ObservableEntry;
 use super::sequential::NamedSequential;
 use super::sink::Sink;
 use super::solver::Solver;
 use super::sources::{LabelledSource, SourceSmearing};
 use super::task::Task;
+use super::text;
 use crate::device::Team;
 use crate::field::GaugeField;
 use crate::gauge;
@@ -31,6 +32,20 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
+
+/// Keys of operator and method that have an entry of their own in the identity, or change no number.
+const APART_FROM_IDENTITY: [&str; 10] = [
+    "kappa",
+    "mass",
+    "boundary",
+    "solver",
+    "system",
+    "preconditioning",
+    "precision",
+    "tol",
+    "max-iterations",
+    "multigrid-setup",
+];
 
 /// A job whose operators are on the devices.
 pub struct Problem {
@@ -178,7 +193,7 @@ impl Problem {
 
     /// Returns the file of the multigrid set-up, and the configuration's fingerprint.
     pub(super) fn setup_file(&self) -> Result<Option<(&Path, &str)>, Invalid> {
-        let Some(path) = &self.job.solver.multigrid_setup else { return Ok(None) };
+        let Some(path) = &self.job.solver.multigrid.setup else { return Ok(None) };
         let fingerprint =
             self.fingerprint.as_deref().ok_or(Invalid::NoFingerprint { key: "multigrid-setup" })?;
         Ok(Some((path, fingerprint)))
@@ -350,30 +365,13 @@ impl Problem {
             ("tolerance", format!("{:e}", job.solver.tolerance())),
             ("storage of fields", self.lattice().storage_description()),
         ];
-        // A job without these keys has the identity that versions without these keys gave it.
-        let action = &job.action;
-        let numbers = [
-            ("mu", action.mu),
-            ("csw", action.csw),
-            ("clover-r", action.clover_r),
-            ("clover-t", action.clover_t),
-            ("anisotropy", action.anisotropy),
-            ("nu", action.nu),
-        ];
-        let numbers = numbers.into_iter().filter_map(|(name, number)| Some((name, format!("{:?}", number?))));
-        let Method { multigrid_levels, multigrid_vectors, multigrid_block, .. } = &job.solver;
-        let tells = multigrid_levels.is_some() || multigrid_vectors.is_some() || multigrid_block.is_some();
-        let smoother = job.solver.multigrid_smoother.map(|degree| ("multigrid-smoother", degree.to_string()));
-        let iterations =
-            job.solver.multigrid_iterations.map(|number| ("multigrid-iterations", number.to_string()));
-        let cycle = job.solver.multigrid_cycle.map(|kind| ("multigrid-cycle", kind.to_string()));
-        let multigrid = (tells || job.solver.solver == Solver::Multigrid).then(|| {
-            ("multigrid", format!("{multigrid_levels:?}, {multigrid_vectors:?}, {multigrid_block:?}"))
-        });
-        let deflate = job.solver.deflate.as_ref().map(|deflate| ("deflate", deflate.to_string()));
-        let flavour = action.flavour.map(|flavour| ("flavour", flavour.to_string()));
-        let theta = action.theta.map(|theta| ("theta", theta.to_string()));
-        let fat_links = action.fat_links.map(|kind| ("fat-links", kind.to_string()));
+        // Every other key of the operator and the method that is given, so that none is forgotten.
+        let others = [text::keys(&job.action), text::keys(&job.solver)].into_iter().flatten();
+        let others =
+            others.filter(|(key, _)| !APART_FROM_IDENTITY.contains(&key.as_str())).map(|(key, value)| {
+                let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                (key, text)
+            });
         let of_columns =
             |part: fn(&Column) -> usize| joined(columns.iter().map(part).map(|n| n.to_string()).collect());
         let smearing = |name, of: fn(&LabelledSource) -> Option<String>| {
@@ -393,22 +391,13 @@ impl Problem {
         // What each quark has of its own, and the sources that it is solved for.
         let quarks = (!job.quark.is_empty())
             .then(|| ("quarks", serde_json::to_string(&job.quark).unwrap_or_default()));
-        let all = own
+        let named = own
             .into_iter()
             .chain(quarks)
-            .chain(numbers)
-            .chain(multigrid)
-            .chain(iterations)
-            .chain(smoother)
-            .chain(cycle)
-            .chain(deflate)
-            .chain(flavour)
-            .chain(theta)
-            .chain(fat_links)
             .chain(smearings.into_iter().flatten())
             .chain(sequential)
             .chain(columns.into_iter().flatten());
-        all.map(|(name, value)| (name.to_owned(), value)).collect()
+        named.map(|(name, value)| (name.to_owned(), value)).chain(others).collect()
     }
 }
 

@@ -1,8 +1,10 @@
 //! Values that a job has as text, written as on the command line.
 
-use schemars::{Schema, json_schema};
+use lattice_files::words::Words;
+use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
 use std::fmt::Display;
 use std::str::FromStr;
 
@@ -50,6 +52,20 @@ pub mod option {
     {
         Option::<String>::deserialize(deserializer)?.map(|text| parse(&text)).transpose()
     }
+}
+
+/// Returns the keys that are given in a table, with their values.
+pub(super) fn keys(table: &impl Serialize) -> Map<String, Value> {
+    match serde_json::to_value(table) {
+        Ok(Value::Object(keys)) => keys,
+        // Only a path that is no text has no document.
+        _ => Map::new(),
+    }
+}
+
+/// Makes the schema of an enumeration of words.
+pub fn words_of<T: Words>(_: &mut SchemaGenerator) -> Schema {
+    words(T::VALUES.iter().map(|value| value.word()))
 }
 
 /// Makes the schema of one of these words.

@@ -1,8 +1,6 @@
 //! The kinds of cycles, by name.
 
 use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
 
 /// The solve of coarse levels that have another level below them.
 ///
@@ -19,10 +17,9 @@ pub enum CycleKind {
     K,
 }
 
-impl CycleKind {
-    /// All kinds.
-    pub const ALL: [Self; 2] = [Self::V, Self::K];
+lattice_files::words! { CycleKind, "multigrid cycle": V = "v"; K = "k" }
 
+impl CycleKind {
     /// Returns the most steps of a solve, and how far the residual falls.
     pub(super) fn steps(self) -> (usize, f64) {
         match self {
@@ -37,23 +34,5 @@ impl CycleKind {
             Self::V => 1.0,
             Self::K => 2.0,
         }
-    }
-}
-
-impl fmt::Display for CycleKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::V => "v",
-            Self::K => "k",
-        })
-    }
-}
-
-impl FromStr for CycleKind {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|kind| kind.to_string() == text);
-        found.ok_or_else(|| format!("`{text}` is no multigrid cycle; choose v or k"))
     }
 }

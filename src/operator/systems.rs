@@ -10,8 +10,6 @@ use lattice_solvers::{
 };
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
-use std::fmt;
-use std::str::FromStr;
 
 /// The linear system that is iterated to solve M x = b.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -25,26 +23,7 @@ pub enum System {
     Direct,
 }
 
-impl fmt::Display for System {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            System::Normal => "normal",
-            System::Hermitian => "hermitian",
-            System::Direct => "direct",
-        })
-    }
-}
-
-impl FromStr for System {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        [System::Normal, System::Hermitian, System::Direct]
-            .into_iter()
-            .find(|system| system.to_string() == text)
-            .ok_or_else(|| format!("`{text}` is no system; choose normal, hermitian or direct"))
-    }
-}
+lattice_files::words! { System, "system": Normal = "normal", "M†M x = M†b"; Hermitian = "hermitian", "γ5M x = γ5b"; Direct = "direct", "M x = b" }
 
 /// An operator on fermion fields, from which the systems are built.
 pub(crate) trait DiracOperator:

@@ -24,10 +24,9 @@ pub enum Preconditioning {
     EvenOddSymmetric,
 }
 
-impl Preconditioning {
-    /// All preconditionings.
-    pub const ALL: [Self; 3] = [Self::None, Self::EvenOdd, Self::EvenOddSymmetric];
+lattice_files::words! { Preconditioning, "preconditioning": None = "none"; EvenOdd = "even-odd"; EvenOddSymmetric = "even-odd-symmetric" }
 
+impl Preconditioning {
     /// Returns the symmetry of the iterated Schur complement; `None` without one.
     pub(crate) fn schur_symmetry(self) -> Option<SchurSymmetry> {
         match self {
@@ -35,29 +34,6 @@ impl Preconditioning {
             Self::EvenOdd => Some(SchurSymmetry::Asymmetric),
             Self::EvenOddSymmetric => Some(SchurSymmetry::Symmetric),
         }
-    }
-}
-
-impl fmt::Display for Preconditioning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Preconditioning::None => "none",
-            Preconditioning::EvenOdd => "even-odd",
-            Preconditioning::EvenOddSymmetric => "even-odd-symmetric",
-        })
-    }
-}
-
-impl FromStr for Preconditioning {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Preconditioning::ALL
-            .into_iter()
-            .find(|preconditioning| preconditioning.to_string() == text)
-            .ok_or_else(|| {
-                format!("`{text}` is no preconditioning; choose none, even-odd or even-odd-symmetric")
-            })
     }
 }
 

@@ -5,7 +5,6 @@ use super::attempt_outcome::AttemptOutcome;
 use super::equation::Equation;
 use super::failure::{Failure, Status};
 use super::head::{self, Head, attempts};
-use super::method::MethodOptions;
 use super::outputs::drawn;
 use super::perform::{Performed, Show, perform};
 use super::report::{Report, Table, scientific};
@@ -14,7 +13,7 @@ use super::words::{plot_title, solver_text};
 use super::writing::Writing;
 use crate::plot::{self, Marks, Series};
 use lattice_cl::hadron::Column;
-use lattice_cl::job::{Job, PropagatorOutcome, SolveOutcome, Solver, SourceEntry, Task};
+use lattice_cl::job::{Job, Method, PropagatorOutcome, SolveOutcome, Solver, SourceEntry, Task};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -25,7 +24,7 @@ pub struct Arguments {
     #[command(flatten)]
     equation: Equation,
     #[command(flatten)]
-    method: MethodOptions,
+    method: Method,
     /// Spin of the source, 0 to 3
     #[arg(long, value_name = "S", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=3))]
     spin: u8,

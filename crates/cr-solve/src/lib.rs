@@ -35,7 +35,6 @@ mod matrix_source;
 mod md;
 pub mod measure;
 pub mod memory;
-mod method;
 mod modes;
 mod numbers;
 mod outputs;
@@ -347,7 +346,7 @@ pub fn main() -> ExitCode {
 
 /// Returns the command line, with all that help says.
 pub fn command_line(arguments: &[OsString]) -> clap::Command {
-    help::complete(Program::command(), arguments)
+    help::complete(numbers::take_reals(Program::command()), arguments)
 }
 
 /// Returns arguments as the parser understands them.
@@ -360,7 +359,6 @@ fn prepared(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
 fn parse(arguments: &[OsString]) -> Result<(Program, Facts), clap::Error> {
     let mut command = command_line(arguments);
     let matches = command.try_get_matches_from_mut(arguments)?;
-    numbers::expect_finite(&matches, &mut command)?;
     let program = Program::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
     let Common { no_cache, no_tune, .. } = program.common;
     let meaning = format!("{:?} {no_cache} {no_tune}", program.command);

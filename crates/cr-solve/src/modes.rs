@@ -122,7 +122,10 @@ impl Arguments {
             ("lattice", lattice.dims().to_string()),
             ("configuration", configuration.to_owned()),
             ("operator", format!("{:?}, {:?}", dirac.coupling(), dirac.site_term())),
-            ("boundary", format!("{:?}, {:?}", self.operator.boundary.signs(), self.operator.theta)),
+            (
+                "boundary",
+                format!("{:?}, {:?}", self.operator.action.boundary.signs(), self.operator.action.theta),
+            ),
             ("links", self.operator.links.to_string()),
             ("search", format!("{params:?}")),
             ("storage of fields", lattice.storage_description()),

@@ -2,8 +2,8 @@
 //!
 //! Every option takes every spelling of a negative number, and none takes an infinite one.
 
-use clap::error::ErrorKind;
-use clap::{ArgMatches, Command};
+use clap::builder::ValueParser;
+use clap::{Arg, Command, value_parser};
 use lattice_files::number::real;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -52,24 +52,16 @@ fn is_negative(word: &str) -> bool {
     digits.starts_with(|first: char| first.is_ascii_digit()) || is_word
 }
 
-/// Refuses options with numbers that are infinite or none.
-///
-/// # Errors
-/// The error of the parser that names the option and its value.
-pub fn expect_finite(matches: &ArgMatches, command: &mut Command) -> Result<(), clap::Error> {
-    for id in matches.ids() {
-        // An id of another type is no number.
-        let Ok(Some(mut values)) = matches.try_get_many::<f64>(id.as_str()) else { continue };
-        if let Some(value) = values.find(|value| !value.is_finite()) {
-            let name = id.as_str().replace('_', "-");
-            let message = format!("--{name} {value} is not allowed: a finite number is wanted");
-            return Err(command.error(ErrorKind::ValueValidation, message));
-        }
-    }
-    match matches.subcommand() {
-        Some((_, inner)) => expect_finite(inner, command),
-        None => Ok(()),
-    }
+/// Lets every option with a real number take what [`finite`] reads.
+pub fn take_reals(command: Command) -> Command {
+    let is_real = |argument: &Arg| {
+        argument.get_value_parser().type_id() == ValueParser::from(value_parser!(f64)).type_id()
+    };
+    let command = command.mut_args(|argument| {
+        let reads = |text: &str| finite(text).ok_or("a finite number is wanted");
+        if is_real(&argument) { argument.value_parser(reads) } else { argument }
+    });
+    command.mut_subcommands(take_reals)
 }
 
 /// Reads a finite number, also as Fortran writes it.
@@ -82,7 +74,7 @@ mod tests {
     use super::*;
     use crate::{Program, parse, prepared};
     use clap::CommandFactory;
-    use clap::builder::ValueParser;
+    use clap::error::ErrorKind;
 
     /// Calls `each` with the words of every command, and its options that take a value.
     fn walk(command: &Command, above: &[String], each: &mut dyn FnMut(&[String], &clap::Arg)) {
@@ -113,14 +105,14 @@ mod tests {
             seen += 1;
             let is_number = option.get_value_parser().type_id() == number;
             numbers += usize::from(is_number);
-            for value in ["-1e-3", "-.001", "-0.001", "-1.E+2", "-5", "-1,2,3,4"] {
+            for value in ["-1e-3", "-.001", "-0.001", "-1.E+2", "-1d-2", "-0.1-100", "-5", "-1,2,3,4"] {
                 let Some(error) = error(words, option, value) else { continue };
                 // Options that want `=` get no other word.
                 let wants_equals = option.is_require_equals_set();
                 let unknown = error.kind() == ErrorKind::UnknownArgument;
                 assert!(wants_equals || !unknown, "{words:?} {option} {value}: {error}");
                 // Some options want positive numbers, and say so.
-                let is_misread = error.to_string().contains("invalid float literal");
+                let is_misread = error.to_string().contains("a finite number is wanted");
                 assert!(
                     !is_number || value == "-1,2,3,4" || !is_misread,
                     "{words:?} {option} {value}: {error}"

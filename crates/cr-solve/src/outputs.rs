@@ -53,7 +53,7 @@ pub fn destinations(job: &Job, ranks: &Ranks) -> Result<Destinations, Invalid> {
         .writing("--results", RESULT, result_files(job))
         .keeping(option, file)
         .keeping(option, kept_solutions(job, &checkpointing)?)
-        .keeping("--multigrid-setup", &job.solver.multigrid_setup))
+        .keeping("--multigrid-setup", &job.solver.multigrid.setup))
 }
 
 /// Returns the files that a job reads.

@@ -198,7 +198,7 @@ fn expect_one_job(job: &Job, ranks: &Ranks) -> Result<(), Failure> {
         Some(Deflation::File(path)) => Some(path.clone()),
         _ => None,
     };
-    let inputs = [&job.configuration.file, &job.solver.multigrid_setup, &modes];
+    let inputs = [&job.configuration.file, &job.solver.multigrid.setup, &modes];
     let checkpoint = Checkpointing::of(&job.outputs).resumed_file().map(Path::to_owned);
     let inputs = inputs.into_iter().flatten().cloned().chain(checkpoint);
     let inputs: Vec<PathBuf> = inputs.filter(|path| path != Path::new("-")).collect();

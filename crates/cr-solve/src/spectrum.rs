@@ -5,7 +5,6 @@ use super::attempt_outcome::AttemptOutcome;
 use super::equation::Equation;
 use super::failure::{Failure, Status};
 use super::head::{self, Head, attempts};
-use super::method::MethodOptions;
 use super::outputs::drawn;
 use super::perform::{Performed, Show, perform};
 use super::report::{Report, Table, scientific};
@@ -14,10 +13,10 @@ use super::words::plot_title;
 use super::writing::Writing;
 use crate::plot;
 use lattice_cl::geometry::Dims;
-use lattice_cl::hadron::{Column, Correlator, HadronSets, Hadrons, SpinorSmearing};
+use lattice_cl::hadron::{Column, Correlator, Hadrons, SpinorSmearing};
 use lattice_cl::job::{
-    Direction, HadronTable, Job, MixedHadrons, NamedHadronOutcome, Outputs, PropagatorOutcome, SolveOutcome,
-    Solver, SourceEntry, Task,
+    Direction, HadronTable, Job, Method, MixedHadrons, NamedHadronOutcome, Outputs, PropagatorOutcome,
+    SolveOutcome, Solver, SourceEntry, Task,
 };
 use lattice_solvers::range::larger;
 use serde::Serialize;
@@ -30,21 +29,12 @@ pub struct Arguments {
     #[command(flatten)]
     equation: Equation,
     #[command(flatten)]
-    method: MethodOptions,
+    method: Method,
     /// Smear solutions before contraction: gaussian:W,N or wuppertal:ALPHA,N
     #[arg(long, value_name = "KIND:...", hide_short_help = true)]
     smear_sink: Option<SpinorSmearing>,
-    /// Sets of hadrons along t: mesons,octet,decuplet,currents
-    ///
-    /// mesons are all 16 x 16 pairs of matrices at source and sink. The result as JSON has the hadrons.
-    #[arg(long, value_name = "SETS")]
-    hadrons: Option<HadronSets>,
-    /// Momenta of --hadrons: all p = 2πn/L with n² up to this number [default: 0]
-    #[arg(long, value_name = "N2", requires = "hadrons", hide_short_help = true)]
-    momenta: Option<u64>,
-    /// Average hadrons over equivalent momenta
-    #[arg(long, requires = "hadrons", hide_short_help = true)]
-    average_momenta: bool,
+    #[command(flatten)]
+    hadrons: HadronTable,
     /// Direction along which the correlator runs: x, y, z or t
     #[arg(long, default_value = "t")]
     along: Direction,
@@ -64,15 +54,10 @@ impl Arguments {
     /// Returns the job that the arguments stand for.
     pub fn job(&self) -> Job {
         let Self { equation, method, smear_sink, along, output, plot, writing, .. } = self;
-        let Self { hadrons, momenta, average_momenta, .. } = self;
         let outputs = writing.outputs(output.as_deref(), plot.as_deref());
         Job {
             sources: Some(SourceEntry { smear_sink: *smear_sink, ..equation.source() }),
-            hadrons: HadronTable {
-                hadrons: hadrons.clone(),
-                momenta: *momenta,
-                average_momenta: *average_momenta,
-            },
+            hadrons: self.hadrons.clone(),
             outputs: Outputs { along: Some(*along), ..outputs },
             ..equation.job(Task::Spectrum, method)
         }

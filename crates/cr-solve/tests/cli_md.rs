@@ -412,6 +412,12 @@ fn what_does_not_fit_is_refused_with_a_way_out() {
     let (_, said) = run(folder, &fast, 1);
     assert!(said.contains("in one step") && said.contains("take a shorter step"), "{said}");
     assert!(["t.xyz", "t.xyz.part", "state"].iter().all(|name| !folder.join(name).exists()));
+    // Frames that an earlier run has left.
+    std::fs::write(folder.join("t.xyz.part"), "frames").unwrap();
+    let line = format!("md run atoms.xyz {LJ} --temperature 90 --step 1 --steps 2 --trajectory t.xyz");
+    refused(&line, 2, &["t.xyz.part is there already"]);
+    assert_eq!(std::fs::read_to_string(folder.join("t.xyz.part")).unwrap(), "frames");
+    run(folder, &format!("{line} --force"), 0);
     let text = particles(["Ar", "Kr"]);
     let mut lines: Vec<&str> = text.lines().collect();
     lines[9] = lines[4];

@@ -10,6 +10,7 @@
 //! * [`number`] reads numbers as programs write them, those of Fortran too.
 //! * [`npy`] reads and begins arrays of NumPy, and [`npz`] archives of them.
 //! * [`text`] makes the text of files fit to be shown.
+//! * [`words`] are enumerations whose values have a word each.
 //! * [`room`] tells whether memory is left for what a file announces.
 
 pub mod input;
@@ -21,3 +22,4 @@ pub mod regular;
 pub mod room;
 pub mod temporary;
 pub mod text;
+pub mod words;

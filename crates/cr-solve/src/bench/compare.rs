@@ -4,12 +4,14 @@ use super::kept::read;
 use super::outcome::{MeasuredDevice, Row, SCHEMA_VERSION};
 use super::text::{kind, parameter_values, significant};
 use crate::failure::{Failure, Status};
+use crate::numbers::finite;
 use crate::report::{Report, align_right, plain_table};
 use crate::statistics::Spread;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
+use std::str::FromStr;
 
 /// The command line of `bench compare`.
 #[derive(Debug, clap::Args)]
@@ -26,15 +28,22 @@ pub struct Arguments {
     /// Exit with status 1 if a row became slower by more than this, as in 5%
     ///
     /// Differences within the noise do not count. Files without a common row also give status 1.
-    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
-    fail_above: Option<f64>,
+    #[arg(long, value_name = "PERCENT")]
+    fail_above: Option<Share>,
 }
 
-/// Reads a share from a number of per cent.
-fn parse_percent(text: &str) -> Result<f64, String> {
-    match text.trim().trim_end_matches('%').trim_end().parse::<f64>() {
-        Ok(percent) if percent >= 0.0 && percent.is_finite() => Ok(percent / 100.0),
-        _ => Err("a number of per cent is wanted, as in 5%".to_owned()),
+/// A share, as a number of per cent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Share(f64);
+
+impl FromStr for Share {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match finite(text.trim().trim_end_matches('%').trim_end()) {
+            Some(percent) if percent >= 0.0 => Ok(Self(percent / 100.0)),
+            _ => Err("a number of per cent is wanted, as in 5%".to_owned()),
+        }
     }
 }
 
@@ -115,7 +124,7 @@ pub fn compare(arguments: &Arguments, report: &Report) -> Result<Status, Failure
         }
     }
     report.result(table(&comparison, arguments.moved), &comparison)?;
-    match arguments.fail_above {
+    match arguments.fail_above.map(|Share(share)| share) {
         Some(share) => expect_no_slower(&comparison, share),
         None => Ok(Status::Fine),
     }
@@ -239,11 +248,11 @@ mod tests {
 
     #[test]
     fn a_limit_is_a_number_of_per_cent() {
-        assert_eq!(parse_percent("5%"), Ok(0.05));
-        assert_eq!(parse_percent(" 2.5 % "), Ok(0.025));
-        assert_eq!(parse_percent("5"), Ok(0.05));
+        assert_eq!("5%".parse(), Ok(Share(0.05)));
+        assert_eq!(" 2.5 % ".parse(), Ok(Share(0.025)));
+        assert_eq!("5".parse(), Ok(Share(0.05)));
         for text in ["", "%", "-1%", "nan", "inf", "five"] {
-            assert!(parse_percent(text).is_err(), "{text}");
+            assert!(text.parse::<Share>().is_err(), "{text}");
         }
     }
 

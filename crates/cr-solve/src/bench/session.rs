@@ -5,6 +5,7 @@ use crate::Common;
 use crate::destinations::{Destinations, HTML, Overwriting};
 use crate::failure::{Failure, Status};
 use crate::interrupt::Interrupt;
+use crate::numbers::finite;
 use crate::ranks::Ranks;
 use crate::report::Report;
 use lattice_cl::device::mpi::{MpiError, World};
@@ -33,7 +34,7 @@ pub struct How {
     pub samples: u32,
     /// Most seconds for each row, after three samples [default: 1, with --quick 0.2]
     #[arg(long, value_name = "S", value_parser = parse_seconds)]
-    pub seconds: Option<f64>,
+    pub seconds: Option<Duration>,
     /// Small problems, short measurements
     #[arg(long)]
     pub quick: bool,
@@ -47,9 +48,9 @@ pub struct How {
     pub overwriting: Overwriting,
 }
 
-fn parse_seconds(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(seconds) if seconds > 0.0 => Ok(seconds),
+fn parse_seconds(text: &str) -> Result<Duration, String> {
+    match finite(text).map(Duration::try_from_secs_f64) {
+        Some(Ok(seconds)) if !seconds.is_zero() => Ok(seconds),
         _ => Err("a positive number of seconds is wanted".to_owned()),
     }
 }
@@ -256,7 +257,8 @@ impl<'a> Session<'a> {
         mut call: impl FnMut(usize) -> Result<(Duration, Option<Duration>), Failure>,
     ) -> Result<Samples, Failure> {
         let mut samples = Samples::default();
-        let longest = self.how.seconds.unwrap_or(if self.how.quick { 0.2 } else { 1.0 });
+        let longest =
+            self.how.seconds.map_or(if self.how.quick { 0.2 } else { 1.0 }, |seconds| seconds.as_secs_f64());
         let first = Instant::now();
         let mut warm_up = 0;
         // Slow calls warm up in one.

@@ -2,10 +2,10 @@
 
 use super::model::{Model, ModelArguments, unwritten};
 use super::result::{Findings, Subject, below_warning, unit_names};
-use super::trajectory::Trajectory;
+use super::trajectory::{Trajectory, frames_beside};
 use crate::Common;
 use crate::checkpoint::Lock;
-use crate::destinations::{Destinations, Overwriting, SVG, XYZ};
+use crate::destinations::{ANY, Destinations, Overwriting, SVG, XYZ};
 use crate::failure::{Failure, Status};
 use crate::interrupt::Interrupt;
 use crate::outputs::drawn;
@@ -133,8 +133,12 @@ struct About {
 /// When a file cannot be read or written, when options do not fit, when an energy or a position
 /// stops being finite, or when a device fails.
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
+    // The frames of an earlier run belong to its checkpoint.
+    let is_resumed = arguments.checkpoint.as_deref().is_some_and(Path::exists);
+    let frames = arguments.trajectory.as_deref().filter(|_| !is_resumed).map(frames_beside);
     Destinations::reading(arguments.model.inputs())
         .writing("--trajectory", XYZ, &arguments.trajectory)
+        .writing("--trajectory", ANY, frames)
         .writing("--plot", SVG, &arguments.plot)
         .keeping("--checkpoint", &arguments.checkpoint)
         .check(arguments.overwriting)?;

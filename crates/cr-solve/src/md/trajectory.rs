@@ -24,15 +24,20 @@ pub struct Trajectory {
     leftover: Option<Leftover>,
 }
 
+/// Returns the file in which frames are before a trajectory is complete.
+pub fn frames_beside(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".part");
+    name.into()
+}
+
 impl Trajectory {
     /// Opens a trajectory, and keeps so many bytes of it.
     ///
     /// # Errors
     /// When the file cannot be written, or has fewer bytes.
     pub fn open(path: &Path, bytes: u64) -> Result<Self, Failure> {
-        let mut name = path.as_os_str().to_owned();
-        name.push(".part");
-        let part = PathBuf::from(name);
+        let part = frames_beside(path);
         let failed = |error| unwritten(&part, error);
         let mut options = OpenOptions::new();
         options.append(true).create(bytes == 0);

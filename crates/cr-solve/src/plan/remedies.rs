@@ -4,7 +4,7 @@ use super::room::{Room, compare};
 use lattice_cl::Dims;
 use lattice_cl::device::Team;
 use lattice_cl::host::Reconstruction;
-use lattice_cl::job::{Job, Needs, Solver, WantedPrecision};
+use lattice_cl::job::{Job, MultigridKeys, Needs, Solver, WantedPrecision};
 use lattice_cl::solve::{Inner, IterationPrecision};
 
 /// Devices that are asked for at most.
@@ -59,13 +59,7 @@ fn with_solver(job: &mut Job, name: &str) {
     let Ok(solver) = name.parse::<Solver>() else { return };
     job.solver.solver = solver;
     job.solver.system = None;
-    job.solver.multigrid_levels = None;
-    job.solver.multigrid_vectors = None;
-    job.solver.multigrid_iterations = None;
-    job.solver.multigrid_block = None;
-    job.solver.multigrid_smoother = None;
-    job.solver.multigrid_cycle = None;
-    job.solver.multigrid_setup = None;
+    job.solver.multigrid = MultigridKeys::default();
     job.solver.deflate = None;
 }
 

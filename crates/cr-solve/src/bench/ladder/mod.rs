@@ -232,7 +232,7 @@ impl<'a> Climb<'a> {
     {
         // Warms up.
         iterate(operator, b, 2)?;
-        let longest = session.how.seconds.unwrap_or(1.0);
+        let longest = session.how.seconds.map_or(1.0, |seconds| seconds.as_secs_f64());
         let (mut samples, mut last, start) = (Samples::default(), None, Instant::now());
         while samples.wall.is_empty()
             || samples.wall.len() < MOST_SOLVES && start.elapsed().as_secs_f64() < longest

@@ -1,0 +1,95 @@
+//! Enumerations whose values have a word each: on command lines, in job files, in results.
+
+/// An enumeration of words, made by [`words!`](crate::words!).
+pub trait Words: Copy + Send + Sync + 'static {
+    /// What a value is, without an article: `multigrid cycle`.
+    const WHAT: &'static str;
+    /// All values, in the order in which help lists them.
+    const VALUES: &'static [Self];
+
+    /// Returns the word of the value.
+    fn word(self) -> &'static str;
+
+    /// Returns a line of help, empty where the word says it all.
+    fn help(self) -> &'static str;
+}
+
+/// Reads the word of a value.
+///
+/// # Errors
+/// A message with all words if there is no such value.
+pub fn parse<T: Words>(text: &str) -> Result<T, String> {
+    let found = T::VALUES.iter().find(|value| value.word() == text).copied();
+    found.ok_or_else(|| format!("`{text}` is no {}; choose {}", T::WHAT, listed::<T>()))
+}
+
+/// Returns all words as a list in a sentence: `a, b or c`.
+pub fn listed<T: Words>() -> String {
+    let words: Vec<&str> = T::VALUES.iter().map(|value| value.word()).collect();
+    match &words[..] {
+        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        _ => words.concat(),
+    }
+}
+
+/// Gives an enumeration its words.
+///
+/// Makes the constant `ALL`, the function `name`, [`Display`](std::fmt::Display),
+/// [`FromStr`](std::str::FromStr) and [`Words`]. A text behind a word is its line of help.
+///
+/// ```
+/// #[derive(Clone, Copy, Debug, PartialEq)]
+/// enum Cycle {
+///     V,
+///     K,
+/// }
+/// lattice_files::words! { Cycle, "cycle": V = "v"; K = "k", "more work, fewer cycles" }
+/// assert_eq!("k".parse(), Ok(Cycle::K));
+/// assert_eq!("w".parse::<Cycle>(), Err("`w` is no cycle; choose v or k".to_owned()));
+/// assert_eq!((Cycle::V.to_string(), Cycle::ALL.len()), ("v".to_owned(), 2));
+/// ```
+#[macro_export]
+macro_rules! words {
+    ($type:ty, $what:literal: $($value:ident = $word:literal $(, $help:literal)?);+ $(;)?) => {
+        impl $type {
+            /// All values.
+            pub const ALL: [Self; [$($word),+].len()] = [$(Self::$value),+];
+
+            /// Returns the word that stands for the value.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$value => $word),+
+                }
+            }
+        }
+
+        impl $crate::words::Words for $type {
+            const WHAT: &'static str = $what;
+            const VALUES: &'static [Self] = &Self::ALL;
+
+            fn word(self) -> &'static str {
+                self.name()
+            }
+
+            fn help(self) -> &'static str {
+                match self {
+                    $(Self::$value => concat!($($help)?)),+
+                }
+            }
+        }
+
+        impl ::std::fmt::Display for $type {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.pad(self.name())
+            }
+        }
+
+        impl ::std::str::FromStr for $type {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<Self, String> {
+                $crate::words::parse(text)
+            }
+        }
+    };
+}
