@@ -179,6 +179,8 @@ fn expressions(text: &str) -> Vec<Vec<String>> {
         .filter(|(at, _)| !text[..*at].ends_with(is_path) && !text[..*at].ends_with("(in "))
         .map(|(at, _)| text[at..].split(|character| !is_path(character)).next().unwrap())
         .map(|path| path.split("::").map(str::to_owned).filter(|part| !part.is_empty()).collect())
+        // A group of names stands in a `use`, which is read elsewhere.
+        .filter(|path: &Vec<String>| path.len() > 1)
         .collect()
 }
 
@@ -205,8 +207,9 @@ fn file_of(
 ) -> Option<PathBuf> {
     let mut path = path;
     // A name that exports itself would never end.
-    for _ in 0..10 {
-        let known = (1..=path.len()).rev().find_map(|length| {
+    for round in 0..10 {
+        // An item of the crate's root is in its file, whose path is empty. What the root hands on may be of another crate.
+        let known = (round.min(1)..=path.len()).rev().find_map(|length| {
             let part = &path[..length];
             files
                 .get(part)

@@ -1,6 +1,6 @@
 //! `cr-solve devices`: the devices to compute on.
 
-use super::Common;
+use super::common::Common;
 use super::failure::{Failure, Status};
 use super::report::{Report, align_right, plain_table};
 use comfy_table::Table;

@@ -1,7 +1,7 @@
 //! `cr-solve flow`: the gradient flow of a gauge configuration.
 
-use super::Common;
 use super::arguments::{Input, help_on_configuration};
+use super::common::Common;
 use super::failure::{Failure, Status};
 use super::interrupt::Interrupt;
 use super::links_file::{self, Destination, FileSummary};

@@ -1,7 +1,7 @@
 //! `cr-solve invert`: solves M x = b for one source.
 
-use super::Common;
 use super::attempt_outcome::AttemptOutcome;
+use super::common::Common;
 use super::equation::Equation;
 use super::failure::{Failure, Status};
 use super::head::{self, Head, attempts};

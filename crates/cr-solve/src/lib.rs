@@ -9,6 +9,7 @@ mod arguments;
 mod attempt_outcome;
 pub mod bench;
 pub mod checkpoint;
+pub mod common;
 pub mod comparison;
 mod convert;
 pub mod dense;
@@ -70,20 +71,18 @@ mod writing;
 mod xc;
 
 use agreement::{About, Facts};
-use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use common::Common;
 use failure::{Failure, Status};
+use lattice_cl::device::DeviceError;
 use lattice_cl::device::mpi::{LastWords, Launcher, MpiError};
-use lattice_cl::device::{
-    CacheMode, DeviceError, DeviceOptions, Profiling, Recorder, Selector, Team, TuningMode,
-};
-use lattice_cl::tuning;
 use lattice_files::text::printable_lines;
 use ranks::Ranks;
-use report::{ColourChoice, Report};
+use report::Report;
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
-use std::sync::{Arc, Once};
+use std::sync::Arc;
 
 /// Solve the Dirac equation of lattice QCD on gauge configurations, on any OpenCL device and on none
 #[derive(Debug, Parser)]
@@ -93,127 +92,6 @@ struct Program {
     common: Common,
     #[command(subcommand)]
     command: Command,
-}
-
-/// Options that every subcommand has.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Common options")]
-pub struct Common {
-    /// Print the result as one JSON object
-    #[arg(long, global = true)]
-    pub json: bool,
-    /// Print nothing but results and errors
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
-    pub quiet: bool,
-    /// Say more; twice for even more
-    #[arg(short, long, global = true, action = ArgAction::Count)]
-    pub verbose: u8,
-    /// Colour of messages: auto (the default, honours NO_COLOR), always or never
-    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t)]
-    #[arg(hide_possible_values = true, hide_default_value = true, hide_short_help = true)]
-    pub color: ColourChoice,
-    /// No colour in messages: the same as --color never
-    #[arg(long, global = true, hide_short_help = true)]
-    pub no_color: bool,
-    /// Devices: auto, host, all, PLATFORM.DEVICE or part of a name
-    ///
-    /// Several devices, with commas or as several options, make a team.
-    #[arg(long, global = true, value_name = "DEVICE")]
-    pub device: Vec<String>,
-    /// Compile every kernel anew, and use no tuned kernel variants
-    ///
-    /// No kernel is kept for the next run, neither here nor by PoCL and NVIDIA's driver.
-    #[arg(long, global = true, hide_short_help = true)]
-    pub no_cache: bool,
-    /// Use the kernel variants that come with the program
-    ///
-    /// Without this option a GPU searches for the fastest variants on first use.
-    #[arg(long, global = true, hide_short_help = true)]
-    pub no_tune: bool,
-    /// The processes that do the job together.
-    #[arg(skip)]
-    pub ranks: Ranks,
-}
-
-impl Common {
-    /// When to use colour.
-    pub fn colour_choice(&self) -> ColourChoice {
-        if self.no_color { ColourChoice::Never } else { self.color }
-    }
-
-    /// Tells whether all devices were asked for, and none by its name.
-    fn takes_all_devices(&self) -> bool {
-        let selectors: Vec<Selector> = self.device.iter().flat_map(|text| Selector::list(text)).collect();
-        selectors == [Selector::All]
-    }
-
-    /// Refuses devices where none is used.
-    ///
-    /// # Errors
-    /// When `--device` names one.
-    fn expect_no_device(&self, command: &str) -> Result<(), Failure> {
-        match self.device.iter().find(|device| !matches!(device.as_str(), "auto" | "host")) {
-            None => Ok(()),
-            Some(device) => {
-                let message =
-                    format!("{command} runs on the host only, so --device {device} cannot be obeyed");
-                Err(Failure::usage(message).hint("leave out --device"))
-            }
-        }
-    }
-
-    /// Returns the options with which devices are opened.
-    pub fn device_options(&self, profiling: Profiling) -> DeviceOptions {
-        let cache = self.cache();
-        // A search is not worth its time if its result cannot be kept.
-        let tuning = match cache.tuning_file() {
-            Some(_) if !self.no_tune => TuningMode::SearchOnGpus,
-            _ => TuningMode::Shipped,
-        };
-        DeviceOptions { profiling, cache, tuning, ..DeviceOptions::default() }
-    }
-
-    /// Returns the place of compiled programs and tuned kernel variants.
-    pub fn cache(&self) -> CacheMode {
-        if self.no_cache { CacheMode::Off } else { CacheMode::User }
-    }
-
-    /// Opens the devices of `--device`.
-    ///
-    /// A search for the fastest variant of a kernel shows a bar.
-    pub fn team(&self, profiling: Profiling, report: &Report) -> Result<Team, Failure> {
-        self.team_with(self.device_options(profiling), report)
-    }
-
-    /// Opens the devices of a solve, with a recorder of their commands.
-    ///
-    /// A search for kernel variants is short, unlike with [`Common::team`].
-    pub fn recorded_team(&self, recorder: Recorder, report: &Report) -> Result<Team, Failure> {
-        let search_time = Some(tuning::TIME_ON_FIRST_USE);
-        let options = DeviceOptions { recorder, search_time, ..self.device_options(Profiling::Off) };
-        self.team_with(options, report)
-    }
-
-    /// Opens the devices.
-    ///
-    /// Each of several processes on a machine opens its share of the devices.
-    fn team_with(&self, options: DeviceOptions, report: &Report) -> Result<Team, Failure> {
-        let selectors = self.device.iter().flat_map(|text| Selector::list(text));
-        let options = DeviceOptions {
-            observer: report.search_observer(),
-            compiling: report.compile_clock(),
-            ..options
-        };
-        let team = Team::select_share(selectors, &options, self.ranks.on_machine())?;
-        let team = match self.ranks.world() {
-            Some(world) => team.across(world)?,
-            None => team,
-        };
-        // A benchmark opens its devices more than once.
-        static SAID: Once = Once::new();
-        SAID.call_once(|| team.remarks().iter().for_each(|remark| report.note(remark)));
-        Ok(team)
-    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -468,7 +346,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Status {
         process::switch_off_caches_of_drivers();
     }
     let _cache = process::give_pocl_a_cache();
-    let report = Arc::new(Report::new(&program.common, is_first));
+    let report = Arc::new(Report::new(&program.common.output, is_first));
     let joined =
         launcher.as_ref().map(|launcher| join(launcher, facts, program.command.is_done_together(), &report));
     match joined {

@@ -1,8 +1,8 @@
 //! `cr-solve modes`: the lowest modes of a Dirac operator.
 
-use super::Common;
 use super::arguments::Input;
 use super::checkpoint::{Checkpointing, Identity};
+use super::common::Common;
 use super::destinations::{Destinations, MODES, Overwriting, SVG};
 use super::equation::OperatorOptions;
 use super::failure::{Failure, Status};

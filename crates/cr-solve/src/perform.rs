@@ -1,9 +1,9 @@
 //! The work of `invert`, `spectrum` and `run` on a job.
 
-use super::Common;
 use super::agreement::{About, Facts};
 use super::arguments::Input;
 use super::checkpoint::{Checkpointing, Session};
+use super::common::Common;
 use super::destinations::Overwriting;
 use super::failure::{Failure, Status};
 use super::gave_up::gave_up;

@@ -1,6 +1,6 @@
 //! `cr-solve poisson`: the potential of a charge density.
 
-use super::Common;
+use super::common::Common;
 use super::destinations::{Destinations, MESH, Overwriting, SVG};
 use super::failure::{Failure, Status};
 use super::finite::expect_finite;

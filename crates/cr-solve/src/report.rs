@@ -2,9 +2,9 @@
 //!
 //! Results go to standard output, the rest goes to standard error.
 
-use super::Common;
 use super::failure::{Failure, Status};
 use super::progress::Compiling;
+use clap::{ArgAction, Args};
 use comfy_table::{CellAlignment, presets};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lattice_cl::device::{CompileClock, SearchObserver, Stopwatch};
@@ -73,20 +73,42 @@ struct Extended<'a, T: Serialize> {
     additions: &'a BTreeMap<&'static str, Value>,
 }
 
+/// Options about what the program prints.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Common options")]
+pub struct Output {
+    /// Print the result as one JSON object
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Print nothing but results and errors
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Say more; twice for even more
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    verbose: u8,
+    /// Colour of messages: auto (the default, honours NO_COLOR), always or never
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t)]
+    #[arg(hide_possible_values = true, hide_default_value = true, hide_short_help = true)]
+    color: ColourChoice,
+    /// No colour in messages: the same as --color never
+    #[arg(long, global = true, hide_short_help = true)]
+    no_color: bool,
+}
+
 impl Report {
     /// Creates a report as the options ask for.
     ///
     /// The library's log goes to standard error. Only the first of several processes speaks.
-    pub fn new(common: &Common, is_first: bool) -> Self {
+    pub fn new(output: &Output, is_first: bool) -> Self {
         // Movement and colour are for terminals that can do more than print.
         let terminal = io::stderr().is_terminal() && !is_dumb();
-        let colour = match common.colour_choice() {
+        let colour = match if output.no_color { ColourChoice::Never } else { output.color } {
             ColourChoice::Always => true,
             ColourChoice::Never => false,
             ColourChoice::Auto => terminal && !colour_is_unwanted(),
         };
-        let quiet = common.quiet || !is_first;
-        let level = match (quiet, common.verbose) {
+        let quiet = output.quiet || !is_first;
+        let level = match (quiet, output.verbose) {
             (true, _) => LevelFilter::ERROR,
             (false, 0) => LevelFilter::WARN,
             (false, 1) => LevelFilter::INFO,
@@ -105,10 +127,10 @@ impl Report {
             .without_time()
             .try_init();
         Self {
-            json: common.json,
+            json: output.json,
             silent: !is_first,
             quiet,
-            verbose: common.verbose > 0 && is_first,
+            verbose: output.verbose > 0 && is_first,
             colour,
             compiling: Compiling::new(bars.clone(), progress),
             bars,

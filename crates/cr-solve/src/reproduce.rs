@@ -1,7 +1,7 @@
 //! `cr-solve reproduce`: does the job of an earlier result again, and compares.
 
-use super::Common;
 use super::arguments::path_text;
+use super::common::Common;
 use super::comparison::Comparison;
 use super::failure::{Failure, Status};
 use super::perform::perform;

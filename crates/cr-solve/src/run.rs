@@ -1,6 +1,6 @@
 //! `cr-solve run`: does what a job file says.
 
-use super::Common;
+use super::common::Common;
 use super::failure::{Failure, Status};
 use super::invert::Invert;
 use super::job_file::{EXAMPLE, JobFile};

@@ -1,7 +1,7 @@
 //! `cr-solve smear`: smeared links of a gauge configuration.
 
-use super::Common;
 use super::arguments::{Input, help_on_configuration};
+use super::common::Common;
 use super::failure::{Failure, Status};
 use super::links_file::{self, Beginning, Destination, Rewritten};
 use super::report::{Report, Table};

@@ -1,8 +1,8 @@
 //! `cr-solve solve`: A x = b with a matrix from a file, sparse or dense.
 
-use super::Common;
 use super::arguments::Precision;
 use super::checkpoint::Checkpointing;
+use super::common::Common;
 use super::dense::{self, Factors};
 use super::destinations::{Destinations, MATRIX, Overwriting, SVG};
 use super::failure::{Failure, Status};

@@ -1,7 +1,7 @@
 //! `cr-solve spectrum`: twelve solves of a point source, and the pion correlator.
 
-use super::Common;
 use super::attempt_outcome::AttemptOutcome;
+use super::common::Common;
 use super::equation::Equation;
 use super::failure::{Failure, Status};
 use super::head::{self, Head, attempts};

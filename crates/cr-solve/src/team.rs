@@ -1,6 +1,6 @@
 //! The devices of a job.
 
-use super::Common;
+use super::common::Common;
 use super::failure::Failure;
 use super::report::Report;
 use lattice_cl::device::{Profiling, Recorder, Team};

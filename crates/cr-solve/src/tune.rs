@@ -1,7 +1,7 @@
 //! `cr-solve tune`: finds and keeps the fastest variants of a device's kernels.
 
-use super::Common;
 use super::arguments::{is_wanted, path_text};
+use super::common::Common;
 use super::extents::Extents;
 use super::failure::{Failure, Status};
 use super::report::{Report, align_right, plain_table};

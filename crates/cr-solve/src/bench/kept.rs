@@ -1,7 +1,7 @@
 //! Kept results: reading them, and `cr-solve bench show`.
 
 use super::outcome::{Outcome, Row, SCHEMA_VERSION};
-use crate::Common;
+use crate::common::Common;
 use crate::destinations::{Destinations, HTML, Overwriting};
 use crate::failure::{Failure, Status};
 use crate::report::Report;
@@ -32,11 +32,11 @@ pub struct Arguments {
 /// # Errors
 /// When a file cannot be read or holds no such result, or the page cannot be written.
 pub fn show(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
-    if arguments.csv && common.json {
+    if arguments.csv && common.output.json {
         let message = "--csv and --json are two forms of one result; give one of them".to_owned();
         return Err(Failure::usage(message));
     }
-    if arguments.files.len() > 1 && common.json {
+    if arguments.files.len() > 1 && common.output.json {
         let message = "--json shows one result, and several files are given".to_owned();
         return Err(Failure::usage(message).hint("name one file, or leave out --json"));
     }

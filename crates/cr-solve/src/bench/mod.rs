@@ -29,7 +29,7 @@ mod text;
 mod triads;
 mod xc;
 
-use super::Common;
+use super::common::Common;
 use super::failure::{Failure, Status};
 use super::report::Report;
 use joined::Joined;

@@ -1,7 +1,7 @@
 //! One run of `bench`: its devices, its method of measurement and its rows.
 
 use super::outcome::{ArithmeticCeiling, MeasuredDevice, Outcome, Row, Samples, Subject};
-use crate::Common;
+use crate::common::Common;
 use crate::destinations::{Destinations, HTML, Overwriting};
 use crate::failure::{Failure, Status};
 use crate::interrupt::Interrupt;
@@ -72,7 +72,7 @@ impl<'a> Session<'a> {
     /// # Errors
     /// When there is no such device, or it fails.
     pub fn new(how: &How, inputs: &[&Path], common: &'a Common, report: &'a Report) -> Result<Self, Failure> {
-        if how.csv && common.json {
+        if how.csv && common.output.json {
             return Err(Failure::usage(
                 "--csv and --json are two forms of one result; give one of them".to_owned(),
             ));

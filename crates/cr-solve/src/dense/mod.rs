@@ -7,8 +7,8 @@ mod residual;
 
 pub use factors::Factors;
 
-use crate::Common;
 use crate::checkpoint::{Checkpointing, Factoring, Identity};
+use crate::common::Common;
 use crate::destinations::{Destinations, MATRIX, Overwriting};
 use crate::failure::{Failure, Status};
 use crate::finite::expect_finite;

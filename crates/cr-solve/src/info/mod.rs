@@ -5,8 +5,8 @@ mod matrix;
 mod propagator;
 mod verification;
 
-use super::Common;
 use super::arguments::Input;
+use super::common::Common;
 use super::failure::{Failure, Status};
 use super::report::{Report, Table, scientific};
 use super::team::select_one;

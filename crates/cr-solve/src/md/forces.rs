@@ -2,7 +2,7 @@
 
 use super::model::ModelArguments;
 use super::result::{Findings, Subject, below_warning, unit_names};
-use crate::Common;
+use crate::common::Common;
 use crate::destinations::{Destinations, NPY, Overwriting};
 use crate::failure::{Failure, Status};
 use crate::report::{Report, Table, scientific};

@@ -8,7 +8,7 @@ mod table;
 mod trajectory;
 pub(crate) mod words;
 
-use super::Common;
+use super::common::Common;
 use super::failure::{Failure, Status};
 use super::report::Report;
 use lattice_md::{FileError, MdError};

@@ -3,8 +3,8 @@
 use super::model::{Model, ModelArguments, unwritten};
 use super::result::{Findings, Subject, below_warning, unit_names};
 use super::trajectory::{Trajectory, frames_beside};
-use crate::Common;
 use crate::checkpoint::Lock;
+use crate::common::Common;
 use crate::destinations::{ANY, Destinations, Overwriting, SVG, XYZ};
 use crate::failure::{Failure, Status};
 use crate::interrupt::Interrupt;

@@ -4,7 +4,7 @@ use super::model::{TableError, error_of};
 use super::words::{
     InterpolationName, Range, SpacingName, UnitsName, fetch_name, interpolation_name, spacing_name,
 };
-use crate::Common;
+use crate::common::Common;
 use crate::destinations::{Destinations, Overwriting, SVG};
 use crate::failure::{Failure, Status};
 use crate::outputs::drawn;

@@ -4,7 +4,7 @@ mod kept;
 mod remedies;
 mod room;
 
-use super::Common;
+use super::common::Common;
 use super::failure::{Failure, Status};
 use super::job_file::JobFile;
 use super::report::{Report, Table};

@@ -1,7 +1,7 @@
 //! `cr-solve eigen`: eigenvalues of a Hermitian matrix from a file.
 
 use super::{Input, MatrixSummary, Seconds, Source, Wide, epsilon, expect_ratios, failed, listed, norm1};
-use crate::Common;
+use crate::common::Common;
 use crate::failure::{Failure, Status};
 use crate::finite::expect_finite;
 use crate::provenance::Provenance;

@@ -1,7 +1,7 @@
 //! `cr-solve svd`: singular values of a matrix from a file.
 
 use super::{Input, MatrixSummary, Seconds, Source, Wide, expect_ratios, failed, listed, norm1};
-use crate::Common;
+use crate::common::Common;
 use crate::failure::{Failure, Status};
 use crate::finite::expect_finite;
 use crate::provenance::Provenance;

@@ -3,7 +3,7 @@
 pub mod input;
 mod outcome;
 
-use super::Common;
+use super::common::Common;
 use super::destinations::{Destinations, NPY, Overwriting};
 use super::failure::{Failure, Status};
 use super::finite::expect_finite;
