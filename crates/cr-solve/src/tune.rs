@@ -22,7 +22,7 @@ use lattice_cl::geometry::{Boundary, Dims, Lattice};
 use lattice_cl::host::{GaugeConfiguration, Reconstruction, random};
 use lattice_cl::operator::{SiteTerm, Tuned, kernels_to_tune, tune_stencil};
 use lattice_cl::scalar::{Half, Storage, StoragePrecision};
-use lattice_cl::tuning::{self, Entry, Found, Key, RenewError, TuningFile, TuningFileError};
+use lattice_cl::tuning::{self, Entry, Key, RenewError, TuningFile, TuningFileError, TuningResult};
 use lattice_md::{Precision, tune_pairs};
 use num_complex::Complex;
 use serde::Serialize;
@@ -210,7 +210,7 @@ struct Row {
 }
 
 impl Row {
-    fn new<V: Serialize>(key: &Key, shipped: &V, found: &Found<V>) -> Self {
+    fn new<V: Serialize>(key: &Key, shipped: &V, found: &TuningResult<V>) -> Self {
         // Variants are plain structures, and are kept as JSON.
         let value = |variant: &V| serde_json::to_value(variant).unwrap_or_default();
         Self {

@@ -7,7 +7,7 @@ use super::host::Pairs;
 use super::options::{BelowRange, Fetch, Options, PairTuning, Precision};
 use super::potential::Potential;
 use super::system::{System, below_range, expect_finite, expect_length, overlap};
-use lattice_compute::tuning::{self, Found, Key, RenewError, Tunable};
+use lattice_compute::tuning::{self, Key, RenewError, Tunable, TuningResult};
 use lattice_compute::{Device, Team};
 use std::time::Duration;
 
@@ -156,7 +156,7 @@ pub fn tune_pairs(
     potential: &Potential,
     options: Options,
     budget: Duration,
-) -> Result<(Key, PairTuning, Found<PairTuning>), RenewError<MdError>> {
+) -> Result<(Key, PairTuning, TuningResult<PairTuning>), RenewError<MdError>> {
     expect_fitting(system, potential, &options).map_err(RenewError::Kernel)?;
     let pairs = pairs_of(system, potential, &options);
     if options.precision == Precision::Double {
@@ -169,7 +169,7 @@ pub fn tune_pairs(
 fn renewed<T: Tunable<Variant = PairTuning, Error = MdError>>(
     pairs: &T,
     budget: Duration,
-) -> Result<(Key, PairTuning, Found<PairTuning>), RenewError<MdError>> {
+) -> Result<(Key, PairTuning, TuningResult<PairTuning>), RenewError<MdError>> {
     let found = tuning::renew(pairs, budget)?;
     Ok((pairs.key(), pairs.shipped(), found))
 }

@@ -120,8 +120,11 @@ impl Device {
 #[pyfunction]
 pub fn devices(py: Python<'_>) -> PyResult<Vec<Device>> {
     let found = work::run(py, None, |_| device::discover())?;
-    let device =
-        |found: &device::FoundDevice| Device { label: found.label(), info: found.info.clone(), open: None };
+    let device = |found: &device::DiscoveredDevice| Device {
+        label: found.label(),
+        info: found.info.clone(),
+        open: None,
+    };
     Ok(found.devices.iter().map(device).collect())
 }
 

@@ -8,7 +8,7 @@ use crate::error::{BlasError, BlasResult};
 use crate::op::Op;
 use lattice_compute::scalar::{Element, Precision, Real, Scalar};
 use lattice_compute::sync::lock;
-use lattice_compute::tuning::{self, Found, Key, RenewError, Step, Tunable, time_of_launch};
+use lattice_compute::tuning::{self, Key, RenewError, Step, Tunable, TuningResult, time_of_launch};
 use lattice_compute::{Buffer, Device, DeviceKind};
 use num_complex::Complex;
 use rayon::prelude::*;
@@ -147,7 +147,7 @@ pub struct TunedGemm {
     /// The variant that is used untuned.
     pub shipped: GemmTuning,
     /// The result of the search.
-    pub found: Found<GemmTuning>,
+    pub found: TuningResult<GemmTuning>,
 }
 
 /// Searches now for the fastest variant of C = op(A) op(B).

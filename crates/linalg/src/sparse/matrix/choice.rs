@@ -11,7 +11,7 @@ use crate::sparse::place::Place;
 use crate::sparse::vector::Vector;
 use lattice_compute::Device;
 use lattice_compute::scalar::Element;
-use lattice_compute::tuning::{Found, Key, RenewError, Step, Tunable, known, renew, time_of_launch};
+use lattice_compute::tuning::{Key, RenewError, Step, Tunable, TuningResult, known, renew, time_of_launch};
 use num_complex::{Complex, Complex64};
 use std::sync::Arc;
 use std::time::Duration;
@@ -72,7 +72,7 @@ pub struct TunedFormat {
     /// The format of the fewest bytes.
     pub shipped: Format,
     /// The result of the search.
-    pub found: Found<Format>,
+    pub found: TuningResult<Format>,
 }
 
 /// Searches now for the fastest format of a matrix on a device, and keeps it.
