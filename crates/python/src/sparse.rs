@@ -7,7 +7,7 @@ use super::work::{self, Exchange, News};
 use lattice_cl::blas::host::level1::Arithmetic;
 use lattice_cl::blas::sparse::market::{AnyCsr, Market};
 use lattice_cl::blas::sparse::solve::{Attempt, Method, SolveError, SolveOptions, Solved, solve};
-use lattice_cl::blas::sparse::{Coo, Csr, Entry, Place, Problem};
+use lattice_cl::blas::sparse::{Coo, Csr, Entry, Problem, Processor};
 use lattice_cl::device::DeviceError;
 use lattice_solvers::{Look, Stopping};
 use num_complex::Complex64;
@@ -232,7 +232,7 @@ impl Asked {
         let Self { method, preconditioner, stopping, restart, wanted } = self;
         let options = SolveOptions { method, preconditioner, stopping, restart, ..SolveOptions::default() };
         let solved = work::run(py, progress, move |exchange| {
-            let place = Place::of_team(&wanted.open().map_err(Failed::Device)?);
+            let place = Processor::of_team(&wanted.open().map_err(Failed::Device)?);
             let mut watch = |method: Method, look: &Look| tell(exchange, method, look, stopping.tolerance);
             let solved = solve(&place, csr, &b, &options, Some(&mut watch)).map_err(Failed::Solve)?;
             Ok((solved, place.label()))

@@ -1,7 +1,7 @@
 //! The product as something to be tuned.
 
 use super::narrow::WIDTH;
-use super::part::Part;
+use super::output_region::OutputRegion;
 use super::problem::{Factor, Problem, Target};
 use super::tuning::{Arithmetic, GemmTuning};
 use crate::error::{BlasError, BlasResult};
@@ -301,7 +301,7 @@ impl<T: Element> Tunable for Product<'_, T> {
             k,
             count: 1,
             missing: 0,
-            part: Part::All,
+            region: OutputRegion::All,
             alpha: 1.factor(),
             beta: 0.factor(),
             a: factor((&*a).into(), [m, k], a_transposed),

@@ -3,7 +3,7 @@
 
 use lattice_compute::{CacheMode, Device, DeviceKind, DeviceOptions, DiscoveredDevice, TuningMode, discover};
 use lattice_linalg::sparse::market::{AnyCsr, Market};
-use lattice_linalg::sparse::{Coo, Csr, Entry, Place};
+use lattice_linalg::sparse::{Coo, Csr, Entry, Processor};
 use num_complex::Complex64;
 use serde_json::Value;
 use std::io::Write;
@@ -36,9 +36,9 @@ fn opened(found: Vec<DiscoveredDevice>) -> Vec<Device> {
 }
 
 /// The host, every device, and every device taken for a GPU.
-pub fn places() -> Vec<Place> {
+pub fn places() -> Vec<Processor> {
     let devices = devices().into_iter().chain(taken_for_gpus());
-    std::iter::once(Place::Host).chain(devices.map(Place::Device)).collect()
+    std::iter::once(Processor::Host).chain(devices.map(Processor::Device)).collect()
 }
 
 /// True if the tests run under a simulator and must be tiny (`LATTICE_CL_TEST_SMALL=1`).
