@@ -555,8 +555,9 @@ fn table(outcome: &TuneResult) -> String {
     )
 }
 
+/// The content of the tuning file, as JSON.
 #[derive(Serialize)]
-struct Kept<'a> {
+struct TuningList<'a> {
     schema_version: u32,
     #[serde(serialize_with = "path_text")]
     file: &'a std::path::Path,
@@ -572,9 +573,9 @@ fn micro(microseconds: Option<f64>) -> String {
 ///
 /// The JSON has everything about an entry.
 fn list(file: &TuningFile, report: &Report) -> Result<Status, Failure> {
-    let kept = Kept { schema_version: 1, file: file.path(), entries: file.entries()? };
+    let all = TuningList { schema_version: 1, file: file.path(), entries: file.entries()? };
     let mut devices: Vec<([&str; 3], Vec<&Entry>)> = Vec::new();
-    for entry in &kept.entries {
+    for entry in &all.entries {
         let of = &entry.identity;
         let device = [of.device.as_str(), &of.driver, &of.version];
         match devices.iter_mut().find(|(other, _)| *other == device) {
@@ -582,11 +583,11 @@ fn list(file: &TuningFile, report: &Report) -> Result<Status, Failure> {
             None => devices.push((device, vec![entry])),
         }
     }
-    let mut text = format!("{}: {} kernel variants", file.path().display(), kept.entries.len());
+    let mut text = format!("{}: {} kernel variants", file.path().display(), all.entries.len());
     for ([device, driver, version], entries) in devices {
         text += &format!("\n\n{device}, driver {driver}, version {version}\n{}", list_of_device(&entries));
     }
-    report.result(text, &kept)?;
+    report.result(text, &all)?;
     Ok(Status::Fine)
 }
 

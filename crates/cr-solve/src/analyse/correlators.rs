@@ -79,7 +79,8 @@ fn collect(value: &Value, outer: &[String], correlators: &mut BTreeMap<String, C
                 .filter_map(|key| entries.get(*key))
                 .for_each(|list| add(&names, list));
             // The observables say the same with their directions.
-            if let (Some(Value::Object(list)), None) = (entries.get("correlators"), entries.get("observables"))
+            if let (Some(Value::Object(list)), None) =
+                (entries.get("correlators"), entries.get("observables"))
             {
                 for (name, numbers) in list {
                     add(&[&names[..], std::slice::from_ref(name)].concat(), numbers);
@@ -132,7 +133,8 @@ fn add_named_hadrons(
     let list = |key: &str| entries.get(key).filter(|list| list.is_array()).cloned();
     let parsed = |key: &str| json!({ key: list(key).unwrap_or_else(|| json!([])) });
     let read = |key: &str| serde_json::from_value::<Hadrons>(parsed(key)).unwrap_or_default();
-    let hadrons = Hadrons { mesons: read("mesons").mesons, baryons: read("baryons").baryons, ..Default::default() };
+    let hadrons =
+        Hadrons { mesons: read("mesons").mesons, baryons: read("baryons").baryons, ..Default::default() };
     let momenta: BTreeSet<Momentum> = hadrons
         .mesons
         .iter()
@@ -140,12 +142,12 @@ fn add_named_hadrons(
         .chain(hadrons.baryons.iter().map(|baryon| baryon.momentum))
         .collect();
     // The pion of a solve is the same as that of its mesons.
-    let is_there = |name: &str, momentum| {
-        momentum == [0; 3] && correlators_under(entries).any(|known| known == name)
-    };
+    let is_there =
+        |name: &str, momentum| momentum == [0; 3] && correlators_under(entries).any(|known| known == name);
     for hadron in NAMED_HADRONS.iter().filter(|hadron| hadron.name() != "proton") {
         for &momentum in momenta.iter().filter(|&&momentum| !is_there(hadron.name(), momentum)) {
-            let values: Vec<f64> = hadron.correlator(&hadrons, momentum).iter().map(|value| value.re).collect();
+            let values: Vec<f64> =
+                hadron.correlator(&hadrons, momentum).iter().map(|value| value.re).collect();
             if !values.is_empty() {
                 let [x, y, z] = momentum;
                 let own = [hadron.name().to_owned(), format!("momentum [{x},{y},{z}]")];
@@ -185,7 +187,6 @@ fn reals(value: &Value) -> Option<Vec<f64>> {
     values.iter().map(|value| value.as_f64().or_else(|| value.as_array()?.first()?.as_f64())).collect()
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -211,14 +212,15 @@ mod tests {
             "results": [{ "kappa": 0.12, "correlators": { "pion": [5.0] }, "observables": [observable] }],
         });
         let pion = Correlator { values: vec![5.0], is_baryon: false, rank: Some(0) };
-        assert_eq!(correlators_of(&several), BTreeMap::from([("kappa 0.12, pion, along x".to_owned(), pion)]));
+        assert_eq!(
+            correlators_of(&several),
+            BTreeMap::from([("kappa 0.12, pion, along x".to_owned(), pion)])
+        );
     }
 
     #[test]
     fn named_hadrons_are_means_of_their_correlators() {
-        let meson = |matrix: usize, n: i32, value: f64| {
-            json!({ "source": matrix, "sink": matrix, "momentum": [0, 0, n], "values": [[value, 0.5]] })
-        };
+        let meson = |matrix: usize, n: i32, value: f64| json!({ "source": matrix, "sink": matrix, "momentum": [0, 0, n], "values": [[value, 0.5]] });
         let nucleon = |projector: &str, value: f64| {
             json!({
                 "name": "nucleon_Cg5", "projector": projector, "momentum": [0, 0, 0], "values": [[value, 0.0]],

@@ -66,10 +66,7 @@ impl Averages {
             value,
             error: value.and_then(|_| jackknife(&masses.iter().map(|masses| masses[n]).collect::<Vec<_>>())),
         });
-        Self {
-            correlator: correlator.collect(),
-            effective_mass: effective_mass.collect(),
-        }
+        Self { correlator: correlator.collect(), effective_mass: effective_mass.collect() }
     }
 }
 
@@ -105,7 +102,7 @@ fn jackknife(estimates: &[Option<f64>]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    
+
     #[test]
     fn the_jackknife_of_a_mean_is_the_error_of_the_mean() {
         let samples = [1.0, 4.0, 2.0, 7.0].map(|value| vec![value]).to_vec();

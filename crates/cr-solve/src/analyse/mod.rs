@@ -173,8 +173,7 @@ fn shortened(sum: &str) -> &str {
 /// Returns the refusal of two results of one configuration.
 fn copies(name: &str, one: &std::path::Path, other: &std::path::Path, same: &str) -> Failure {
     let shown = lattice_files::text::path;
-    let message =
-        format!("{} and {} have {name} of one configuration ({same})", shown(one), shown(other));
+    let message = format!("{} and {} have {name} of one configuration ({same})", shown(one), shown(other));
     failure(message).hint("name one result of each configuration: copies would make the errors too small")
 }
 
@@ -202,7 +201,8 @@ fn selected(
     }
     if arguments.only.is_none() && selected.len() < all {
         let others = all - selected.len();
-        report.note(format_args!("{others} other correlators: --list names them, --only and --all show them"));
+        report
+            .note(format_args!("{others} other correlators: --list names them, --only and --all show them"));
     }
     Ok(selected)
 }
