@@ -9,7 +9,7 @@ use lattice_cl::hadron::{
 };
 use lattice_cl::host::Spinor;
 use lattice_cl::host::random::{spinor_field, weak};
-use lattice_cl::job::{CallbackError, Callbacks, Job, Outcome, Problem, SolveOutcome};
+use lattice_cl::job::{CallbackError, Callbacks, Job, JobOutcome, Problem, SolveOutcome};
 use num_complex::Complex64;
 use serde_json::{Value, json};
 use std::f64::consts::TAU;
@@ -23,9 +23,9 @@ fn dims() -> Dims {
 
 /// Keeps the propagators.
 #[derive(Default)]
-struct Kept(Vec<QuarkPropagator>);
+struct PropagatorCollector(Vec<QuarkPropagator>);
 
-impl Callbacks for Kept {
+impl Callbacks for PropagatorCollector {
     fn solved(&mut self, solve: &SolveOutcome, x: &[Spinor<f64>]) -> Result<(), CallbackError> {
         let number = solve.label.propagator();
         if self.0.len() <= number {
@@ -36,9 +36,9 @@ impl Callbacks for Kept {
     }
 }
 
-fn run(job: Value) -> (Outcome, Vec<QuarkPropagator>) {
+fn run(job: Value) -> (JobOutcome, Vec<QuarkPropagator>) {
     let job: Job = serde_json::from_value(job).unwrap();
-    let mut kept = Kept::default();
+    let mut kept = PropagatorCollector::default();
     let problem = Problem::on(&job, weak(dims(), 0.25, 9), &Team::host()).unwrap();
     let outcome = problem.run(&mut kept).unwrap();
     assert!(outcome.converged());

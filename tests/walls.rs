@@ -313,3 +313,66 @@ fn one_crate_opens_the_files_that_users_name() {
     let known: BTreeSet<PathBuf> = OPENERS.iter().map(|(path, _)| PathBuf::from(path)).collect();
     assert_eq!(openers, known, "lattice_files::input opens what a user names");
 }
+
+/// Names that do not say which thing a type is.
+const VAGUE_NAMES: [&str; 7] = ["Found", "Kept", "Outcome", "Part", "Place", "Wanted", "Way"];
+
+/// The names of the types that a line of a source declares.
+fn declared_types(line: &str) -> impl Iterator<Item = &str> {
+    let words = line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+    let names = words.clone().skip(1);
+    words
+        .zip(names)
+        .filter_map(|(word, name)| ["enum", "struct", "trait", "type"].contains(&word).then_some(name))
+}
+
+/// The vague names of types in a file, with the numbers of their lines.
+fn vague_types(text: &str) -> Vec<(usize, &str)> {
+    let code = text.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"));
+    let names = code.flat_map(|(k, line)| declared_types(line).map(move |name| (k + 1, name)));
+    names.filter(|(_, name)| VAGUE_NAMES.contains(name)).collect()
+}
+
+/// All Rust files of a folder, those of unit tests too.
+fn all_sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && !path.ends_with("target") {
+            all_sources(&path, found);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn names_of_types_say_which_thing_they_are() {
+    // This file declares none of them, so texts get their names by arguments.
+    let [way, part, found] = ["Way", "Part", "Found"];
+    let text = format!("pub(crate) enum {way}<R> {{\n// struct {part};\ntype {found} = u8;");
+    assert_eq!(vague_types(&text), [(1, way), (3, found)]);
+    assert_eq!(vague_types("struct PartOfRows(Part);\nlet kept = Known::Kept(Wanted);"), []);
+    // A word may be a name once the glossary says what it means, and it means one thing.
+    let glossary = fs::read_to_string(repository().join("docs/glossary.md")).unwrap();
+    let defined: BTreeSet<String> = glossary
+        .lines()
+        .filter_map(|line| line.strip_prefix('|')?.split('|').next())
+        .flat_map(|words| words.split(',').map(|word| word.trim().to_lowercase()))
+        .collect();
+    assert!(defined.contains("halo"), "the words of the glossary are not found");
+    let mut files = Vec::new();
+    for folder in ["benches", "crates", "examples", "fuzz", "solvers", "src", "tests"] {
+        all_sources(&repository().join(folder), &mut files);
+    }
+    assert!(files.len() > 500, "sources are not found: {}", files.len());
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        let vague = vague_types(&text).into_iter().find(|(_, name)| !defined.contains(&name.to_lowercase()));
+        if let Some((line, name)) = vague {
+            let file = file.strip_prefix(repository()).unwrap().display();
+            panic!(
+                "{file}:{line}: `{name}` does not say which thing the type is: use the field's word for it"
+            );
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use crate::breakdown::vanishes;
 use crate::callbacks::Callbacks;
-use crate::convergence::{Outcome, Progress, Step, Stopping, Verdict};
+use crate::convergence::{Progress, SolveResult, Step, Stopping, Verdict};
 use crate::outcome::Failure;
 use crate::shadow::{HOPELESS_GROWTH, SHADOW_NUMBERS, Shadow};
 use crate::state::{Names, Resumed};
@@ -64,7 +64,7 @@ pub fn bicgstab<'c, A>(
     guess: Option<&VectorOf<A>>,
     params: &BicgstabOptions,
     callbacks: impl Into<Callbacks<'c, A>>,
-) -> Outcome<A>
+) -> SolveResult<A>
 where
     A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>>,
 {

@@ -2,7 +2,7 @@
 
 use crate::callbacks::Callbacks;
 use crate::conjugate_gradient::{CgOptions, Curvature};
-use crate::convergence::{Outcome, Progress, Step, Verdict};
+use crate::convergence::{Progress, SolveResult, Step, Verdict};
 use crate::state::{Names, Resumed};
 use crate::update::{NORM2, SOLUTION_AND_DIRECTION};
 use crate::{LinearOperator, VectorOf, VectorSpace};
@@ -45,7 +45,7 @@ pub fn cgne<'c, A>(
     guess: Option<&VectorOf<A>>,
     params: &CgOptions,
     callbacks: impl Into<Callbacks<'c, A>>,
-) -> Outcome<A>
+) -> SolveResult<A>
 where
     A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>>,
 {

@@ -1,7 +1,7 @@
 //! Conjugate Gradient.
 
 use crate::callbacks::Callbacks;
-use crate::convergence::{Outcome, Progress, Step, Stopping, Verdict};
+use crate::convergence::{Progress, SolveResult, Step, Stopping, Verdict};
 use crate::outcome::Failure;
 use crate::state::{Names, Resumed};
 use crate::update::{BICGSTAB_DIRECTION, SOLUTION_AND_DIRECTION};
@@ -57,7 +57,7 @@ pub fn conjugate_gradient<'c, A>(
     guess: Option<&VectorOf<A>>,
     params: &CgOptions,
     callbacks: impl Into<Callbacks<'c, A>>,
-) -> Outcome<A>
+) -> SolveResult<A>
 where
     A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>>,
 {

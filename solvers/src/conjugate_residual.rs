@@ -1,7 +1,7 @@
 //! Conjugate Residual.
 
 use crate::callbacks::Callbacks;
-use crate::convergence::{Outcome, Progress, Step, Stopping, Verdict};
+use crate::convergence::{Progress, SolveResult, Step, Stopping, Verdict};
 use crate::outcome::Failure;
 use crate::state::{Names, Resumed};
 use crate::update::{AXPY, DIRECTION_AND_IMAGE, RESIDUAL, SOLUTION_DIRECTION_AND_IMAGE};
@@ -80,7 +80,7 @@ pub fn conjugate_residual<'c, A>(
     guess: Option<&VectorOf<A>>,
     params: &CrOptions,
     callbacks: impl Into<Callbacks<'c, A>>,
-) -> Outcome<A>
+) -> SolveResult<A>
 where
     A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>>,
 {

@@ -53,7 +53,7 @@ const DRIFT: f64 = 2.0;
 const FUTILE_REPLACEMENTS: usize = 3;
 
 /// The result of a solve.
-pub(crate) type Outcome<A> = Result<Solution<VectorOf<A>>, ErrorIn<A>>;
+pub(crate) type SolveResult<A> = Result<Solution<VectorOf<A>>, ErrorIn<A>>;
 
 /// The reason why a solve with an operator failed.
 type ErrorIn<A> = SolverError<VectorOf<A>, ErrorOf<A>>;
@@ -601,7 +601,7 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
     ///
     /// A failure carries the best iterate. The solve succeeds if the residual of the best iterate
     /// is found to be small enough.
-    pub fn finish(mut self, mut x: VectorOf<A>, verdict: Verdict) -> Outcome<A> {
+    pub fn finish(mut self, mut x: VectorOf<A>, verdict: Verdict) -> SolveResult<A> {
         if let Verdict::GaveUp(_) = verdict {
             // Written so that NaN is not the best residual.
             let last_is_best = self.r_norm2 <= self.best.r_norm2;

@@ -4,7 +4,7 @@
 
 use crate::breakdown::vanishes;
 use crate::callbacks::Callbacks;
-use crate::convergence::{Outcome, Progress, Step, Stopping, Verdict};
+use crate::convergence::{Progress, SolveResult, Step, Stopping, Verdict};
 use crate::outcome::SolverError;
 use crate::state::{Names, Resumed};
 use crate::update::{AXPY, DOT, NORM2, RESIDUAL, SOLUTION_AND_RESIDUAL};
@@ -125,7 +125,7 @@ pub fn gcr<'p, 'c, A>(
     params: &GcrOptions,
     preconditioner: Option<Preconditioner<'p, A>>,
     callbacks: impl Into<Callbacks<'c, A>>,
-) -> Outcome<A>
+) -> SolveResult<A>
 where
     A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>> + 'p,
 {
@@ -146,7 +146,7 @@ pub fn gcr_with_images<'p, 'c, A>(
     params: &GcrOptions,
     preconditioner: &'p mut (dyn ImagingPreconditioner<A> + 'p),
     callbacks: impl Into<Callbacks<'c, A>>,
-) -> Outcome<A>
+) -> SolveResult<A>
 where
     A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>> + 'p,
 {
@@ -160,7 +160,7 @@ fn iterate<'p, 'c, A>(
     params: &GcrOptions,
     mut maker: Maker<'p, A>,
     callbacks: Callbacks<'c, A>,
-) -> Outcome<A>
+) -> SolveResult<A>
 where
     A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>> + 'p,
 {

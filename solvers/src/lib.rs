@@ -114,7 +114,7 @@ pub use hermitian_eigen::{HermitianEigen, NoEigenvalue, tridiagonal_eigen};
 pub use keeper::{Look, StateKeeper, Watching, Wish};
 pub use lanczos::{
     Columns, LanczosCallbacks, LanczosError, LanczosInfo, LanczosLook, LanczosOptions, Mode, RandomVector,
-    Wanted, modes_nearest_zero, modes_nearest_zero_on_columns, rayleigh_ritz, thick_restart_lanczos,
+    SpectrumEnd, modes_nearest_zero, modes_nearest_zero_on_columns, rayleigh_ritz, thick_restart_lanczos,
     thick_restart_lanczos_on_columns,
 };
 pub use minimal_residual::{MrOptions, MrSmoother, minimal_residual};

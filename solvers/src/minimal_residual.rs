@@ -2,7 +2,7 @@
 
 use crate::breakdown::vanishes;
 use crate::callbacks::Callbacks;
-use crate::convergence::{Outcome, Progress, Step, Stopping, Verdict};
+use crate::convergence::{Progress, SolveResult, Step, Stopping, Verdict};
 use crate::gcr::Preconditioned;
 use crate::outcome::SolverError;
 use crate::state::{Names, Resumed};
@@ -63,7 +63,7 @@ pub fn minimal_residual<'c, A>(
     guess: Option<&VectorOf<A>>,
     params: &MrOptions,
     callbacks: impl Into<Callbacks<'c, A>>,
-) -> Outcome<A>
+) -> SolveResult<A>
 where
     A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>>,
 {

@@ -1,7 +1,7 @@
 //! MINRES: minimal residuals for Hermitian matrices, definite or not.
 
 use crate::callbacks::Callbacks;
-use crate::convergence::{Outcome, Progress, Step, Stopping, Verdict};
+use crate::convergence::{Progress, SolveResult, Step, Stopping, Verdict};
 use crate::outcome::Failure;
 use crate::state::{Names, Resumed};
 use crate::update::{AXPY, RESIDUAL};
@@ -67,7 +67,7 @@ pub fn minres<'c, A>(
     guess: Option<&VectorOf<A>>,
     params: &MinresOptions,
     callbacks: impl Into<Callbacks<'c, A>>,
-) -> Outcome<A>
+) -> SolveResult<A>
 where
     A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>>,
 {

@@ -44,7 +44,7 @@ pub struct Shifted<V> {
 }
 
 /// The result of [`multi_shift_cg`].
-type Outcome<A> =
+type ShiftedResult<A> =
     Result<Solution<Vec<Shifted<VectorOf<A>>>>, SolverError<Vec<Shifted<VectorOf<A>>>, ErrorOf<A>>>;
 
 /// Solves (A + σᵢ) xᵢ = b for all shifts σᵢ ≥ 0 by one Krylov iteration.
@@ -89,7 +89,7 @@ pub fn multi_shift_cg<A: LinearOperator>(
     b: &VectorOf<A>,
     params: &MultiShiftOptions,
     watch: Option<&mut dyn FnMut(&Look)>,
-) -> Outcome<A> {
+) -> ShiftedResult<A> {
     let MultiShiftOptions { stopping, breakdown } = *params;
     check(shifts)?;
     let mut systems = systems(a.space(), shifts, stopping.tolerance)?;
@@ -276,7 +276,7 @@ fn finish<A: LinearOperator>(
     mut systems: Vec<System<VectorOf<A>>>,
     mut definition: Definition<'_, A>,
     verdict: Verdict,
-) -> Outcome<A> {
+) -> ShiftedResult<A> {
     for system in systems[1..].iter_mut().filter(|system| !system.found) {
         system.residual.true_residual = definition.residual(system)?;
         progress.count_application();

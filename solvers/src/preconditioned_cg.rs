@@ -2,7 +2,7 @@
 
 use crate::callbacks::Callbacks;
 use crate::conjugate_gradient::Curvature;
-use crate::convergence::{Outcome, Progress, Step, Stopping, Verdict};
+use crate::convergence::{Progress, SolveResult, Step, Stopping, Verdict};
 use crate::gcr::Preconditioner;
 use crate::outcome::{Failure, SolverError};
 use crate::state::{Names, Resumed};
@@ -66,7 +66,7 @@ pub fn preconditioned_cg<'p, 'c, A>(
     params: &PreconditionedCgOptions,
     preconditioner: Preconditioner<'p, A>,
     callbacks: impl Into<Callbacks<'c, A>>,
-) -> Outcome<A>
+) -> SolveResult<A>
 where
     A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>> + 'p,
 {

@@ -1,7 +1,7 @@
 //! MINRES with a preconditioner.
 
 use crate::callbacks::Callbacks;
-use crate::convergence::{Outcome, Progress, Step, Verdict};
+use crate::convergence::{Progress, SolveResult, Step, Verdict};
 use crate::gcr::Preconditioner;
 use crate::minres::{Lanczos, MinresOptions};
 use crate::outcome::Failure;
@@ -51,7 +51,7 @@ pub fn preconditioned_minres<'p, 'c, A>(
     params: &MinresOptions,
     preconditioner: Preconditioner<'p, A>,
     callbacks: impl Into<Callbacks<'c, A>>,
-) -> Outcome<A>
+) -> SolveResult<A>
 where
     A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>> + 'p,
 {

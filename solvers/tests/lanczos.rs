@@ -100,15 +100,15 @@ fn modes_at_both_ends_are_those_of_known_spectra() {
     for (name, values) in spectra(n) {
         let a = with_spectrum(&values, 31);
         let size = values.iter().map(|value| value.abs()).fold(0.0, f64::max);
-        for (wanted, block, degree) in [
-            (Wanted::Lowest, 1, 0),
-            (Wanted::Lowest, 3, 12),
-            (Wanted::Largest, 2, 0),
-            (Wanted::Largest, 1, 8),
+        for (end, block, degree) in [
+            (SpectrumEnd::Lowest, 1, 0),
+            (SpectrumEnd::Lowest, 3, 12),
+            (SpectrumEnd::Largest, 2, 0),
+            (SpectrumEnd::Largest, 1, 8),
         ] {
-            let what = format!("{name}, {wanted:?}, block {block}, degree {degree}");
+            let what = format!("{name}, {end:?}, block {block}, degree {degree}");
             let options = LanczosOptions {
-                wanted,
+                end,
                 block,
                 degree,
                 subspace: 36,
@@ -116,9 +116,9 @@ fn modes_at_both_ends_are_those_of_known_spectra() {
                 ..LanczosOptions::new(8)
             };
             let (modes, info) = find(&a, &options);
-            let expected: Vec<f64> = match wanted {
-                Wanted::Lowest => values[..8].to_vec(),
-                Wanted::Largest => values.iter().rev().take(8).copied().collect(),
+            let expected: Vec<f64> = match end {
+                SpectrumEnd::Lowest => values[..8].to_vec(),
+                SpectrumEnd::Largest => values.iter().rev().take(8).copied().collect(),
             };
             check(&what, &a, &modes, &expected, 1e-10 * size + 1e-14);
             assert!(info.applications > 0 && info.restarts > 0, "{what}");
@@ -283,10 +283,10 @@ fn callbacks(keeper: &mut StopAt) -> LanczosCallbacks<'_, Vector, Infallible> {
     LanczosCallbacks { watch: None, keeper: Some(keeper) }
 }
 
-type Outcome = Result<(Vec<Mode<Vector>>, LanczosInfo), LanczosError<Vector, Infallible>>;
+type LanczosResult = Result<(Vec<Mode<Vector>>, LanczosInfo), LanczosError<Vector, Infallible>>;
 
 /// The parts of a result that must be the same: all but the time.
-fn told(outcome: Outcome) -> (Vec<Mode<Vector>>, LanczosInfo, Option<Failure>) {
+fn told(outcome: LanczosResult) -> (Vec<Mode<Vector>>, LanczosInfo, Option<Failure>) {
     let (modes, info, failure) = match outcome {
         Ok((modes, info)) => (modes, info, None),
         Err(LanczosError::NotConverged { failure, found, info }) => (found, *info, Some(failure)),

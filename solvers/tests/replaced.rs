@@ -12,8 +12,8 @@ use std::convert::Infallible;
 const N: usize = 23;
 
 type Vector = Vec<Complex64>;
-type Outcome = Result<Solution<Vector>, SolverError<Vector, Infallible>>;
-type Solve<'a> = dyn Fn(&Dense, &Vector, TrueResidual<'_, Dense>) -> Outcome + 'a;
+type SolveResult = Result<Solution<Vector>, SolverError<Vector, Infallible>>;
+type Solve<'a> = dyn Fn(&Dense, &Vector, TrueResidual<'_, Dense>) -> SolveResult + 'a;
 
 #[test]
 fn every_method_finds_the_solution_of_the_right_operator() {

@@ -12,9 +12,9 @@ use std::convert::Infallible;
 const N: usize = 19;
 
 type Vector = Vec<Complex64>;
-type Outcome = Result<(Vector, SolverInfo), SolverError<Vector, Infallible>>;
+type SolveResult = Result<(Vector, SolverInfo), SolverError<Vector, Infallible>>;
 /// A function that solves A x = b from a guess in at most so many iterations.
-type Method = fn(&Dense, &Vector, Option<&Vector>, usize) -> Outcome;
+type Method = fn(&Dense, &Vector, Option<&Vector>, usize) -> SolveResult;
 
 fn stopping(max_iterations: usize) -> Stopping {
     Stopping { max_iterations, ..Default::default() }
@@ -79,7 +79,7 @@ fn times(factor: f64, x: &Vector) -> Vector {
 }
 
 /// Returns the outcomes of all methods, block methods included.
-fn every_outcome(a: &Dense, b: &Vector) -> Vec<(&'static str, Outcome)> {
+fn every_outcome(a: &Dense, b: &Vector) -> Vec<(&'static str, SolveResult)> {
     let mut outcomes: Vec<_> =
         METHODS.iter().map(|(name, method)| (*name, method(a, b, None, 1000))).collect();
     let shifted = multi_shift_cg(a, &[0.0, 1.0], b, &MultiShiftOptions::default(), None);

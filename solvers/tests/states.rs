@@ -18,10 +18,10 @@ fn with<'a>(keeper: &'a mut StopAt) -> Callbacks<'a, Dense> {
     Callbacks { true_residual: None, keeper: Some(keeper) }
 }
 
-type Outcome = Result<(Vector, SolverInfo), SolverError<Vector, Infallible>>;
+type SolveResult = Result<(Vector, SolverInfo), SolverError<Vector, Infallible>>;
 
 /// Returns the parts that must be the same: all but the time.
-fn told(outcome: Outcome) -> (Vector, SolverInfo, Option<Failure>) {
+fn told(outcome: SolveResult) -> (Vector, SolverInfo, Option<Failure>) {
     let (x, info, failure) = match outcome {
         Ok((x, info)) => (x, info, None),
         Err(SolverError::NotConverged { failure, best, info }) => (best, *info, Some(failure)),
@@ -33,7 +33,7 @@ fn told(outcome: Outcome) -> (Vector, SolverInfo, Option<Failure>) {
 /// Stops a solve at each possible place, and lets it go on from there.
 ///
 /// `solve(keeper)` runs the solve.
-fn check(what: &str, solve: impl Fn(&mut StopAt) -> Outcome) -> Vector {
+fn check(what: &str, solve: impl Fn(&mut StopAt) -> SolveResult) -> Vector {
     let stop_at = |stop, from| StopAt { asked: 0, stop, from, kept: None };
     let mut never = stop_at(usize::MAX, None);
     let whole = told(solve(&mut never));

@@ -21,12 +21,12 @@ use std::sync::Arc;
 pub(crate) struct Local {
     /// The neighbours of each domain.
     neighbours: Arc<[Neighbours]>,
-    way: Way,
+    transport: FaceTransport,
 }
 
-/// The way of faces from one device to another, the best first.
+/// The transport of faces from one device to another, the best first.
 #[derive(Clone)]
-enum Way {
+enum FaceTransport {
     /// Kernels write the faces into memory of the other device.
     Reach(Reach),
     /// The driver copies the faces.
@@ -37,7 +37,7 @@ enum Way {
     Host,
 }
 
-impl Way {
+impl FaceTransport {
     fn of(lattice: &Lattice) -> Result<Self, DeviceError> {
         if let Some(reach) = Reach::of(lattice)? {
             return Ok(Self::Reach(reach));
@@ -58,12 +58,12 @@ impl Local {
     pub fn new(lattice: &Lattice) -> Result<Self, DeviceError> {
         let grid = lattice.grid();
         let neighbours = (0..grid.count()).map(|number| Neighbours::of(grid, number)).collect();
-        Ok(Self { neighbours, way: Way::of(lattice)? })
+        Ok(Self { neighbours, transport: FaceTransport::of(lattice)? })
     }
 
     fn reach(&self) -> Option<&Reach> {
-        match &self.way {
-            Way::Reach(reach) => Some(reach),
+        match &self.transport {
+            FaceTransport::Reach(reach) => Some(reach),
             _ => None,
         }
     }
@@ -76,10 +76,10 @@ impl Communicator for Local {
         numbers: impl Fn(&Shard, usize) -> usize,
     ) -> Result<Exchange<R>, DeviceError> {
         let staged = |turns| staged::faces(&self.neighbours, lattice.shards(), turns, &numbers);
-        match &self.way {
-            Way::Reach(reach) => reach.faces(lattice, numbers),
-            Way::Copies(_) | Way::Events => staged(2),
-            Way::Host => staged(1),
+        match &self.transport {
+            FaceTransport::Reach(reach) => reach.faces(lattice, numbers),
+            FaceTransport::Copies(_) | FaceTransport::Events => staged(2),
+            FaceTransport::Host => staged(1),
         }
     }
 
@@ -88,16 +88,16 @@ impl Communicator for Local {
     }
 
     fn start_exchange<R: Pod + Send>(&self, exchange: &mut Exchange<R>) -> Result<bool, DeviceError> {
-        match &self.way {
-            Way::Reach(reach) => reach.exchange(exchange).map(|()| false),
-            Way::Copies(copies) => {
+        match &self.transport {
+            FaceTransport::Reach(reach) => reach.exchange(exchange).map(|()| false),
+            FaceTransport::Copies(copies) => {
                 let copy = |from: BufferView<'_, R>, to: BufferViewMut<'_, R>, wait: &[&Event]| {
                     copies.start(from, to, wait)
                 };
                 copied::start(&self.neighbours, exchange, copy).map(|()| true)
             }
-            Way::Events => staged::start(exchange).map(|()| true),
-            Way::Host => {
+            FaceTransport::Events => staged::start(exchange).map(|()| true),
+            FaceTransport::Host => {
                 staged::start(exchange)?;
                 staged::carry(&self.neighbours, exchange).map(|()| true)
             }
@@ -105,11 +105,11 @@ impl Communicator for Local {
     }
 
     fn finish_exchange<R: Pod + Send>(&self, exchange: &mut Exchange<R>) -> Result<(), DeviceError> {
-        match &self.way {
-            Way::Reach(_) => Ok(()),
-            Way::Copies(_) => copied::finish(exchange),
-            Way::Events => chained::finish(&self.neighbours, exchange),
-            Way::Host => staged::finish(&self.neighbours, exchange),
+        match &self.transport {
+            FaceTransport::Reach(_) => Ok(()),
+            FaceTransport::Copies(_) => copied::finish(exchange),
+            FaceTransport::Events => chained::finish(&self.neighbours, exchange),
+            FaceTransport::Host => staged::finish(&self.neighbours, exchange),
         }
     }
 

@@ -278,7 +278,7 @@ impl<T: Storage> SiteField<T> {
 mod tests {
     use super::*;
     use crate::device::{DeviceOptions, Team, discover};
-    use crate::geometry::{Dims, Grid, Place};
+    use crate::geometry::{Dims, Grid, SitePosition};
     use crate::scalar::{Half, StoragePrecision};
 
     /// Groups that vectors do not divide.
@@ -306,7 +306,7 @@ mod tests {
                 let start = column * field.sites.parities().len() * layout.half_field(field.shape);
                 let place = layout.place(local);
                 let parity = if field.sites == Sites::All { place.parity } else { 0 };
-                let place = Place { parity, ..place };
+                let place = SitePosition { parity, ..place };
                 let numbers = buffer.to_vec().unwrap();
                 let [re, im] = layout.offsets(field.shape, component, place).map(|at| numbers[start + at]);
                 return Complex::new(re, im);

@@ -5,7 +5,7 @@
 use crate::device::{
     Argument, Buffer, Device, DeviceError, Kernel, KernelFamily, KernelKey, Parameter, Range,
 };
-use crate::geometry::{Layout, NDIM, Place, Shape};
+use crate::geometry::{Layout, NDIM, Shape, SitePosition};
 use crate::scalar::{Half, Real, Storage};
 use crate::sync::lock;
 use num_complex::Complex;
@@ -48,7 +48,7 @@ pub fn upload<T: Storage>(
             let count = piece.min(blocks - first);
             let sites = &mut sites[..count * lanes * components];
             sites.par_chunks_mut(components).enumerate().for_each(|(k, components)| {
-                let place = Place { parity, block: first + k / lanes, lane: k % lanes };
+                let place = SitePosition { parity, block: first + k / lanes, lane: k % lanes };
                 values(domain.dims().site(domain.global(layout.coordinates(place))), components);
             });
             let units: Vec<T::Real> =
@@ -70,7 +70,7 @@ pub fn upload<T: Storage>(
                 write(buffer, start + stretch.start(layout, shape, first), staged)?;
             }
             if layout.has_units(shape) {
-                let offset = layout.unit_offset(shape, Place { parity: 0, block: first, lane: 0 });
+                let offset = layout.unit_offset(shape, SitePosition { parity: 0, block: first, lane: 0 });
                 write(buffer, start + offset, bytemuck::cast_slice(&units))?;
             }
         }
@@ -83,7 +83,7 @@ pub fn upload_site<T: Storage>(
     buffer: &mut Buffer<T::Stored>,
     layout: &Layout,
     shape: Shape,
-    place: Place,
+    place: SitePosition,
     components: &[Complex<T::Real>],
 ) -> Result<(), DeviceError> {
     let unit = unit::<T>(layout, shape, components);
@@ -122,7 +122,7 @@ impl Stretch {
         let start = stretch.start(layout, shape, 0);
         let number = |k: usize| {
             let (site, component) = (k / components, component + k % components);
-            let place = Place { parity: 0, block: site / lanes, lane: site % lanes };
+            let place = SitePosition { parity: 0, block: site / lanes, lane: site % lanes };
             (site, component, layout.offsets(shape, component, place).map(|offset| offset - start))
         };
         stretch.numbers = (0..blocks * lanes * components).map(number).collect();
@@ -133,7 +133,7 @@ impl Stretch {
     ///
     /// The start is counted in stored numbers.
     fn start(&self, layout: &Layout, shape: Shape, block: usize) -> usize {
-        layout.offsets(shape, self.component, Place { parity: 0, block, lane: 0 })[0]
+        layout.offsets(shape, self.component, SitePosition { parity: 0, block, lane: 0 })[0]
     }
 }
 

@@ -78,9 +78,9 @@ const CHUNK_SITES: usize = 32;
 /// 16-bit numbers that take as much memory as a unit.
 const UNIT_NUMBERS: usize = size_of::<f32>() / size_of::<i16>();
 
-/// The place of a site: its parity, its block in the parity, its lane in the block.
+/// The position of a site: its parity, its block in the parity, its lane in the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SitePosition {
     /// 0 for even sites of the whole lattice, 1 for odd ones.
     pub parity: usize,
     /// Number of the block among the blocks of its parity.
@@ -190,17 +190,17 @@ impl Layout {
     }
 
     /// Returns the place of the site at these coordinates in the domain.
-    pub fn place(&self, coordinates: [usize; NDIM]) -> Place {
+    pub fn place(&self, coordinates: [usize; NDIM]) -> SitePosition {
         let sub = self.sub_extents();
         let parity = (coordinates.iter().sum::<usize>() + self.domain.parity()) % 2;
         let [x, y, z, t] = std::array::from_fn(|mu| coordinates[mu] % sub[mu]);
         let lane = (0..NDIM).rev().fold(0, |lane, mu| lane * self.cuts[mu] + coordinates[mu] / sub[mu]);
         let block = ((t * sub[2] + z) * sub[1] + y) * (sub[0] / 2) + x / 2;
-        Place { parity, block, lane }
+        SitePosition { parity, block, lane }
     }
 
     /// Returns the coordinates in the domain of the site at a place.
-    pub fn coordinates(&self, place: Place) -> [usize; NDIM] {
+    pub fn coordinates(&self, place: SitePosition) -> [usize; NDIM] {
         let sub = self.sub_extents();
         let half = sub[0] / 2;
         let mut c = [0; NDIM];
@@ -221,8 +221,8 @@ impl Layout {
     /// Returns the offsets of a component's real and imaginary part at a place.
     ///
     /// Offsets are counted in stored numbers.
-    pub fn offsets(&self, shape: Shape, component: usize, place: Place) -> [usize; 2] {
-        let Place { parity, block, lane } = place;
+    pub fn offsets(&self, shape: Shape, component: usize, place: SitePosition) -> [usize; 2] {
+        let SitePosition { parity, block, lane } = place;
         let lanes = self.lanes();
         let start = parity * self.half_field(shape);
         let (group, c) = (component / shape.group, component % shape.group);
@@ -243,7 +243,7 @@ impl Layout {
     /// Returns the offset of a site's unit, counted in stored numbers.
     ///
     /// See [`has_units`](Self::has_units).
-    pub fn unit_offset(&self, shape: Shape, place: Place) -> usize {
+    pub fn unit_offset(&self, shape: Shape, place: SitePosition) -> usize {
         let sites = self.blocks() * self.lanes();
         place.parity * self.half_field(shape)
             + 2 * shape.components() * sites

@@ -21,7 +21,7 @@ pub use dims::{Dims, DimsError, NDIM, PLANES};
 pub use domain::Domain;
 pub use grid::{Grid, GridError};
 pub use lattice::{Lattice, LatticeError};
-pub use layout::{Layout, Place, Shape};
+pub use layout::{Layout, Shape, SitePosition};
 pub use neighbours::Neighbours;
 pub(crate) use placement::Placement;
 pub(crate) use shard::Shard;

@@ -1,7 +1,7 @@
 //! A gauge configuration read from a file: every link, in its stored precision.
 
 use super::matrix3::Matrix3;
-use super::part::Part;
+use super::part::LocalSites;
 use crate::geometry::{Dims, NDIM};
 use crate::scalar::Precision;
 use num_complex::Complex64;
@@ -32,13 +32,13 @@ impl Links {
 /// Sites are lexicographic, x fastest. The direction (x, y, z, t) is the fastest index of all. No
 /// boundary condition is applied to the links.
 ///
-/// Each of several processes may have a [`Part`] of the links: only those of some sites, one site
+/// Each of several processes may have a part of the links: those of its [`LocalSites`], one site
 /// after the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GaugeConfiguration {
     dims: Dims,
     links: Links,
-    part: Option<Part>,
+    part: Option<LocalSites>,
 }
 
 impl GaugeConfiguration {
@@ -55,19 +55,19 @@ impl GaugeConfiguration {
     ///
     /// # Panics
     /// When there are not exactly four links for each site.
-    pub fn of_part(dims: Dims, links: Links, part: Part) -> Self {
+    pub fn of_part(dims: Dims, links: Links, part: LocalSites) -> Self {
         assert_eq!(links.count(), NDIM * part.sites(), "four links a site");
         Self { dims, links, part: Some(part) }
     }
 
     /// Returns the part of the links that this process has, or `None` if it has all.
-    pub fn part(&self) -> Option<&Part> {
+    pub fn part(&self) -> Option<&LocalSites> {
         self.part.as_ref()
     }
 
     /// Returns the sites that this process answers for.
     pub fn share(&self) -> Range<usize> {
-        self.part.as_ref().map_or(0..self.dims.volume(), Part::share)
+        self.part.as_ref().map_or(0..self.dims.volume(), LocalSites::share)
     }
 
     /// Returns the place of a link in [`links`](Self::links).

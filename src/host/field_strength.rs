@@ -5,7 +5,7 @@
 use super::configuration::GaugeConfiguration;
 use super::link_field::LinkField;
 use super::matrix3::Matrix3;
-use super::part::Part;
+use super::part::LocalSites;
 use crate::geometry::{Dims, NDIM, PLANES};
 use crate::scalar::Real;
 use num_complex::Complex;
@@ -26,7 +26,7 @@ pub trait LinksOfSites: Sync {
     /// Returns the link that leaves `site` in direction `mu`.
     fn link(&self, site: usize, mu: usize) -> Matrix3<f64>;
     /// Returns the part of the links that this process has, or `None` if it has all.
-    fn part(&self) -> Option<&Part> {
+    fn part(&self) -> Option<&LocalSites> {
         None
     }
     /// Returns the site at the end of this link.
@@ -48,7 +48,7 @@ impl LinksOfSites for GaugeConfiguration {
         self.link(site, mu)
     }
 
-    fn part(&self) -> Option<&Part> {
+    fn part(&self) -> Option<&LocalSites> {
         self.part()
     }
 }

@@ -38,7 +38,7 @@ pub use field_strength::{FieldStrength, LinksOfSites, doubled_links};
 pub use link_field::{LinkField, link_with_phase};
 pub use matrix3::Matrix3;
 pub(crate) use ordered_sum::{ordered_sum, ordered_sum_of_sites};
-pub use part::{Company, Part, Together};
+pub use part::{Company, LocalSites, Together};
 pub use projection::ProjectionError;
 pub use reconstruction::Reconstruction;
 pub(crate) use search::first_index;

@@ -1,6 +1,6 @@
 //! Sums over sites that do not depend on the number of threads, or of processes.
 
-use super::part::{BLOCK, Part};
+use super::part::{BLOCK, LocalSites};
 use bytemuck::Pod;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -22,7 +22,7 @@ pub(crate) fn ordered_sum<S: Copy + Send + Sync>(
 /// The result has the same bits for every number of processes. It is `None` if one has given up.
 pub(crate) fn ordered_sum_of_sites<S: Pod + Send + Sync>(
     volume: usize,
-    part: Option<&Part>,
+    part: Option<&LocalSites>,
     zero: S,
     combine: impl Fn(S, S) -> S + Sync,
     term: impl Fn(usize) -> S + Sync,

@@ -61,7 +61,7 @@ impl Company {
 
 /// The sites that one process has, and the share that it answers for.
 #[derive(Clone)]
-pub struct Part {
+pub struct LocalSites {
     /// Ranges of sites in ascending order.
     ///
     /// Each has the place of its first site among all that are present.
@@ -70,7 +70,7 @@ pub struct Part {
     company: Arc<Company>,
 }
 
-impl Part {
+impl LocalSites {
     /// Makes the part with these sites and the sites for plaquettes of its share.
     ///
     /// Shares are blocks of consecutive sites. Every site is in the share of one process.
@@ -142,15 +142,15 @@ impl Part {
     }
 }
 
-impl PartialEq for Part {
+impl PartialEq for LocalSites {
     fn eq(&self, other: &Self) -> bool {
         self.runs == other.runs && self.share == other.share
     }
 }
 
-impl fmt::Debug for Part {
+impl fmt::Debug for LocalSites {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Part({} sites, share {:?})", self.sites(), self.share)
+        write!(f, "LocalSites({} sites, share {:?})", self.sites(), self.share)
     }
 }
 
@@ -181,7 +181,7 @@ mod tests {
             let mut next = 0;
             for rank in 0..size {
                 let company = Arc::new(Company::new(Arc::new(Alone([rank, size]))));
-                let part = Part::new(dims, &[100..130, 5000..5001, 90..104], &company);
+                let part = LocalSites::new(dims, &[100..130, 5000..5001, 90..104], &company);
                 assert_eq!(part.share().start, next);
                 next = part.share().end;
                 for site in part.share().chain(90..130).chain([5000]) {

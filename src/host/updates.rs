@@ -39,19 +39,19 @@ pub fn update<T: Real>(
     let parts = parts.into_par_iter().enumerate().map(|(k, written)| {
         let sites = PART * k..sites.min(PART * (k + 1));
         let read = read.iter().map(|field| &field[sites.clone()]).collect();
-        Part { read, written }.update(formula, factors)
+        FieldSlices { read, written }.update(formula, factors)
     });
     let sums: Vec<Sums> = parts.collect();
     (sums.iter().map(|(product, _)| product).sum(), sums.iter().map(|(_, norm2)| norm2).sum())
 }
 
-/// A part of all fields, with as many sites as stay in a cache.
-struct Part<'a, T> {
+/// Slices of all fields, with as many sites as stay in a cache.
+struct FieldSlices<'a, T> {
     read: Vec<&'a [Spinor<T>]>,
     written: Vec<&'a mut [Spinor<T>]>,
 }
 
-impl<T: Real> Part<'_, T> {
+impl<T: Real> FieldSlices<'_, T> {
     fn field(&self, field: Operand) -> &[Spinor<T>] {
         match field {
             Operand::Read(k) => self.read[k],

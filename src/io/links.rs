@@ -10,7 +10,7 @@ use super::output::Output;
 use super::payload::{Payload, Progress};
 use super::read_options::ReadOptions;
 use crate::geometry::{Dims, NDIM};
-use crate::host::{GaugeConfiguration, Links, Matrix3, Part};
+use crate::host::{GaugeConfiguration, Links, LocalSites, Matrix3};
 use crate::scalar::Precision;
 
 /// The rows of each link that a file holds.
@@ -70,8 +70,9 @@ impl LinkLayout {
         options: &ReadOptions,
     ) -> Result<(GaugeConfiguration, Sums), Error> {
         let payload = self.payload(dims, method, options.progress);
-        let part =
-            options.parts.and_then(|parts| Some(Part::new(dims, &(parts.wanted)(dims)?, parts.company)));
+        let part = options
+            .parts
+            .and_then(|parts| Some(LocalSites::new(dims, &(parts.wanted)(dims)?, parts.company)));
         let part = part.as_ref();
         let (links, sums) = match self.precision {
             Precision::Single => {
@@ -93,7 +94,7 @@ impl LinkLayout {
         input: &mut Input,
         payload: &Payload,
         byte: u64,
-        part: Option<&Part>,
+        part: Option<&LocalSites>,
     ) -> Result<(Vec<Matrix3<T>>, Sums), Error> {
         let decode = |bytes: &[u8], links: &mut [Matrix3<T>]| self.decode::<T>(bytes, links);
         match part {

@@ -7,7 +7,7 @@ use super::checksum::{Method, Sums};
 use super::error::{Error, ErrorKind};
 use super::input::Input;
 use super::output::Output;
-use crate::host::{self, Part};
+use crate::host::{self, LocalSites};
 use rayon::prelude::*;
 
 /// A function that is called with the bytes done, and the bytes in all.
@@ -176,7 +176,7 @@ impl Payload<'_> {
         what: &str,
         byte: u64,
         per_site: usize,
-        part: &Part,
+        part: &LocalSites,
         decode: impl Fn(&[u8], &mut [V]) + Sync,
     ) -> Result<(Vec<V>, Sums), Error> {
         input.expect(what, byte, self.bytes())?;
@@ -219,7 +219,7 @@ impl Payload<'_> {
     /// Returns the sums of all processes together, from those of this one's share.
     ///
     /// The result is `None` if a process has given up.
-    pub(super) fn sums_of_all(&self, part: &Part, own: Sums) -> Option<Sums> {
+    pub(super) fn sums_of_all(&self, part: &LocalSites, own: Sums) -> Option<Sums> {
         let all = part.company().all(Some(bytemuck::cast_slice(&own)))?;
         let sums = all.iter().map(|bytes| bytemuck::pod_read_unaligned::<Sums>(bytes));
         Some(sums.fold(Method::NOTHING, |a, b| self.combine(a, b)))

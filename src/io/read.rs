@@ -2,7 +2,7 @@
 
 use super::checksum::Checksum;
 use super::error::{Error, ErrorKind};
-use super::formats::{Found, recognise};
+use super::formats::{UncheckedGaugeFile, recognise};
 use super::gauge_file::GaugeFile;
 use super::header_check::HeaderCheck;
 use super::input::Input;
@@ -139,7 +139,7 @@ fn inspect_configuration(input: &mut Input, options: &ReadOptions) -> Result<Ins
 }
 
 fn inspect_links(input: &mut Input, options: &ReadOptions) -> Result<Inspection, Error> {
-    let Found { mut file, unreadable_checksum } = read_links(input, options)?;
+    let UncheckedGaugeFile { mut file, unreadable_checksum } = read_links(input, options)?;
     if let Some(named) = options.format.filter(|&named| named != file.format) {
         return Err(input.error(ErrorKind::NotOfFormat { named, found: file.format }));
     }
@@ -150,7 +150,7 @@ fn inspect_links(input: &mut Input, options: &ReadOptions) -> Result<Inspection,
 }
 
 /// Reads the links of a file, without judging them.
-fn read_links(input: &mut Input, options: &ReadOptions) -> Result<Found, Error> {
+fn read_links(input: &mut Input, options: &ReadOptions) -> Result<UncheckedGaugeFile, Error> {
     let read = recognise(input, options.format).and_then(|format| format.reader().read(input, options));
     read.map_err(|error| {
         // The reader of links names what it misses. What the file is says more.

@@ -23,7 +23,7 @@ pub struct Progress<'a> {
 
 /// A solve that an earlier run has done.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct EarlierSolve {
     /// The outcome of the solve. Its time and work are zero in this run.
     pub outcome: SolveOutcome,
     /// The solution: one spinor for each site, in lexicographic order.
@@ -48,7 +48,7 @@ pub trait Callbacks {
     ///
     /// # Errors
     /// An error of the callback's own ends the job.
-    fn found(&mut self, _label: &Label) -> Result<Option<Found>, CallbackError> {
+    fn earlier_solve(&mut self, _label: &Label) -> Result<Option<EarlierSolve>, CallbackError> {
         Ok(None)
     }
 

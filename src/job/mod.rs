@@ -2,7 +2,7 @@
 //!
 //! Command lines, job files and programs make a [`Job`], which describes a whole computation.
 //! [`Problem::open`] reads the configuration and puts the operators on devices.
-//! [`Problem::run`] solves and measures. Every [`Task`] has an [`Outcome`] of the same structure.
+//! [`Problem::run`] solves and measures. Every [`Task`] has a [`JobOutcome`] of the same structure.
 //! [`Callbacks`] receive the progress and the solutions.
 //!
 //! ```
@@ -69,7 +69,7 @@ mod text;
 mod wanted_precision;
 
 pub use action::{Action, Clover, Quark};
-pub use callbacks::{CallbackError, Callbacks, Found, Progress};
+pub use callbacks::{CallbackError, Callbacks, EarlierSolve, Progress};
 pub use configuration::Configuration;
 pub use deflation::Deflation;
 pub use document::Job;
@@ -87,7 +87,7 @@ pub use multigrid_news::MultigridNews;
 pub use needs::{DeviceNeed, Needs, NeedsError};
 pub use observables::{Direction, ObservableEntry};
 pub use one_or_more::OneOrMore;
-pub use outcome::{MixedHadrons, NamedHadronOutcome, Outcome, PropagatorOutcome, SolveOutcome};
+pub use outcome::{JobOutcome, MixedHadrons, NamedHadronOutcome, PropagatorOutcome, SolveOutcome};
 pub use outputs::{Devices, Interval, Outputs};
 pub use problem::{Problem, build_programs, lattice_of, links_of, sites_of_rank};
 pub use quarks::QuarkEntry;

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 /// The results of a job, in one form for every task.
 #[derive(Clone, Debug, Default)]
-pub struct Outcome {
+pub struct JobOutcome {
     /// The propagators, one for each quark and each of its sources, sources fastest.
     ///
     /// Those of sequential sources come after all others. They have three-point functions and no correlators.
@@ -107,7 +107,7 @@ pub struct SolveOutcome {
     pub found: bool,
 }
 
-impl Outcome {
+impl JobOutcome {
     /// Returns the solve that failed, if one did.
     pub fn failed(&self) -> Option<&SolveOutcome> {
         self.propagators.last()?.solves.iter().find(|solve| solve.failure.is_some())

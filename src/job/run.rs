@@ -1,13 +1,13 @@
 //! The solves and contractions of a job.
 
 use super::action::Quark;
-use super::callbacks::{Callbacks, Found, OfSolve};
+use super::callbacks::{Callbacks, EarlierSolve, OfSolve};
 use super::deflating::Deflating;
 use super::error::JobError;
 use super::label::Label;
 use super::method::Parameters;
 use super::multigrid::Levels;
-use super::outcome::{MixedHadrons, NamedHadronOutcome, Outcome, PropagatorOutcome, SolveOutcome};
+use super::outcome::{JobOutcome, MixedHadrons, NamedHadronOutcome, PropagatorOutcome, SolveOutcome};
 use super::problem::{Prepared, Problem};
 use super::sink::Sink;
 use super::solving::{Solved, Solving};
@@ -31,8 +31,8 @@ impl Problem {
     ///
     /// # Errors
     /// If a device fails, if a callback ends the job, or if a kept state belongs to another job.
-    pub fn run(&self, callbacks: &mut dyn Callbacks) -> Result<Outcome, JobError> {
-        let mut outcome = Outcome::default();
+    pub fn run(&self, callbacks: &mut dyn Callbacks) -> Result<JobOutcome, JobError> {
+        let mut outcome = JobOutcome::default();
         // All solutions use this memory, one after the other.
         let mut x = Vec::new();
         let of_multigrid = |quark: &Quark| match quark.parameters(self.team()) {
@@ -264,7 +264,7 @@ impl Run<'_, '_> {
         &mut self,
         number: usize,
         labels: &[Label],
-        outcome: &mut Outcome,
+        outcome: &mut JobOutcome,
         x: &mut Vec<Spinor<f64>>,
     ) -> Result<PropagatorOutcome, JobError> {
         let mut found = self.nothing_yet();
@@ -302,15 +302,15 @@ impl Run<'_, '_> {
         &mut self,
         k: usize,
         labels: &[Label],
-        outcome: &mut Outcome,
+        outcome: &mut JobOutcome,
         x: &mut Vec<Spinor<f64>>,
     ) -> Result<SolveOutcome, JobError> {
         let (team, label) = (self.problem.team(), labels[k].clone());
-        let found = self.callbacks.found(&label).map_err(JobError::Callback)?;
-        if let Some(Found { outcome: found, solution }) = found {
-            self.solving.learn(team, &found.attempts);
+        let earlier = self.callbacks.earlier_solve(&label).map_err(JobError::Callback)?;
+        if let Some(EarlierSolve { outcome, solution }) = earlier {
+            self.solving.learn(team, &outcome.attempts);
             *x = solution;
-            return Ok(found);
+            return Ok(outcome);
         }
         self.solving.prepare(team, &mut *self.callbacks)?;
         if let Some(solve) = self.one_of_several(k, labels, outcome, x)? {
@@ -340,7 +340,7 @@ impl Run<'_, '_> {
         &mut self,
         k: usize,
         labels: &[Label],
-        outcome: &mut Outcome,
+        outcome: &mut JobOutcome,
         x: &mut Vec<Spinor<f64>>,
     ) -> Result<Option<SolveOutcome>, JobError> {
         let (lattice, team) = (self.dirac.lattice(), self.problem.team());
@@ -409,7 +409,7 @@ impl Run<'_, '_> {
         &mut self,
         params: &BlockCgParams,
         labels: &[Label],
-        outcome: &mut Outcome,
+        outcome: &mut JobOutcome,
         x: &mut Vec<Spinor<f64>>,
     ) -> Result<PropagatorOutcome, JobError> {
         let (lattice, team) = (self.dirac.lattice(), self.problem.team());

@@ -132,7 +132,7 @@ impl DiracModes {
 }
 
 /// The modes of an operator with the course of the search.
-type Found<A> = Result<(Vec<Mode<VectorOf<A>>>, LanczosInfo), ModesError>;
+type SearchResult<A> = Result<(Vec<Mode<VectorOf<A>>>, LanczosInfo), ModesError>;
 
 /// Searches with an operator on one field, and the same on columns.
 fn search<A>(
@@ -141,7 +141,7 @@ fn search<A>(
     params: &ModesParams,
     watch: &mut dyn FnMut(&LanczosLook),
     checkpoints: Option<&mut dyn Checkpoints>,
-) -> Found<A>
+) -> SearchResult<A>
 where
     A: DiracOperator<Space: VectorSpace<Error = DeviceError, Vector: StoredField + ModeField>>,
 {

@@ -5,7 +5,7 @@
 use super::coarse_lattice::CoarseLattice;
 use super::coarse_space::{CoarseSpace, SiteNumbers, WholeVector};
 use super::error::SetupError;
-use super::kept::{Kept, KeptOnHost};
+use super::kept::{DeviceNumbers, HostNumbers};
 use super::kernels::{Hop, kernel};
 use super::raw_blocks::{HOPS, INVERSE, KeptBlocks, RawBlocks, WITHIN};
 use crate::device::{Buffer, DeviceError, Kernel};
@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex};
 /// The blocks of an operator on all sites.
 enum Storage<R: Real> {
     Host { blocks: Vec<Complex<R>>, neighbours: Vec<u32> },
-    Device { blocks: Kept<R>, neighbours: Buffer<u32> },
+    Device { blocks: DeviceNumbers<R>, neighbours: Buffer<u32> },
 }
 
 /// The system of a coarse level on its first half of sites.
@@ -67,21 +67,21 @@ impl<R: Real> CoarseOperator<R> {
     pub fn of_kept(
         space: &CoarseSpace<R>,
         lattice: &Arc<CoarseLattice>,
-        kept: KeptOnHost<R>,
+        kept: HostNumbers<R>,
     ) -> Result<Self, LatticeError> {
         let blocks = if space.place().is_host() {
             KeptBlocks::Host(kept.into_whole())
         } else {
             let (device, numbers) = (space.place().device()?, space.numbers);
-            KeptBlocks::Device(Kept::of_host(device, &kept, numbers, numbers.columns)?)
+            KeptBlocks::Device(DeviceNumbers::of_host(device, &kept, numbers, numbers.columns)?)
         };
         Self::of_blocks(space, lattice, blocks)
     }
 
     /// Returns the blocks, to be kept.
-    pub fn kept(&self) -> Result<KeptOnHost<R>, DeviceError> {
+    pub fn kept(&self) -> Result<HostNumbers<R>, DeviceError> {
         match &*self.storage {
-            Storage::Host { blocks, .. } => Ok(KeptOnHost::Whole(blocks.clone())),
+            Storage::Host { blocks, .. } => Ok(HostNumbers::Whole(blocks.clone())),
             Storage::Device { blocks, .. } => blocks.to_host(self.space.numbers),
         }
     }
@@ -239,7 +239,7 @@ impl<R: Real> CoarseOperator<R> {
         let n = self.space.numbers.columns as u64;
         let numbers = (blocks * sites) as u64 * n * n;
         let flops = 8 * numbers * self.space.sources() as u64;
-        Work { flops, bytes: numbers * Kept::<R>::bytes_of_number() }
+        Work { flops, bytes: numbers * DeviceNumbers::<R>::bytes_of_number() }
     }
 
     /// Returns the work of computing source and solution of the Schur system.

@@ -40,7 +40,7 @@ impl SiteNumbers {
     }
 
     /// Numbers of sites one after the other as they lie in memory.
-    pub fn to_memory<T: Part>(self, numbers: &[Complex<T>]) -> Cow<'_, [T]> {
+    pub fn to_memory<T: ComplexComponent>(self, numbers: &[Complex<T>]) -> Cow<'_, [T]> {
         if self.lanes == 1 {
             return Cow::Borrowed(bytemuck::cast_slice(numbers));
         }
@@ -52,7 +52,7 @@ impl SiteNumbers {
     }
 
     /// Writes the numbers of [`to_memory`](Self::to_memory) into memory, which has zeros.
-    pub fn copy_to_memory<T: Part>(self, numbers: &[Complex<T>], memory: &mut [T]) {
+    pub fn copy_to_memory<T: ComplexComponent>(self, numbers: &[Complex<T>], memory: &mut [T]) {
         for (site, own) in numbers.chunks(self.columns).zip(memory.chunks_mut(2 * self.padded())) {
             for (site, own) in site.chunks(self.lanes).zip(own.chunks_mut(2 * self.lanes)) {
                 let (re, im) = own.split_at_mut(self.lanes);
@@ -64,7 +64,7 @@ impl SiteNumbers {
     }
 
     /// The reverse.
-    pub fn of_memory<T: Part>(self, memory: &[T]) -> Vec<Complex<T>> {
+    pub fn of_memory<T: ComplexComponent>(self, memory: &[T]) -> Vec<Complex<T>> {
         if self.lanes == 1 {
             return bytemuck::cast_slice(memory).to_vec();
         }
@@ -81,10 +81,10 @@ impl SiteNumbers {
     }
 }
 
-/// A part of a number: a real, or a whole number of units.
-pub(super) trait Part: Pod + Default + Send + Sync {}
+/// A component of a complex number: a real, or a whole number of units.
+pub(super) trait ComplexComponent: Pod + Default + Send + Sync {}
 
-impl<T: Pod + Default + Send + Sync> Part for T {}
+impl<T: Pod + Default + Send + Sync> ComplexComponent for T {}
 
 /// The vector spaces of a coarse level.
 ///

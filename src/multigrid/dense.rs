@@ -1,10 +1,10 @@
 //! The inverse of the system of a coarsest level, as a matrix.
 
 use super::coarse_operator::CoarseOperator;
-use super::coarse_space::{CoarseSpace, Part, SiteNumbers};
+use super::coarse_space::{CoarseSpace, ComplexComponent, SiteNumbers};
 use super::error::SetupError;
 use super::inverse::inverse;
-use super::kept::{Kept, KeptOnHost};
+use super::kept::{DeviceNumbers, HostNumbers};
 use super::kernels::{Hop, kernel};
 use super::setup_kernels::is_fixed;
 use crate::device::{Buffer, DeviceError, Kernel};
@@ -37,7 +37,7 @@ pub(super) struct DenseInverse<R: Real> {
 
 enum Storage<R: Real> {
     Host(Vec<Complex<R>>),
-    Device { matrix: Box<Kept<R>>, neighbours: Buffer<u32> },
+    Device { matrix: Box<DeviceNumbers<R>>, neighbours: Buffer<u32> },
 }
 
 impl<R: Real> DenseInverse<R> {
@@ -62,11 +62,11 @@ impl<R: Real> DenseInverse<R> {
         }
         matrix.truncate(numbers * numbers);
         let inverse = inverse(numbers, &matrix).ok_or(SetupError::Singular { level })?;
-        Self::of_kept(system, &KeptOnHost::Whole(inverse)).map_err(SetupError::from)
+        Self::of_kept(system, &HostNumbers::Whole(inverse)).map_err(SetupError::from)
     }
 
     /// Makes it of a kept matrix.
-    pub fn of_kept(system: &CoarseOperator<R>, kept: &KeptOnHost<R>) -> Result<Self, LatticeError> {
+    pub fn of_kept(system: &CoarseOperator<R>, kept: &HostNumbers<R>) -> Result<Self, LatticeError> {
         let (site, sites, space) = (system.numbers(), system.lattice().evens(), system.coarse_space());
         // Zeros that fill up the chunks of a site do so here.
         let whole = space.with_numbers(SiteNumbers { columns: sites * site.padded(), lanes: site.lanes });
@@ -76,13 +76,13 @@ impl<R: Real> DenseInverse<R> {
             let device = space.place().device()?;
             // One unit for the only block.
             let matrix = match kept {
-                KeptOnHost::Fixed { numbers, units } if is_fixed::<R>() => Kept::Fixed(
+                HostNumbers::Fixed { numbers, units } if is_fixed::<R>() => DeviceNumbers::Fixed(
                     Buffer::from_slice(device, &to_memory(site, sites, numbers))?,
                     Buffer::from_slice(device, units)?,
                 ),
                 _ => {
                     let memory = to_memory(site, sites, &kept.clone().into_whole());
-                    Kept::new(device, &memory, memory.len())?
+                    DeviceNumbers::new(device, &memory, memory.len())?
                 }
             };
             Storage::Device { matrix: Box::new(matrix), neighbours: Buffer::from_slice(device, &NEIGHBOURS)? }
@@ -91,15 +91,17 @@ impl<R: Real> DenseInverse<R> {
     }
 
     /// Returns the matrix, to be kept.
-    pub fn kept(&self) -> Result<KeptOnHost<R>, DeviceError> {
+    pub fn kept(&self) -> Result<HostNumbers<R>, DeviceError> {
         let (site, sites) = (self.site, self.space.numbers.columns / self.site.padded());
         let matrix = match &*self.storage {
-            Storage::Host(matrix) => return Ok(KeptOnHost::Whole(matrix.clone())),
+            Storage::Host(matrix) => return Ok(HostNumbers::Whole(matrix.clone())),
             Storage::Device { matrix, .. } => matrix,
         };
         Ok(match &**matrix {
-            Kept::Whole(numbers, _) => KeptOnHost::Whole(of_memory(site, sites, &numbers.to_vec()?)),
-            Kept::Fixed(numbers, units) => KeptOnHost::Fixed {
+            DeviceNumbers::Whole(numbers, _) => {
+                HostNumbers::Whole(of_memory(site, sites, &numbers.to_vec()?))
+            }
+            DeviceNumbers::Fixed(numbers, units) => HostNumbers::Fixed {
                 numbers: of_memory(site, sites, &numbers.to_vec()?),
                 units: units.to_vec()?,
             },
@@ -145,12 +147,12 @@ impl<R: Real> DenseInverse<R> {
         }
         let numbers = (columns * columns) as u64;
         let flops = 8 * numbers * self.space.sources() as u64;
-        Ok(Work { flops, bytes: numbers * Kept::<R>::bytes_of_number() })
+        Ok(Work { flops, bytes: numbers * DeviceNumbers::<R>::bytes_of_number() })
     }
 }
 
 /// The columns of a matrix as they lie in memory, with zeros that fill up the chunks of sites.
-fn to_memory<T: Part>(site: SiteNumbers, sites: usize, matrix: &[Complex<T>]) -> Vec<T> {
+fn to_memory<T: ComplexComponent>(site: SiteNumbers, sites: usize, matrix: &[Complex<T>]) -> Vec<T> {
     let (numbers, padded) = (sites * site.columns, sites * site.padded());
     let mut memory = vec![T::default(); 2 * padded * padded];
     for (column, from) in matrix.chunks(numbers).enumerate() {
@@ -161,7 +163,7 @@ fn to_memory<T: Part>(site: SiteNumbers, sites: usize, matrix: &[Complex<T>]) ->
 }
 
 /// The reverse.
-fn of_memory<T: Part>(site: SiteNumbers, sites: usize, memory: &[T]) -> Vec<Complex<T>> {
+fn of_memory<T: ComplexComponent>(site: SiteNumbers, sites: usize, memory: &[T]) -> Vec<Complex<T>> {
     let padded = sites * site.padded();
     let columns = (0..padded).filter(|column| column % site.padded() < site.columns);
     columns.flat_map(|column| site.of_memory(&memory[2 * padded * column..][..2 * padded])).collect()

@@ -37,13 +37,13 @@ pub(super) struct Coarsening<R: Real> {
 /// The solve of a coarse level.
 struct CoarseSolver<R: Real> {
     operator: CoarseOperator<R>,
-    way: Way<R>,
+    method: CoarseMethod<R>,
     turned: WholeVector<R>,
     source: SpinorField<R>,
 }
 
-/// The solver of a coarse level's system.
-enum Way<R: Real> {
+/// The method that solves a coarse level's system.
+enum CoarseMethod<R: Real> {
     Cycles(Box<Cycles<R>>),
     Inverse(Box<DenseInverse<R>>),
 }
@@ -54,7 +54,7 @@ struct Cycles<R: Real> {
     below: Option<Below<R>>,
 }
 
-/// The parts of the way through a coarse level.
+/// The parts of the method for a coarse level.
 pub(super) enum Means<R: Real> {
     /// A smoother, and the levels below.
     Cycles(Polynomial, Option<Deeper<R>>),
@@ -84,8 +84,8 @@ impl<R: Real> Coarsening<R> {
         let zero = || WholeVector::zero(operator.coarse_space(), operator.lattice());
         let (source, solution, turned) = (zero()?, zero()?, zero()?);
         let field = || operator.space().zero_vector();
-        let way = match means {
-            Means::Inverse(inverse) => Way::Inverse(inverse),
+        let method = match means {
+            Means::Inverse(inverse) => CoarseMethod::Inverse(inverse),
             Means::Cycles(smoother, below) => {
                 let (steps, tolerance) = below.as_ref().map_or(COARSEST, |(kind, _)| kind.steps());
                 let below = match below {
@@ -94,18 +94,18 @@ impl<R: Real> Coarsening<R> {
                 };
                 let cycle = Cycle::new(&operator, smoother)?;
                 let solve = CoarseSolve::new(&operator, steps, tolerance)?;
-                Way::Cycles(Box::new(Cycles { cycle, solve, below }))
+                CoarseMethod::Cycles(Box::new(Cycles { cycle, solve, below }))
             }
         };
-        let solver = CoarseSolver { way, turned, source: field()?, operator };
+        let solver = CoarseSolver { method, turned, source: field()?, operator };
         Ok(Self { transfer, solver, source, solution })
     }
 
     /// Returns this coarsening for another number of right-hand sides.
     fn for_sources(&self, sources: usize) -> Result<Self, LatticeError> {
-        let means = match &self.solver.way {
-            Way::Inverse(inverse) => Means::Inverse(Box::new(inverse.for_sources(sources)?)),
-            Way::Cycles(cycles) => {
+        let means = match &self.solver.method {
+            CoarseMethod::Inverse(inverse) => Means::Inverse(Box::new(inverse.for_sources(sources)?)),
+            CoarseMethod::Cycles(cycles) => {
                 let of_below = |below: &Below<R>| {
                     Ok::<_, LatticeError>((below.kind, Box::new(below.coarsening.for_sources(sources)?)))
                 };
@@ -121,9 +121,9 @@ impl<R: Real> Coarsening<R> {
     fn keep(&self, setup: &mut KeptSetup<R>, coarse: &mut Vec<KeptCoarse<R>>) -> Result<(), DeviceError> {
         setup.vectors.push(self.transfer.kept()?);
         let blocks = self.solver.operator.kept()?;
-        let (means, below) = match &self.solver.way {
-            Way::Inverse(inverse) => (KeptMeans::Inverse(inverse.kept()?), None),
-            Way::Cycles(cycles) => {
+        let (means, below) = match &self.solver.method {
+            CoarseMethod::Inverse(inverse) => (KeptMeans::Inverse(inverse.kept()?), None),
+            CoarseMethod::Cycles(cycles) => {
                 (KeptMeans::Smoother(cycles.cycle.smoother().clone()), cycles.below.as_ref())
             }
         };
@@ -134,7 +134,7 @@ impl<R: Real> Coarsening<R> {
     /// Returns the transfers of this level and those below it.
     fn into_transfers(self) -> Vec<Transfer<R>> {
         let mut transfers = vec![self.transfer];
-        if let Way::Cycles(cycles) = self.solver.way
+        if let CoarseMethod::Cycles(cycles) = self.solver.method
             && let Some(below) = cycles.below
         {
             transfers.extend(below.coarsening.into_transfers());
@@ -156,11 +156,11 @@ impl<R: Real> Coarsening<R> {
 impl<R: Real> CoarseSolver<R> {
     /// e ≈ M⁻¹ c
     fn solve(&mut self, c: &WholeVector<R>, e: &mut WholeVector<R>) -> Result<Work, DeviceError> {
-        let Self { operator, way, turned, source } = self;
+        let Self { operator, method, turned, source } = self;
         operator.source(c, turned, source)?;
-        let mut work = match way {
-            Way::Inverse(inverse) => inverse.apply(source, &mut e.even)?,
-            Way::Cycles(cycles) => {
+        let mut work = match method {
+            CoarseMethod::Inverse(inverse) => inverse.apply(source, &mut e.even)?,
+            CoarseMethod::Cycles(cycles) => {
                 let Cycles { cycle, solve, below } = &mut **cycles;
                 solve.solve(operator, source, &mut e.even, |r, z, image| match below {
                     None => cycle.apply(operator, None, r, z, image),

@@ -16,7 +16,7 @@ use std::borrow::Cow;
 ///
 /// Numbers in single precision are stored in 16 bits, with a unit for each group. Cycles read half
 /// as many bytes then, and their number does not grow.
-pub(super) enum Kept<R: Real> {
+pub(super) enum DeviceNumbers<R: Real> {
     /// Unchanged numbers. Kernels take units nevertheless.
     Whole(Buffer<R>, Buffer<f32>),
     Fixed(Buffer<i16>, Buffer<f32>),
@@ -26,7 +26,7 @@ pub(super) enum Kept<R: Real> {
 ///
 /// They have the same bits on every device.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum KeptOnHost<R> {
+pub(super) enum HostNumbers<R> {
     Whole(Vec<Complex<R>>),
     Fixed {
         numbers: Vec<Complex<i16>>,
@@ -47,7 +47,7 @@ pub(super) fn parameters<R: Real>(name: &'static str) -> [Parameter; 2] {
     [numbers, Parameter::input::<f32>("units")]
 }
 
-impl<R: Real> Kept<R> {
+impl<R: Real> DeviceNumbers<R> {
     /// Keeps these numbers. `group` numbers share a unit.
     pub fn new(device: &Device, numbers: &[R], group: usize) -> Result<Self, DeviceError> {
         if !is_fixed::<R>() {
@@ -104,12 +104,12 @@ impl<R: Real> Kept<R> {
     /// Brings numbers to a device. A group has `sites` times the numbers of a site.
     pub fn of_host(
         device: &Device,
-        kept: &KeptOnHost<R>,
+        kept: &HostNumbers<R>,
         numbers: SiteNumbers,
         sites: usize,
     ) -> Result<Self, DeviceError> {
         match kept {
-            KeptOnHost::Fixed { numbers: fixed, units } if is_fixed::<R>() => {
+            HostNumbers::Fixed { numbers: fixed, units } if is_fixed::<R>() => {
                 let memory = numbers.to_memory(fixed);
                 Ok(Self::Fixed(Buffer::from_slice(device, &memory)?, Buffer::from_slice(device, units)?))
             }
@@ -122,11 +122,11 @@ impl<R: Real> Kept<R> {
     }
 
     /// The reverse of [`of_host`](Self::of_host).
-    pub fn to_host(&self, numbers: SiteNumbers) -> Result<KeptOnHost<R>, DeviceError> {
+    pub fn to_host(&self, numbers: SiteNumbers) -> Result<HostNumbers<R>, DeviceError> {
         Ok(match self {
-            Self::Whole(whole, _) => KeptOnHost::Whole(numbers.of_memory(&whole.to_vec()?)),
+            Self::Whole(whole, _) => HostNumbers::Whole(numbers.of_memory(&whole.to_vec()?)),
             Self::Fixed(fixed, units) => {
-                KeptOnHost::Fixed { numbers: numbers.of_memory(&fixed.to_vec()?), units: units.to_vec()? }
+                HostNumbers::Fixed { numbers: numbers.of_memory(&fixed.to_vec()?), units: units.to_vec()? }
             }
         })
     }
@@ -153,7 +153,7 @@ impl<R: Real> Kept<R> {
     }
 }
 
-impl<R: Real> KeptOnHost<R> {
+impl<R: Real> HostNumbers<R> {
     /// Returns the numbers, in no units.
     pub fn into_whole(self) -> Vec<Complex<R>> {
         match self {

@@ -1,6 +1,6 @@
 //! What is kept of a set-up.
 
-use super::kept::KeptOnHost;
+use super::kept::HostNumbers;
 use super::transfer::Transfer;
 use crate::scalar::Real;
 use lattice_solvers::Polynomial;
@@ -10,7 +10,7 @@ use num_complex::Complex;
 #[derive(Debug, PartialEq)]
 pub(super) struct KeptSetup<R> {
     /// The near-null vectors of each level, finest first.
-    pub vectors: Vec<KeptOnHost<R>>,
+    pub vectors: Vec<HostNumbers<R>>,
     /// What belongs to one fine operator.
     pub of_operator: Option<KeptOperator<R>>,
 }
@@ -28,7 +28,7 @@ pub(super) struct KeptOperator<R> {
 #[derive(Debug, PartialEq)]
 pub(super) struct KeptCoarse<R> {
     /// The blocks of its system.
-    pub blocks: KeptOnHost<R>,
+    pub blocks: HostNumbers<R>,
     pub means: KeptMeans<R>,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct KeptCoarse<R> {
 #[derive(Debug, PartialEq)]
 pub(super) enum KeptMeans<R> {
     Smoother(Polynomial),
-    Inverse(KeptOnHost<R>),
+    Inverse(HostNumbers<R>),
 }
 
 /// What is there before a set-up.

@@ -2,7 +2,7 @@
 
 use super::coarse_space::SiteNumbers;
 use super::finer_sites::FinerNumbers;
-use super::kept::Kept;
+use super::kept::DeviceNumbers;
 use super::kernels::LOCAL_SIZE;
 use super::setup_kernels::{kernel, reals_of_row, tiles};
 use crate::device::{Argument, Buffer, Device, DeviceError, Range};
@@ -32,7 +32,7 @@ pub(super) fn orthonormal_on_device<R: Real>(
     numbers: SiteNumbers,
     groups: &[&Buffer<R>],
     of: &Aggregates<'_, Buffer<u32>>,
-) -> Result<Option<Kept<R>>, DeviceError> {
+) -> Result<Option<DeviceNumbers<R>>, DeviceError> {
     let (half, vectors) = (finer.half, numbers.columns / 2);
     let kernel = |name: &str| kernel::<R>(device, name, numbers, finer.lanes);
     let (items, row, tiles) = (of.sites * half, reals_of_row(vectors), tiles(vectors));
@@ -79,7 +79,7 @@ pub(super) fn orthonormal_on_device<R: Real>(
         multiply.start(Range::groups(groups, rows_of_group * tiles), &arguments)?;
     }
     let reals = 2 * numbers.padded();
-    let mut kept = Kept::room(device, items * reals, reals)?;
+    let mut kept = DeviceNumbers::room(device, items * reals, reals)?;
     let [vectors, units] = kept.arguments_mut();
     let arguments = [
         Argument::from(&rows),

@@ -3,7 +3,7 @@
 use super::coarse_lattice::CoarseLattice;
 use super::coarse_space::{CoarseSpace, SiteNumbers, WholeVector};
 use super::inverse::inverse;
-use super::kept::Kept;
+use super::kept::DeviceNumbers;
 use super::kernels::LOCAL_SIZE;
 use super::setup_kernels::kernel;
 use crate::device::{Argument, Buffer, Device, DeviceError, Range};
@@ -178,15 +178,15 @@ impl<R: Real> RawBlocks<R> {
         }
     }
 
-    fn kept_on_device(&self, blocks: &Buffer<R>) -> Result<Kept<R>, DeviceError> {
-        Kept::of_buffer(blocks, self.numbers, 2 * self.numbers.padded() * self.numbers.columns)
+    fn kept_on_device(&self, blocks: &Buffer<R>) -> Result<DeviceNumbers<R>, DeviceError> {
+        DeviceNumbers::of_buffer(blocks, self.numbers, 2 * self.numbers.padded() * self.numbers.columns)
     }
 }
 
 /// The blocks of an operator, in the order of [`RawBlocks`].
 pub(super) enum KeptBlocks<R: Real> {
     Host(Vec<Complex<R>>),
-    Device(Kept<R>),
+    Device(DeviceNumbers<R>),
 }
 
 /// Inverts the block of each site on a device. Returns `false` if one is singular.

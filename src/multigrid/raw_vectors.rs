@@ -1,7 +1,7 @@
 //! Near-null vectors as they are made, in host memory and back on their devices.
 
 use super::finer_sites::{FinerNumbers, FinerPart, FinerParts};
-use super::kept::{KeptOnHost, chosen, of_all_ranks};
+use super::kept::{HostNumbers, chosen, of_all_ranks};
 use super::transfer::places_of_all_ranks;
 use crate::device::{Buffer, DeviceError};
 use crate::field::Numbers;
@@ -36,7 +36,7 @@ pub(super) fn to_host<R: Real>(
             *own = of_all_ranks(world, own)?;
         }
     }
-    let in_order = |own| KeptOnHost::Whole(own).sorted(2 * finer.half, &order).into_whole();
+    let in_order = |own| HostNumbers::Whole(own).sorted(2 * finer.half, &order).into_whole();
     Ok(of_sources.into_iter().flat_map(in_order).collect())
 }
 

@@ -2,7 +2,7 @@
 
 use super::coarse_space::SiteNumbers;
 use super::error::{SetupError, agreed};
-use super::kept::Kept;
+use super::kept::DeviceNumbers;
 use super::params::{Blocking, MultigridParams, RESTART};
 use super::setup_kernels::reals_of_row;
 use crate::device::{DeviceError, DeviceKind};
@@ -43,7 +43,7 @@ impl Need {
         let mut sites = extents.iter().product::<usize>();
         let mut sites_here = sites_of_device;
         let mut components = Spinor::<R>::COMPONENTS;
-        let (number, complex) = (Kept::<R>::bytes_of_number() as usize, 2 * size_of::<R>());
+        let (number, complex) = (DeviceNumbers::<R>::bytes_of_number() as usize, 2 * size_of::<R>());
         let (mut on_device, mut stays) = (0, 0);
         for Blocking { block, vectors } in blockings {
             let columns = 2 * vectors;

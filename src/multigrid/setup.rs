@@ -10,7 +10,7 @@ use super::finer::{CoarseLevel, FineLevel, Finer};
 use super::finer_sites::{FinerNumbers, FinerParts};
 use super::galerkin::galerkin;
 use super::hierarchy::{COARSE_DEGREE, Coarsening, Means};
-use super::kept::KeptOnHost;
+use super::kept::HostNumbers;
 use super::kept_setup::{KeptCoarse, KeptMeans, KeptOperator, Known};
 use super::near_null::near_null_vectors;
 use super::params::{Blocking, MultigridParams};
@@ -162,7 +162,7 @@ struct Setup<'a, 'k, R: Real> {
     sources: usize,
     /// What is known of the levels that are left.
     transfers: VecDeque<Transfer<R>>,
-    kept_vectors: VecDeque<KeptOnHost<R>>,
+    kept_vectors: VecDeque<HostNumbers<R>>,
     kept_coarse: VecDeque<KeptCoarse<R>>,
     /// Groups of vectors of the finest level that are known.
     unfinished: Vec<Vec<Complex<R>>>,

@@ -5,7 +5,7 @@
 
 use super::coarse_lattice::CoarseLattice;
 use super::error::SetupFileError;
-use super::kept::KeptOnHost;
+use super::kept::HostNumbers;
 use super::kept_setup::{KeptCoarse, KeptMeans, KeptOperator, KeptSetup, Known};
 use super::params::{Blocking, MultigridParams};
 use crate::geometry::{Lattice, NDIM};
@@ -111,7 +111,7 @@ impl Binding<'_> {
     /// When the file cannot be written.
     pub fn write(&self, path: &Path, setup: &KeptSetup<f32>) -> Result<(), SetupFileError> {
         let KeptSetup { vectors, of_operator } = setup;
-        let fixed = vectors.iter().any(|vectors| matches!(vectors, KeptOnHost::Fixed { .. }));
+        let fixed = vectors.iter().any(|vectors| matches!(vectors, HostNumbers::Fixed { .. }));
         let coarse = of_operator.iter().flat_map(|of_operator| &of_operator.coarse);
         let inverse = coarse.clone().any(|level| matches!(level.means, KeptMeans::Inverse(_)));
         let about = serde_json::to_string(&self.about(fixed, inverse)).expect("text and numbers are JSON");
@@ -234,10 +234,10 @@ struct Counts {
     inverse: [usize; 2],
 }
 
-fn write_numbers(writer: &mut CheckpointWriter, kept: &KeptOnHost<f32>) -> Result<(), io::Error> {
+fn write_numbers(writer: &mut CheckpointWriter, kept: &HostNumbers<f32>) -> Result<(), io::Error> {
     match kept {
-        KeptOnHost::Whole(numbers) => writer.block(bytemuck::cast_slice(numbers)),
-        KeptOnHost::Fixed { numbers, units } => {
+        HostNumbers::Whole(numbers) => writer.block(bytemuck::cast_slice(numbers)),
+        HostNumbers::Fixed { numbers, units } => {
             writer.block(bytemuck::cast_slice(numbers))?;
             writer.block(bytemuck::cast_slice(units))
         }
@@ -257,12 +257,12 @@ impl Numbers {
         if self.reader.next_length() == Some(wanted) { self.reader.block() } else { Ok(None) }
     }
 
-    fn next(&mut self, [count, units]: [usize; 2]) -> Result<Option<KeptOnHost<f32>>, io::Error> {
+    fn next(&mut self, [count, units]: [usize; 2]) -> Result<Option<HostNumbers<f32>>, io::Error> {
         if !self.fixed {
-            return Ok(self.values(count)?.map(KeptOnHost::Whole));
+            return Ok(self.values(count)?.map(HostNumbers::Whole));
         }
         let Some(numbers) = self.values(count)? else { return Ok(None) };
-        Ok(self.values(units)?.map(|units| KeptOnHost::Fixed { numbers, units }))
+        Ok(self.values(units)?.map(|units| HostNumbers::Fixed { numbers, units }))
     }
 
     fn smoother(&mut self) -> Result<Option<Polynomial>, io::Error> {

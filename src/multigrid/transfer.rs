@@ -4,7 +4,7 @@ use super::coarse_lattice::CoarseLattice;
 use super::coarse_space::{CoarseSpace, WholeVector};
 use super::error::{SetupError, agreed};
 use super::finer_sites::{FinerNumbers, FinerPart, FinerParts};
-use super::kept::{Kept, KeptOnHost};
+use super::kept::{DeviceNumbers, HostNumbers};
 use super::kernels::{LOCAL_SIZE, kernel, range_of_chunks};
 use super::orthonormal::{Aggregates, orthonormal_on_device, orthonormal_on_host};
 use crate::device::mpi::World;
@@ -41,7 +41,7 @@ pub(super) struct Transfer<R: Real> {
     finer: FinerNumbers,
     lattice: Arc<CoarseLattice>,
     space: CoarseSpace<R>,
-    parts: Vec<Part<R>>,
+    parts: Vec<ProlongatorOnDevice<R>>,
     /// The ranks that have other parts, and the places of all aggregates.
     ///
     /// The places are in the order of ranks.
@@ -49,7 +49,7 @@ pub(super) struct Transfer<R: Real> {
 }
 
 /// A part of V on one device, with its kernels for some number of right-hand sides.
-struct Part<R: Real> {
+struct ProlongatorOnDevice<R: Real> {
     columns: Arc<PartOfColumns<R>>,
     kernels: Option<Kernels<R>>,
 }
@@ -93,7 +93,7 @@ enum Storage<R: Real> {
 
 struct OnDevice<R: Real> {
     device: Device,
-    vectors: Kept<R>,
+    vectors: DeviceNumbers<R>,
     aggregate_of: Buffer<u32>,
     flags: Buffer<u32>,
 }
@@ -114,7 +114,7 @@ pub(super) enum Vectors<'a, R: Real> {
     /// As they are made: equally many in each group, in the order of the parts' sites.
     Made(&'a [Numbers<R>]),
     /// As [`Transfer::kept`] returns them.
-    Kept(&'a KeptOnHost<R>),
+    Kept(&'a HostNumbers<R>),
 }
 
 /// The levels that a transfer is between.
@@ -140,13 +140,15 @@ impl<R: Real> Transfer<R> {
         let several = own.len() > 1 || world.is_some();
         let made = own.iter().enumerate().map(|(k, part)| {
             let columns = PartOfColumns::new(levels, (k, part), vectors, several)?;
-            Ok(Part::new(Arc::new(columns), finer, space)?)
+            Ok(ProlongatorOnDevice::new(Arc::new(columns), finer, space)?)
         });
         let parts = agreed(world.as_ref(), made.collect::<Result<Vec<_>, SetupError>>())?;
         let ranks = match world {
             None => None,
             Some(world) => {
-                let places = parts.iter().flat_map(|part: &Part<R>| part.columns.places.iter().copied());
+                let places = parts
+                    .iter()
+                    .flat_map(|part: &ProlongatorOnDevice<R>| part.columns.places.iter().copied());
                 Some((Arc::clone(world), places_of_all_ranks(world, &places.collect::<Vec<_>>())?))
             }
         };
@@ -156,13 +158,13 @@ impl<R: Real> Transfer<R> {
     /// Returns the near-null vectors of all sites, in an order that does not depend on how the lattice is cut.
     ///
     /// There is a row of numbers for each component of a site. All ranks call this together.
-    pub fn kept(&self) -> Result<KeptOnHost<R>, DeviceError> {
+    pub fn kept(&self) -> Result<HostNumbers<R>, DeviceError> {
         let (numbers, of_site) = (self.space.numbers, self.finer.half * self.space.numbers.columns);
-        let mut all: Option<KeptOnHost<R>> = None;
+        let mut all: Option<HostNumbers<R>> = None;
         let mut sites = Vec::new();
-        for Part { columns, .. } in &self.parts {
+        for ProlongatorOnDevice { columns, .. } in &self.parts {
             let own = match &columns.storage {
-                Storage::Host { vectors, .. } => KeptOnHost::Whole(numbers.of_memory(vectors)),
+                Storage::Host { vectors, .. } => HostNumbers::Whole(numbers.of_memory(vectors)),
                 Storage::Device(own) => own.vectors.to_host(numbers)?,
             };
             match &mut all {
@@ -171,7 +173,7 @@ impl<R: Real> Transfer<R> {
             }
             sites.extend_from_slice(&columns.order);
         }
-        let mut all = all.unwrap_or_else(|| KeptOnHost::Whole(Vec::new()));
+        let mut all = all.unwrap_or_else(|| HostNumbers::Whole(Vec::new()));
         if let Some((world, _)) = &self.ranks {
             all = all.of_all_ranks(world)?;
             sites = places_of_all_ranks(world, &sites)?;
@@ -182,7 +184,9 @@ impl<R: Real> Transfer<R> {
     /// Returns this transfer for another number of right-hand sides.
     pub fn for_sources(&self, sources: usize) -> Result<Self, LatticeError> {
         let space = self.space.for_sources(sources)?;
-        let part = |part: &Part<R>| Part::new(Arc::clone(&part.columns), self.finer, &space);
+        let part = |part: &ProlongatorOnDevice<R>| {
+            ProlongatorOnDevice::new(Arc::clone(&part.columns), self.finer, &space)
+        };
         let parts = self.parts.iter().map(part).collect::<Result<_, _>>()?;
         let (lattice, ranks) = (Arc::clone(&self.lattice), self.ranks.clone());
         Ok(Self { finer: self.finer, lattice, space, parts, ranks })
@@ -193,7 +197,7 @@ impl<R: Real> Transfer<R> {
     }
 
     /// Returns the part that has all sites, if there is one.
-    fn only_part(&self) -> Option<&Part<R>> {
+    fn only_part(&self) -> Option<&ProlongatorOnDevice<R>> {
         match (&self.parts[..], &self.ranks) {
             ([part], None) => Some(part),
             _ => None,
@@ -358,7 +362,7 @@ impl<R: Real> Transfer<R> {
         let evens: usize = self.parts.iter().map(|part| part.columns.evens).sum();
         let numbers = 2 * (evens * self.finer.half * self.space.numbers.columns) as u64;
         let flops = 8 * numbers * self.space.sources() as u64;
-        Work { flops, bytes: numbers * Kept::<R>::bytes_of_number() }
+        Work { flops, bytes: numbers * DeviceNumbers::<R>::bytes_of_number() }
     }
 }
 
@@ -443,7 +447,7 @@ impl<R: Real> PartOfColumns<R> {
                 let vectors = match vectors {
                     Vectors::Kept(kept) => {
                         let own = kept.chosen(finer.half * numbers.columns, &part.order);
-                        Kept::of_host(device, &own, numbers, 1)?
+                        DeviceNumbers::of_host(device, &own, numbers, 1)?
                     }
                     Vectors::Made(groups) => {
                         let all = &lists[Members::All.index()];
@@ -491,7 +495,7 @@ impl<R: Real> PartOfColumns<R> {
     }
 }
 
-impl<R: Real> Part<R> {
+impl<R: Real> ProlongatorOnDevice<R> {
     /// With kernels for as many right-hand sides as the space has.
     fn new(
         columns: Arc<PartOfColumns<R>>,

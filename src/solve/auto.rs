@@ -310,10 +310,10 @@ fn placed<'a>(steps: &[SolveParams], attempts: &'a [Attempt]) -> Vec<(usize, &'a
 }
 
 /// The state from which a solve goes on, with the attempts before it.
-type Kept = (Earlier<SpinorField<f64>>, Option<SolverState<Vec<u8>>>);
+type ResumeState = (Earlier<SpinorField<f64>>, Option<SolverState<Vec<u8>>>);
 
 /// Returns the state that `watch` has kept, with the best iterate as a field again.
-fn kept(dirac: &Dirac<f64>, watch: &mut dyn Watch) -> Result<Kept, InvertError> {
+fn kept(dirac: &Dirac<f64>, watch: &mut dyn Watch) -> Result<ResumeState, InvertError> {
     let Some((Earlier { attempts, history, best }, state)) = watch.kept() else {
         return Ok((Earlier::default(), None));
     };

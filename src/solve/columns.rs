@@ -261,7 +261,7 @@ fn already_found(x: SpinorField<f64>, residuals: &[f64], work: Work) -> BlockSol
 }
 
 /// The result of a block method: solutions or the best iterates.
-type Outcome<V> = iteration::Outcome<Block<V>>;
+type BlockResult<V> = iteration::MethodResult<Block<V>>;
 
 /// A function that computes relative residuals of the equation from its definition.
 type TrueResiduals<'a, A> = dyn FnMut(&VectorOf<A>) -> Result<Vec<f64>, DeviceError> + 'a;
@@ -302,7 +302,7 @@ where
     ///
     /// # Errors
     /// Errors of making operators. The method's own errors are in the outcome.
-    fn solve(self, precision: IterationPrecision) -> Result<Outcome<VectorOf<A>>, InvertError> {
+    fn solve(self, precision: IterationPrecision) -> Result<BlockResult<VectorOf<A>>, InvertError> {
         match precision {
             // The iterated residuals of a guess are relative to its own, so the true ones are looked at.
             IterationPrecision::Double if self.guess.is_some() => self.iterate::<f64>(LOOKED_AT),
@@ -317,7 +317,7 @@ where
 
 impl<A: LinearOperator<Space: BlockSpace>> BlockEquation<'_, A> {
     /// Finds corrections in precision `R` to solutions in double.
-    fn iterate<R: Storage>(self, replaced_at: f64) -> Result<Outcome<VectorOf<A>>, InvertError>
+    fn iterate<R: Storage>(self, replaced_at: f64) -> Result<BlockResult<VectorOf<A>>, InvertError>
     where
         A: BlockInPrecision<R>,
     {
@@ -424,7 +424,7 @@ fn set_true_residuals(residuals: &mut [Residual], found: &[f64]) {
 
 /// Extends the result of the method to all sites.
 fn finish<V>(
-    outcome: Outcome<V>,
+    outcome: BlockResult<V>,
     full: impl FnOnce(V) -> Result<SpinorField<f64>, DeviceError>,
 ) -> Result<Reached, InvertError> {
     let mut residuals = Vec::new();

@@ -5,10 +5,10 @@ use crate::operator::DiracOperator;
 use lattice_solvers::{Callbacks, Solution, SolverError, Stopping, VectorOf};
 
 /// The result of a method: a solution or the best iterate.
-pub(crate) type Outcome<V> = Result<Solution<V>, SolverError<V, DeviceError>>;
+pub(crate) type MethodResult<V> = Result<Solution<V>, SolverError<V, DeviceError>>;
 
 /// The result of running a method. The errors come from making its system.
-pub(crate) type Iterated<A> = Result<Outcome<VectorOf<A>>, DeviceError>;
+pub(crate) type Iterated<A> = Result<MethodResult<VectorOf<A>>, DeviceError>;
 
 /// The input of a method.
 pub(crate) struct Iteration<'a, 'c, A: DiracOperator> {

@@ -2,7 +2,7 @@
 
 use super::checkpoints::Checkpoints;
 use super::error::InvertError;
-use super::iteration::{Iteration, Outcome};
+use super::iteration::{Iteration, MethodResult};
 use super::method_macros::method_functions;
 use super::params::{self, CrParams, Plan, SolveParams, methods};
 use super::precision::{Equation, norm, scale};
@@ -351,7 +351,7 @@ fn nothing_done(zero: SpinorField<f64>) -> InvertError {
 
 /// Brings what a method returned to all sites.
 pub(crate) fn finish<V>(
-    outcome: Outcome<V>,
+    outcome: MethodResult<V>,
     full: impl FnOnce(V) -> Result<SpinorField<f64>, DeviceError>,
 ) -> Solution {
     match outcome {

@@ -96,7 +96,7 @@ pub fn multi_shift_cg_watched(
     solve(dirac, b, shifts, params, Some(watch))
 }
 
-type Outcome = Result<(ShiftedSolutions, SolverInfo), SolverError<ShiftedSolutions, DeviceError>>;
+type ShiftedResult = Result<(ShiftedSolutions, SolverInfo), SolverError<ShiftedSolutions, DeviceError>>;
 
 fn solve(
     dirac: &Dirac<f64>,
@@ -104,7 +104,7 @@ fn solve(
     shifts: &[f64],
     params: &MultiShiftCgParams,
     watch: Option<&mut dyn FnMut(&Look)>,
-) -> Outcome {
+) -> ShiftedResult {
     let scaled = Scaled::of(b, &[norm(dirac.spinor_space(), b)?])?.map_err(SolverError::Source)?;
     let Some(scaled) = scaled else { return solve_ordinary(dirac, b, shifts, params, watch) };
     match solve_ordinary(dirac, &scaled.b, shifts, params, watch) {
@@ -163,7 +163,7 @@ fn solve_ordinary(
     shifts: &[f64],
     params: &MultiShiftCgParams,
     watch: Option<&mut dyn FnMut(&Look)>,
-) -> Outcome {
+) -> ShiftedResult {
     let MultiShiftCgParams { tol, max_iterations } = *params;
     let stopping = stopping(tol, max_iterations);
     let params = MultiShiftOptions { stopping, ..Default::default() };

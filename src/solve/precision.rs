@@ -3,7 +3,7 @@
 use super::best_solution::BestSolution;
 use super::checkpoints::{Beside, Checkpoints, Keeper};
 use super::error::InvertError;
-use super::iteration::{Iterated, Iteration, Outcome};
+use super::iteration::{Iterated, Iteration, MethodResult};
 use super::params::{Plan, SolveParams};
 use super::plan::{Inner, IterationPrecision};
 use super::start::PartOfModes;
@@ -49,7 +49,11 @@ impl<A: InPrecision<f32> + InPrecision<Half>> Equation<'_, A> {
     ///
     /// # Errors
     /// The errors of making operators. The errors of the method are in the outcome.
-    pub fn solve(self, guess: Option<&VectorOf<A>>, plan: Plan) -> Result<Outcome<VectorOf<A>>, InvertError> {
+    pub fn solve(
+        self,
+        guess: Option<&VectorOf<A>>,
+        plan: Plan,
+    ) -> Result<MethodResult<VectorOf<A>>, InvertError> {
         if plan.params.system() == System::Hermitian && !self.operator.is_gamma5_hermitian() {
             return Err(InvertError::NotHermitian);
         }
@@ -93,7 +97,11 @@ impl<A: InPrecision<f32> + InPrecision<Half>> Equation<'_, A> {
 
 impl<A: DiracOperator> Equation<'_, A> {
     /// Returns the guess, which is the solution.
-    fn already_found(self, guess: &VectorOf<A>, residual: f64) -> Result<Outcome<VectorOf<A>>, InvertError> {
+    fn already_found(
+        self,
+        guess: &VectorOf<A>,
+        residual: f64,
+    ) -> Result<MethodResult<VectorOf<A>>, InvertError> {
         let mut x = self.operator.space().zero_vector()?;
         self.operator.space().copy(guess, &mut x)?;
         let info = SolverInfo {
@@ -112,7 +120,7 @@ impl<A: DiracOperator> Equation<'_, A> {
         self,
         guess: Option<&VectorOf<A>>,
         plan: Plan,
-    ) -> Result<Outcome<VectorOf<A>>, InvertError>
+    ) -> Result<MethodResult<VectorOf<A>>, InvertError>
     where
         A: InPrecision<R>,
     {
@@ -159,7 +167,7 @@ impl<A: DiracOperator> Equation<'_, A> {
         plan: Plan,
         replaced_at: f64,
         iterate: impl FnOnce(Iteration<'_, '_, A::Low>) -> Iterated<A::Low>,
-    ) -> Result<Outcome<VectorOf<A>>, InvertError>
+    ) -> Result<MethodResult<VectorOf<A>>, InvertError>
     where
         A: InPrecision<R>,
     {

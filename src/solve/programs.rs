@@ -43,21 +43,21 @@ pub fn programs_of_solve(
     params: &SolveParams,
 ) -> Vec<(Device, KernelKey)> {
     let links = LinkFormat { lattice: lattice.clone(), boundary, anisotropy, reconstruction };
-    let mut wanted = Wanted {
+    let mut programs = SolvePrograms {
         links,
         preconditioning: params.preconditioning(),
         factors: site_term.typical_factors(),
         programs: Vec::new(),
     };
-    wanted.residual();
-    wanted.each(|_, shard| host_order_key::<f64>(&shard.layout(f64::STORAGE), true));
+    programs.residual();
+    programs.each(|_, shard| host_order_key::<f64>(&shard.layout(f64::STORAGE), true));
     match params.precision() {
-        IterationPrecision::Double => wanted.iteration::<f64>(params),
-        IterationPrecision::Single => wanted.lower::<f32>(params, false),
-        IterationPrecision::Mixed(Inner::Single) => wanted.lower::<f32>(params, true),
-        IterationPrecision::Mixed(Inner::Half) => wanted.lower::<Half>(params, true),
+        IterationPrecision::Double => programs.iteration::<f64>(params),
+        IterationPrecision::Single => programs.lower::<f32>(params, false),
+        IterationPrecision::Mixed(Inner::Single) => programs.lower::<f32>(params, true),
+        IterationPrecision::Mixed(Inner::Half) => programs.lower::<Half>(params, true),
     }
-    wanted.programs
+    programs.programs
 }
 
 /// An operator, and the treatment of its result.
@@ -97,7 +97,7 @@ fn applications(params: &SolveParams) -> Vec<Application> {
 }
 
 /// The programs for the solves of an equation.
-struct Wanted {
+struct SolvePrograms {
     links: LinkFormat,
     preconditioning: Preconditioning,
     /// The factors of M. Their numbers are arguments of the kernels, except zeros.
@@ -105,7 +105,7 @@ struct Wanted {
     programs: Vec<(Device, KernelKey)>,
 }
 
-impl Wanted {
+impl SolvePrograms {
     /// Adds the programs for residuals in double.
     ///
     /// Programs for the way to the Schur complement and back are added too.

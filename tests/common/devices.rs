@@ -2,7 +2,7 @@
 
 use lattice_cl::device::mpi::{Launcher, World};
 use lattice_cl::device::{
-    CacheMode, Device, DeviceKind, DeviceOptions, Discovery, FoundDevice, PeerWay, PeerWays, Recorder,
+    CacheMode, Device, DeviceKind, DeviceOptions, DiscoveredDevice, Discovery, PeerWay, PeerWays, Recorder,
     Selector, Team, TuningMode, discover,
 };
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -35,7 +35,7 @@ pub fn taken_for_gpus() -> Vec<Device> {
     others.iter().map(|found| Device::open(found, &untuned()).expect("a discovered device opens")).collect()
 }
 
-fn usable() -> Vec<FoundDevice> {
+fn usable() -> Vec<DiscoveredDevice> {
     let Discovery { mut devices, absence } = discover();
     devices.retain(|found| found.info.fp64);
     assert!(

@@ -1,6 +1,6 @@
 //! A call of a symbol: computed here, or passed on to the next library, and how long it took.
 
-use crate::check::{self, Checked, Kept, Outcome};
+use crate::check::{self, CallResults, Checked, ReturnValue};
 use crate::devices;
 use crate::exceptions::Flags;
 use crate::loaded;
@@ -49,7 +49,7 @@ pub struct Call {
     work: Work,
     began: Option<Instant>,
     /// Results of this library that wait for a comparison.
-    kept: Option<Box<Kept>>,
+    kept: Option<Box<CallResults>>,
 }
 
 impl Symbol {
@@ -88,7 +88,7 @@ impl Symbol {
     ///
     /// Nothing unwinds to the caller: the next library answers if the body panics. The caller's flags
     /// of floating-point exceptions are as before, whatever the body does.
-    pub fn attempt<R: Outcome>(&'static self, body: impl FnOnce() -> Option<R>) -> Result<R, Call> {
+    pub fn attempt<R: ReturnValue>(&'static self, body: impl FnOnce() -> Option<R>) -> Result<R, Call> {
         let _flags = Flags::keep();
         if settings::reports() {
             self.record.calls.fetch_add(1, Ordering::Relaxed);
@@ -114,7 +114,7 @@ impl Symbol {
             self.experience.of_device(&work, time);
         }
         if work.checked {
-            return Err(Call { kept: Some(Box::new(Kept::take(&result))), ..passed_on(work) });
+            return Err(Call { kept: Some(Box::new(CallResults::take(&result))), ..passed_on(work) });
         }
         Ok(result)
     }
@@ -169,7 +169,7 @@ impl Call {
     }
 
     /// Notes the time, and compares results if there are two of them.
-    pub fn finish<R: Outcome>(self, result: &R) {
+    pub fn finish<R: ReturnValue>(self, result: &R) {
         if let Some(began) = self.began {
             let time = began.elapsed();
             if self.kept.is_none() {
@@ -215,7 +215,7 @@ mod tests {
             expect_none_raised("a call that panics");
             let compared = Work { checked: true, ..Work::default() };
             check::keep(raise);
-            let kept = Some(Box::new(Kept::take(&0.0)));
+            let kept = Some(Box::new(CallResults::take(&0.0)));
             Call { symbol: &SYMBOL, work: compared, began: None, kept }.finish(&0.0);
             expect_none_raised("a comparison");
         };

@@ -31,22 +31,22 @@ thread_local! {
 /// The results of a call, until the next library has answered.
 ///
 /// They belong to the call: the next library may call other symbols meanwhile.
-pub struct Kept {
+pub struct CallResults {
     comparisons: Vec<Comparison>,
-    outcome: Complex<f64>,
+    returned: Complex<f64>,
 }
 
 /// A value that a symbol returns.
-pub trait Outcome {
+pub trait ReturnValue {
     /// Returns the value in double precision.
     fn wide(&self) -> Complex<f64>;
     /// The distance of 1 from the next number, or 0 for whole numbers.
     const EPSILON: f64;
 }
 
-macro_rules! outcome {
+macro_rules! return_values {
     ($($type:ty, $epsilon:expr, |$value:ident| $wide:expr;)*) => {$(
-        impl Outcome for $type {
+        impl ReturnValue for $type {
             const EPSILON: f64 = $epsilon;
             fn wide(&self) -> Complex<f64> {
                 let $value = *self;
@@ -56,7 +56,7 @@ macro_rules! outcome {
     )*};
 }
 
-outcome! {
+return_values! {
     (), 0.0, |_nothing| 0.0.into();
     i32, 0.0, |number| f64::from(number).into();
     i64, 0.0, |number| (number as f64).into();
@@ -103,21 +103,21 @@ pub fn keep(comparison: impl FnOnce() -> f64 + 'static) {
     KEPT.with_borrow_mut(|kept| kept.push(Box::new(comparison)));
 }
 
-impl Kept {
+impl CallResults {
     /// Takes what the body of a call has kept, and the value that it returns.
-    pub fn take<R: Outcome>(outcome: &R) -> Self {
-        Self { comparisons: KEPT.take(), outcome: outcome.wide() }
+    pub fn take<R: ReturnValue>(returned: &R) -> Self {
+        Self { comparisons: KEPT.take(), returned: returned.wide() }
     }
 
     /// Returns the largest difference of all results of a call, in units of n ε.
-    pub fn compare<R: Outcome>(self, expected: &R) -> f64 {
-        let pair = [self.outcome, expected.wide()];
+    pub fn compare<R: ReturnValue>(self, expected: &R) -> f64 {
+        let pair = [self.returned, expected.wide()];
         // A sum may have lost half of its digits by cancellation.
-        let of_outcome = ratio([pair].into_iter(), Compared::Values, 1.0, R::EPSILON.sqrt());
+        let of_returned = ratio([pair].into_iter(), Compared::Values, 1.0, R::EPSILON.sqrt());
         self.comparisons
             .into_iter()
             .map(|comparison| comparison())
-            .fold(of_outcome, |most, x| if x > most || x.is_nan() { x } else { most })
+            .fold(of_returned, |most, x| if x > most || x.is_nan() { x } else { most })
     }
 }
 

@@ -8,7 +8,7 @@
 
 use crate::arguments::{check_work, extent};
 use crate::balance::worth;
-use crate::check::Outcome;
+use crate::check::ReturnValue;
 use crate::devices::done;
 use crate::level3::area;
 use crate::operands::{Matrix, store_numbers};
@@ -19,7 +19,7 @@ use lattice_linalg::factor;
 use lattice_linalg::{MatrixLayout, Op, Order, Triangle};
 
 /// An integer of the caller.
-pub trait Integer: Copy + Into<i64> + Outcome + 'static {
+pub trait Integer: Copy + Into<i64> + ReturnValue + 'static {
     /// Makes a number that is known to fit: one of rows or columns.
     fn of(number: usize) -> Self;
 }

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 unsafe extern "C" {
     fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
     fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void;
-    fn dladdr(address: *const c_void, found: *mut Place) -> c_int;
+    fn dladdr(address: *const c_void, found: *mut LibraryInfo) -> c_int;
     fn dl_iterate_phdr(
         visit: unsafe extern "C" fn(*const Loaded, usize, *mut c_void) -> c_int,
         data: *mut c_void,
@@ -32,7 +32,7 @@ struct Loaded {
 
 /// `Dl_info`: the library that has an address.
 #[repr(C)]
-struct Place {
+struct LibraryInfo {
     path: *const c_char,
     beginning: *mut c_void,
     symbol: *const c_char,
@@ -43,7 +43,7 @@ struct Place {
 fn beginning(address: *const c_void) -> usize {
     let nothing: *mut c_void = ptr::null_mut();
     let mut place =
-        Place { path: nothing.cast(), beginning: nothing, symbol: nothing.cast(), address: nothing };
+        LibraryInfo { path: nothing.cast(), beginning: nothing, symbol: nothing.cast(), address: nothing };
     // SAFETY: any address may be asked for; `place` has room for the answer.
     unsafe { dladdr(address, &raw mut place) };
     place.beginning as usize

@@ -1,7 +1,7 @@
 //! The caller's vectors and matrices, on the way to the device and back.
 
 use crate::calls::compared;
-use crate::check::{self, Compared, Outcome, epsilon};
+use crate::check::{self, Compared, ReturnValue, epsilon};
 use crate::devices::{device, done};
 use lattice_compute::scalar::Element;
 use lattice_compute::{Buffer, Device};
@@ -273,7 +273,7 @@ impl<T: Element> Matrix<T> {
 ///
 /// # Safety
 /// `to` has room for all.
-pub unsafe fn store_numbers<V: Outcome + Copy + 'static>(numbers: Vec<V>, to: *mut V) {
+pub unsafe fn store_numbers<V: ReturnValue + Copy + 'static>(numbers: Vec<V>, to: *mut V) {
     if let Some(work) = compared() {
         check::keep(move || {
             // SAFETY: the next library has written these numbers.

@@ -10,7 +10,7 @@
 
 use crate::arguments::{check_work, extent, leading};
 use crate::balance::worth;
-use crate::check::{Compared, Outcome};
+use crate::check::{Compared, ReturnValue};
 use crate::devices::{device, done};
 use crate::factor::{columns, volume};
 use crate::level3::area;
@@ -25,7 +25,7 @@ use lattice_linalg::{MatrixLayout, Triangle};
 ///
 /// # Safety
 /// `work` has `length` numbers.
-pub unsafe fn check_room<V: Outcome>(
+pub unsafe fn check_room<V: ReturnValue>(
     work: *mut V,
     length: i64,
     wanted: usize,
@@ -51,7 +51,7 @@ fn eigen_rooms(complex: bool, vectors: bool, n: usize) -> [usize; 3] {
 /// Computes `syevd` or `heevd`.
 ///
 /// `rooms` checks the workspaces that have no elements of `T`.
-pub unsafe fn heevd<T: Element<Real: Outcome>>(
+pub unsafe fn heevd<T: Element<Real: ReturnValue>>(
     job: char,
     triangle: Option<Triangle>,
     n: i64,
@@ -93,7 +93,7 @@ pub unsafe fn heevd<T: Element<Real: Outcome>>(
 
 /// The place of singular vectors on one side.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Wanted {
+pub enum SingularVectorJob {
     Nothing,
     /// As many as there are singular values, in a matrix of their own.
     Some,
@@ -103,7 +103,7 @@ pub enum Wanted {
     InPlace,
 }
 
-impl Wanted {
+impl SingularVectorJob {
     fn of_letter(job: char) -> Option<Self> {
         match job {
             'N' => Some(Self::Nothing),
@@ -126,12 +126,12 @@ pub struct Singular<T: Element> {
 }
 
 /// Computes `gesdd`.
-pub unsafe fn gesdd<T: Element<Real: Outcome>>(job: char, operands: Singular<T>) -> Option<usize> {
-    let job = Wanted::of_letter(job)?;
+pub unsafe fn gesdd<T: Element<Real: ReturnValue>>(job: char, operands: Singular<T>) -> Option<usize> {
+    let job = SingularVectorJob::of_letter(job)?;
     let [m, n] = [some(operands.extents[0])?, some(operands.extents[1])?];
     let jobs = match job {
-        Wanted::InPlace if m >= n => [job, Wanted::All],
-        Wanted::InPlace => [Wanted::All, job],
+        SingularVectorJob::InPlace if m >= n => [job, SingularVectorJob::All],
+        SingularVectorJob::InPlace => [SingularVectorJob::All, job],
         _ => [job; 2],
     };
     let room = if T::IS_COMPLEX { rooms::complex(job, m, n) } else { rooms::real(job, m, n) };
@@ -140,12 +140,12 @@ pub unsafe fn gesdd<T: Element<Real: Outcome>>(job: char, operands: Singular<T>)
 }
 
 /// Computes `gesvd` by the way of `gesdd`.
-pub unsafe fn gesvd_of_letters<T: Element<Real: Outcome>>(
+pub unsafe fn gesvd_of_letters<T: Element<Real: ReturnValue>>(
     jobs: [char; 2],
     operands: Singular<T>,
 ) -> Option<usize> {
-    let jobs = [Wanted::of_letter(jobs[0])?, Wanted::of_letter(jobs[1])?];
-    if jobs == [Wanted::InPlace; 2] {
+    let jobs = [SingularVectorJob::of_letter(jobs[0])?, SingularVectorJob::of_letter(jobs[1])?];
+    if jobs == [SingularVectorJob::InPlace; 2] {
         return None;
     }
     let [m, n] = [some(operands.extents[0])?, some(operands.extents[1])?];
@@ -156,8 +156,8 @@ pub unsafe fn gesvd_of_letters<T: Element<Real: Outcome>>(
 }
 
 /// Computes singular values, and vectors on the sides where they are wanted.
-unsafe fn singular<T: Element<Real: Outcome>>(
-    [of_u, of_vt]: [Wanted; 2],
+unsafe fn singular<T: Element<Real: ReturnValue>>(
+    [of_u, of_vt]: [SingularVectorJob; 2],
     room: usize,
     [m, n]: [usize; 2],
     operands: Singular<T>,
@@ -166,11 +166,13 @@ unsafe fn singular<T: Element<Real: Outcome>>(
     let fewer = m.min(n);
     let a_layout = columns(m, n, lda)?;
     // A side that is not asked for has a leading dimension too.
-    let own = |wanted, length| if matches!(wanted, Wanted::Some | Wanted::All) { length } else { 1 };
-    let of_vectors = |wanted, all| if wanted == Wanted::All { all } else { fewer };
+    let own = |wanted, length| {
+        if matches!(wanted, SingularVectorJob::Some | SingularVectorJob::All) { length } else { 1 }
+    };
+    let of_vectors = |wanted, all| if wanted == SingularVectorJob::All { all } else { fewer };
     let ldu = leading(ldu, own(of_u, m))?;
     let ldvt = leading(ldvt, own(of_vt, of_vectors(of_vt, n)))?;
-    let vectors = [of_u, of_vt].iter().any(|wanted| *wanted != Wanted::Nothing);
+    let vectors = [of_u, of_vt].iter().any(|wanted| *wanted != SingularVectorJob::Nothing);
     // SAFETY: see above.
     unsafe { check_work(work.0, work.1, room)? };
     // Golub and Van Loan count 22 n³ operations with both bases, and 4 n³ without.
@@ -181,7 +183,7 @@ unsafe fn singular<T: Element<Real: Outcome>>(
         let matrix = Matrix::new(a_layout, a)?;
         let mut found = done(Buffer::<T::Real>::uninitialised(device()?, fewer))?;
         let place = |wanted, to: *mut T, ld: usize| {
-            if wanted == Wanted::InPlace { (a, lda as usize) } else { (to, ld) }
+            if wanted == SingularVectorJob::InPlace { (a, lda as usize) } else { (to, ld) }
         };
         let (u, ldu) = place(of_u, u, ldu);
         let (vt, ldvt) = place(of_vt, vt, ldvt);
@@ -194,7 +196,7 @@ unsafe fn singular<T: Element<Real: Outcome>>(
             let vectors = SingularVectors { u: u.write()?, vt: vt.write()? };
             let info = done(done(gesvd(matrix.read()?, &mut found, Some(vectors)))?.wait())?;
             for (wanted, basis) in [(of_u, &u), (of_vt, &vt)] {
-                if info == 0 && wanted != Wanted::Nothing {
+                if info == 0 && wanted != SingularVectorJob::Nothing {
                     basis.store_unlike(Compared::Nothing, |_, rows| 0..rows)?;
                 }
             }
@@ -212,7 +214,7 @@ unsafe fn singular<T: Element<Real: Outcome>>(
 
 /// The least workspaces of `gesdd`, by LAPACK 3.11.
 mod rooms {
-    use super::Wanted;
+    use super::SingularVectorJob;
 
     /// Returns the longer and the shorter extent, and a fraction of the latter.
     fn sides(m: usize, n: usize, [over, under]: [usize; 2]) -> (usize, usize, usize) {
@@ -220,33 +222,33 @@ mod rooms {
         (long, short, (short as f64 * over as f64 / under as f64) as usize)
     }
 
-    pub fn real(job: Wanted, m: usize, n: usize) -> usize {
+    pub fn real(job: SingularVectorJob, m: usize, n: usize) -> usize {
         let (m, n, tall) = sides(m, n, [11, 6]);
-        let of_values = if job == Wanted::Nothing { 7 * n } else { 3 * n * n + 4 * n };
+        let of_values = if job == SingularVectorJob::Nothing { 7 * n } else { 3 * n * n + 4 * n };
         if m >= tall {
             match job {
-                Wanted::Nothing => of_values + n,
-                Wanted::InPlace => of_values + 2 * n * n + 3 * n,
-                Wanted::Some => of_values + n * n + 3 * n,
-                Wanted::All => n * n + (3 * n + of_values).max(n + m),
+                SingularVectorJob::Nothing => of_values + n,
+                SingularVectorJob::InPlace => of_values + 2 * n * n + 3 * n,
+                SingularVectorJob::Some => of_values + n * n + 3 * n,
+                SingularVectorJob::All => n * n + (3 * n + of_values).max(n + m),
             }
         } else {
-            let more = if job == Wanted::InPlace { n * n } else { 0 };
+            let more = if job == SingularVectorJob::InPlace { n * n } else { 0 };
             3 * n + m.max(more + of_values)
         }
     }
 
-    pub fn complex(job: Wanted, m: usize, n: usize) -> usize {
+    pub fn complex(job: SingularVectorJob, m: usize, n: usize) -> usize {
         let (m, n, tall) = sides(m, n, [17, 9]);
         if m >= tall {
             match job {
-                Wanted::Nothing => 3 * n,
-                Wanted::InPlace => 2 * n * n + 3 * n,
-                Wanted::Some => n * n + 3 * n,
-                Wanted::All => n * n + (3 * n).max(n + m),
+                SingularVectorJob::Nothing => 3 * n,
+                SingularVectorJob::InPlace => 2 * n * n + 3 * n,
+                SingularVectorJob::Some => n * n + 3 * n,
+                SingularVectorJob::All => n * n + (3 * n).max(n + m),
             }
         } else {
-            2 * n + m + if job == Wanted::InPlace { n * n } else { 0 }
+            2 * n + m + if job == SingularVectorJob::InPlace { n * n } else { 0 }
         }
     }
 }

@@ -78,7 +78,9 @@ pub use queue::{
     CompileClock, CompileProgress, DeviceRecord, Event, Profiling, Queue, RecordedCommand, RecordedSpan,
     Recorder, Stopwatch,
 };
-pub use select::{DeviceIndex, DeviceInfo, DeviceKind, Discovery, FoundDevice, Remark, Selector, discover};
+pub use select::{
+    DeviceIndex, DeviceInfo, DeviceKind, DiscoveredDevice, Discovery, Remark, Selector, discover,
+};
 pub use sums::{
     MOST_SUMS, ManySums, Meeting, NUMBER_SOURCE, Number, NumberMemory, REDUCTION_SOURCE, REDUCTION_VALUES,
     Reduction, TeamSums,

@@ -1,9 +1,11 @@
 //! Contexts and memory of other programs: one device plays the other program.
 
-use lattice_compute::{Buffer, Device, DeviceError, DeviceOptions, ForeignHandle, FoundDevice, discover};
+use lattice_compute::{
+    Buffer, Device, DeviceError, DeviceOptions, DiscoveredDevice, ForeignHandle, discover,
+};
 
 /// The devices that compute in double, or a loud line.
-fn found() -> Vec<FoundDevice> {
+fn found() -> Vec<DiscoveredDevice> {
     let found: Vec<_> = discover().devices.into_iter().filter(|device| device.info.fp64).collect();
     if found.is_empty() {
         eprintln!("SKIPPED: there is no OpenCL device");

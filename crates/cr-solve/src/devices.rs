@@ -21,7 +21,7 @@ pub struct Arguments {
 #[derive(Serialize)]
 struct DevicesResult {
     schema_version: u32,
-    devices: Vec<Found>,
+    devices: Vec<ListedDevice>,
     /// Reason why there is no OpenCL device, if there is none.
     absence: Option<String>,
     /// `null` if `--device` names others.
@@ -55,7 +55,7 @@ struct Rates {
 }
 
 #[derive(Serialize)]
-struct Found {
+struct ListedDevice {
     /// The value of `--device` that selects the device.
     selector: String,
     #[serde(flatten)]
@@ -92,7 +92,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
             report.warning(format_args!("{label}: {error}"));
         }
         let bandwidth_gb_s = measured.ok().map(|bytes| bytes / 1e9);
-        devices.push(Found { selector, info: info.clone(), bandwidth_gb_s });
+        devices.push(ListedDevice { selector, info: info.clone(), bandwidth_gb_s });
     };
     let absence = match &named {
         Some(team) => {

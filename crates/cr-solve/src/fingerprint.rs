@@ -9,7 +9,7 @@ use blake3::hazmat::{left_subtree_len, merge_subtrees_non_root, merge_subtrees_r
 use blake3::{CHUNK_LEN, Hasher};
 use bytemuck::NoUninit;
 use lattice_cl::geometry::NDIM;
-use lattice_cl::host::{GaugeConfiguration, Links, Matrix3, Part};
+use lattice_cl::host::{GaugeConfiguration, Links, LocalSites, Matrix3};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -47,7 +47,7 @@ fn of_parts<T, N: NoUninit>(
     configuration: &GaugeConfiguration,
     links: &[Matrix3<T>],
     numbers: impl Fn(&Matrix3<T>) -> &N,
-    part: &Part,
+    part: &LocalSites,
 ) -> String {
     let bytes_of = |sites: &Range<usize>| [sites.start, sites.end].map(|site| NDIM * site * size_of::<N>());
     let Some(shares) = part.shares() else { return String::new() };
@@ -177,7 +177,7 @@ mod tests {
                         let (whole, wanted) = (&whole, &wanted);
                         let company = Company::new(Arc::new(Thread { rank, told: Arc::clone(&told) }));
                         scope.spawn(move || {
-                            let part = Part::new(dims, &[], &Arc::new(company));
+                            let part = LocalSites::new(dims, &[], &Arc::new(company));
                             let present =
                                 part.runs().flatten().flat_map(|site| NDIM * site..NDIM * (site + 1));
                             let links = match whole.links() {

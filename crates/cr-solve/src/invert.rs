@@ -75,7 +75,7 @@ struct Document<'a> {
     converged: bool,
     failure: Option<String>,
     #[serde(flatten)]
-    first: &'a Found,
+    first: &'a ColumnResult,
     seconds: Seconds,
     gflops: f64,
     bandwidth_gb_s: f64,
@@ -90,11 +90,11 @@ struct OneResult<'a> {
     converged: bool,
     failure: Option<String>,
     #[serde(flatten)]
-    found: &'a Found,
+    found: &'a ColumnResult,
 }
 
 #[derive(Serialize)]
-struct Found {
+struct ColumnResult {
     /// Label of the solve in messages and checkpoints.
     label: String,
     #[serde(flatten)]
@@ -131,7 +131,7 @@ struct Seconds {
     solve: f64,
 }
 
-impl Found {
+impl ColumnResult {
     fn new(job: &Job, propagator: &PropagatorOutcome, solve: &SolveOutcome, norm2: f64) -> Self {
         let Column { spin, colour } = solve.label.column();
         Self {
@@ -182,7 +182,7 @@ impl Found {
 }
 
 /// Collects the result of each solve of the job.
-fn found(performed: &Performed<'_>) -> Vec<Found> {
+fn results(performed: &Performed<'_>) -> Vec<ColumnResult> {
     let job = performed.problem.job();
     let solves = performed
         .outcome
@@ -190,20 +190,20 @@ fn found(performed: &Performed<'_>) -> Vec<Found> {
         .iter()
         .flat_map(|propagator| propagator.solves.iter().map(move |solve| (propagator, solve)));
     let with_norms = solves.zip(performed.norms2);
-    with_norms.map(|((propagator, solve), &norm2)| Found::new(job, propagator, solve, norm2)).collect()
+    with_norms.map(|((propagator, solve), &norm2)| ColumnResult::new(job, propagator, solve, norm2)).collect()
 }
 
 impl Show for Invert {
     fn plot(&self, performed: &Performed<'_>, report: &Report) -> Result<(), Failure> {
         let job = performed.problem.job();
-        let (found, extents) = (found(performed), performed.problem.dims().extents());
+        let (found, extents) = (results(performed), performed.problem.dims().extents());
         let (Some(path), Some(file), [first, others @ ..]) =
             (performed.plots.first(), &job.configuration.file, &found[..])
         else {
             return Ok(());
         };
         let one = others.is_empty();
-        let name = |found: &Found| {
+        let name = |found: &ColumnResult| {
             let head::Equation { system, preconditioning, precision, .. } = &found.equation;
             let text = solver_text(found.methods(), system, preconditioning, precision);
             if one { text } else { format!("{}: {text}", found.label) }
@@ -218,7 +218,7 @@ impl Show for Invert {
     }
 
     fn show(&self, performed: &Performed<'_>, report: &Report) -> Result<(), Failure> {
-        let (head, found) = (Head::new(performed), found(performed));
+        let (head, found) = (Head::new(performed), results(performed));
         let Some(first) = found.first() else { return Ok(()) };
         let outcome = performed.outcome;
         let solves = outcome.propagators.iter().flat_map(|propagator| &propagator.solves);
@@ -250,7 +250,7 @@ impl Show for Invert {
     }
 }
 
-fn text(document: &Document<'_>, found: &[Found]) -> Table {
+fn text(document: &Document<'_>, found: &[ColumnResult]) -> Table {
     let mut table = Table::default();
     document.head.begin(&mut table);
     for one in found {

@@ -27,8 +27,8 @@ use lattice_cl::hadron::{LinkSmearing, SpinorSmearing};
 use lattice_cl::host::Spinor;
 use lattice_cl::io::Parts;
 use lattice_cl::job::{
-    self, CallbackError, Callbacks, Deflation, FatLinks, Found, Invalid, Job, JobError, Label, ModesNews,
-    MultigridNews, OneOrMore, Outcome, Problem, Progress, SolveOutcome, SourceSmearing, Task,
+    self, CallbackError, Callbacks, Deflation, EarlierSolve, FatLinks, Invalid, Job, JobError, JobOutcome,
+    Label, ModesNews, MultigridNews, OneOrMore, Problem, Progress, SolveOutcome, SourceSmearing, Task,
 };
 use lattice_cl::operator::{Coupling, Expectation};
 use lattice_cl::scalar::StoragePrecision;
@@ -54,7 +54,7 @@ pub struct Performed<'a> {
     /// The origin of the results.
     pub provenance: &'a Provenance,
     /// The results.
-    pub outcome: &'a Outcome,
+    pub outcome: &'a JobOutcome,
     /// ‖x‖² of each solution of `invert`.
     pub norms2: &'a [f64],
     /// Files of plots.
@@ -219,7 +219,7 @@ pub fn with_devices(mut job: Job, devices: &[String]) -> Job {
 fn warn_of_what_is_missing(
     job: &Job,
     files: &[PathBuf],
-    outcome: &Outcome,
+    outcome: &JobOutcome,
     solve: &SolveOutcome,
     report: &Report,
 ) {
@@ -392,8 +392,8 @@ impl Callbacks for Companion<'_> {
         self.session.begins(label);
     }
 
-    fn found(&mut self, label: &Label) -> Result<Option<Found>, CallbackError> {
-        self.session.found(label)
+    fn earlier_solve(&mut self, label: &Label) -> Result<Option<EarlierSolve>, CallbackError> {
+        self.session.earlier_solve(label)
     }
 
     fn ended(&mut self, _: &Label) {

@@ -22,7 +22,7 @@ use lattice_cl::blas::sparse::precondition::{AmgOptions, Cycle};
 use lattice_cl::blas::sparse::solve::{
     Attempt, Kind, Method, SolveError, SolveOptions, Solved, condition_estimate, solve_columns,
 };
-use lattice_cl::blas::sparse::{Csr, Format, Place, Problem, read_vectors};
+use lattice_cl::blas::sparse::{Csr, Format, Problem, Processor, read_vectors};
 use lattice_cl::io::{DenseMatrix, MatrixElements};
 use lattice_cl::scalar;
 use lattice_files::number::shown;
@@ -270,7 +270,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     // Every iteration of a method multiplies by the matrix, and twice by its preconditioner.
     let operations = ITERATIONS * (6.0 * entries as f64 + 20.0 * rows as f64);
     let team = host_if_small(common, operations, report).map_or_else(|| select_all(common, report), Ok)?;
-    let places = Place::all_of_team(&team);
+    let places = Processor::all_of_team(&team);
     need(&source, right_sides.as_ref(), places.len())
         .expect_room(format_args!("the matrix {} and vectors", arguments.matrix), team.devices().first())?;
     let near_null = NearNull::of(arguments, &source)?;
@@ -390,7 +390,7 @@ impl NearNull {
 struct Job<'a> {
     arguments: &'a Arguments,
     report: &'a Report,
-    places: &'a [Place],
+    places: &'a [Processor],
     near_null: NearNull,
     read_seconds: f64,
     devices: Vec<String>,

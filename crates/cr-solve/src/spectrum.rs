@@ -84,7 +84,7 @@ struct Document<'a> {
     head: &'a Head<'a>,
     converged: bool,
     #[serde(flatten)]
-    first: &'a Found,
+    first: &'a PropagatorResult,
     seconds: Seconds,
     /// Rate of the solves of this run, `null` if there was none to do.
     gflops: Option<f64>,
@@ -107,12 +107,12 @@ struct Document<'a> {
 struct OneResult<'a> {
     converged: bool,
     #[serde(flatten)]
-    found: &'a Found,
+    found: &'a PropagatorResult,
     observables: &'a [Measured],
 }
 
 #[derive(Serialize)]
-struct Found {
+struct PropagatorResult {
     /// Label of the source in messages.
     label: String,
     #[serde(flatten)]
@@ -214,7 +214,7 @@ impl Measured {
     }
 }
 
-impl Found {
+impl PropagatorResult {
     fn new(performed: &Performed<'_>, propagator: &PropagatorOutcome) -> Self {
         let job = performed.problem.job();
         let measured: Vec<Measured> = propagator.correlators.iter().map(Measured::new).collect();
@@ -278,8 +278,13 @@ fn hadron_lines(Hadrons { mesons, baryons, currents, three_points }: &Hadrons, t
 }
 
 /// Collects the result for each mass and source.
-fn found(performed: &Performed<'_>) -> Vec<Found> {
-    performed.outcome.propagators.iter().map(|propagator| Found::new(performed, propagator)).collect()
+fn results(performed: &Performed<'_>) -> Vec<PropagatorResult> {
+    performed
+        .outcome
+        .propagators
+        .iter()
+        .map(|propagator| PropagatorResult::new(performed, propagator))
+        .collect()
 }
 
 impl Show for Spectrum {
@@ -299,7 +304,7 @@ impl Show for Spectrum {
     }
 
     fn show(&self, performed: &Performed<'_>, report: &Report) -> Result<(), Failure> {
-        let (head, found) = (Head::new(performed), found(performed));
+        let (head, found) = (Head::new(performed), results(performed));
         let Some(first) = found.first() else { return Ok(()) };
         let outcome = performed.outcome;
         let rate =
@@ -333,7 +338,7 @@ impl Show for Spectrum {
 const EFFECTIVE_MASS: &str =
     "effective mass m(n) = arcosh([C(n-1) + C(n+1)] / 2C(n)), periodic in n; - where it is not real";
 
-fn text(document: &Document<'_>, found: &[Found]) -> String {
+fn text(document: &Document<'_>, found: &[PropagatorResult]) -> String {
     let mut table = Table::default();
     document.head.begin(&mut table);
     for one in found {

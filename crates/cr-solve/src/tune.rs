@@ -22,7 +22,7 @@ use lattice_cl::geometry::{Boundary, Dims, Lattice};
 use lattice_cl::host::{GaugeConfiguration, Reconstruction, random};
 use lattice_cl::operator::{SiteTerm, Tuned, kernels_to_tune, tune_stencil};
 use lattice_cl::scalar::{Half, Storage, StoragePrecision};
-use lattice_cl::tuning::{self, Entry, Found, Key, RenewError, TuningFile, TuningFileError};
+use lattice_cl::tuning::{self, Entry, Key, RenewError, TuningFile, TuningFileError, TuningResult};
 use lattice_md::{Precision, tune_pairs};
 use num_complex::Complex;
 use serde::Serialize;
@@ -210,7 +210,7 @@ struct Row {
 }
 
 impl Row {
-    fn new<V: Serialize>(key: &Key, shipped: &V, found: &Found<V>) -> Self {
+    fn new<V: Serialize>(key: &Key, shipped: &V, found: &TuningResult<V>) -> Self {
         // Variants are plain structures, and are kept as JSON.
         let value = |variant: &V| serde_json::to_value(variant).unwrap_or_default();
         Self {
@@ -555,8 +555,9 @@ fn table(outcome: &TuneResult) -> String {
     )
 }
 
+/// The content of the tuning file, as JSON.
 #[derive(Serialize)]
-struct Kept<'a> {
+struct TuningList<'a> {
     schema_version: u32,
     #[serde(serialize_with = "path_text")]
     file: &'a std::path::Path,
@@ -572,9 +573,9 @@ fn micro(microseconds: Option<f64>) -> String {
 ///
 /// The JSON has everything about an entry.
 fn list(file: &TuningFile, report: &Report) -> Result<Status, Failure> {
-    let kept = Kept { schema_version: 1, file: file.path(), entries: file.entries()? };
+    let all = TuningList { schema_version: 1, file: file.path(), entries: file.entries()? };
     let mut devices: Vec<([&str; 3], Vec<&Entry>)> = Vec::new();
-    for entry in &kept.entries {
+    for entry in &all.entries {
         let of = &entry.identity;
         let device = [of.device.as_str(), &of.driver, &of.version];
         match devices.iter_mut().find(|(other, _)| *other == device) {
@@ -582,11 +583,11 @@ fn list(file: &TuningFile, report: &Report) -> Result<Status, Failure> {
             None => devices.push((device, vec![entry])),
         }
     }
-    let mut text = format!("{}: {} kernel variants", file.path().display(), kept.entries.len());
+    let mut text = format!("{}: {} kernel variants", file.path().display(), all.entries.len());
     for ([device, driver, version], entries) in devices {
         text += &format!("\n\n{device}, driver {driver}, version {version}\n{}", list_of_device(&entries));
     }
-    report.result(text, &kept)?;
+    report.result(text, &all)?;
     Ok(Status::Fine)
 }
 

@@ -8,7 +8,7 @@
 
 mod common;
 
-use common::{Arguments, Devices, Outcome, list_kernels};
+use common::{Arguments, Devices, ExampleResult, list_kernels};
 use lattice_compute::philox::Philox;
 use lattice_compute::{Buffer, Device, DeviceOptions, TuningMode};
 use lattice_linalg::factor::{geqrf, gesv, getrf, potrf, unmqr};
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 /// Calls of which the least time is told.
 const CALLS: usize = 5;
 
-fn main() -> Outcome<()> {
+fn main() -> ExampleResult<()> {
     let Arguments { selector, routine, sizes } = Arguments::read("potrf")?;
     let options = DeviceOptions { tuning: TuningMode::Shipped, ..DeviceOptions::default() };
     let Devices { plain: device, recorded, recorder } = Devices::open(selector, options)?;
@@ -31,8 +31,9 @@ fn main() -> Outcome<()> {
             first.ratio(&routine, &a)?,
             first.time.as_secs_f64()
         );
-        let calls =
-            (0..CALLS).map(|_| Factors::make(&device, &routine, &a, n)).collect::<Outcome<Vec<Factors>>>()?;
+        let calls = (0..CALLS)
+            .map(|_| Factors::make(&device, &routine, &a, n))
+            .collect::<ExampleResult<Vec<Factors>>>()?;
         let least = |times: &dyn Fn(&Factors) -> Duration| calls.iter().map(times).min().unwrap_or_default();
         let [time, processor] = [least(&|call| call.time), least(&|call| call.processor)];
         println!("{n} {routine}: {:.3} ms", 1e3 * time.as_secs_f64());
@@ -78,7 +79,7 @@ struct Factors {
 }
 
 impl Factors {
-    fn make(device: &Device, routine: &str, a: &[f64], n: usize) -> Outcome<Self> {
+    fn make(device: &Device, routine: &str, a: &[f64], n: usize) -> ExampleResult<Self> {
         let layout = MatrixLayout::column_major(n, n);
         let mut a = Buffer::from_slice(device, a)?;
         let (mut tau, mut x) = (Buffer::zeroed(device, n)?, Buffer::from_slice(device, &vec![1.0; n])?);
@@ -107,7 +108,7 @@ impl Factors {
     /// Returns ‖A y − F y‖ / (n ε ‖A‖ ‖y‖) in 1-norms, for a vector y and the product F of the factors.
     ///
     /// The residual of a solution is that of A x = 1.
-    fn ratio(&self, routine: &str, a: &[f64]) -> Outcome<f64> {
+    fn ratio(&self, routine: &str, a: &[f64]) -> ExampleResult<f64> {
         let n = self.n;
         let y: Vec<f64> = match routine {
             "gesv" => self.x.to_vec()?,
@@ -132,12 +133,12 @@ impl Factors {
     }
 
     /// Returns the product of the factors with y.
-    fn product(&self, routine: &str, y: &[f64]) -> Outcome<Vec<f64>> {
+    fn product(&self, routine: &str, y: &[f64]) -> ExampleResult<Vec<f64>> {
         let (device, n) = (self.a.device(), self.n);
         let (layout, column) = (MatrixLayout::column_major(n, n), MatrixLayout::column_major(n, 1));
         let mut x = Buffer::from_slice(device, y)?;
         let factors = || MatRef::new(&self.a, layout);
-        let mut times = |triangle, op, diagonal| -> Outcome<()> {
+        let mut times = |triangle, op, diagonal| -> ExampleResult<()> {
             trmm(Side::Left, triangle, op, diagonal, 1, factors()?, MatMut::new(&mut x, column)?)?;
             Ok(())
         };

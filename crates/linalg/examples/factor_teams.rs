@@ -13,12 +13,12 @@ use rayon::prelude::*;
 use std::error::Error;
 use std::time::Instant;
 
-type Outcome<T> = Result<T, Box<dyn Error>>;
+type ExampleResult<T> = Result<T, Box<dyn Error>>;
 
 /// Columns that one thread adds up at a time.
 const CHUNK: usize = 256;
 
-fn main() -> Outcome<()> {
+fn main() -> ExampleResult<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [devices, routine, n, rest @ ..] = &arguments[..] else {
         return Err("arguments: DEVICES potrf|getrf|geqrf|gemm N [GIB]".into());
@@ -70,7 +70,7 @@ fn element(n: usize, definite: bool, i: usize, j: usize) -> f64 {
 }
 
 /// Returns the seconds of an operation, and the ratio of its residual for one vector.
-fn run(team: &Team, params: &FactorParams, routine: &str, n: usize) -> Outcome<(f64, f64)> {
+fn run(team: &Team, params: &FactorParams, routine: &str, n: usize) -> ExampleResult<(f64, f64)> {
     let definite = routine == "potrf";
     let layout = MatrixLayout::column_major(n, n);
     let filled = || {

@@ -7,7 +7,7 @@
 
 mod common;
 
-use common::{Arguments, Devices, Outcome, list_kernels};
+use common::{Arguments, Devices, ExampleResult, list_kernels};
 use lattice_compute::philox::Philox;
 use lattice_compute::{Buffer, CompileClock, Device, DeviceOptions, Recorder, TuningMode};
 use lattice_linalg::factor::{Eigenvectors, SingularVectors, gesvd, heevd};
@@ -15,7 +15,7 @@ use lattice_linalg::{MatMut, MatRef, MatrixLayout, Triangle};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-fn main() -> Outcome<()> {
+fn main() -> ExampleResult<()> {
     let Arguments { selector, routine, sizes } = Arguments::read("heevd")?;
     let compiling = CompileClock::new(|_| {});
     let options = DeviceOptions {
@@ -70,7 +70,7 @@ struct Solution {
 
 impl Solution {
     /// Returns the largest element of A v − σ u of some columns, over n ε ‖A‖₁.
-    fn ratio(&self, a: &[f64], n: usize) -> Outcome<f64> {
+    fn ratio(&self, a: &[f64], n: usize) -> ExampleResult<f64> {
         let (values, u) = (self.values.to_vec()?, self.u.to_vec()?);
         let vt = self.vt.as_ref().map(Buffer::to_vec).transpose()?;
         let norm = a.chunks(n).map(|column| column.iter().map(|x| x.abs()).sum::<f64>()).fold(0.0, f64::max);
@@ -88,7 +88,7 @@ impl Solution {
     }
 }
 
-fn solve(device: &Device, routine: &str, a: &[f64], n: usize) -> Outcome<Solution> {
+fn solve(device: &Device, routine: &str, a: &[f64], n: usize) -> ExampleResult<Solution> {
     let layout = MatrixLayout::column_major(n, n);
     let mut a = Buffer::from_slice(device, a)?;
     let mut values = Buffer::<f64>::zeroed(device, n)?;
@@ -116,7 +116,7 @@ fn solve(device: &Device, routine: &str, a: &[f64], n: usize) -> Outcome<Solutio
 }
 
 /// Prints the stages and the kernels of what was recorded.
-fn report(recorder: &Recorder) -> Outcome<()> {
+fn report(recorder: &Recorder) -> ExampleResult<()> {
     for record in recorder.take()? {
         let Some(first) = record.commands.first() else { continue };
         let begin = first.span.start;

@@ -10,7 +10,7 @@
 use super::block::Block;
 use super::completion::Completion;
 use super::error::{BlasError, BlasResult};
-use super::gemm::{self, GemmParams, Part, Problem};
+use super::gemm::{self, GemmParams, OutputRegion, Problem};
 use super::level2::{check_device, check_extent, check_single};
 use super::matrix::{MatMut, MatRef, Order};
 use super::op::Op;
@@ -427,7 +427,7 @@ impl RankUpdate<'_> {
         c: Block<'_>,
     ) -> BlasResult<Completion> {
         let wanted = Problem {
-            part: Part::triangle(self.lower == (c.order == Order::ColumnMajor), self.hermitian),
+            region: OutputRegion::triangle(self.lower == (c.order == Order::ColumnMajor), self.hermitian),
             ..Problem::<T>::of_blocks(alpha, [left, right], beta, c)
         };
         if let Some(started) = gemm::start_part(self.device, wanted)? {

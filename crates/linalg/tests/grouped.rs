@@ -6,7 +6,7 @@ use common::{Draw, devices, small};
 use lattice_compute::Buffer;
 use lattice_compute::scalar::{Element, Real};
 use lattice_compute::{CacheMode, Device, DeviceKind, DeviceOptions, TuningMode, discover};
-use lattice_linalg::gemm::{Grouped, Place, Product};
+use lattice_linalg::gemm::{Grouped, MatrixLocation, Product};
 use lattice_linalg::{BlasError, Op, host};
 
 /// Every device, and each of them taken for a GPU.
@@ -49,7 +49,7 @@ fn products(draw: &mut Draw, op: Op) -> (Vec<Product>, [usize; 3]) {
                 let leading = (rows[which] + draw.of(&[0, 1, 4])).max(1);
                 let first = used[which];
                 used[which] += leading * columns[which] + draw.of(&[0, 3]);
-                Place { first, leading }
+                MatrixLocation { first, leading }
             };
             Product { m, n, k, a: place(0), b: place(1), c: place(2) }
         })
@@ -67,7 +67,7 @@ fn all_products<T: Real + Element + host::level1::Arithmetic>(bound: f64) {
         let mut wanted = vec![guard; used[2] + 9];
         for product in &products {
             let Product { m, n, k, .. } = *product;
-            let at = |place: Place, i: usize, j: usize| place.first + i + j * place.leading;
+            let at = |place: MatrixLocation, i: usize, j: usize| place.first + i + j * place.leading;
             let left = |i, p| a[if op == Op::T { at(product.a, p, i) } else { at(product.a, i, p) }];
             let mut c = vec![T::zero(); m * n];
             host::gemm::gemm(k, 1, left, |p, j| b[at(product.b, p, j)], 0, &mut c, m);
@@ -105,7 +105,7 @@ fn grouped_products_are_those_of_the_definition() {
 #[test]
 fn operands_that_do_not_fit_are_refused() {
     for device in devices() {
-        let place = |leading| Place { first: 0, leading };
+        let place = |leading| MatrixLocation { first: 0, leading };
         let product = Product { m: 3, n: 2, k: 4, a: place(3), b: place(4), c: place(3) };
         let short = Buffer::<f64>::zeroed(&device, 7).unwrap();
         let mut c = Buffer::zeroed(&device, 6).unwrap();

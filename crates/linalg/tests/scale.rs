@@ -12,7 +12,7 @@ use lattice_linalg::host::level1::{self, Arithmetic};
 use lattice_linalg::host::{cholesky, jacobi, lu, mixed, qr, secular, triangular, tridiagonal};
 use lattice_linalg::sparse::precondition::{AmgOptions, Substitution};
 use lattice_linalg::sparse::solve::{Kind, SolveOptions, condition_estimate, solve};
-use lattice_linalg::sparse::{Csr, Place};
+use lattice_linalg::sparse::{Csr, Processor};
 use lattice_linalg::split::factor::{Divisible, FactorParams, getrf, getrs, potrf, potrs};
 use lattice_linalg::split::{HostMut, HostRef};
 use lattice_linalg::{MatMut, MatRef, MatrixLayout, Op, Triangle};
@@ -192,7 +192,7 @@ fn kernels<T: Divisible>() -> Vec<Kernel<T>> {
         ("condition of a sparse matrix", |m| {
             let options = SolveOptions { stopping: stopping::<T>(), ..SolveOptions::default() };
             let matrix = csr(&m.positive);
-            vec![scaled(0, condition_estimate(&[Place::Host], matrix, &options, None).unwrap())]
+            vec![scaled(0, condition_estimate(&[Processor::Host], matrix, &options, None).unwrap())]
         }),
     ]
 }
@@ -229,7 +229,7 @@ fn sparse<T: Arithmetic>(m: &Matrices<T>, kind: Kind) -> Vec<Scaled> {
         amg,
         ..SolveOptions::default()
     };
-    let solved = solve(&Place::Host, csr(&m.positive), &m.right_side, &options, None).unwrap();
+    let solved = solve(&Processor::Host, csr(&m.positive), &m.right_side, &options, None).unwrap();
     assert!(solved.converged, "{kind}: {} {:?}", solved.true_residual, solved.warnings);
     vec![scaled(-2, solved.x)]
 }

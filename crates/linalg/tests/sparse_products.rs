@@ -6,7 +6,7 @@ use lattice_compute::{CacheMode, Device, DeviceOptions, discover};
 use lattice_linalg::host::level1::Arithmetic;
 use lattice_linalg::sparse::market::AnyCsr;
 use lattice_linalg::sparse::{
-    Csr, Format, FormatError, Matrix, MatrixOptions, Place, Problem, Vector, tune_format,
+    Csr, Format, FormatError, Matrix, MatrixOptions, Problem, Processor, Vector, tune_format,
 };
 use lattice_linalg::{BlasError, host};
 use matrices::{complex, json, matrices, matrix, norm, places, sample, small, vector};
@@ -51,7 +51,7 @@ fn distance<T: Arithmetic>(y: &[T], expected: &[Complex64]) -> f64 {
     norm(&difference) / norm(expected).max(1.0)
 }
 
-fn check<T: Arithmetic>(place: &Place, matrix: &Csr<T>, tolerance: f64) {
+fn check<T: Arithmetic>(place: &Processor, matrix: &Csr<T>, tolerance: f64) {
     let nan = T::from_complex(Complex64::new(f64::NAN, f64::NAN));
     for format in formats(matrix) {
         let made = Matrix::with_format(place, matrix.clone(), format).unwrap();
@@ -145,7 +145,7 @@ fn values_may_be_single_while_sums_are_double() {
     }
 }
 
-fn check_single<T: Arithmetic>(place: &Place, matrix: &Csr<T>) {
+fn check_single<T: Arithmetic>(place: &Processor, matrix: &Csr<T>) {
     let rounded: Csr<T> =
         if T::IS_COMPLEX { matrix.cast::<Complex<f32>>().cast() } else { matrix.cast::<f32>().cast() };
     for format in formats(matrix) {
@@ -171,7 +171,7 @@ fn a_measured_format_is_kept_for_the_pattern() {
     let options = DeviceOptions { cache: CacheMode::Off, ..DeviceOptions::default() };
     let Some(found) = discover().devices.into_iter().find(|found| found.info.fp64) else { return };
     let device = Device::open(&found, &options).unwrap();
-    let place = Place::from(&device);
+    let place = Processor::from(&device);
     let matrix = Arc::new("poisson2d:17".parse::<Problem>().unwrap().matrix().unwrap());
     let by_bytes = Matrix::chosen_format(&place, &matrix, 1);
     assert_eq!(by_bytes, Format::Diagonals);
@@ -264,8 +264,8 @@ fn operands_that_do_not_fit_are_refused() {
         assert!(matches!(error, BlasError::Shape { wanted: 4, found: 5, .. }), "{error}");
         let error = Matrix::with_format(&place, matrix.clone(), Format::Blocks(3)).err().unwrap();
         assert!(matches!(error, FormatError::Blocks { size: 3, .. }), "{error}");
-        if place != Place::Host {
-            let (x, mut y) = (Vector::zero(&Place::Host, 4).unwrap(), Vector::zero(&place, 6).unwrap());
+        if place != Processor::Host {
+            let (x, mut y) = (Vector::zero(&Processor::Host, 4).unwrap(), Vector::zero(&place, 6).unwrap());
             assert!(matches!(made.multiply(&x, &mut y).unwrap_err(), BlasError::OtherDevice { .. }));
         }
     }
@@ -300,7 +300,7 @@ fn products_are_those_of_other_programs() {
 
 fn agrees<T: Arithmetic>(
     name: &str,
-    place: &Place,
+    place: &Processor,
     matrix: &Csr<T>,
     facts: &serde_json::Value,
     tolerance: f64,
@@ -364,7 +364,7 @@ fn one_triangle_stands_for_both() {
         |format: Format| Format::candidates(&poisson, 8).into_iter().find(|(other, _)| *other == format);
     let (_, lower) = bytes(Format::Symmetric).unwrap();
     assert!(100 * lower < 72 * bytes(Format::Csr).unwrap().1, "{lower}");
-    let made = Matrix::with_format(&Place::Host, poisson.clone(), Format::Symmetric).unwrap();
+    let made = Matrix::with_format(&Processor::Host, poisson.clone(), Format::Symmetric).unwrap();
     assert_eq!(made.bytes(), lower);
     assert_ne!(Format::of_fewest_bytes(&poisson, 8), Format::Symmetric);
     assert!(Format::candidates(&poisson, 32).iter().all(|(format, _)| *format != Format::Symmetric));

@@ -9,7 +9,7 @@ use lattice_linalg::sparse::precondition::{
     Amg, AmgOptions, BlockJacobi, Cycle, Ic0, Ilu0, Jacobi, PreconditionError, Substitution,
 };
 use lattice_linalg::sparse::solve::{Kind, Method, SolveError, SolveOptions};
-use lattice_linalg::sparse::{self, Csr, Matrix, Place, Problem, Space, Vector};
+use lattice_linalg::sparse::{self, Csr, Matrix, Problem, Processor, Space, Vector};
 use lattice_solvers::*;
 use matrices::{
     complex, json, matrices, matrix, norm, places, real_matrix, sample, small, taken_for_gpus, vector,
@@ -17,7 +17,7 @@ use matrices::{
 use num_complex::Complex64;
 use std::sync::Arc;
 
-type Outcome<T> = Result<(Vector<T>, SolverInfo), SolverError<Vector<T>, BlasError>>;
+type SolveResult<T> = Result<(Vector<T>, SolverInfo), SolverError<Vector<T>, BlasError>>;
 type Operator<'a, T> = dyn LinearOperator<Space = Space<T>> + 'a;
 
 fn stopping() -> Stopping {
@@ -34,7 +34,7 @@ fn solve<T: Arithmetic>(
     a: &Matrix<T>,
     k: Option<&Operator<'_, T>>,
     b: &Vector<T>,
-) -> Outcome<T> {
+) -> SolveResult<T> {
     let stopping = stopping();
     let mut applied = |r: &Vector<T>, z: &mut Vector<T>| {
         let k = k.expect("a preconditioner");
@@ -62,7 +62,11 @@ fn solve<T: Arithmetic>(
     }
 }
 
-fn preconditioner<T: Arithmetic>(name: &str, place: &Place, a: &Csr<T>) -> Option<Box<Operator<'static, T>>> {
+fn preconditioner<T: Arithmetic>(
+    name: &str,
+    place: &Processor,
+    a: &Csr<T>,
+) -> Option<Box<Operator<'static, T>>> {
     Some(match name {
         "" => return None,
         "jacobi" => Box::new(Jacobi::new(place, a).unwrap()),
@@ -73,7 +77,7 @@ fn preconditioner<T: Arithmetic>(name: &str, place: &Place, a: &Csr<T>) -> Optio
 /// Checks the counts of `facts.json` that no rounding decides.
 fn check_counts<T: Arithmetic>(
     name: &str,
-    place: &Place,
+    place: &Processor,
     csr: &Csr<T>,
     facts: &serde_json::Value,
     wrong: &mut Vec<String>,
@@ -84,7 +88,7 @@ fn check_counts<T: Arithmetic>(
         let (method, kind) = what.split_once('+').unwrap_or((what, ""));
         let Some(expected) = count[0].as_u64() else { continue };
         // Long solves take long, and counts of the host and the devices agree.
-        if expected > if *place == Place::Host { 400 } else { 60 }
+        if expected > if *place == Processor::Host { 400 } else { 60 }
             || (method == "gmres30" && !kind.is_empty())
         {
             continue;
@@ -168,7 +172,7 @@ fn refined<T: Arithmetic>(name: &str, csr: Csr<T>) -> Vec<Complex64> {
     let (mut x, mut r) = (vec![T::default(); b.len()], b.clone());
     for _ in 0..3 {
         let options = SolveOptions { stopping: stopping(), ..Default::default() };
-        let solved = sparse::solve::solve(&Place::Host, Arc::clone(&csr), &r, &options, None).unwrap();
+        let solved = sparse::solve::solve(&Processor::Host, Arc::clone(&csr), &r, &options, None).unwrap();
         assert!(solved.converged, "{name}: {}", solved.true_residual);
         x.iter_mut().zip(&solved.x).for_each(|(x, d)| *x = *x + *d);
         csr.multiply(&x, &mut r);
@@ -178,7 +182,7 @@ fn refined<T: Arithmetic>(name: &str, csr: Csr<T>) -> Vec<Complex64> {
 }
 
 /// Solves by CG with multigrid, and returns the iterations.
-fn with_multigrid(place: &Place, csr: &Csr<f64>, options: &AmgOptions<f64>) -> usize {
+fn with_multigrid(place: &Processor, csr: &Csr<f64>, options: &AmgOptions<f64>) -> usize {
     let a = Matrix::new(place, csr.clone()).unwrap();
     let k = Amg::new(place, csr, options).unwrap();
     let b = Vector::from_slice(place, &right_side(csr.rows())).unwrap();
@@ -210,12 +214,12 @@ fn near_null_vectors_help_an_elastic_bar() {
     let modes = lattice_linalg::sparse::read_vectors(&folder.join("bar.near_nullspace.npy")).unwrap();
     assert_eq!((modes.rows, modes.columns), (600, 6));
     let with = AmgOptions { block: 3, near_null_space: Some(modes.values), ..Default::default() };
-    let count = with_multigrid(&Place::Host, &bar, &with);
+    let count = with_multigrid(&Processor::Host, &bar, &with);
     assert!(count <= 24, "{count}");
-    let without = with_multigrid(&Place::Host, &bar, &AmgOptions { block: 3, ..Default::default() });
+    let without = with_multigrid(&Processor::Host, &bar, &AmgOptions { block: 3, ..Default::default() });
     assert!(without > count, "{without} {count}");
     let power = real_matrix(&folder, "1138_bus");
-    let count = with_multigrid(&Place::Host, &power, &AmgOptions::default());
+    let count = with_multigrid(&Processor::Host, &power, &AmgOptions::default());
     assert!(count <= 100, "{count}");
 }
 
@@ -255,16 +259,16 @@ fn preconditioners_are_what_they_claim() {
         let [ilu, ic] =
             [applied(&Ilu0::new(&place, &poisson).unwrap()), applied(&Ic0::new(&place, &poisson).unwrap())];
         assert!(ilu.iter().zip(&ic).all(|(a, b)| (a - b).abs() < 1e-12), "{}", place.label());
-        let mut on_host = Vector::zero(&Place::Host, n).unwrap();
-        let k = Ilu0::new(&Place::Host, &poisson).unwrap();
+        let mut on_host = Vector::zero(&Processor::Host, n).unwrap();
+        let k = Ilu0::new(&Processor::Host, &poisson).unwrap();
         k.apply(&Vector::Host(x.clone()), &mut on_host).unwrap();
-        let mut on_host_vector = Vector::zero(&Place::Host, n).unwrap();
+        let mut on_host_vector = Vector::zero(&Processor::Host, n).unwrap();
         let on_host = on_host.to_vec().unwrap();
         assert!(ilu.iter().zip(&on_host).all(|(a, b)| (a - b).abs() < 1e-13), "{}", place.label());
         // Sweeps are the same everywhere, and symmetric with a symmetric matrix.
-        let sweeps = |place: &Place| Ic0::with(place, &poisson, Substitution::Sweeps(3)).unwrap();
+        let sweeps = |place: &Processor| Ic0::with(place, &poisson, Substitution::Sweeps(3)).unwrap();
         let swept = applied(&sweeps(&place));
-        sweeps(&Place::Host).apply(&Vector::Host(x.clone()), &mut on_host_vector).unwrap();
+        sweeps(&Processor::Host).apply(&Vector::Host(x.clone()), &mut on_host_vector).unwrap();
         let expected = on_host_vector.to_vec().unwrap();
         assert!(swept.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-13), "{}", place.label());
         // A level that is solved directly is the inverse itself.
@@ -280,7 +284,7 @@ fn a_cycle_is_symmetric_and_the_same_on_all_devices() {
     let poisson = problem.matrix().unwrap();
     let n = poisson.rows();
     let options = AmgOptions { coarse_rows: 10, ..Default::default() };
-    let applied = |place: &Place, x: &[f64]| {
+    let applied = |place: &Processor, x: &[f64]| {
         let k = Amg::new(place, &poisson, &options).unwrap();
         let mut out = Vector::zero(place, n).unwrap();
         k.apply(&Vector::from_slice(place, x).unwrap(), &mut out).unwrap();
@@ -289,8 +293,8 @@ fn a_cycle_is_symmetric_and_the_same_on_all_devices() {
     let x: Vec<f64> = right_side(n);
     let y: Vec<f64> = (0..n).map(|k| (1.9 * k as f64).cos()).collect();
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    let expected = applied(&Place::Host, &x);
-    let (xky, ykx) = (dot(&x, &applied(&Place::Host, &y)), dot(&y, &expected));
+    let expected = applied(&Processor::Host, &x);
+    let (xky, ykx) = (dot(&x, &applied(&Processor::Host, &y)), dot(&y, &expected));
     assert!((xky - ykx).abs() < 1e-11 * xky.abs().max(1.0), "{xky} {ykx}");
     for place in places() {
         let found = applied(&place, &x);
@@ -302,15 +306,15 @@ fn a_cycle_is_symmetric_and_the_same_on_all_devices() {
 fn check_levels<T: Arithmetic>(what: &str, matrix: &Csr<T>, options: &AmgOptions<T>) {
     let n = matrix.rows();
     let x: Vec<T> = right_side(n);
-    let applied = |k: &Amg<T>, place: &Place| {
+    let applied = |k: &Amg<T>, place: &Processor| {
         let mut out = Vector::zero(place, n).unwrap();
         k.apply(&Vector::from_slice(place, &x).unwrap(), &mut out).unwrap();
         to_complex(&out)
     };
-    let on_host = Amg::new(&Place::Host, matrix, options).unwrap();
-    let expected = applied(&on_host, &Place::Host);
+    let on_host = Amg::new(&Processor::Host, matrix, options).unwrap();
+    let expected = applied(&on_host, &Processor::Host);
     let size = norm(&expected);
-    for place in taken_for_gpus().into_iter().map(Place::Device) {
+    for place in taken_for_gpus().into_iter().map(Processor::Device) {
         let label = format!("{what}, {}", place.label());
         let found = Amg::new(&place, matrix, options).unwrap();
         assert_eq!(found.rows(), on_host.rows(), "{label}");
@@ -390,7 +394,7 @@ fn complex_systems_are_solved_too() {
 
 #[test]
 fn what_has_no_preconditioner_says_why() {
-    let place = Place::Host;
+    let place = Processor::Host;
     let rows = |rows: [[f64; 3]; 3]| {
         Csr::from_rows(
             3,
@@ -532,7 +536,7 @@ fn the_k_cycle_needs_no_more_iterations_than_the_v_cycle() {
 }
 
 /// Inverse blocks with and without rounding, applied to the same vector.
-fn check_rounded_blocks<T: Arithmetic>(place: &Place, matrix: &Csr<T>, size: usize, single: usize) {
+fn check_rounded_blocks<T: Arithmetic>(place: &Processor, matrix: &Csr<T>, size: usize, single: usize) {
     let x: Vec<T> = right_side(matrix.rows());
     let applied = |k: &BlockJacobi<T>| {
         let nan = T::from_complex(Complex64::new(f64::NAN, f64::NAN));
@@ -545,7 +549,7 @@ fn check_rounded_blocks<T: Arithmetic>(place: &Place, matrix: &Csr<T>, size: usi
     assert_eq!((rounded.single_blocks(), whole.single_blocks()), (single, 0));
     // Two parts may take more bytes than one, and the host keeps rounded values in double.
     let all = single == matrix.rows().div_ceil(size);
-    assert!(rounded.bytes() < whole.bytes() || !all || *place == Place::Host, "{}", place.label());
+    assert!(rounded.bytes() < whole.bytes() || !all || *place == Processor::Host, "{}", place.label());
     for (row, (a, b)) in applied(&rounded).iter().zip(applied(&whole)).enumerate() {
         assert!((a - b).norm() <= 1e-6 * b.norm().max(1.0), "{}, row {row}: {a} {b}", place.label());
     }

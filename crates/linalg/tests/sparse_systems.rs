@@ -7,7 +7,7 @@ use lattice_linalg::sparse::precondition::Substitution;
 use lattice_linalg::sparse::solve::{
     FoundSymmetry, Kind, Method, SolveError, SolveOptions, Solved, condition_estimate, solve,
 };
-use lattice_linalg::sparse::{Csr, Format, Place, Problem};
+use lattice_linalg::sparse::{Csr, Format, Problem, Processor};
 use lattice_solvers::{Look, Stopping};
 use matrices::{matrices, matrix, places, real_matrix, sample, vector};
 use num_complex::Complex64;
@@ -22,7 +22,7 @@ fn options(tolerance: f64) -> SolveOptions<f64> {
 
 fn solved(matrix: &Csr<f64>, options: &SolveOptions<f64>) -> Result<Solved<f64>, SolveError> {
     let b: Vec<f64> = vector(matrix.rows(), false).into_iter().map(|b| b.re).collect();
-    solve(&Place::Host, matrix.clone(), &b, options, None)
+    solve(&Processor::Host, matrix.clone(), &b, options, None)
 }
 
 /// A matrix of three rows.
@@ -130,7 +130,7 @@ fn without_convergence_there_is_the_best_iterate() {
         look.iterations < 3
     };
     let b = vec![1.0; matrix.rows()];
-    let found = solve(&Place::Host, matrix, &b, &options(1e-10), Some(&mut watch)).unwrap();
+    let found = solve(&Processor::Host, matrix, &b, &options(1e-10), Some(&mut watch)).unwrap();
     assert!(!found.converged && found.attempts.len() == 1 && looks > 1);
 }
 
@@ -159,11 +159,11 @@ fn systems_without_a_solution_are_refused() {
     let jacobi =
         SolveOptions { method: Some(Method::Gcr), preconditioner: Some(Kind::Jacobi), ..chosen.clone() };
     assert!(refused(&hollow, &jacobi).to_string().contains("the diagonal entry of row 1 is zero"));
-    let error = solve(&Place::Host, symmetric.clone(), &[1.0; 2], &chosen, None).unwrap_err();
+    let error = solve(&Processor::Host, symmetric.clone(), &[1.0; 2], &chosen, None).unwrap_err();
     assert_eq!(error, SolveError::RightSide { wanted: 3, found: 2 });
-    let nan = solve(&Place::Host, symmetric.clone(), &[1.0, f64::NAN, 1.0], &chosen, None);
+    let nan = solve(&Processor::Host, symmetric.clone(), &[1.0, f64::NAN, 1.0], &chosen, None);
     assert!(matches!(nan, Err(SolveError::Source(_))));
-    let zero = solve(&Place::Host, symmetric, &[0.0; 3], &chosen, None).unwrap();
+    let zero = solve(&Processor::Host, symmetric, &[0.0; 3], &chosen, None).unwrap();
     assert_eq!((zero.x, zero.converged), (vec![0.0; 3], true));
     assert!(zero.warnings[0].contains("right-hand side is zero"));
 }
@@ -271,7 +271,8 @@ fn a_condition_number_is_estimated_from_below() {
     for problem in ["poisson2d:13", "convection2d:9,0.1"] {
         let matrix = made(problem);
         let (n, transposed) = (matrix.rows(), matrix.transposed());
-        let sums = solve(&Place::Host, transposed.clone(), &vec![1.0; n], &options(1e-12), None).unwrap().x;
+        let sums =
+            solve(&Processor::Host, transposed.clone(), &vec![1.0; n], &options(1e-12), None).unwrap().x;
         let exact = transposed.norm_infinity() * sums.iter().fold(0.0, |most: f64, sum| most.max(*sum));
         for place in places().into_iter().take(2) {
             let found = condition_estimate(&[place], matrix.clone(), &options(1e-10), None).unwrap().unwrap();
@@ -282,7 +283,7 @@ fn a_condition_number_is_estimated_from_below() {
     let phases = |k: usize| Complex64::from_polar(if k == 7 { 1e-3 } else { 2.0 }, k as f64);
     let diagonal = Csr::from_rows(20, (0..20).map(|k| [(k as u32, phases(k))]));
     let plain = SolveOptions { stopping: options(1e-10).stopping, ..Default::default() };
-    let found = condition_estimate(&[Place::Host], diagonal, &plain, None).unwrap().unwrap();
+    let found = condition_estimate(&[Processor::Host], diagonal, &plain, None).unwrap().unwrap();
     assert!((found / 2000.0 - 1.0).abs() < 1e-6, "{found}");
     // What is not solved has no estimate.
     let stopping = Stopping { tolerance: 1e-10, max_iterations: 2, ..Default::default() };
@@ -292,7 +293,7 @@ fn a_condition_number_is_estimated_from_below() {
         stopping,
         ..Default::default()
     };
-    assert_eq!(condition_estimate(&[Place::Host], made("poisson2d:20"), &few, None).unwrap(), None);
+    assert_eq!(condition_estimate(&[Processor::Host], made("poisson2d:20"), &few, None).unwrap(), None);
 }
 
 /// A tridiagonal matrix of `n` rows, and `dense` more rows and columns that couple to all of them.

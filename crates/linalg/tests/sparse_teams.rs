@@ -6,7 +6,7 @@ use lattice_linalg::host::level1::Arithmetic;
 use lattice_linalg::sparse::precondition::Substitution;
 use lattice_linalg::sparse::solve::{Kind, Method, SolveOptions, solve, solve_columns};
 use lattice_linalg::sparse::team::TeamMatrix;
-use lattice_linalg::sparse::{Csr, FormatError, MatrixOptions, Place, Problem};
+use lattice_linalg::sparse::{Csr, FormatError, MatrixOptions, Problem, Processor};
 use lattice_solvers::{LinearOperator, Stopping, VectorSpace};
 use matrices::{devices, places, sample, small, taken_for_gpus, vector};
 use num_complex::Complex64;
@@ -16,10 +16,10 @@ fn made(problem: &str) -> Csr<f64> {
 }
 
 /// The host three times, each place twice, and all places together.
-fn teams() -> Vec<Vec<Place>> {
-    let mut teams = vec![vec![Place::Host; 3], vec![Place::Host]];
+fn teams() -> Vec<Vec<Processor>> {
+    let mut teams = vec![vec![Processor::Host; 3], vec![Processor::Host]];
     for (a, b) in [(devices(), devices()), (taken_for_gpus(), devices())] {
-        teams.extend(a.into_iter().zip(b).map(|(a, b)| vec![Place::Device(a), Place::Device(b)]));
+        teams.extend(a.into_iter().zip(b).map(|(a, b)| vec![Processor::Device(a), Processor::Device(b)]));
     }
     teams.push(places());
     teams
@@ -29,7 +29,7 @@ fn largest<T: Arithmetic>(values: &[T]) -> f64 {
     values.iter().map(|value| value.to_complex().norm()).fold(0.0, f64::max)
 }
 
-fn check<T: Arithmetic>(team: &[Place], matrix: &Csr<T>, options: MatrixOptions, tolerance: f64) {
+fn check<T: Arithmetic>(team: &[Processor], matrix: &Csr<T>, options: MatrixOptions, tolerance: f64) {
     let made = TeamMatrix::new(team, matrix.clone(), options).unwrap();
     let nan = T::from_complex(Complex64::new(f64::NAN, f64::NAN));
     let transposed = matrix.transposed();
@@ -116,7 +116,8 @@ fn vectors_in_parts_have_the_sums_of_whole_ones() {
     }
     let nowhere = TeamMatrix::new(&[], Csr::<f64>::empty(3, 4), MatrixOptions::default());
     assert!(matches!(nowhere.err(), Some(FormatError::Operation(_))));
-    let oblong = TeamMatrix::new(&[Place::Host], Csr::<f64>::empty(3, 4), MatrixOptions::default()).unwrap();
+    let oblong =
+        TeamMatrix::new(&[Processor::Host], Csr::<f64>::empty(3, 4), MatrixOptions::default()).unwrap();
     let [mut x, mut y] = [oblong.space_of_x(), oblong.space()].map(|space| space.zero_block(2).unwrap());
     assert!(oblong.multiply(&x, &mut y).is_err() && oblong.multiply_transposed(&x, &mut y).is_err());
     assert!(oblong.multiply_block(2, &x, &mut y).is_ok() && oblong.multiply_block(2, &y, &mut x).is_err());
@@ -144,7 +145,7 @@ fn solves_on_teams_are_those_of_one_place() {
                 stopping: Stopping { tolerance: 1e-9, ..Stopping::default() },
                 ..SolveOptions::default()
             };
-            let one = solve(&Place::Host, matrix.clone(), &b, &options, None).unwrap();
+            let one = solve(&Processor::Host, matrix.clone(), &b, &options, None).unwrap();
             let all = solve_columns(&team, matrix.clone(), &[&b], &options, None).unwrap().remove(0);
             let what = format!("{} places, {}, {kind}", team.len(), method.name());
             assert!(one.converged && all.converged, "{what}: {}", all.true_residual);
@@ -179,7 +180,7 @@ fn several_right_hand_sides_share_matrix_and_preconditioner() {
         stopping: Stopping { tolerance: 1e-9, ..Stopping::default() },
         ..SolveOptions::default()
     };
-    let found = solve_columns(&[Place::Host], matrix, &columns, &options, None).unwrap();
+    let found = solve_columns(&[Processor::Host], matrix, &columns, &options, None).unwrap();
     assert_eq!(found.len(), 3);
     for solved in &found {
         assert!(solved.converged && solved.attempts[0].preconditioner.kind == Kind::Amg);
@@ -221,7 +222,7 @@ fn values_in_single_precision_are_refined_away() {
     );
     let b = vec![1.0; n];
     let found = solve(
-        &Place::Host,
+        &Processor::Host,
         nearly,
         &b,
         &SolveOptions { stopping: Stopping { tolerance: 1e-5, ..Stopping::default() }, ..options },

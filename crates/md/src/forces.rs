@@ -7,12 +7,12 @@ use super::host::Pairs;
 use super::options::{BelowRange, Fetch, Options, PairTuning, Precision};
 use super::potential::Potential;
 use super::system::{System, below_range, expect_finite, expect_length, overlap};
-use lattice_compute::tuning::{self, Found, Key, RenewError, Tunable};
+use lattice_compute::tuning::{self, Key, RenewError, Tunable, TuningResult};
 use lattice_compute::{Device, Team};
 use std::time::Duration;
 
 /// Where forces are computed.
-enum Way {
+enum ForceBackend {
     Host,
     Single(OnDevice<f32>),
     Double(OnDevice<f64>),
@@ -39,7 +39,7 @@ pub struct Forces {
     types: Vec<u32>,
     potential: Potential,
     options: Options,
-    way: Way,
+    backend: ForceBackend,
 }
 
 impl Forces {
@@ -51,15 +51,17 @@ impl Forces {
     pub fn new(team: &Team, system: &System, potential: &Potential, options: Options) -> MdResult<Self> {
         expect_fitting(system, potential, &options)?;
         let pairs = pairs_of(system, potential, &options);
-        let way = match (team.devices().first(), options.precision) {
-            (None, _) => Way::Host,
+        let backend = match (team.devices().first(), options.precision) {
+            (None, _) => ForceBackend::Host,
             (Some(device), Precision::Double) => {
-                Way::Double(PairsToTune::new(device, &pairs, &options)?.prepared()?)
+                ForceBackend::Double(PairsToTune::new(device, &pairs, &options)?.prepared()?)
             }
-            (Some(device), _) => Way::Single(PairsToTune::new(device, &pairs, &options)?.prepared()?),
+            (Some(device), _) => {
+                ForceBackend::Single(PairsToTune::new(device, &pairs, &options)?.prepared()?)
+            }
         };
         let (types, potential) = (system.types().to_vec(), potential.clone());
-        Ok(Self { edges: system.edges(), types, potential, options, way })
+        Ok(Self { edges: system.edges(), types, potential, options, backend })
     }
 
     fn pairs(&self) -> Pairs<'_> {
@@ -74,19 +76,19 @@ impl Forces {
 
     /// Returns how a table is read: from buffers or images; `None` without a table or on the host.
     pub fn fetch(&self) -> Option<Fetch> {
-        match &self.way {
-            Way::Host => None,
-            Way::Single(device) => device.fetch(),
-            Way::Double(device) => device.fetch(),
+        match &self.backend {
+            ForceBackend::Host => None,
+            ForceBackend::Single(device) => device.fetch(),
+            ForceBackend::Double(device) => device.fetch(),
         }
     }
 
     /// Returns the variant of the device's kernels; `None` on the host.
     pub fn tuning(&self) -> Option<PairTuning> {
-        match &self.way {
-            Way::Host => None,
-            Way::Single(device) => Some(device.tuning()),
-            Way::Double(device) => Some(device.tuning()),
+        match &self.backend {
+            ForceBackend::Host => None,
+            ForceBackend::Single(device) => Some(device.tuning()),
+            ForceBackend::Double(device) => Some(device.tuning()),
         }
     }
 
@@ -95,10 +97,10 @@ impl Forces {
     /// # Errors
     /// A failure of the device.
     pub fn lists(&self) -> MdResult<Option<Lists>> {
-        match &self.way {
-            Way::Host => Ok(None),
-            Way::Single(device) => device.lists(),
-            Way::Double(device) => device.lists(),
+        match &self.backend {
+            ForceBackend::Host => Ok(None),
+            ForceBackend::Single(device) => device.lists(),
+            ForceBackend::Double(device) => device.lists(),
         }
     }
 
@@ -113,10 +115,10 @@ impl Forces {
         expect_length("positions", self.types.len(), positions.len())?;
         expect_finite("the position", positions)?;
         overlap(positions, self.edges, self.potential.least_distance())?;
-        let found = match &mut self.way {
-            Way::Host => self.pairs().evaluate(positions),
-            Way::Single(device) => device.evaluate(positions)?,
-            Way::Double(device) => device.evaluate(positions)?,
+        let found = match &mut self.backend {
+            ForceBackend::Host => self.pairs().evaluate(positions),
+            ForceBackend::Single(device) => device.evaluate(positions)?,
+            ForceBackend::Double(device) => device.evaluate(positions)?,
         };
         if found.sums.below > 0 && self.options.below_range == BelowRange::Stop {
             return Err(below_range(positions, self.edges, self.potential.rmin(), None));
@@ -135,10 +137,12 @@ impl Forces {
         let count = self.potential.types();
         assert!(types.iter().all(|&of_type| of_type < count), "types {types:?} of {count}");
         let row = types[0] * count + types[1];
-        match &self.way {
-            Way::Host => Ok(distances.iter().map(|&r| self.potential.energy_and_slope(row, r)).collect()),
-            Way::Single(device) => device.curve(row, distances),
-            Way::Double(device) => device.curve(row, distances),
+        match &self.backend {
+            ForceBackend::Host => {
+                Ok(distances.iter().map(|&r| self.potential.energy_and_slope(row, r)).collect())
+            }
+            ForceBackend::Single(device) => device.curve(row, distances),
+            ForceBackend::Double(device) => device.curve(row, distances),
         }
     }
 }
@@ -156,7 +160,7 @@ pub fn tune_pairs(
     potential: &Potential,
     options: Options,
     budget: Duration,
-) -> Result<(Key, PairTuning, Found<PairTuning>), RenewError<MdError>> {
+) -> Result<(Key, PairTuning, TuningResult<PairTuning>), RenewError<MdError>> {
     expect_fitting(system, potential, &options).map_err(RenewError::Kernel)?;
     let pairs = pairs_of(system, potential, &options);
     if options.precision == Precision::Double {
@@ -169,7 +173,7 @@ pub fn tune_pairs(
 fn renewed<T: Tunable<Variant = PairTuning, Error = MdError>>(
     pairs: &T,
     budget: Duration,
-) -> Result<(Key, PairTuning, Found<PairTuning>), RenewError<MdError>> {
+) -> Result<(Key, PairTuning, TuningResult<PairTuning>), RenewError<MdError>> {
     let found = tuning::renew(pairs, budget)?;
     Ok((pairs.key(), pairs.shipped(), found))
 }

@@ -13,7 +13,7 @@ use super::units::Units;
 use lattice_compute::Team;
 
 /// Where atoms move.
-enum Way {
+enum MotionBackend {
     Host(MotionState),
     Single(Box<MovingOnDevice<f32>>),
     Double(Box<MovingOnDevice<f64>>),
@@ -62,7 +62,7 @@ pub struct Motion {
     accelerations: Vec<f64>,
     duration: f64,
     step: u64,
-    way: Way,
+    backend: MotionBackend,
 }
 
 impl Frame {
@@ -129,28 +129,28 @@ impl Motion {
         let has_forces = state.is_some();
         let state = state.unwrap_or_else(|| MotionState::beginning(system));
         let step = state.step;
-        let way = match (team.devices().first(), options.precision) {
-            (None, _) if has_forces => Way::Host(state),
+        let backend = match (team.devices().first(), options.precision) {
+            (None, _) if has_forces => MotionBackend::Host(state),
             (None, _) => {
                 let Evaluation { sums, forces } = pairs.evaluate(&state.positions);
                 if sums.below > 0 && options.below_range == BelowRange::Stop {
                     return Err(below_range(&state.positions, system.edges(), potential.rmin(), Some(step)));
                 }
-                Way::Host(MotionState { forces, below: sums.below, ..state })
+                MotionBackend::Host(MotionState { forces, below: sums.below, ..state })
             }
             (Some(device), Precision::Double) => {
                 let mut moving = MovingOnDevice::new(device, &pairs, &options, &accelerations, duration)?;
                 moving.take(&state, has_forces)?;
-                Way::Double(Box::new(moving))
+                MotionBackend::Double(Box::new(moving))
             }
             (Some(device), _) => {
                 let mut moving = MovingOnDevice::new(device, &pairs, &options, &accelerations, duration)?;
                 moving.take(&state, has_forces)?;
-                Way::Single(Box::new(moving))
+                MotionBackend::Single(Box::new(moving))
             }
         };
         let (types, potential) = (system.types().to_vec(), potential.clone());
-        Ok(Self { edges: system.edges(), types, potential, options, accelerations, duration, step, way })
+        Ok(Self { edges: system.edges(), types, potential, options, accelerations, duration, step, backend })
     }
 
     fn pairs(&self) -> Pairs<'_> {
@@ -170,19 +170,19 @@ impl Motion {
 
     /// Returns how a table is read: from buffers or images; `None` without a table or on the host.
     pub fn fetch(&self) -> Option<Fetch> {
-        match &self.way {
-            Way::Host(_) => None,
-            Way::Single(device) => device.fetch(),
-            Way::Double(device) => device.fetch(),
+        match &self.backend {
+            MotionBackend::Host(_) => None,
+            MotionBackend::Single(device) => device.fetch(),
+            MotionBackend::Double(device) => device.fetch(),
         }
     }
 
     /// Returns the variant of the device's kernels; `None` on the host.
     pub fn tuning(&self) -> Option<PairTuning> {
-        match &self.way {
-            Way::Host(_) => None,
-            Way::Single(device) => Some(device.tuning()),
-            Way::Double(device) => Some(device.tuning()),
+        match &self.backend {
+            MotionBackend::Host(_) => None,
+            MotionBackend::Single(device) => Some(device.tuning()),
+            MotionBackend::Double(device) => Some(device.tuning()),
         }
     }
 
@@ -191,10 +191,10 @@ impl Motion {
     /// # Errors
     /// A failure of the device.
     pub fn lists(&self) -> MdResult<Option<Lists>> {
-        match &self.way {
-            Way::Host(_) => Ok(None),
-            Way::Single(device) => device.lists(),
-            Way::Double(device) => device.lists(),
+        match &self.backend {
+            MotionBackend::Host(_) => Ok(None),
+            MotionBackend::Single(device) => device.lists(),
+            MotionBackend::Double(device) => device.lists(),
         }
     }
 
@@ -205,10 +205,10 @@ impl Motion {
     /// [`MdError::BelowRange`] with [`BelowRange::Stop`]; [`MdError::NotFinite`]; a failure of the
     /// device. [`Motion::state`] and [`Motion::frame`] are not those of this motion any more.
     pub fn advance(&mut self, steps: u64) -> MdResult<()> {
-        match &mut self.way {
-            Way::Single(device) => device.advance(self.step, steps)?,
-            Way::Double(device) => device.advance(self.step, steps)?,
-            Way::Host(_) => self.advance_on_host(steps)?,
+        match &mut self.backend {
+            MotionBackend::Single(device) => device.advance(self.step, steps)?,
+            MotionBackend::Double(device) => device.advance(self.step, steps)?,
+            MotionBackend::Host(_) => self.advance_on_host(steps)?,
         }
         self.step += steps;
         Ok(())
@@ -218,7 +218,7 @@ impl Motion {
     fn advance_on_host(&mut self, steps: u64) -> MdResult<()> {
         for step in 0..steps {
             let (duration, accelerations) = (self.duration, self.accelerations.clone());
-            let Way::Host(state) = &mut self.way else { return Ok(()) };
+            let MotionBackend::Host(state) = &mut self.backend else { return Ok(()) };
             let half = 0.5 * duration;
             for (atom, factor) in accelerations.iter().enumerate() {
                 for axis in 0..3 {
@@ -235,7 +235,7 @@ impl Motion {
                 let step = Some(self.step + step + 1);
                 return Err(below_range(&positions, self.edges, self.potential.rmin(), step));
             }
-            let Way::Host(state) = &mut self.way else { return Ok(()) };
+            let MotionBackend::Host(state) = &mut self.backend else { return Ok(()) };
             for (atom, factor) in accelerations.iter().enumerate() {
                 for axis in 0..3 {
                     let velocity = &mut state.velocities[atom][axis];
@@ -250,10 +250,10 @@ impl Motion {
 
     /// Returns the pairs below the first sample of a table, in the forces of all steps.
     pub fn below(&self) -> u64 {
-        match &self.way {
-            Way::Host(state) => state.below,
-            Way::Single(device) => device.below(),
-            Way::Double(device) => device.below(),
+        match &self.backend {
+            MotionBackend::Host(state) => state.below,
+            MotionBackend::Single(device) => device.below(),
+            MotionBackend::Double(device) => device.below(),
         }
     }
 
@@ -262,12 +262,12 @@ impl Motion {
     /// # Errors
     /// A failure of the device.
     pub fn state(&self) -> MdResult<MotionState> {
-        match &self.way {
-            Way::Host(state) => {
+        match &self.backend {
+            MotionBackend::Host(state) => {
                 Ok(MotionState { step: self.step, sorted_at: state.positions.clone(), ..state.clone() })
             }
-            Way::Single(device) => device.state(self.step),
-            Way::Double(device) => device.state(self.step),
+            MotionBackend::Single(device) => device.state(self.step),
+            MotionBackend::Double(device) => device.state(self.step),
         }
     }
 
@@ -277,10 +277,10 @@ impl Motion {
     /// [`MdError::NotFinite`]; a failure of the device.
     pub fn frame(&mut self) -> MdResult<Frame> {
         let state = self.state()?;
-        let sums = match &mut self.way {
-            Way::Single(device) => device.sums()?,
-            Way::Double(device) => device.sums()?,
-            Way::Host(_) => self.pairs().evaluate(&state.positions).sums,
+        let sums = match &mut self.backend {
+            MotionBackend::Single(device) => device.sums()?,
+            MotionBackend::Double(device) => device.sums()?,
+            MotionBackend::Host(_) => self.pairs().evaluate(&state.positions).sums,
         };
         expect_finite("the position", &state.positions)?;
         expect_finite("the force", &state.forces)?;

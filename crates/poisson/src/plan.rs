@@ -100,7 +100,7 @@ pub struct Solution {
 }
 
 /// Where and how potentials are computed.
-enum Way {
+enum PotentialBackend {
     Periodic(Coulomb),
     FreeSpace(FreeSpace),
     Single(OnTeam<f32>),
@@ -135,7 +135,7 @@ pub struct Plan {
     cell: Cell,
     shape: [usize; 3],
     options: Options,
-    way: Way,
+    backend: PotentialBackend,
     /// Starts the stopwatches of solutions.
     clock: Stopwatch,
 }
@@ -272,21 +272,25 @@ impl Plan {
             return Err(PoissonError::IsolatedSlabs);
         }
         let coulomb = || Coulomb::new(&cell, shape, options.cutoff);
-        let way = match (team.is_host(), options.out_of_core, options.precision) {
+        let backend = match (team.is_host(), options.out_of_core, options.precision) {
             (true, ..) => match options.boundary {
-                Boundary::Periodic => Way::Periodic(coulomb()),
-                Boundary::Isolated => Way::FreeSpace(FreeSpace::new(&cell, shape)?),
+                Boundary::Periodic => PotentialBackend::Periodic(coulomb()),
+                Boundary::Isolated => PotentialBackend::FreeSpace(FreeSpace::new(&cell, shape)?),
             },
-            (_, None, Precision::Single) => Way::Single(OnTeam::new(team, &cell, shape, options)?),
-            (_, None, Precision::Double) => Way::Double(OnTeam::new(team, &cell, shape, options)?),
+            (_, None, Precision::Single) => {
+                PotentialBackend::Single(OnTeam::new(team, &cell, shape, options)?)
+            }
+            (_, None, Precision::Double) => {
+                PotentialBackend::Double(OnTeam::new(team, &cell, shape, options)?)
+            }
             (_, Some(most), Precision::Single) => {
-                Way::SingleSlabs(Slabs::new(team.devices(), &coulomb(), most)?)
+                PotentialBackend::SingleSlabs(Slabs::new(team.devices(), &coulomb(), most)?)
             }
             (_, Some(most), Precision::Double) => {
-                Way::DoubleSlabs(Slabs::new(team.devices(), &coulomb(), most)?)
+                PotentialBackend::DoubleSlabs(Slabs::new(team.devices(), &coulomb(), most)?)
             }
         };
-        Ok(Self { cell, shape, options, way, clock: team.stopwatch() })
+        Ok(Self { cell, shape, options, backend, clock: team.stopwatch() })
     }
 
     /// Returns |G|² from which on components are dropped; `None` without a cutoff.
@@ -299,12 +303,12 @@ impl Plan {
     ///
     /// `None` on the host. A periodic solution moves two real arrays and eight half spectra at least.
     pub fn bytes_moved(&self) -> Option<u64> {
-        match &self.way {
-            Way::Periodic(_) | Way::FreeSpace(_) => None,
-            Way::Single(devices) => devices.prepared.first().map(FromHost::bytes_moved),
-            Way::Double(devices) => devices.prepared.first().map(FromHost::bytes_moved),
-            Way::SingleSlabs(slabs) => Some(slabs.bytes_moved()),
-            Way::DoubleSlabs(slabs) => Some(slabs.bytes_moved()),
+        match &self.backend {
+            PotentialBackend::Periodic(_) | PotentialBackend::FreeSpace(_) => None,
+            PotentialBackend::Single(devices) => devices.prepared.first().map(FromHost::bytes_moved),
+            PotentialBackend::Double(devices) => devices.prepared.first().map(FromHost::bytes_moved),
+            PotentialBackend::SingleSlabs(slabs) => Some(slabs.bytes_moved()),
+            PotentialBackend::DoubleSlabs(slabs) => Some(slabs.bytes_moved()),
         }
     }
 
@@ -331,9 +335,9 @@ impl Plan {
         let more = density.len().saturating_sub(potential.len());
         reserve(&mut potential, more)?;
         potential.resize(density.len(), 0.0);
-        let raw = match &mut self.way {
-            Way::Single(devices) => devices.solve_into(density, potential)?,
-            Way::Double(devices) => devices.solve_into(density, potential)?,
+        let raw = match &mut self.backend {
+            PotentialBackend::Single(devices) => devices.solve_into(density, potential)?,
+            PotentialBackend::Double(devices) => devices.solve_into(density, potential)?,
             _ => {
                 *solution = self.solve(density)?;
                 return Ok(());
@@ -354,27 +358,27 @@ impl Plan {
         densities.iter().try_for_each(|density| self.check(density))?;
         let (cell, shape, options) = (self.cell, self.shape, self.options);
         let (order, all, clock) = (options.order, densities, &self.clock);
-        let found = match &mut self.way {
-            Way::Single(devices) => {
+        let found = match &mut self.backend {
+            PotentialBackend::Single(devices) => {
                 devices.prepare(densities.len(), &cell, shape, options)?;
                 devices.solve(densities)?
             }
-            Way::Double(devices) => {
+            PotentialBackend::Double(devices) => {
                 devices.prepare(densities.len(), &cell, shape, options)?;
                 devices.solve(densities)?
             }
-            Way::SingleSlabs(slabs) => {
+            PotentialBackend::SingleSlabs(slabs) => {
                 one_by_one(clock, shape, order, all, |density| by_slabs(slabs, shape, density))?
             }
-            Way::DoubleSlabs(slabs) => {
+            PotentialBackend::DoubleSlabs(slabs) => {
                 one_by_one(clock, shape, order, all, |density| by_slabs(slabs, shape, density))?
             }
-            Way::FreeSpace(space) => one_by_one(clock, shape, order, all, |density| {
+            PotentialBackend::FreeSpace(space) => one_by_one(clock, shape, order, all, |density| {
                 let found = space.solve(density)?;
                 let overlap = Some(host::overlap(density, &found));
                 Ok((found, Results { moments: host::moments(shape, density), spectral: None, overlap }))
             })?,
-            Way::Periodic(coulomb) => one_by_one(clock, shape, order, all, |density| {
+            PotentialBackend::Periodic(coulomb) => one_by_one(clock, shape, order, all, |density| {
                 let (found, spectral) = host::periodic(coulomb, density)?;
                 let moments = host::moments(shape, density);
                 Ok((found, Results { moments, spectral: Some(spectral), overlap: None }))
@@ -414,9 +418,9 @@ impl Plan {
         if density.len() != wanted {
             return Err(PoissonError::Length { shape: self.shape, wanted, found: density.len() });
         }
-        match &self.way {
+        match &self.backend {
             // Devices look at the values on their way.
-            Way::Single(_) | Way::Double(_) => Ok(()),
+            PotentialBackend::Single(_) | PotentialBackend::Double(_) => Ok(()),
             _ => numbers::check(density, self.options.precision),
         }
     }

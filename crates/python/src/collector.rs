@@ -8,7 +8,7 @@ use lattice_cl::geometry::Dims;
 use lattice_cl::hadron::QuarkPropagator;
 use lattice_cl::host::Spinor;
 use lattice_cl::job::{
-    CallbackError, Callbacks, JobError, Label, Outcome, Problem, Progress, SolveOutcome, Task,
+    CallbackError, Callbacks, JobError, JobOutcome, Label, Problem, Progress, SolveOutcome, Task,
 };
 use lattice_solvers::Wish;
 use numpy::PyArray1;
@@ -20,7 +20,7 @@ use std::time::Instant;
 /// The outcome of a job, with its solutions.
 pub struct Collected {
     /// The outcome.
-    pub outcome: Outcome,
+    pub outcome: JobOutcome,
     /// The extents of the lattice.
     pub dims: Dims,
     /// The propagators of `spectrum`; none if a solve gave up.

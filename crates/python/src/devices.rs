@@ -120,8 +120,11 @@ impl Device {
 #[pyfunction]
 pub fn devices(py: Python<'_>) -> PyResult<Vec<Device>> {
     let found = work::run(py, None, |_| device::discover())?;
-    let device =
-        |found: &device::FoundDevice| Device { label: found.label(), info: found.info.clone(), open: None };
+    let device = |found: &device::DiscoveredDevice| Device {
+        label: found.label(),
+        info: found.info.clone(),
+        open: None,
+    };
     Ok(found.devices.iter().map(device).collect())
 }
 
@@ -136,7 +139,7 @@ impl Team {
     #[new]
     #[pyo3(signature = (devices = None))]
     fn new(py: Python<'_>, devices: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        let wanted = Wanted::of(devices)?;
+        let wanted = DevicesArgument::of(devices)?;
         Ok(Self { team: work::run(py, None, move |_| wanted.open())?.map_err(|error| error.raised(py))? })
     }
 
@@ -188,15 +191,15 @@ pub fn labels(team: &device::Team) -> Vec<String> {
     if team.is_host() { vec!["host".to_owned()] } else { team.labels() }
 }
 
-/// The devices that a caller wants.
-pub enum Wanted {
+/// The argument `devices=`: the devices that a caller wants.
+pub enum DevicesArgument {
     /// Open devices.
     Open(device::Team),
     /// Devices by their names.
     Named(Vec<Selector>),
 }
 
-impl Wanted {
+impl DevicesArgument {
     /// Reads `devices=`: a team, a name, or a list of names.
     ///
     /// The default is the best device.

@@ -1,7 +1,7 @@
 //! Dirac operators, and solving with them.
 
 use super::collector::{self, Collected};
-use super::devices::{Wanted, labels};
+use super::devices::{DevicesArgument, labels};
 use super::failure::{Raised, invalid, parsed};
 use super::gauge::Gauge;
 use super::numbers::{of_spinors, spinors};
@@ -77,7 +77,7 @@ impl Dirac {
             nu,
             ..Action::default()
         };
-        let wanted = Wanted::of(devices)?;
+        let wanted = DevicesArgument::of(devices)?;
         let configuration = Arc::clone(&gauge.get().links);
         let made = work::run(py, None, move |_| {
             let job = Job { command: Task::Spectrum, action, ..Job::default() };

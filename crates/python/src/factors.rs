@@ -1,7 +1,7 @@
 //! Factorisations of matrices on a device.
 
 use super::array::{Array, Elements, copied};
-use super::devices::Wanted;
+use super::devices::DevicesArgument;
 use super::failure::{Raised, invalid, raised};
 use super::numbers::{array, contiguous};
 use super::work;
@@ -75,7 +75,7 @@ fn square(a: &Bound<'_, PyAny>, devices: Option<&Bound<'_, PyAny>>) -> PyResult<
 
 /// Opens the first of the wanted devices.
 fn device(py: Python<'_>, devices: Option<&Bound<'_, PyAny>>) -> PyResult<Device> {
-    let wanted = Wanted::of(devices)?;
+    let wanted = DevicesArgument::of(devices)?;
     let team = work::run(py, None, move |_| wanted.open())?.map_err(|error| error.raised(py))?;
     team.device().cloned().map_err(|error| {
         let message =

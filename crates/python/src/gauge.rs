@@ -1,7 +1,7 @@
 //! Gauge configurations.
 
 use super::array::as_numpy;
-use super::devices::Wanted;
+use super::devices::DevicesArgument;
 use super::failure::{Raised, invalid, parsed};
 use super::interop;
 use super::numbers;
@@ -243,7 +243,7 @@ impl Gauge {
         let (directions, projection) =
             (parsed::<Directions>(py, directions)?, parsed::<Projection>(py, projection)?);
         let params = SmearParams { smearing, steps, directions, projection };
-        let wanted = devices.map(|devices| Wanted::of(Some(devices))).transpose()?;
+        let wanted = devices.map(|devices| DevicesArgument::of(Some(devices))).transpose()?;
         let links = Arc::clone(&self.links);
         let smeared = work::run(py, None, move |_| match wanted {
             Some(wanted) => gauge::smear_on(&wanted.open()?, &links, &params),

@@ -1,7 +1,7 @@
 //! Whole jobs, as job files describe them.
 
 use super::collector::{self, Collected};
-use super::devices::{Wanted, labels};
+use super::devices::{DevicesArgument, labels};
 use super::failure::{Raised, invalid, raised};
 use super::numbers::of_spinors;
 use super::propagator::{Origin, Propagator};
@@ -17,8 +17,8 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 /// The results of a job.
-#[pyclass(frozen, module = "lattice_cl")]
-pub struct Outcome {
+#[pyclass(frozen, name = "Outcome", module = "lattice_cl")]
+pub struct JobOutcome {
     job: String,
     propagators: Vec<Py<Propagator>>,
     solutions: Vec<Py<PyAny>>,
@@ -26,7 +26,7 @@ pub struct Outcome {
 }
 
 #[pymethods]
-impl Outcome {
+impl JobOutcome {
     /// The job with all defaults.
     #[getter]
     fn job(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
@@ -62,15 +62,15 @@ pub fn run_job(
     job: &Bound<'_, PyAny>,
     devices: Option<&Bound<'_, PyAny>>,
     progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Outcome> {
+) -> PyResult<JobOutcome> {
     let job = job_of(job)?;
     expect_no_outputs(py, &job)?;
     let wanted = match devices {
-        Some(devices) => Wanted::of(Some(devices))?,
+        Some(devices) => DevicesArgument::of(Some(devices))?,
         None => {
             let named = job.devices.device.iter().flat_map(OneOrMore::as_slice);
             let selectors: Vec<Selector> = named.flat_map(|text| Selector::list(text)).collect();
-            Wanted::Named(if selectors.is_empty() { vec![Selector::Auto] } else { selectors })
+            DevicesArgument::Named(if selectors.is_empty() { vec![Selector::Auto] } else { selectors })
         }
     };
     let begun = Instant::now();
@@ -90,7 +90,7 @@ pub fn run_job(
     }
     let solutions = solutions.into_iter().map(|x| of_spinors(py, x, dims)).collect::<PyResult<_>>()?;
     let job = serde_json::to_string(&job.resolved()).map_err(|error| invalid(py, error))?;
-    Ok(Outcome { job, propagators: whole, solutions, report })
+    Ok(JobOutcome { job, propagators: whole, solutions, report })
 }
 
 /// Reads a job: of a dictionary, of TOML, or of a file.

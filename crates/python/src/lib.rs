@@ -66,7 +66,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<dirac::Dirac>()?;
     module.add_class::<propagator::Propagator>()?;
     module.add_class::<hadrons::Correlators>()?;
-    module.add_class::<job::Outcome>()?;
+    module.add_class::<job::JobOutcome>()?;
     module.add_function(wrap_pyfunction!(devices::devices, module)?)?;
     module.add_function(wrap_pyfunction!(array::nrm2, module)?)?;
     module.add_function(wrap_pyfunction!(array::dot, module)?)?;

@@ -1,6 +1,6 @@
 //! Poisson's equation, and the densities of cube files.
 
-use super::devices::Wanted;
+use super::devices::DevicesArgument;
 use super::failure::{Raised, invalid};
 use super::numbers::{array, contiguous};
 use super::work;
@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex};
 type Stresses = (Tensor, Tensor);
 
 /// A potential with energy, stresses, dipole and charge, as `lattice_cl.poisson` takes it.
-type Found = (Py<PyAny>, f64, Option<Stresses>, [f64; 3], f64);
+type PoissonSolution = (Py<PyAny>, f64, Option<Stresses>, [f64; 3], f64);
 
 /// A prepared solution for a cell and a mesh.
 #[pyclass(frozen, module = "lattice_cl.poisson")]
@@ -58,7 +58,7 @@ impl PoissonPlan {
             out_of_core,
             ..Options::default()
         };
-        let wanted = Wanted::of(devices)?;
+        let wanted = DevicesArgument::of(devices)?;
         let plan = work::run(py, None, move |_| {
             let cell = Cell::new(cell)?;
             Plan::new(&wanted.open()?, cell, shape, options)
@@ -68,7 +68,7 @@ impl PoissonPlan {
     }
 
     /// Solves for one density.
-    fn solve(&self, density: &Bound<'_, PyAny>) -> PyResult<Found> {
+    fn solve(&self, density: &Bound<'_, PyAny>) -> PyResult<PoissonSolution> {
         let py = density.py();
         let density = contiguous::<f64>(density)?;
         if density.shape() != self.shape {

@@ -1,6 +1,6 @@
 //! Products of matrices over a team.
 
-use super::devices::Wanted;
+use super::devices::DevicesArgument;
 use super::failure::{Raised, invalid};
 use super::numbers::array;
 use super::work::{self, Exchange, News};
@@ -37,7 +37,7 @@ pub fn gemm(
     team: Option<&Bound<'_, PyAny>>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Product> {
-    let wanted = Wanted::of(team)?;
+    let wanted = DevicesArgument::of(team)?;
     let team = work::run(py, None, move |_| wanted.open())?.map_err(|error| error.raised(py))?;
     let name: String = a.getattr("dtype")?.getattr("name")?.extract()?;
     match name.as_str() {

@@ -1,7 +1,7 @@
 //! Quark propagators.
 
 use super::array::as_numpy;
-use super::devices::Wanted;
+use super::devices::DevicesArgument;
 use super::failure::{Raised, invalid, parsed};
 use super::gauge::Gauge;
 use super::interop;
@@ -253,7 +253,7 @@ fn opened(py: Python<'_>, devices: Option<&Bound<'_, PyAny>>) -> PyResult<Team> 
     match devices {
         None => Ok(Team::host()),
         wanted => {
-            let wanted = Wanted::of(wanted)?;
+            let wanted = DevicesArgument::of(wanted)?;
             work::run(py, None, move |_| wanted.open())?.map_err(|error| error.raised(py))
         }
     }

@@ -1,6 +1,6 @@
 //! Reports of solves, as the classes of `lattice_cl/report.py`.
 
-use lattice_cl::job::{Outcome, SolveOutcome};
+use lattice_cl::job::{JobOutcome, SolveOutcome};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -11,7 +11,7 @@ use std::time::Duration;
 /// `total` is the time of the call.
 pub fn report(
     py: Python<'_>,
-    outcome: &Outcome,
+    outcome: &JobOutcome,
     total: Duration,
     devices: Vec<String>,
 ) -> PyResult<Py<PyAny>> {
@@ -46,5 +46,5 @@ pub fn report(
 
 /// Makes the report of a propagator that no solve of this process made.
 pub fn without_solves(py: Python<'_>) -> PyResult<Py<PyAny>> {
-    report(py, &Outcome::default(), Duration::ZERO, Vec::new())
+    report(py, &JobOutcome::default(), Duration::ZERO, Vec::new())
 }

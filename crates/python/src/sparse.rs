@@ -1,13 +1,13 @@
 //! Sparse matrices, and systems of equations with them.
 
-use super::devices::Wanted;
+use super::devices::DevicesArgument;
 use super::failure::{Raised, invalid, parsed};
 use super::numbers::{array, contiguous};
 use super::work::{self, Exchange, News};
 use lattice_cl::blas::host::level1::Arithmetic;
 use lattice_cl::blas::sparse::market::{AnyCsr, Market};
 use lattice_cl::blas::sparse::solve::{Attempt, Method, SolveError, SolveOptions, Solved, solve};
-use lattice_cl::blas::sparse::{Coo, Csr, Entry, Place, Problem};
+use lattice_cl::blas::sparse::{Coo, Csr, Entry, Problem, Processor};
 use lattice_cl::device::DeviceError;
 use lattice_solvers::{Look, Stopping};
 use num_complex::Complex64;
@@ -40,7 +40,7 @@ pub struct SparseMatrix {
 /// A solution with how it was found, as `lattice_cl.sparse` takes it.
 ///
 /// The solution, whether it meets the tolerance, the attempts, the residual, the backward error, symmetry, format, place, and warnings.
-type Found = (Py<PyAny>, bool, Vec<Tried>, f64, f64, &'static str, String, String, Vec<String>);
+type SparseSolution = (Py<PyAny>, bool, Vec<Tried>, f64, f64, &'static str, String, String, Vec<String>);
 
 /// An attempt: method, preconditioner, iterations, residual, seconds, seconds of the preconditioner, failure, history.
 type Tried = (&'static str, String, usize, f64, f64, f64, Option<String>, Py<PyArray1<f64>>);
@@ -191,14 +191,14 @@ impl SparseMatrix {
         restart: usize,
         devices: Option<&Bound<'_, PyAny>>,
         progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Found> {
+    ) -> PyResult<SparseSolution> {
         let py = b.py();
         let asked = Asked {
             method: method.map(|text| parsed(py, text)).transpose()?,
             preconditioner: preconditioner.map(|text| parsed(py, text)).transpose()?,
             stopping: Stopping { tolerance: tol, max_iterations, ..Stopping::default() },
             restart,
-            wanted: Wanted::of(devices)?,
+            wanted: DevicesArgument::of(devices)?,
         };
         with_numbers!(&self.numbers, csr => asked.solve(csr, b, progress))
     }
@@ -215,7 +215,7 @@ struct Asked {
     preconditioner: Option<lattice_cl::blas::sparse::solve::Kind>,
     stopping: Stopping,
     restart: usize,
-    wanted: Wanted,
+    wanted: DevicesArgument,
 }
 
 impl Asked {
@@ -224,7 +224,7 @@ impl Asked {
         csr: &Arc<Csr<T>>,
         b: &Bound<'_, PyAny>,
         progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Found> {
+    ) -> PyResult<SparseSolution> {
         let (py, csr) = (b.py(), Arc::clone(csr));
         let numbers = contiguous::<T>(b)?;
         expect_vector(py, numbers.shape(), csr.rows(), "rows")?;
@@ -232,7 +232,7 @@ impl Asked {
         let Self { method, preconditioner, stopping, restart, wanted } = self;
         let options = SolveOptions { method, preconditioner, stopping, restart, ..SolveOptions::default() };
         let solved = work::run(py, progress, move |exchange| {
-            let place = Place::of_team(&wanted.open().map_err(Failed::Device)?);
+            let place = Processor::of_team(&wanted.open().map_err(Failed::Device)?);
             let mut watch = |method: Method, look: &Look| tell(exchange, method, look, stopping.tolerance);
             let solved = solve(&place, csr, &b, &options, Some(&mut watch)).map_err(Failed::Solve)?;
             Ok((solved, place.label()))

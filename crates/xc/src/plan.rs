@@ -142,19 +142,19 @@ pub struct Share {
 }
 
 /// Groups in the memory of one device.
-enum Part {
+enum DeviceGroups {
     Double(OnDevice<f64, f64>),
     Mixed(OnDevice<f32, f64>),
     Single(OnDevice<f32, f32>),
 }
 
 /// Does the same with the groups of a device, whatever their numbers are.
-macro_rules! with_part {
-    ($part:expr, $name:ident => $result:expr) => {
-        match $part {
-            Part::Double($name) => $result,
-            Part::Mixed($name) => $result,
-            Part::Single($name) => $result,
+macro_rules! with_groups {
+    ($groups:expr, $name:ident => $result:expr) => {
+        match $groups {
+            DeviceGroups::Double($name) => $result,
+            DeviceGroups::Mixed($name) => $result,
+            DeviceGroups::Single($name) => $result,
         }
     };
 }
@@ -171,7 +171,7 @@ struct Speed {
 struct Member {
     device: Device,
     budget: u64,
-    part: Part,
+    groups: DeviceGroups,
 }
 
 /// A prepared evaluation for a basis, a grid and the devices of a team.
@@ -284,8 +284,8 @@ impl Plan {
         let jobs: &[Vec<usize>] = balance.as_ref().map_or(&all, Balance::jobs);
         let mut members = Vec::new();
         for (device, mine) in devices.iter().zip(jobs) {
-            let part = Part::new(options.numbers, device, source, mine, budget(device))?;
-            members.push(Member { device: device.clone(), budget: budget(device), part });
+            let groups = DeviceGroups::new(options.numbers, device, source, mine, budget(device))?;
+            members.push(Member { device: device.clone(), budget: budget(device), groups });
         }
         info.budget_bytes = members.iter().map(|member| member.budget).sum();
         let mut plan = Self { basis: basis.clone(), grid: grid.clone(), groups, members, balance, info };
@@ -295,7 +295,7 @@ impl Plan {
 
     /// Counts what is kept on the devices.
     fn count_kept(&mut self) {
-        let caches = self.members.iter().map(|member| with_part!(&member.part, part => part.cache()));
+        let caches = self.members.iter().map(|member| with_groups!(&member.groups, groups => groups.cache()));
         (self.info.kept_bytes, self.info.kept_groups) =
             caches.fold((0, 0), |(bytes, groups), cache| (bytes + cache.bytes, groups + cache.groups));
     }
@@ -328,9 +328,9 @@ impl Plan {
             return Ok(Xc::new(sums, vec![share], Vec::new()));
         }
         let found = at_once(&mut self.members, |member| {
-            with_part!(&mut member.part, part => match part.is_empty() {
+            with_groups!(&mut member.groups, groups => match groups.is_empty() {
                 true => Ok(None),
-                false => part.evaluate(density, functional).map(Some),
+                false => groups.evaluate(density, functional).map(Some),
             })
         })?;
         let began = Instant::now();
@@ -378,13 +378,13 @@ impl Plan {
             };
             let (gone, come) = (of(|step| step.from, |step| step.to), of(|step| step.to, |step| step.from));
             if !gone.is_empty() {
-                with_part!(&mut member.part, part => part.remove(source, &gone))?;
+                with_groups!(&mut member.groups, groups => groups.remove(source, &gone))?;
             }
             if !come.is_empty() {
-                with_part!(&mut member.part, part => part.insert(source, &come))?;
+                with_groups!(&mut member.groups, groups => groups.insert(source, &come))?;
             }
             if is_settled {
-                with_part!(&mut member.part, part => part.settle(source))?;
+                with_groups!(&mut member.groups, groups => groups.settle(source))?;
             }
         }
         self.count_kept();
@@ -406,7 +406,7 @@ impl Plan {
         self.check(density)?;
         at_once(
             &mut self.members,
-            |member| with_part!(&mut member.part, part => part.stages(density, functional)),
+            |member| with_groups!(&mut member.groups, groups => groups.stages(density, functional)),
         )
     }
 
@@ -426,7 +426,7 @@ impl Plan {
         let basis = &*basis;
         let found = at_once(members, |member| {
             let mut found = vec![[0.0; 3]; atoms];
-            with_part!(&mut member.part, part => part.add_gradient(basis, density, functional, &mut found))?;
+            with_groups!(&mut member.groups, groups => groups.add_gradient(basis, density, functional, &mut found))?;
             Ok(found)
         })?;
         let mut sums = vec![[0.0; 3]; atoms];
@@ -459,7 +459,7 @@ fn at_once<R: Send>(
     members: &mut [Member],
     work: impl Fn(&mut Member) -> XcResult<R> + Sync,
 ) -> XcResult<Vec<R>> {
-    let is_busy = |member: &&Member| with_part!(&member.part, part => !part.is_empty());
+    let is_busy = |member: &&Member| with_groups!(&member.groups, groups => !groups.is_empty());
     if members.iter().filter(is_busy).count() < 2 {
         return members.iter_mut().map(work).collect();
     }
@@ -514,9 +514,9 @@ impl Speed {
             if jobs.is_empty() {
                 continue;
             }
-            let mut part = Part::new(numbers, device, source, &jobs, budget)?;
+            let mut on_device = DeviceGroups::new(numbers, device, source, &jobs, budget)?;
             let [seconds, of_value] =
-                with_part!(&mut part, part => part.warm_seconds(&unit, Functional::Pbe))?;
+                with_groups!(&mut on_device, groups => groups.warm_seconds(&unit, Functional::Pbe))?;
             let count = jobs.len() as f64;
             measured.push(seconds / count);
             making = making.min(of_value);
@@ -548,7 +548,7 @@ impl Xc {
     }
 }
 
-impl Part {
+impl DeviceGroups {
     /// Prepares groups on a device.
     fn new(
         numbers: Numbers,
@@ -562,9 +562,9 @@ impl Part {
             return Err(XcError::Budget { budget, wanted });
         }
         Ok(match numbers {
-            Numbers::Double => Part::Double(OnDevice::new(device, source, jobs, budget)?),
-            Numbers::Mixed => Part::Mixed(OnDevice::new(device, source, jobs, budget)?),
-            Numbers::Single => Part::Single(OnDevice::new(device, source, jobs, budget)?),
+            Numbers::Double => DeviceGroups::Double(OnDevice::new(device, source, jobs, budget)?),
+            Numbers::Mixed => DeviceGroups::Mixed(OnDevice::new(device, source, jobs, budget)?),
+            Numbers::Single => DeviceGroups::Single(OnDevice::new(device, source, jobs, budget)?),
         })
     }
 }

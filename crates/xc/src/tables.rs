@@ -3,7 +3,7 @@
 use super::basis::Basis;
 use super::grid::Grid;
 use super::groups::Group;
-use lattice_linalg::gemm::{Place, Product};
+use lattice_linalg::gemm::{MatrixLocation, Product};
 
 /// The points of a group are padded to a multiple of this, the longest vector of a kernel.
 pub(crate) const PADDING: usize = 16;
@@ -100,8 +100,8 @@ impl Tables {
     pub fn with_squares(&self) -> Vec<Product> {
         let of = |group: &[u64]| {
             let [_, m, n, _, _, _, value, square] = std::array::from_fn(|k| group[k] as usize);
-            let values = Place { first: value, leading: m };
-            Product { m, n, k: n, a: values, b: Place { first: square, leading: n }, c: values }
+            let values = MatrixLocation { first: value, leading: m };
+            Product { m, n, k: n, a: values, b: MatrixLocation { first: square, leading: n }, c: values }
         };
         self.groups.chunks_exact(GROUP_WORDS).map(of).collect()
     }
@@ -110,8 +110,8 @@ impl Tables {
     pub fn to_squares(&self) -> Vec<Product> {
         let of = |group: &[u64]| {
             let [_, k, n, _, _, _, value, square] = std::array::from_fn(|word| group[word] as usize);
-            let values = Place { first: value, leading: k };
-            Product { m: n, n, k, a: values, b: values, c: Place { first: square, leading: n } }
+            let values = MatrixLocation { first: value, leading: k };
+            Product { m: n, n, k, a: values, b: values, c: MatrixLocation { first: square, leading: n } }
         };
         self.groups.chunks_exact(GROUP_WORDS).map(of).collect()
     }

@@ -4,9 +4,16 @@ use super::common;
 
 use common::{ArrayFile, array, reference};
 use lattice_xc::Functional;
-use lattice_xc::functional::Part;
+use lattice_xc::functional::FunctionalComponent;
 
-const PARTS: [Part; 6] = [Part::LdaX, Part::Vwn5, Part::Pw92, Part::Pw92Mod, Part::PbeX, Part::PbeC];
+const COMPONENTS: [FunctionalComponent; 6] = [
+    FunctionalComponent::LdaX,
+    FunctionalComponent::Vwn5,
+    FunctionalComponent::Pw92,
+    FunctionalComponent::Pw92Mod,
+    FunctionalComponent::PbeX,
+    FunctionalComponent::PbeC,
+];
 
 /// Where the gradient is steep, local and gradient parts of about 0.1 nearly cancel: what remains has their rounding.
 const ROUNDING: f64 = 1e-15;
@@ -30,7 +37,7 @@ fn parts_are_those_of_libxc() {
     let [rho, sigma] = ["rho", "sigma"].map(|name| array(&file, name).values);
     let [up, down] = ["up", "down"].map(|name| array(&file, name).values);
     let count = rho.len();
-    for part in PARTS {
+    for part in COMPONENTS {
         let name = part.name();
         let read = |what: &str| array(&file, &format!("{name}_{what}")).values;
         let (energies, potentials) = (read("eps"), read("vrho"));

@@ -102,7 +102,7 @@ impl<A: LinearOperator> Default for BlockCallbacks<'_, A> {
 }
 
 /// The result of [`block_conjugate_gradient`].
-type Outcome<A> = Result<Solution<Block<VectorOf<A>>>, ErrorIn<A>>;
+type BlockResult<A> = Result<Solution<Block<VectorOf<A>>>, ErrorIn<A>>;
 
 /// The reason why a block solve failed.
 type ErrorIn<A> = SolverError<Block<VectorOf<A>>, ErrorOf<A>>;
@@ -178,7 +178,7 @@ pub fn block_conjugate_gradient<A: BlockOperator>(
     b: &VectorOf<A>,
     params: &BlockCgOptions,
     callbacks: BlockCallbacks<'_, A>,
-) -> Outcome<A> {
+) -> BlockResult<A> {
     let tolerance = params.stopping.tolerance;
     if tolerance.is_nan() || tolerance <= 0.0 {
         return Err(SolverError::Parameter {
@@ -714,7 +714,7 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
     /// Ends the solve, in failure with the best iterate.
     ///
     /// The solve does not fail if the residuals of that iterate are found to be small enough.
-    fn finish(mut self, mut verdict: Verdict) -> Outcome<A> {
+    fn finish(mut self, mut verdict: Verdict) -> BlockResult<A> {
         if let Err(failure) = verdict {
             self.settle()?;
             let last = largest(&self.residuals_of_x);

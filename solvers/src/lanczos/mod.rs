@@ -12,14 +12,14 @@ mod state;
 
 pub use columns::Columns;
 pub use nearest_zero::{modes_nearest_zero, modes_nearest_zero_on_columns, rayleigh_ritz};
-pub use options::{LanczosOptions, Wanted};
+pub use options::{LanczosOptions, SpectrumEnd};
 pub use outcome::{LanczosCallbacks, LanczosError, LanczosInfo, LanczosLook, Mode};
 pub use search::RandomVector;
 
 use crate::outcome::Failure;
 use crate::{ErrorOf, LinearOperator, VectorOf};
 use columns::{Prepared, Together};
-use outcome::Outcome;
+use outcome::LanczosResult;
 use search::{Next, Search};
 
 /// Finds modes at one end of the spectrum by thick-restart Lanczos.
@@ -59,7 +59,7 @@ pub fn thick_restart_lanczos<A: LinearOperator>(
     options: &LanczosOptions,
     random: &mut RandomVector<'_, A>,
     callbacks: LanczosCallbacks<'_, VectorOf<A>, ErrorOf<A>>,
-) -> Outcome<VectorOf<A>, ErrorOf<A>> {
+) -> LanczosResult<VectorOf<A>, ErrorOf<A>> {
     search(a, None, options, random, callbacks)
 }
 
@@ -76,7 +76,7 @@ pub fn thick_restart_lanczos_on_columns<A: LinearOperator>(
     options: &LanczosOptions,
     random: &mut RandomVector<'_, A>,
     callbacks: LanczosCallbacks<'_, VectorOf<A>, ErrorOf<A>>,
-) -> Outcome<VectorOf<A>, ErrorOf<A>> {
+) -> LanczosResult<VectorOf<A>, ErrorOf<A>> {
     search(a, Some(Box::new(Prepared::new(columns)?)), options, random, callbacks)
 }
 
@@ -86,7 +86,7 @@ fn search<'a, A: LinearOperator>(
     options: &LanczosOptions,
     random: &mut RandomVector<'_, A>,
     callbacks: LanczosCallbacks<'_, VectorOf<A>, ErrorOf<A>>,
-) -> Outcome<VectorOf<A>, ErrorOf<A>> {
+) -> LanczosResult<VectorOf<A>, ErrorOf<A>> {
     if let Some((name, value, allowed)) = options.wrong() {
         return Err(LanczosError::Parameter { name, value, allowed });
     }

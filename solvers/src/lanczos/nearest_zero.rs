@@ -1,7 +1,7 @@
 //! Modes of an indefinite operator that are nearest to zero.
 
 use super::krylov::{Rest, orthogonalise, unit};
-use super::outcome::{LanczosCallbacks, LanczosInfo, Mode, Outcome};
+use super::outcome::{LanczosCallbacks, LanczosInfo, LanczosResult, Mode};
 use super::restart::true_mode;
 use super::{Columns, LanczosOptions, RandomVector, thick_restart_lanczos, thick_restart_lanczos_on_columns};
 use crate::work::Work;
@@ -16,8 +16,8 @@ use std::cell::RefCell;
 /// it has only a part of such a space.
 ///
 /// The tolerance is that of Q². Its options are those of [`thick_restart_lanczos`], with
-/// [`Wanted::Lowest`](super::Wanted::Lowest). Modes are sorted by |λ|. Their residuals are those of
-/// Q.
+/// [`SpectrumEnd::Lowest`](super::SpectrumEnd::Lowest). Modes are sorted by |λ|. Their residuals are
+/// those of Q.
 ///
 /// # Errors
 /// The errors of [`thick_restart_lanczos`]. Modes that come with an error are those of Q².
@@ -26,7 +26,7 @@ pub fn modes_nearest_zero<Q: LinearOperator>(
     options: &LanczosOptions,
     random: &mut RandomVector<'_, Q>,
     callbacks: LanczosCallbacks<'_, VectorOf<Q>, ErrorOf<Q>>,
-) -> Outcome<VectorOf<Q>, ErrorOf<Q>> {
+) -> LanczosResult<VectorOf<Q>, ErrorOf<Q>> {
     let squared = Squared::new(q)?;
     let (modes, info) = thick_restart_lanczos(&squared, options, random, callbacks)?;
     Ok(of_squared(q, modes, info)?)
@@ -42,7 +42,7 @@ pub fn modes_nearest_zero_on_columns<Q: LinearOperator>(
     options: &LanczosOptions,
     random: &mut RandomVector<'_, Q>,
     callbacks: LanczosCallbacks<'_, VectorOf<Q>, ErrorOf<Q>>,
-) -> Outcome<VectorOf<Q>, ErrorOf<Q>> {
+) -> LanczosResult<VectorOf<Q>, ErrorOf<Q>> {
     let squared = Squared::new(q)?;
     let columns = SquaredColumns { columns, operator: Squared::new(columns.operator())? };
     let (modes, info) = thick_restart_lanczos_on_columns(&squared, &columns, options, random, callbacks)?;
@@ -50,14 +50,14 @@ pub fn modes_nearest_zero_on_columns<Q: LinearOperator>(
 }
 
 /// Modes with the course of their search.
-type Found<Q> = (Vec<Mode<VectorOf<Q>>>, LanczosInfo);
+type ModesWithInfo<Q> = (Vec<Mode<VectorOf<Q>>>, LanczosInfo);
 
 /// Makes modes of Q of those of Q², and sorts them.
 fn of_squared<Q: LinearOperator>(
     q: &Q,
     modes: Vec<Mode<VectorOf<Q>>>,
     mut info: LanczosInfo,
-) -> Result<Found<Q>, ErrorOf<Q>> {
+) -> Result<ModesWithInfo<Q>, ErrorOf<Q>> {
     // An application of Q² is two of Q.
     info.applications *= 2;
     let count = modes.len();

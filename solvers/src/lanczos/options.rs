@@ -2,7 +2,7 @@
 
 /// The end of the spectrum at which modes are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Wanted {
+pub enum SpectrumEnd {
     /// The lowest eigenvalues.
     #[default]
     Lowest,
@@ -15,8 +15,8 @@ pub enum Wanted {
 pub struct LanczosOptions {
     /// The number of modes.
     pub count: usize,
-    /// The end of the spectrum. Default [`Wanted::Lowest`].
-    pub wanted: Wanted,
+    /// The end of the spectrum. Default [`SpectrumEnd::Lowest`].
+    pub end: SpectrumEnd,
     /// Wanted ‖A v − λ v‖ over the largest known |λ|. Default 1e-10.
     pub tolerance: f64,
     /// Most vectors of the Krylov space. Default 2 `count` + 24.
@@ -44,7 +44,7 @@ impl LanczosOptions {
     pub fn new(count: usize) -> Self {
         Self {
             count,
-            wanted: Wanted::default(),
+            end: SpectrumEnd::default(),
             tolerance: 1e-10,
             subspace: 2 * count + 24,
             block: 1,
@@ -70,7 +70,7 @@ impl LanczosOptions {
     }
 }
 
-impl Wanted {
+impl SpectrumEnd {
     /// Tells whether one eigenvalue is nearer to the wanted end than another.
     pub(super) fn is_better(self, value: f64, than: f64) -> bool {
         match self {

@@ -93,4 +93,4 @@ pub enum LanczosError<V, E: std::error::Error> {
 }
 
 /// Modes and their search, or the reason why there are not all.
-pub(super) type Outcome<V, E> = Result<(Vec<Mode<V>>, LanczosInfo), LanczosError<V, E>>;
+pub(super) type LanczosResult<V, E> = Result<(Vec<Mode<V>>, LanczosInfo), LanczosError<V, E>>;

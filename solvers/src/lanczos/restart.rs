@@ -2,7 +2,7 @@
 
 use super::filter::Filter;
 use super::krylov::Krylov;
-use super::options::{LanczosOptions, Wanted};
+use super::options::{LanczosOptions, SpectrumEnd};
 use super::outcome::{LanczosLook, Mode};
 use super::search::{Next, Search, Stage};
 use crate::outcome::Failure;
@@ -80,7 +80,7 @@ impl<A: LinearOperator> Search<'_, '_, A> {
         let HermitianEigen { values, vectors } = self.krylov.projected().hermitian_eigen().ok()?;
         let n = values.len();
         // With a polynomial the best have the largest values.
-        let largest_first = self.filter.is_some() || self.options.wanted == Wanted::Largest;
+        let largest_first = self.filter.is_some() || self.options.end == SpectrumEnd::Largest;
         let order = |k: usize| if largest_first { n - 1 - k } else { k };
         let vectors = SquareMatrix::from_fn(n, |i, k| vectors[(i, order(k))]);
         let values: Vec<f64> = (0..n).map(|k| values[order(k)]).collect();
@@ -117,22 +117,22 @@ impl<A: LinearOperator> Search<'_, '_, A> {
 
     /// Tells whether an eigenvalue is wanted beside the locked ones.
     fn is_wanted(&self, eigenvalue: f64) -> bool {
-        let Options { count, wanted, tolerance } = self.few_options();
+        let Options { count, end, tolerance } = self.few_options();
         let margin = 10.0 * tolerance * self.scale;
         match self.locked.get(count - 1) {
             None => true,
-            Some(last) => wanted.is_better(eigenvalue, wanted.moved(last.value, margin)),
+            Some(last) => end.is_better(eigenvalue, end.moved(last.value, margin)),
         }
     }
 
     fn few_options(&self) -> Options {
-        let LanczosOptions { count, wanted, tolerance, .. } = self.options;
-        Options { count, wanted, tolerance }
+        let LanczosOptions { count, end, tolerance, .. } = self.options;
+        Options { count, end, tolerance }
     }
 
     /// Locks the Ritz vectors that are found, and returns their numbers.
     fn lock(&mut self, ritz: &Ritz, all: bool) -> Result<Vec<usize>, ErrorOf<A>> {
-        let Options { count, wanted, tolerance } = self.few_options();
+        let Options { count, end, tolerance } = self.few_options();
         let mut found = Vec::new();
         for k in 0..ritz.values.len().min(count) {
             let small = ritz.residuals[k] <= self.bound(ritz, k, tolerance);
@@ -142,7 +142,7 @@ impl<A: LinearOperator> Search<'_, '_, A> {
             let vector = self.krylov.combination(self.a.space(), |j| ritz.vectors[(j, k)], &mut self.work)?;
             let mode = self.mode(vector)?;
             if all || (mode.residual <= tolerance * self.scale && self.is_wanted(mode.value)) {
-                let at = self.locked.partition_point(|other| !wanted.is_better(mode.value, other.value));
+                let at = self.locked.partition_point(|other| !end.is_better(mode.value, other.value));
                 self.locked.insert(at, mode);
                 found.push(k);
             }
@@ -218,7 +218,7 @@ impl<A: LinearOperator> Search<'_, '_, A> {
         // The end of the spectrum is not farther from the Ritz value than this
         // (Y. Zhou, Y. Saad, M. L. Tiago and J. R. Chelikowsky, J. Comput. Phys. 219 (2006) 172).
         let beyond = range::norm(ritz.couplings.iter().flatten().copied());
-        let to = self.options.wanted.opposite().moved(ritz.values[last], beyond);
+        let to = self.options.end.opposite().moved(ritz.values[last], beyond);
         let from = ritz.values[self.first_unwanted().min(last)];
         self.scale = self.scale.max(to.abs());
         self.stage = Stage::Modes;
@@ -237,7 +237,7 @@ impl<A: LinearOperator> Search<'_, '_, A> {
         let from = ritz.eigenvalues[*left.get(self.first_unwanted())?];
         let best = self.locked.first().map(|mode| mode.value);
         let own = ritz.eigenvalues[*left.first()?];
-        let best = best.filter(|best| self.options.wanted.is_better(*best, own)).unwrap_or(own);
+        let best = best.filter(|best| self.options.end.is_better(*best, own)).unwrap_or(own);
         let next = Filter::new(from, filter.to, self.options.degree, own);
         ((next.from - best).abs() < NARROWER * (filter.from - best).abs()).then_some(next)
     }
@@ -265,11 +265,11 @@ impl<A: LinearOperator> Search<'_, '_, A> {
 /// The options that decide which modes are wanted.
 struct Options {
     count: usize,
-    wanted: Wanted,
+    end: SpectrumEnd,
     tolerance: f64,
 }
 
-impl Wanted {
+impl SpectrumEnd {
     fn opposite(self) -> Self {
         match self {
             Self::Lowest => Self::Largest,

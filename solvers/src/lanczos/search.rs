@@ -4,7 +4,7 @@ use super::columns::Together;
 use super::filter::Filter;
 use super::krylov::Krylov;
 use super::options::LanczosOptions;
-use super::outcome::{LanczosCallbacks, LanczosError, LanczosInfo, Mode, Outcome};
+use super::outcome::{LanczosCallbacks, LanczosError, LanczosInfo, LanczosResult, Mode};
 use crate::clock::Clock;
 use crate::outcome::Failure;
 use crate::work::Work;
@@ -166,7 +166,7 @@ impl<'a, 'c, A: LinearOperator> Search<'a, 'c, A> {
     }
 
     /// Ends the search.
-    pub(super) fn finish(mut self, failure: Option<Failure>) -> Outcome<VectorOf<A>, ErrorOf<A>> {
+    pub(super) fn finish(mut self, failure: Option<Failure>) -> LanczosResult<VectorOf<A>, ErrorOf<A>> {
         let time = self.time();
         self.locked.truncate(self.options.count);
         let info = LanczosInfo {

@@ -25,7 +25,7 @@ pub(crate) use division::{MATRIX_TILE, can_end_blocks, ends_on_matrix_units};
 pub(crate) use gram_sums::{GramSums, PendingGram};
 pub(crate) use matrices::Matrices;
 pub use recurrence::ColumnRecurrence;
-pub(crate) use recurrence::{ColumnMatrix, OnDevices, Place};
+pub(crate) use recurrence::{ColumnMatrix, OnDevices, RecurrenceMatrices};
 
 const ITEMS: KernelFamily = KernelFamily::new(
     "columns",

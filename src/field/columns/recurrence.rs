@@ -21,10 +21,10 @@ const COUNTS: usize = 4;
 ///
 /// If sums stay on the devices, each device has the matrices, and all have the same bits. The host
 /// then waits for nothing. Otherwise the matrices are on the host.
-pub struct ColumnRecurrence(pub(crate) Place);
+pub struct ColumnRecurrence(pub(crate) RecurrenceMatrices);
 
-/// The place of the matrices.
-pub(crate) enum Place {
+/// The matrices, on the host or on the devices.
+pub(crate) enum RecurrenceMatrices {
     OnHost(Box<BlockRecurrence>),
     OnDevices(Box<OnDevices>),
 }
@@ -72,8 +72,8 @@ impl ColumnRecurrence {
     /// If the host will need the matrix, the transfer starts, so that later launches come behind it.
     pub(crate) fn expect(&self, gram: &PendingGram<'_>) -> Result<(), DeviceError> {
         match self.0 {
-            Place::OnHost(_) => gram.bring(),
-            Place::OnDevices(_) => Ok(()),
+            RecurrenceMatrices::OnHost(_) => gram.bring(),
+            RecurrenceMatrices::OnDevices(_) => Ok(()),
         }
     }
 
@@ -83,11 +83,11 @@ impl ColumnRecurrence {
         curvature: PendingGram<'_>,
     ) -> Result<ColumnMatrix<'_>, DeviceError> {
         match &mut self.0 {
-            Place::OnHost(recurrence) => {
+            RecurrenceMatrices::OnHost(recurrence) => {
                 recurrence.follow_curvature(&curvature.wait()?);
                 Ok(ColumnMatrix::Known(&recurrence.subtrahend))
             }
-            Place::OnDevices(there) => {
+            RecurrenceMatrices::OnDevices(there) => {
                 let OnDevices { begun, devices } = &mut **there;
                 curvature
                     .on_devices(|k, gram, tile| devices[k].follow_curvature(&begun.limits, gram, tile))?;
@@ -99,8 +99,8 @@ impl ColumnRecurrence {
     /// Goes on like [`BlockRecurrence::follow_residual`].
     pub(crate) fn follow_residual(&mut self, gram: PendingGram<'_>) -> Result<(), DeviceError> {
         match &mut self.0 {
-            Place::OnHost(recurrence) => recurrence.follow_residual(&gram.wait()?),
-            Place::OnDevices(there) => {
+            RecurrenceMatrices::OnHost(recurrence) => recurrence.follow_residual(&gram.wait()?),
+            RecurrenceMatrices::OnDevices(there) => {
                 let OnDevices { begun, devices } = &mut **there;
                 gram.on_devices(|k, gram, tile| devices[k].follow_residual(begun, gram, tile))?;
             }
@@ -111,8 +111,8 @@ impl ColumnRecurrence {
     /// Waits for all iterations so far, and returns the matrices.
     pub(crate) fn see(&self) -> Result<BlockRecurrence, DeviceError> {
         match &self.0 {
-            Place::OnHost(recurrence) => Ok((**recurrence).clone()),
-            Place::OnDevices(there) => there.see(),
+            RecurrenceMatrices::OnHost(recurrence) => Ok((**recurrence).clone()),
+            RecurrenceMatrices::OnDevices(there) => there.see(),
         }
     }
 }

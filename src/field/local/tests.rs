@@ -140,7 +140,7 @@ fn a_face_receives_what_events_pass_on() {
     let team = Team::select_with(Selector::list(&[first.as_str(); 6].join(",")), &options).unwrap();
     let lattice = Lattice::with_grid(&team, Dims::new([4; 4]).unwrap(), grid).unwrap();
     let local = Local::new(&lattice).unwrap();
-    assert!(matches!(local.way, Way::Events));
+    assert!(matches!(local.transport, FaceTransport::Events));
     let exchange = local.faces::<f64>(&lattice, |_, _| 20_003).unwrap();
     check_exchange(&lattice, 20_003, exchange, |exchange| {
         let packed = packed_again(exchange);
@@ -182,8 +182,8 @@ fn after_a_wait_in_vain_there_are_no_sums() {
     let Some(peers) = lattice.peers() else { return };
     let peers = peers.with_patience(Duration::from_millis(50)).unwrap();
     let sums = Some(Arc::new(TeamSums::new(&peers).unwrap()));
-    let way = Way::Reach(Reach::by(&lattice, Arc::clone(&peers), sums));
-    let local = Local { way, ..Local::new(&lattice).unwrap() };
+    let transport = FaceTransport::Reach(Reach::by(&lattice, Arc::clone(&peers), sums));
+    let local = Local { transport, ..Local::new(&lattice).unwrap() };
     let add = || {
         let running = team.devices().iter().map(|device| device.reduction(1).unwrap());
         let [sum, _] = local.numbers(running.collect()).unwrap();
@@ -217,8 +217,8 @@ fn a_launch_that_fails_midway_breaks_the_team() {
     let fault = Fault::Failing { device: 1, after: 2 };
     let peers = peers.with_fault(Duration::from_millis(50), fault).unwrap();
     let sums = Some(Arc::new(TeamSums::new(&peers).unwrap()));
-    let way = Way::Reach(Reach::by(&lattice, Arc::clone(&peers), sums));
-    let local = Local { way, ..Local::new(&lattice).unwrap() };
+    let transport = FaceTransport::Reach(Reach::by(&lattice, Arc::clone(&peers), sums));
+    let local = Local { transport, ..Local::new(&lattice).unwrap() };
     let add = || {
         let running = team.devices().iter().map(|device| device.reduction(1).unwrap());
         local.numbers(running.collect()).map(|[sum, _]| sum.value().unwrap())

@@ -2,7 +2,9 @@
 
 use super::SpinorSpace;
 use crate::device::{DeviceError, DeviceKind};
-use crate::field::columns::{ColumnKernels, ColumnMatrix, ColumnRecurrence, OnDevices, PendingGram, Place};
+use crate::field::columns::{
+    ColumnKernels, ColumnMatrix, ColumnRecurrence, OnDevices, PendingGram, RecurrenceMatrices,
+};
 use crate::field::communicator::Communicator;
 use crate::field::spinors::Field;
 use crate::host;
@@ -89,16 +91,16 @@ impl<T: Storage, F: Field<T>> BlockSpace for SpinorSpace<T, F> {
 
     fn recurrence(&self, from: BlockRecurrence) -> Result<ColumnRecurrence, DeviceError> {
         if self.is_on_host() || !self.communicator.keeps_numbers() {
-            return Ok(ColumnRecurrence(Place::OnHost(Box::new(from))));
+            return Ok(ColumnRecurrence(RecurrenceMatrices::OnHost(Box::new(from))));
         }
         let devices: Vec<_> = self.kernels.shards.iter().map(|shard| &shard.device).collect();
-        Ok(ColumnRecurrence(Place::OnDevices(Box::new(OnDevices::new(&devices, from)?))))
+        Ok(ColumnRecurrence(RecurrenceMatrices::OnDevices(Box::new(OnDevices::new(&devices, from)?))))
     }
 
     fn renew(&self, there: &mut ColumnRecurrence, from: BlockRecurrence) -> Result<(), DeviceError> {
         match &mut there.0 {
-            Place::OnHost(recurrence) => **recurrence = from,
-            Place::OnDevices(devices) => devices.renew(from)?,
+            RecurrenceMatrices::OnHost(recurrence) => **recurrence = from,
+            RecurrenceMatrices::OnDevices(devices) => devices.renew(from)?,
         }
         Ok(())
     }
@@ -122,10 +124,10 @@ impl<T: Storage, F: Field<T>> BlockSpace for SpinorSpace<T, F> {
         o: Option<&mut F>,
     ) -> Result<(), DeviceError> {
         let matrices = match &there.0 {
-            Place::OnHost(recurrence) => {
+            RecurrenceMatrices::OnHost(recurrence) => {
                 return self.advance_block(recurrence.advance(pending, steps), x, q, p, o);
             }
-            Place::OnDevices(matrices) => matrices,
+            RecurrenceMatrices::OnDevices(matrices) => matrices,
         };
         let (x, q, p, o) = (self.output(x), self.output(q), self.output(p), o.map(|o| self.output(o)));
         let mut kernels = self.column_kernels()?.iter().enumerate();

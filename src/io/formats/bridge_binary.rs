@@ -4,7 +4,7 @@
 //! names the format and gives the extents. The size tells the precision.
 
 use super::feature::Feature;
-use super::gauge_format::{About, Found, GaugeFormat, WrittenFormat};
+use super::gauge_format::{About, GaugeFormat, UncheckedGaugeFile, WrittenFormat};
 use super::registry::Format;
 use crate::host::GaugeConfiguration;
 use crate::io::error::{Error, ErrorKind};
@@ -40,7 +40,7 @@ impl GaugeFormat for BridgeBinary {
         true
     }
 
-    fn read(&self, input: &mut Input, options: &ReadOptions) -> Result<Found, Error> {
+    fn read(&self, input: &mut Input, options: &ReadOptions) -> Result<UncheckedGaugeFile, Error> {
         let Some(dims) = options.dims else {
             let reason = "files of the format bridge-binary are numbers without a header".to_owned();
             return Err(input.error(ErrorKind::MissingExtents { reason }));
@@ -69,7 +69,7 @@ impl GaugeFormat for BridgeBinary {
         options.tell_extents(input, dims)?;
         let layout = LinkLayout::full(precision, ByteOrder::Big);
         let (configuration, _) = layout.read(input, dims, None, 0, options)?;
-        Ok(Found::from(GaugeFile {
+        Ok(UncheckedGaugeFile::from(GaugeFile {
             warnings: vec![unchecked_extents(dims)],
             ..GaugeFile::new(configuration, Format::BridgeBinary)
         }))

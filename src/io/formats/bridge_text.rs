@@ -7,7 +7,7 @@
 //! SU(3).
 
 use super::feature::Feature;
-use super::gauge_format::{About, Found, GaugeFormat, WrittenFormat};
+use super::gauge_format::{About, GaugeFormat, UncheckedGaugeFile, WrittenFormat};
 use super::registry::Format;
 use crate::geometry::{Dims, NDIM};
 use crate::host;
@@ -54,7 +54,7 @@ impl GaugeFormat for BridgeText {
     }
 
     /// Reads the links of a lattice of the given extents.
-    fn read(&self, input: &mut Input, options: &ReadOptions) -> Result<Found, Error> {
+    fn read(&self, input: &mut Input, options: &ReadOptions) -> Result<UncheckedGaugeFile, Error> {
         let Some(dims) = options.dims else {
             let reason = "it is text with one number a line, without a header".to_owned();
             return Err(input.error(ErrorKind::MissingExtents { reason }));
@@ -65,7 +65,7 @@ impl GaugeFormat for BridgeText {
         options.tell_extents(input, dims)?;
         let links = links(input, dims, options)?;
         let configuration = GaugeConfiguration::new(dims, Links::Double(links));
-        Ok(Found::from(GaugeFile {
+        Ok(UncheckedGaugeFile::from(GaugeFile {
             warnings: vec![unchecked_extents(dims)],
             ..GaugeFile::new(configuration, Format::BridgeText)
         }))

@@ -3,7 +3,7 @@
 //! The coordinate x runs fastest, then y, z, t. The directions come in the order t, z, y, x.
 
 use super::feature::Feature;
-use super::gauge_format::{About, Found, GaugeFormat, WrittenFormat};
+use super::gauge_format::{About, GaugeFormat, UncheckedGaugeFile, WrittenFormat};
 use super::registry::Format;
 use super::universal::{self, HEADER, Order, matrix, put_matrix};
 use crate::geometry::{Dims, NDIM};
@@ -36,7 +36,7 @@ impl GaugeFormat for DdAlphaAmg {
         universal::recognise(start, length)
     }
 
-    fn read(&self, input: &mut Input, options: &ReadOptions) -> Result<Found, Error> {
+    fn read(&self, input: &mut Input, options: &ReadOptions) -> Result<UncheckedGaugeFile, Error> {
         universal::read(input, options, &[ORDER])
     }
 }

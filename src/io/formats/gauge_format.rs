@@ -28,7 +28,7 @@ pub(in crate::io) struct About {
 }
 
 /// The result of reading a file, not yet judged.
-pub(in crate::io) struct Found {
+pub(in crate::io) struct UncheckedGaugeFile {
     /// The links and the statements of the file about them.
     ///
     /// The checksum and the header of the file are compared here.
@@ -37,7 +37,7 @@ pub(in crate::io) struct Found {
     pub(in crate::io) unreadable_checksum: Option<ErrorKind>,
 }
 
-impl From<GaugeFile> for Found {
+impl From<GaugeFile> for UncheckedGaugeFile {
     fn from(file: GaugeFile) -> Self {
         Self { file, unreadable_checksum: None }
     }
@@ -60,7 +60,7 @@ pub(in crate::io) trait GaugeFormat {
     ///
     /// # Errors
     /// When the structure of the file is wrong. The caller checks the links.
-    fn read(&self, input: &mut Input, options: &ReadOptions) -> Result<Found, Error>;
+    fn read(&self, input: &mut Input, options: &ReadOptions) -> Result<UncheckedGaugeFile, Error>;
 
     /// Tells whether nothing in a file of this format tells its format.
     ///

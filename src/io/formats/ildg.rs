@@ -3,7 +3,7 @@
 //! The file also has the records `ildg-format` and `ildg-data-lfn`.
 
 use super::feature::Feature;
-use super::gauge_format::{About, Found, GaugeFormat, WrittenFormat};
+use super::gauge_format::{About, GaugeFormat, UncheckedGaugeFile, WrittenFormat};
 use super::lime_gauge::{self, DESCRIPTION, LOGICAL_FILE_NAME};
 use crate::host::GaugeConfiguration;
 use crate::io::error::Error;
@@ -31,7 +31,7 @@ impl GaugeFormat for Ildg {
         lime_gauge::recognise(start)
     }
 
-    fn read(&self, input: &mut Input, options: &ReadOptions) -> Result<Found, Error> {
+    fn read(&self, input: &mut Input, options: &ReadOptions) -> Result<UncheckedGaugeFile, Error> {
         lime_gauge::read(input, options)
     }
 }

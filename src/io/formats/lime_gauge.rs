@@ -3,7 +3,7 @@
 //! Links are big-endian, x fastest, then y, z, t; four to a site, row-major. A file with the record
 //! `ildg-binary-data` is ILDG.
 
-use super::gauge_format::Found;
+use super::gauge_format::UncheckedGaugeFile;
 use super::registry::Format;
 use crate::geometry::Dims;
 use crate::host::GaugeConfiguration;
@@ -44,7 +44,7 @@ pub(super) fn recognise(start: &[u8]) -> bool {
 ///
 /// If the file's checksum cannot be read, the result has the reason. The checksum is compared here,
 /// and judged by the caller.
-pub(super) fn read(input: &mut Input, options: &ReadOptions) -> Result<Found, Error> {
+pub(super) fn read(input: &mut Input, options: &ReadOptions) -> Result<UncheckedGaugeFile, Error> {
     let file = LimeFile::scan(input)?;
     let mut warnings = Vec::from_iter(file.rest_warning(input));
     warnings.extend(file.stray_warnings(|_| true));
@@ -74,7 +74,7 @@ pub(super) fn read(input: &mut Input, options: &ReadOptions) -> Result<Found, Er
         signs: Vec::new(),
         warnings,
     };
-    Ok(Found { file, unreadable_checksum })
+    Ok(UncheckedGaugeFile { file, unreadable_checksum })
 }
 
 /// Allowed difference of averages that programs state, besides that of rounding.

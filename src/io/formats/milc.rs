@@ -12,7 +12,7 @@
 //! | 96 | the links |
 
 use super::feature::Feature;
-use super::gauge_format::{About, Found, GaugeFormat, WrittenFormat};
+use super::gauge_format::{About, GaugeFormat, UncheckedGaugeFile, WrittenFormat};
 use super::registry::Format;
 use crate::geometry::Dims;
 use crate::host::GaugeConfiguration;
@@ -53,7 +53,7 @@ impl GaugeFormat for Milc {
         byte_order(start).is_some()
     }
 
-    fn read(&self, input: &mut Input, options: &ReadOptions) -> Result<Found, Error> {
+    fn read(&self, input: &mut Input, options: &ReadOptions) -> Result<UncheckedGaugeFile, Error> {
         let header: [u8; HEADER] = input.array("the header of a MILC file", 0)?;
         let order = byte_order(&header).unwrap_or(ByteOrder::Big);
         let word = |at: usize| order.u32(&header[at..]);
@@ -72,7 +72,7 @@ impl GaugeFormat for Milc {
         let payload = layout.payload(dims, Some(method), options.progress);
         let (configuration, computed) = layout.read(input, dims, Some(method), HEADER as u64, options)?;
         let stamp = String::from_utf8_lossy(&header[TIME_STAMP]);
-        Ok(Found::from(GaugeFile {
+        Ok(UncheckedGaugeFile::from(GaugeFile {
             checksum: Some(Checksum::new(method, [word(SUMS), word(SUMS + 4)], computed)),
             facts: vec![
                 ("byte order".into(), order.to_string()),

@@ -34,7 +34,7 @@ mod universal;
 pub use names::UnknownFormatName;
 pub use registry::Format;
 
-pub(super) use gauge_format::Found;
+pub(super) use gauge_format::UncheckedGaugeFile;
 pub(super) use recognition::{holds_configuration, other_kind, recognise};
 
 use super::error::ErrorKind;

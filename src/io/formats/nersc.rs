@@ -14,7 +14,7 @@
 //! nevertheless fails the check of the determinant.
 
 use super::feature::Feature;
-use super::gauge_format::{About, Found, GaugeFormat, WrittenFormat};
+use super::gauge_format::{About, GaugeFormat, UncheckedGaugeFile, WrittenFormat};
 use super::registry::Format;
 use crate::gauge::{link_trace, plaquette};
 use crate::geometry::{Dims, DimsError, NDIM};
@@ -74,7 +74,7 @@ impl GaugeFormat for Nersc {
         start.starts_with(FIRST_LINE)
     }
 
-    fn read(&self, input: &mut Input, options: &ReadOptions) -> Result<Found, Error> {
+    fn read(&self, input: &mut Input, options: &ReadOptions) -> Result<UncheckedGaugeFile, Error> {
         let header = Header::read(input)?;
         let rows = header.rows(input)?;
         let (precision, declared) = header.floating_point(input)?;
@@ -141,7 +141,7 @@ impl GaugeFormat for Nersc {
             warnings,
             ..GaugeFile::new(configuration, Format::Nersc)
         };
-        Ok(Found { file, unreadable_checksum })
+        Ok(UncheckedGaugeFile { file, unreadable_checksum })
     }
 }
 

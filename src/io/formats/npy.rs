@@ -4,7 +4,7 @@
 
 use super::by_direction::{self, ByDirection};
 use super::feature::Feature;
-use super::gauge_format::{About, Found, GaugeFormat, WrittenFormat};
+use super::gauge_format::{About, GaugeFormat, UncheckedGaugeFile, WrittenFormat};
 use super::registry::Format;
 use crate::geometry::{Dims, NDIM};
 use crate::host::GaugeConfiguration;
@@ -38,7 +38,7 @@ impl GaugeFormat for Npy {
         start.starts_with(npy::MAGIC)
     }
 
-    fn read(&self, input: &mut Input, options: &ReadOptions) -> Result<Found, Error> {
+    fn read(&self, input: &mut Input, options: &ReadOptions) -> Result<UncheckedGaugeFile, Error> {
         let array = Array::read(input)?;
         let &[NDIM, t, z, y, x, 3, 3] = &array.shape[..] else {
             return Err(input.error(ErrorKind::NoSuchArray {
@@ -54,7 +54,7 @@ impl GaugeFormat for Npy {
         input.expect("the links", array.byte, NDIM as u64 * bytes)?;
         let fill = |mu: usize| Box::new(contiguous(array.byte + mu as u64 * bytes)) as Box<Fill<'_>>;
         let (links, _) = layout.read(input, options, &mut std::array::from_fn(fill))?;
-        Ok(Found::from(GaugeFile {
+        Ok(UncheckedGaugeFile::from(GaugeFile {
             facts: vec![("byte order".into(), array.order.to_string())],
             warnings: Vec::from_iter(input.rest_after(array.byte + NDIM as u64 * bytes)),
             ..GaugeFile::new(GaugeConfiguration::new(dims, links), Format::Npy)

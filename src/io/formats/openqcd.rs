@@ -5,7 +5,7 @@
 
 use super::ddalphaamg;
 use super::feature::Feature;
-use super::gauge_format::{About, Found, GaugeFormat, WrittenFormat};
+use super::gauge_format::{About, GaugeFormat, UncheckedGaugeFile, WrittenFormat};
 use super::registry::Format;
 use super::universal::{self, HEADER, Order, SITE, matrix, put_matrix};
 use crate::geometry::{Dims, NDIM};
@@ -40,7 +40,7 @@ impl GaugeFormat for OpenQcd {
     /// Reads a file of openQCD, or of DDalphaAMG, which begins alike.
     ///
     /// A file that is named as openQCD is read as such, also if its plaquette is wrong.
-    fn read(&self, input: &mut Input, options: &ReadOptions) -> Result<Found, Error> {
+    fn read(&self, input: &mut Input, options: &ReadOptions) -> Result<UncheckedGaugeFile, Error> {
         let orders = [ORDER, ddalphaamg::ORDER];
         let count = if options.format == Some(Format::OpenQcd) { 1 } else { orders.len() };
         universal::read(input, options, &orders[..count])

@@ -5,7 +5,7 @@
 
 use super::by_direction::{self, ByDirection};
 use super::feature::Feature;
-use super::gauge_format::{About, Found, GaugeFormat, WrittenFormat};
+use super::gauge_format::{About, GaugeFormat, UncheckedGaugeFile, WrittenFormat};
 use super::registry::Format;
 use crate::geometry::{Dims, NDIM};
 use crate::host::GaugeConfiguration;
@@ -42,7 +42,7 @@ impl GaugeFormat for PyQudaHdf5 {
         hdf5::begins(start)
     }
 
-    fn read(&self, input: &mut Input, options: &ReadOptions) -> Result<Found, Error> {
+    fn read(&self, input: &mut Input, options: &ReadOptions) -> Result<UncheckedGaugeFile, Error> {
         let file = File::read(input)?;
         let mut datasets = Vec::new();
         let mut objects = Vec::new();
@@ -97,7 +97,7 @@ impl GaugeFormat for PyQudaHdf5 {
             .zip(computed)
             .map(|(stored, computed)| stored.map(|stored| stored.compared(computed)));
         let checksums: Vec<Checksum> = compared.flatten().collect();
-        Ok(Found::from(GaugeFile {
+        Ok(UncheckedGaugeFile::from(GaugeFile {
             checksum: Checksum::of_parts(&checksums),
             warnings,
             ..GaugeFile::new(GaugeConfiguration::new(dims, links), Format::PyQudaHdf5)

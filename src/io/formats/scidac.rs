@@ -1,7 +1,7 @@
 //! SciDAC (QIO): a LIME file with the record `scidac-binary-data`.
 
 use super::feature::Feature;
-use super::gauge_format::{About, Found, GaugeFormat, WrittenFormat};
+use super::gauge_format::{About, GaugeFormat, UncheckedGaugeFile, WrittenFormat};
 use super::lime_gauge::{self, DESCRIPTION};
 use crate::host::GaugeConfiguration;
 use crate::io::error::Error;
@@ -29,7 +29,7 @@ impl GaugeFormat for SciDac {
         lime_gauge::recognise(start)
     }
 
-    fn read(&self, input: &mut Input, options: &ReadOptions) -> Result<Found, Error> {
+    fn read(&self, input: &mut Input, options: &ReadOptions) -> Result<UncheckedGaugeFile, Error> {
         lime_gauge::read(input, options)
     }
 }

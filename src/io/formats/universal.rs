@@ -12,7 +12,7 @@
 //! The plaquette tells which of the two a file is.
 
 use super::feature::Feature;
-use super::gauge_format::Found;
+use super::gauge_format::UncheckedGaugeFile;
 use super::registry::Format;
 use crate::gauge::plaquette;
 use crate::geometry::{Dims, NDIM};
@@ -65,7 +65,11 @@ pub(super) fn recognise(start: &[u8], length: u64) -> bool {
 /// Reads a file in the first order that its plaquette agrees with.
 ///
 /// If the plaquette agrees with no order, the last one is used.
-pub(super) fn read(input: &mut Input, options: &ReadOptions, orders: &[Order]) -> Result<Found, Error> {
+pub(super) fn read(
+    input: &mut Input,
+    options: &ReadOptions,
+    orders: &[Order],
+) -> Result<UncheckedGaugeFile, Error> {
     let header: [u8; HEADER as usize] = input.array("the header", 0)?;
     let stored = stored_extents(&header, input.length()).unwrap_or_default();
     let mut problem = None;
@@ -95,7 +99,7 @@ pub(super) fn read(input: &mut Input, options: &ReadOptions, orders: &[Order]) -
         return Err(problem.unwrap_or_else(|| input.error(ErrorKind::Empty)));
     };
     options.tell_extents(input, configuration.dims())?;
-    Ok(Found::from(GaugeFile {
+    Ok(UncheckedGaugeFile::from(GaugeFile {
         header_checks: vec![check],
         facts: vec![("byte order".into(), ByteOrder::Little.to_string())],
         ..GaugeFile::new(configuration, format)

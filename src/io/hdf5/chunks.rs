@@ -21,7 +21,7 @@ pub(super) struct Chunks {
     element: u64,
     filters: Vec<Filter>,
     /// The chunks by their numbers, the last extent fastest.
-    places: HashMap<u64, Place>,
+    places: HashMap<u64, ChunkLocation>,
     /// Decoded chunks.
     ///
     /// They belong to the band of the slowest extent that is being read.
@@ -29,9 +29,9 @@ pub(super) struct Chunks {
     band: u64,
 }
 
-/// A chunk in the file.
+/// The location of a chunk in the file.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct ChunkLocation {
     byte: u64,
     length: u64,
     /// Bits of the filters that were passed over.
@@ -74,7 +74,7 @@ impl Chunks {
         match (single, tree) {
             (Some(place), _) => {
                 let length = place.length.unwrap_or(whole);
-                chunks.add(input, 0, Place { byte: place.byte, length, mask: place.mask }, whole)?;
+                chunks.add(input, 0, ChunkLocation { byte: place.byte, length, mask: place.mask }, whole)?;
             }
             (None, UNDEFINED) => return Err(error(input, "the dataset was never written".to_owned())),
             (None, tree) => {
@@ -98,7 +98,7 @@ impl Chunks {
         self.space.iter().zip(&self.chunk).map(|(extent, chunk)| extent.div_ceil(*chunk))
     }
 
-    fn add(&mut self, input: &Input, number: u64, place: Place, whole: u64) -> Result<(), Error> {
+    fn add(&mut self, input: &Input, number: u64, place: ChunkLocation, whole: u64) -> Result<(), Error> {
         input.expect("a chunk of an HDF5 dataset", place.byte, place.length)?;
         if self.filters.is_empty() && place.length != whole {
             return Err(bad(
@@ -147,7 +147,7 @@ impl Chunks {
             let number = self
                 .number(&offsets)
                 .ok_or_else(|| bad(input, byte, "a chunk lies outside of its dataset"))?;
-            self.add(input, number, Place { byte: child, length: u64::from(length), mask }, whole)?;
+            self.add(input, number, ChunkLocation { byte: child, length: u64::from(length), mask }, whole)?;
         }
         Ok(())
     }
@@ -225,7 +225,7 @@ impl Chunks {
     }
 
     /// Returns a chunk with its filters undone. Chunks of an earlier band are dropped.
-    fn undone(&mut self, input: &mut Input, number: u64, place: Place) -> Result<&[u8], Error> {
+    fn undone(&mut self, input: &mut Input, number: u64, place: ChunkLocation) -> Result<&[u8], Error> {
         let band = number / self.counts().skip(1).product::<u64>();
         if band != self.band {
             self.whole.clear();

@@ -27,8 +27,8 @@ pub(in crate::io) struct File {
     objects: Vec<(String, Object)>,
 }
 
-/// A dataset that was looked for.
-pub(in crate::io) struct Found<'a> {
+/// A dataset with its path.
+pub(in crate::io) struct NamedDataset<'a> {
     pub(in crate::io) path: &'a str,
     pub(in crate::io) object: &'a Object,
     pub(in crate::io) dataset: Dataset,
@@ -73,11 +73,11 @@ impl File {
     /// Returns the datasets of numbers, in the order of the file.
     ///
     /// Datasets of something else, or in a form that is not read, are left out.
-    pub(in crate::io) fn datasets(&self, input: &mut Input) -> Vec<Found<'_>> {
+    pub(in crate::io) fn datasets(&self, input: &mut Input) -> Vec<NamedDataset<'_>> {
         let mut found = Vec::new();
         for (path, object) in self.objects.iter().filter(|(_, object)| object.is_dataset()) {
             if let Ok(dataset) = Dataset::of(input, object) {
-                found.push(Found { path, object, dataset });
+                found.push(NamedDataset { path, object, dataset });
             }
         }
         found

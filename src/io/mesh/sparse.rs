@@ -35,7 +35,7 @@ pub fn read_sparse(path: impl AsRef<Path>) -> Result<AnyCsr, MeshError> {
                 let turned = compressed(&mut file, [columns, rows], [1, 1])?;
                 turned
                     .into_iter()
-                    .map(|place| Place { row: place.column, column: place.row, ..place })
+                    .map(|place| EntryPosition { row: place.column, column: place.row, ..place })
                     .collect()
             }
             "bsr" => {
@@ -85,9 +85,9 @@ fn bad(problem: impl Into<String>) -> MeshProblem {
     MeshProblem::SparseMatrix { problem: problem.into() }
 }
 
-/// The place of an entry, and the number of its value.
+/// The position of an entry, and the number of its value.
 #[derive(Clone, Copy)]
-struct Place {
+struct EntryPosition {
     row: u32,
     column: u32,
     value: usize,
@@ -98,7 +98,7 @@ fn compressed(
     file: &mut ArrayFile,
     [rows, columns]: [usize; 2],
     [height, width]: [usize; 2],
-) -> Result<Vec<Place>, MeshProblem> {
+) -> Result<Vec<EntryPosition>, MeshProblem> {
     if height == 0 || width == 0 || !rows.is_multiple_of(height) || !columns.is_multiple_of(width) {
         return Err(bad(format!("blocks of {height}×{width} do not divide {rows}×{columns}")));
     }
@@ -117,7 +117,7 @@ fn compressed(
         for block in bounds[0]..bounds[1] {
             for (i, j) in (0..height).flat_map(|i| (0..width).map(move |j| (i, j))) {
                 let (row, column) = ((row * height + i) as u32, (of_blocks[block] * width + j) as u32);
-                places.push(Place { row, column, value: (block * height + i) * width + j });
+                places.push(EntryPosition { row, column, value: (block * height + i) * width + j });
             }
         }
     }
@@ -125,13 +125,13 @@ fn compressed(
 }
 
 /// A list of rows and columns.
-fn listed(file: &mut ArrayFile, [rows, columns]: [usize; 2]) -> Result<Vec<Place>, MeshProblem> {
+fn listed(file: &mut ArrayFile, [rows, columns]: [usize; 2]) -> Result<Vec<EntryPosition>, MeshProblem> {
     let of_rows = file.whole("row", rows.saturating_sub(1))?;
     let of_columns = file.whole("col", columns.saturating_sub(1))?;
     if of_rows.len() != of_columns.len() {
         return Err(bad("`row` and `col` have different lengths"));
     }
-    let place = |(value, (row, column)): (usize, (&usize, &usize))| Place {
+    let place = |(value, (row, column)): (usize, (&usize, &usize))| EntryPosition {
         row: *row as u32,
         column: *column as u32,
         value,
@@ -144,7 +144,7 @@ fn on_diagonals(
     file: &mut ArrayFile,
     [rows, columns]: [usize; 2],
     shape: &[usize],
-) -> Result<Vec<Place>, MeshProblem> {
+) -> Result<Vec<EntryPosition>, MeshProblem> {
     let offsets = file.archive().real("offsets")?.values;
     let [count, width] = shape[..] else { return Err(bad("`data` has not two extents")) };
     if offsets.len() != count {
@@ -155,20 +155,25 @@ fn on_diagonals(
         for column in 0..columns.min(width) {
             let row = column as f64 - offset;
             if row >= 0.0 && row < rows as f64 {
-                places.push(Place { row: row as u32, column: column as u32, value: d * width + column });
+                places.push(EntryPosition {
+                    row: row as u32,
+                    column: column as u32,
+                    value: d * width + column,
+                });
             }
         }
     }
     Ok(places)
 }
 
-fn made([rows, columns]: [usize; 2], places: &[Place], data: Array) -> Result<AnyCsr, MeshProblem> {
+fn made([rows, columns]: [usize; 2], places: &[EntryPosition], data: Array) -> Result<AnyCsr, MeshProblem> {
     fn csr<T: Arithmetic>(
         [rows, columns]: [usize; 2],
-        places: &[Place],
+        places: &[EntryPosition],
         value: impl Fn(usize) -> T,
     ) -> Result<Csr<T>, MeshProblem> {
-        let entry = |place: &Place| Entry { row: place.row, column: place.column, value: value(place.value) };
+        let entry =
+            |place: &EntryPosition| Entry { row: place.row, column: place.column, value: value(place.value) };
         let coo = Coo { rows, columns, entries: places.iter().map(entry).collect() };
         coo.to_csr().map_err(|error| bad(error.to_string()))
     }

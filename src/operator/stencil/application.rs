@@ -2,8 +2,8 @@
 
 use super::kernels::{Pack, ShardKernels};
 use super::parts::{
-    AnisotropyPart, BoundaryPart, EndingFields, HaloPart, KernelPart, Part, SiteBuffers, Sums, end_on_host,
-    parts, work_of,
+    AnisotropyPart, BoundaryPart, EndingFields, HaloPart, KernelPart, LaunchGroups, SiteBuffers, Sums,
+    end_on_host, parts, work_of,
 };
 use super::task::{Region, Task};
 use super::variants::Tuning;
@@ -214,14 +214,16 @@ impl<T: Storage> Stencil<T> {
         }
         // While faces are under way, the groups that need none run.
         let has_inside = |kernels: &ShardKernels| {
-            let has_both = [Part::Inside, Part::AtFaces].iter().all(|&part| kernels.group_count(part) > 0);
+            let has_both = [LaunchGroups::Inside, LaunchGroups::AtFaces]
+                .iter()
+                .all(|&groups| kernels.group_count(groups) > 0);
             under_way && has_both && !kernels.ending.wants_one_launch()
         };
         for (k, reduction) in reductions.iter_mut().enumerate() {
             if has_inside(&self.kernels[k]) {
                 let reduction = reduction.as_mut();
                 let exchange = halo.as_deref_mut().map(|halo| (halo, packs, meeting.as_ref()));
-                self.launch(k, Part::Inside, exchange, &mut buffers, reduction, &mut None)?;
+                self.launch(k, LaunchGroups::Inside, exchange, &mut buffers, reduction, &mut None)?;
                 self.links.lattice().shards()[k].device.flush_launches()?;
             }
         }
@@ -230,10 +232,10 @@ impl<T: Storage> Stencil<T> {
         }
         let mut grams = Vec::new();
         for (k, reduction) in reductions.iter_mut().enumerate() {
-            let part = if has_inside(&self.kernels[k]) { Part::AtFaces } else { Part::All };
+            let groups = if has_inside(&self.kernels[k]) { LaunchGroups::AtFaces } else { LaunchGroups::All };
             let exchange = halo.as_deref_mut().map(|halo| (halo, packs, meeting.as_ref()));
             let reduction = reduction.as_mut();
-            grams.extend(self.launch(k, part, exchange, &mut buffers, reduction, &mut observer)?);
+            grams.extend(self.launch(k, groups, exchange, &mut buffers, reduction, &mut observer)?);
         }
         if packs {
             let mut shards = self.links.lattice().shards().iter();
@@ -297,14 +299,14 @@ impl<T: Storage> Stencil<T> {
         halo.start(&self.communicator, parity, packings)
     }
 
-    /// Launches the groups of a part on device `k`.
+    /// Launches these groups on device `k`.
     ///
     /// `exchange` has the halo of several domains, whether the first groups pack the faces, and the sum over
     /// the devices. Sums of numbers go to `reduction`. A Gram matrix is returned.
     fn launch<'s>(
         &'s self,
         k: usize,
-        part: Part,
+        groups: LaunchGroups,
         exchange: Option<(&mut Halo<T>, bool, Option<&Meeting<'_>>)>,
         buffers: &mut Buffers<'_, T>,
         reduction: Option<&mut Reduction>,
@@ -340,9 +342,9 @@ impl<T: Storage> Stencil<T> {
             arguments.extend(HaloPart::arguments::<T>(halo, k, kernels.packers(packs), meeting)?);
         }
         if let Some(parts) = &kernels.group_parts {
-            arguments.extend(parts.arguments(part));
+            arguments.extend(parts.arguments(groups));
         }
-        let range = kernels.range(part);
+        let range = kernels.range(groups);
         let launch = |arguments: &[Argument<'_>]| match observer {
             Some(observer) => kernels.wilson.launch(range, arguments).map(observer),
             None => kernels.wilson.start(range, arguments),

@@ -1,7 +1,8 @@
 //! The kernels of the stencil on one device: definitions and parameters.
 
 use super::parts::{
-    AnisotropyPart, BoundaryPart, EndingMemory, GroupParts, HaloPart, KernelPart, LinksPart, Packers, Part,
+    AnisotropyPart, BoundaryPart, EndingMemory, GroupParts, HaloPart, KernelPart, LaunchGroups, LinksPart,
+    Packers,
 };
 use super::task::{Region, Task};
 use super::traversal::{Groups, Traversal};
@@ -127,15 +128,15 @@ impl ShardKernels {
 }
 
 impl ShardKernels {
-    /// Returns the number of groups in a part of a launch.
-    pub fn group_count(&self, part: Part) -> usize {
-        self.group_parts.as_ref().map_or(self.groups.count, |parts| parts.count(part))
+    /// Returns the number of these groups.
+    pub fn group_count(&self, groups: LaunchGroups) -> usize {
+        self.group_parts.as_ref().map_or(self.groups.count, |parts| parts.count(groups))
     }
 
-    /// Returns the range of a launch of this part, with the groups in front that may pack.
-    pub fn range(&self, part: Part) -> Range {
+    /// Returns the range of a launch of these groups, with the groups in front that may pack.
+    pub fn range(&self, groups: LaunchGroups) -> Range {
         let packing = self.pack.as_ref().and_then(|pack| pack.groups).unwrap_or(0);
-        range(packing + self.group_count(part), self.columns, self.tuning)
+        range(packing + self.group_count(groups), self.columns, self.tuning)
     }
 
     /// Tells whether the stencil can pack its faces.
@@ -144,7 +145,7 @@ impl ShardKernels {
     /// because a driver may compile it.
     pub fn packs(&self) -> bool {
         let packs = self.pack.as_ref().is_some_and(|pack| pack.groups.is_some());
-        packs && self.wilson.is_compiled_for(&self.range(Part::All))
+        packs && self.wilson.is_compiled_for(&self.range(LaunchGroups::All))
     }
 
     /// Tells whether the stencil takes the arguments of a sum over all devices.

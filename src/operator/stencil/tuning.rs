@@ -11,7 +11,7 @@ use crate::field::{BlockField, GaugeField, LinkFormat, Sites, Spinors};
 use crate::geometry::{Dims, Lattice, LatticeError, NDIM, Shard};
 use crate::host::{Spinor, StencilFactors, random};
 use crate::scalar::{Real, Storage};
-use crate::tuning::{self, Found, Key, RenewError, Step, Tunable, sites_class, time_of_launch};
+use crate::tuning::{self, Key, RenewError, Step, Tunable, TuningResult, sites_class, time_of_launch};
 use num_complex::Complex;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -155,7 +155,7 @@ pub struct Tuned {
     /// The variant that is used untuned.
     pub shipped: Tuning,
     /// The variant that was found.
-    pub found: Found<Tuning>,
+    pub found: TuningResult<Tuning>,
 }
 
 /// Returns the number of kernels that [`tune_stencil`] tunes for `columns` fields.

@@ -65,7 +65,7 @@ const HOST_NODE: c_int = 134;
 
 /// The place of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum MemoryLocation {
     /// The memory of the device.
     Device,
     /// The memory of the host that is nearest to the device.
@@ -161,12 +161,12 @@ impl Owner<'_> {
     ///
     /// Returns a descriptor of the memory and the number of its bytes. The memory lives as long as
     /// the descriptor or an import of it.
-    pub fn allocate(&self, place: Place, bytes: usize) -> Result<(OwnedFd, usize), String> {
+    pub fn allocate(&self, location: MemoryLocation, bytes: usize) -> Result<(OwnedFd, usize), String> {
         let functions = &self.driver.functions;
         let context = self.context()?;
         // SAFETY: the context stays, and is taken from this thread again below.
         check("cuCtxPushCurrent", unsafe { functions.cuCtxPushCurrent_v2(context) })?;
-        let allocated = self.allocate_in_context(place, bytes);
+        let allocated = self.allocate_in_context(location, bytes);
         let mut popped = ptr::null_mut();
         // SAFETY: a place for the context that was pushed above.
         check("cuCtxPopCurrent", unsafe { functions.cuCtxPopCurrent_v2(&mut popped) })?;
@@ -191,8 +191,8 @@ impl Owner<'_> {
     }
 
     /// Returns CU_MEM_LOCATION_TYPE and the number of a place.
-    fn location(&self, place: Place) -> (c_int, c_int) {
-        if place == Place::Device {
+    fn location(&self, location: MemoryLocation) -> (c_int, c_int) {
+        if location == MemoryLocation::Device {
             return (1, self.device);
         }
         let mut node = 0;
@@ -202,9 +202,13 @@ impl Owner<'_> {
         (3, if status == 0 { node.max(0) } else { 0 })
     }
 
-    fn allocate_in_context(&self, place: Place, bytes: usize) -> Result<(OwnedFd, usize), String> {
+    fn allocate_in_context(
+        &self,
+        location: MemoryLocation,
+        bytes: usize,
+    ) -> Result<(OwnedFd, usize), String> {
         let functions = &self.driver.functions;
-        let (location_kind, location) = self.location(place);
+        let (location_kind, location) = self.location(location);
         let properties = Properties {
             kind: 1,
             handle_kind: DESCRIPTOR,

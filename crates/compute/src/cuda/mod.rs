@@ -3,17 +3,17 @@
 mod driver;
 mod identity;
 
-use crate::select::FoundDevice;
-pub(crate) use driver::{Driver, Place};
+use crate::select::DiscoveredDevice;
+pub(crate) use driver::{Driver, MemoryLocation};
 pub(crate) use identity::Identity;
 
 /// Tells whether kernels of each device can reach the memory of all others, by the driver's word.
 ///
 /// # Errors
 /// The reason in words, if the driver does not tell.
-pub(crate) fn reach_each_other(devices: &[&FoundDevice]) -> Result<bool, String> {
+pub(crate) fn reach_each_other(devices: &[&DiscoveredDevice]) -> Result<bool, String> {
     let driver = Driver::get()?;
-    let owner = |found: &&FoundDevice| driver.owner(Identity::of(&found.info, found.raw)?);
+    let owner = |found: &&DiscoveredDevice| driver.owner(Identity::of(&found.info, found.raw)?);
     let owners = devices.iter().map(owner).collect::<Result<Vec<_>, _>>()?;
     for (k, one) in owners.iter().enumerate() {
         for (_, other) in owners.iter().enumerate().filter(|&(other, _)| other != k) {

@@ -67,12 +67,12 @@ impl Hash for KernelFamily {
 
 /// More text of a program, which stands behind the text of its family.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Part {
+struct SourceFragment {
     name: &'static str,
     text: Cow<'static, str>,
 }
 
-impl Hash for Part {
+impl Hash for SourceFragment {
     /// Hashes the name, which spreads the keys well enough.
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.name.hash(state);
@@ -87,7 +87,7 @@ impl Hash for Part {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct KernelKey {
     family: KernelFamily,
-    parts: Vec<Part>,
+    parts: Vec<SourceFragment>,
     precision: Precision,
     complex: bool,
     lanes: usize,
@@ -142,7 +142,7 @@ impl KernelKey {
     /// `name` is for people.
     #[doc(hidden)]
     pub fn part(mut self, name: &'static str, text: impl Into<Cow<'static, str>>) -> Self {
-        self.parts.push(Part { name, text: text.into() });
+        self.parts.push(SourceFragment { name, text: text.into() });
         self
     }
 

@@ -8,7 +8,7 @@ use super::handle::Device;
 use super::options::DeviceOptions;
 use super::peer_ways::{PeerWay, PeerWays};
 use crate::error::{DeviceError, Result};
-use crate::select::FoundDevice;
+use crate::select::DiscoveredDevice;
 use opencl3::context::Context;
 use opencl3::types::cl_device_id;
 use std::collections::HashMap;
@@ -22,15 +22,15 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// The errors of [`Device::open`].
-pub(super) fn open_together(found: &[&FoundDevice], options: &DeviceOptions) -> Result<Vec<Device>> {
+pub(super) fn open_together(found: &[&DiscoveredDevice], options: &DeviceOptions) -> Result<Vec<Device>> {
     let ways = options.peer.map_or_else(PeerWays::by_environment, Ok)?;
     let mut contexts: HashMap<usize, Option<Arc<Context>>> = HashMap::new();
-    let open = |device: &&FoundDevice| {
+    let open = |device: &&DiscoveredDevice| {
         let platform = device.index.platform;
         let context = match contexts.entry(platform) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => {
-                let beside: Vec<&FoundDevice> =
+                let beside: Vec<&DiscoveredDevice> =
                     found.iter().filter(|other| other.index.platform == platform).copied().collect();
                 let hangs = beside.iter().any(|device| device.info.hangs_in_common_contexts());
                 let is_common = beside.len() > 1 && !hangs && !have_way(&beside, ways);
@@ -46,7 +46,7 @@ pub(super) fn open_together(found: &[&FoundDevice], options: &DeviceOptions) -> 
 }
 
 /// Tells whether a way between these devices is allowed and thinkable.
-fn have_way(devices: &[&FoundDevice], ways: PeerWays) -> bool {
+fn have_way(devices: &[&DiscoveredDevice], ways: PeerWays) -> bool {
     ways.iter().any(|way| {
         devices.iter().all(|device| way.is_thinkable_for(&device.info))
             && (way != PeerWay::Cuda || are_linked(devices))
@@ -54,7 +54,7 @@ fn have_way(devices: &[&FoundDevice], ways: PeerWays) -> bool {
 }
 
 /// Tells whether NVIDIA's GPUs reach each other's memory, by the word of their driver.
-fn are_linked(devices: &[&FoundDevice]) -> bool {
+fn are_linked(devices: &[&DiscoveredDevice]) -> bool {
     #[cfg(unix)]
     match crate::cuda::reach_each_other(devices) {
         Ok(linked) => linked,
@@ -71,7 +71,7 @@ fn are_linked(devices: &[&FoundDevice]) -> bool {
 }
 
 /// Makes a context of these devices, some of which may be given twice.
-fn context_of(devices: &[&FoundDevice]) -> Result<Context> {
+fn context_of(devices: &[&DiscoveredDevice]) -> Result<Context> {
     let mut ids: Vec<cl_device_id> = devices.iter().map(|device| device.raw.id()).collect();
     ids.sort_unstable();
     ids.dedup();
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn devices_have_a_context_in_common_if_nothing_else_connects_them() {
-        let is_fit = |found: &FoundDevice| found.info.fp64 && !found.info.hangs_in_common_contexts();
+        let is_fit = |found: &DiscoveredDevice| found.info.fp64 && !found.info.hangs_in_common_contexts();
         let Some(found) = discover().devices.into_iter().find(is_fit) else { return };
         let open = |ways| {
             let options = DeviceOptions { peer: Some(ways), ..DeviceOptions::default() };

@@ -5,7 +5,7 @@ use super::peer_ways::PeerWays;
 use crate::error::{DeviceError, Result};
 use crate::kernel::{BinaryCache, Compilation, KernelKey, MatrixOperation, Program, takes_inline_ptx};
 use crate::queue::{Core, Event, Ordinal, Profiling, Stopwatch, wait_list};
-use crate::select::{DeviceIndex, DeviceInfo, FoundDevice};
+use crate::select::{DeviceIndex, DeviceInfo, DiscoveredDevice};
 use crate::spare::Spare;
 use crate::sync::lock;
 use opencl3::command_queue::{CL_QUEUE_PROFILING_ENABLE, CommandQueue};
@@ -42,7 +42,7 @@ impl Device {
     /// # Errors
     /// [`DeviceError::NoDoublePrecision`]; [`DeviceError::UnknownPeerWay`]; [`DeviceError::OpenCl`]
     /// if the driver refuses a context or a queue.
-    pub fn open(found: &FoundDevice, options: &DeviceOptions) -> Result<Self> {
+    pub fn open(found: &DiscoveredDevice, options: &DeviceOptions) -> Result<Self> {
         let make = || {
             Context::from_device(&found.raw).map_err(DeviceError::opencl("clCreateContext", &found.label()))
         };
@@ -53,7 +53,7 @@ impl Device {
     ///
     /// `is_common` tells whether other devices have the context too.
     pub(super) fn open_in(
-        found: &FoundDevice,
+        found: &DiscoveredDevice,
         options: &DeviceOptions,
         is_common: bool,
         make: impl FnOnce() -> Result<Arc<Context>>,

@@ -9,7 +9,7 @@ use crate::absence::Absence;
 use crate::error::{DeviceError, Result};
 use crate::kernel::Compilation;
 use crate::queue::{CompileClock, Stopwatch};
-use crate::select::{DeviceKind, Discovery, FoundDevice, Remark, Selector, discover, remarks_on};
+use crate::select::{DeviceKind, DiscoveredDevice, Discovery, Remark, Selector, discover, remarks_on};
 use lattice_mpi::World;
 use std::sync::Arc;
 use std::time::Duration;
@@ -94,10 +94,10 @@ impl Team {
                     return Err(DeviceError::NotCombinable { selector: alone.to_string() });
                 }
                 let discovery = discover();
-                let matches: Vec<Vec<&FoundDevice>> =
+                let matches: Vec<Vec<&DiscoveredDevice>> =
                     several.iter().map(|selector| discovery.find(selector)).collect::<Result<_>>()?;
                 let mut remarks = remarks_on(several, &matches);
-                let found: Vec<&FoundDevice> = matches.iter().map(|found| found[0]).collect();
+                let found: Vec<&DiscoveredDevice> = matches.iter().map(|found| found[0]).collect();
                 let team = Self::open(share(&found, process).copied(), options)?;
                 remarks.extend(remark_on_idle(&found, process));
                 Ok(Self { remarks: remarks.into(), ..team })
@@ -117,7 +117,7 @@ impl Team {
 
     fn share_of_all(options: &DeviceOptions, process: [usize; 2]) -> Result<Self> {
         let discovery = discover();
-        let (usable, left_out): (Vec<&FoundDevice>, Vec<_>) =
+        let (usable, left_out): (Vec<&DiscoveredDevice>, Vec<_>) =
             discovery.devices.iter().partition(|found| is_usable(found, options));
         if usable.is_empty() {
             return Ok(Self::without_device(&discovery));
@@ -162,24 +162,27 @@ impl Team {
             DeviceKind::Cpu => 1,
             DeviceKind::Other => 0,
         };
-        let worth = |found: &FoundDevice| (rank(found.info.kind), found.info.memory_bytes);
+        let worth = |found: &DiscoveredDevice| (rank(found.info.kind), found.info.memory_bytes);
         let usable = || discovery.devices.iter().filter(|found| is_usable(found, options));
         let Some(best) = usable().map(worth).max() else { return Ok(Self::without_device(discovery)) };
-        let best: Vec<&FoundDevice> = usable().filter(|found| worth(found) == best).collect();
+        let best: Vec<&DiscoveredDevice> = usable().filter(|found| worth(found) == best).collect();
         let [number, _] = process;
         Self::open([best[number % best.len()]], options)
     }
 
     fn without_device(discovery: &Discovery) -> Self {
         let absence = discovery.absence.clone().unwrap_or_else(|| Absence::NoDoublePrecision {
-            devices: discovery.devices.iter().map(FoundDevice::label).collect(),
+            devices: discovery.devices.iter().map(DiscoveredDevice::label).collect(),
         });
         tracing::info!("running on the host: {absence}");
         Self { absence: Some(absence), ..Self::host() }
     }
 
-    fn open<'a>(found: impl IntoIterator<Item = &'a FoundDevice>, options: &DeviceOptions) -> Result<Self> {
-        let found: Vec<&FoundDevice> = found.into_iter().collect();
+    fn open<'a>(
+        found: impl IntoIterator<Item = &'a DiscoveredDevice>,
+        options: &DeviceOptions,
+    ) -> Result<Self> {
+        let found: Vec<&DiscoveredDevice> = found.into_iter().collect();
         let devices = match &options.open {
             Some(open) => take_or_open(&found, &mut open.known(), options)?,
             None => open_together(&found, options)?,
@@ -265,12 +268,12 @@ impl Team {
 /// A device that is wanted twice is two open devices, and the same two the next time. A device that
 /// is open keeps the options that it was opened with.
 fn take_or_open(
-    wanted: &[&FoundDevice],
+    wanted: &[&DiscoveredDevice],
     known: &mut Vec<Known>,
     options: &DeviceOptions,
 ) -> Result<Vec<Device>> {
     let mut taken: Vec<Device> = Vec::new();
-    let mut missing: Vec<&FoundDevice> = Vec::new();
+    let mut missing: Vec<&DiscoveredDevice> = Vec::new();
     let mut places: Vec<Option<Device>> = Vec::new();
     for &found in wanted {
         let of_place = known.iter().filter(|(place, _)| *place == found.index);
@@ -289,7 +292,7 @@ fn take_or_open(
 }
 
 /// Tells whether a device may be opened.
-fn is_usable(found: &FoundDevice, options: &DeviceOptions) -> bool {
+fn is_usable(found: &DiscoveredDevice, options: &DeviceOptions) -> bool {
     found.info.fp64 || options.without_double
 }
 
@@ -305,7 +308,7 @@ fn idle<T>(all: &[T], [_, processes]: [usize; 2]) -> &[T] {
 }
 
 /// Makes the remark on the devices that no process takes.
-fn remark_on_idle(found: &[&FoundDevice], process: [usize; 2]) -> Option<Remark> {
+fn remark_on_idle(found: &[&DiscoveredDevice], process: [usize; 2]) -> Option<Remark> {
     let devices: Vec<String> = idle(found, process).iter().map(|found| found.label()).collect();
     let [_, processes] = process;
     (!devices.is_empty()).then_some(Remark::Idle { devices, processes })

@@ -8,7 +8,7 @@
 //! in the same way. The driver was 580.159.04.
 
 use super::extension::function;
-pub(super) use crate::cuda::Place;
+pub(super) use crate::cuda::MemoryLocation;
 use crate::cuda::{Driver, Identity};
 use crate::memory::Memory;
 use crate::open::{Device, IMPORTS_MEMORY, PeerWay};
@@ -50,7 +50,11 @@ fn expect_imports(device: &Device) -> Result<(), String> {
 }
 
 /// Allocates zeroed memory at a place of the first device, as a buffer of each device.
-pub(super) fn allocate(users: &[&Device], place: Place, bytes: usize) -> Result<Vec<Memory>, String> {
+pub(super) fn allocate(
+    users: &[&Device],
+    location: MemoryLocation,
+    bytes: usize,
+) -> Result<Vec<Memory>, String> {
     for (k, device) in users.iter().enumerate() {
         expect_imports(device)?;
         for other in &users[..k] {
@@ -59,7 +63,7 @@ pub(super) fn allocate(users: &[&Device], place: Place, bytes: usize) -> Result<
             }
         }
     }
-    let (own, descriptor, bytes) = offer(users[0], place, bytes)?;
+    let (own, descriptor, bytes) = offer(users[0], location, bytes)?;
     let others = users[1..].iter().map(|device| import(device, descriptor.as_fd(), bytes));
     std::iter::once(Ok(own)).chain(others).collect()
 }
@@ -67,9 +71,13 @@ pub(super) fn allocate(users: &[&Device], place: Place, bytes: usize) -> Result<
 /// Allocates zeroed memory at a place of a device, as a buffer of the device and as a descriptor.
 ///
 /// Returns the number of bytes too, which the import on another device needs.
-pub(super) fn offer(owner: &Device, place: Place, bytes: usize) -> Result<(Memory, OwnedFd, usize), String> {
+pub(super) fn offer(
+    owner: &Device,
+    location: MemoryLocation,
+    bytes: usize,
+) -> Result<(Memory, OwnedFd, usize), String> {
     expect_imports(owner)?;
-    let (descriptor, bytes) = Driver::get()?.owner(identity_of(owner)?)?.allocate(place, bytes)?;
+    let (descriptor, bytes) = Driver::get()?.owner(identity_of(owner)?)?.allocate(location, bytes)?;
     let memory = import(owner, descriptor.as_fd(), bytes)?;
     // Memory may hold what another program left there.
     let zeroed = memory.fill(&[0], 0, bytes).and_then(|event| event.wait());

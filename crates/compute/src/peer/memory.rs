@@ -28,8 +28,8 @@ pub(super) fn shared<T: Pod>(way: PeerWay, users: &[&Device], len: usize) -> Res
 #[cfg(target_os = "linux")]
 pub(super) fn offer(way: PeerWay, owner: &Device, bytes: usize) -> Result<(Memory, OwnedFd, usize), String> {
     match way {
-        PeerWay::Cuda => cuda::offer(owner, cuda::Place::Device, bytes),
-        PeerWay::CudaHost => cuda::offer(owner, cuda::Place::Host, bytes),
+        PeerWay::Cuda => cuda::offer(owner, cuda::MemoryLocation::Device, bytes),
+        PeerWay::CudaHost => cuda::offer(owner, cuda::MemoryLocation::Host, bytes),
         PeerWay::Amd => Err(NO_MEMORY.to_owned()),
         PeerWay::Host | PeerWay::HostFlags => {
             expect_host_memory(&[owner])?;
@@ -70,9 +70,9 @@ fn expect_host_memory(users: &[&Device]) -> Result<(), String> {
 pub(super) fn allocate(way: PeerWay, users: &[&Device], bytes: usize) -> Result<Vec<Memory>, String> {
     match way {
         #[cfg(unix)]
-        PeerWay::Cuda => cuda::allocate(users, cuda::Place::Device, bytes),
+        PeerWay::Cuda => cuda::allocate(users, cuda::MemoryLocation::Device, bytes),
         #[cfg(unix)]
-        PeerWay::CudaHost => cuda::allocate(users, cuda::Place::Host, bytes),
+        PeerWay::CudaHost => cuda::allocate(users, cuda::MemoryLocation::Host, bytes),
         #[cfg(not(unix))]
         PeerWay::Cuda | PeerWay::CudaHost => Err("this system has no file descriptors".to_owned()),
         PeerWay::Amd => Err(NO_MEMORY.to_owned()),

@@ -28,7 +28,7 @@ impl fmt::Display for DeviceIndex {
 
 /// A device that exists and is not opened yet.
 #[derive(Clone, Debug)]
-pub struct FoundDevice {
+pub struct DiscoveredDevice {
     /// The device's place in the list.
     pub index: DeviceIndex,
     /// The device's properties.
@@ -36,7 +36,7 @@ pub struct FoundDevice {
     pub(crate) raw: RawDevice,
 }
 
-impl FoundDevice {
+impl DiscoveredDevice {
     /// Returns `0.1 name (platform)`, the form that messages show.
     pub fn label(&self) -> String {
         format!("{} {} ({})", self.index, self.info.name, self.info.platform)
@@ -47,7 +47,7 @@ impl FoundDevice {
 #[derive(Clone, Debug)]
 pub struct Discovery {
     /// All devices of all platforms, in the loader's order.
-    pub devices: Vec<FoundDevice>,
+    pub devices: Vec<DiscoveredDevice>,
     /// The reason why `devices` is empty, if it is.
     pub absence: Option<Absence>,
 }
@@ -91,7 +91,7 @@ fn ask_all_platforms() -> Discovery {
                     let index = DeviceIndex { platform: platform_index, device: device_index };
                     let raw = RawDevice::new(id);
                     match DeviceInfo::query(&name, &raw) {
-                        Ok(info) => devices.push(FoundDevice { index, info, raw }),
+                        Ok(info) => devices.push(DiscoveredDevice { index, info, raw }),
                         Err(error) => {
                             tracing::warn!("device {index} of {name} does not describe itself: {error}");
                         }

@@ -6,7 +6,7 @@ mod info;
 mod remark;
 mod selector;
 
-pub use discovery::{DeviceIndex, Discovery, FoundDevice, discover};
+pub use discovery::{DeviceIndex, DiscoveredDevice, Discovery, discover};
 pub use info::{DeviceInfo, DeviceKind};
 pub use remark::Remark;
 pub use selector::Selector;

@@ -1,6 +1,6 @@
 //! Remarks on unexpected properties of the selected devices.
 
-use super::discovery::FoundDevice;
+use super::discovery::DiscoveredDevice;
 use super::selector::Selector;
 use std::fmt;
 
@@ -68,14 +68,14 @@ impl fmt::Display for Remark {
 /// Makes the remarks on selectors and the devices that each of them fits.
 ///
 /// The device that is taken comes first.
-pub(crate) fn remarks_on(selectors: &[Selector], matches: &[Vec<&FoundDevice>]) -> Vec<Remark> {
+pub(crate) fn remarks_on(selectors: &[Selector], matches: &[Vec<&DiscoveredDevice>]) -> Vec<Remark> {
     let mut remarks: Vec<Remark> = Vec::new();
     for (selector, matches) in selectors.iter().zip(matches).filter(|(_, matches)| matches.len() > 1) {
         let matches = matches.iter().map(|found| found.index.to_string()).collect();
         remarks.push(Remark::FirstOfSeveral { wanted: selector.to_string(), matches });
     }
     for (number, device) in matches.iter().map(|found| found[0]).enumerate() {
-        let same = |found: &&Vec<&FoundDevice>| found[0].index == device.index;
+        let same = |found: &&Vec<&DiscoveredDevice>| found[0].index == device.index;
         let times = matches.iter().filter(same).count();
         let first = matches.iter().position(|found| found[0].index == device.index) == Some(number);
         if first && times > 1 {

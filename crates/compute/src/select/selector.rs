@@ -1,6 +1,6 @@
 //! A user's choice of devices.
 
-use super::discovery::{DeviceIndex, Discovery, FoundDevice};
+use super::discovery::{DeviceIndex, DiscoveredDevice, Discovery};
 use crate::error::{DeviceError, Result};
 use std::convert::Infallible;
 use std::fmt;
@@ -81,8 +81,8 @@ impl Discovery {
     /// Finds the devices that an index or a name fits, the one to take first.
     ///
     /// The other devices are of the first one's kind.
-    pub(crate) fn find(&self, selector: &Selector) -> Result<Vec<&FoundDevice>> {
-        let matches: Vec<&FoundDevice> = match selector {
+    pub(crate) fn find(&self, selector: &Selector) -> Result<Vec<&DiscoveredDevice>> {
+        let matches: Vec<&DiscoveredDevice> = match selector {
             Selector::Index(index) => self.devices.iter().filter(|d| d.index == *index).collect(),
             Selector::Name(name) if !name.is_empty() => {
                 let name = name.to_lowercase();
@@ -91,8 +91,9 @@ impl Discovery {
             }
             _ => Vec::new(),
         };
-        let labels =
-            |devices: &mut dyn Iterator<Item = &FoundDevice>| devices.map(FoundDevice::label).collect();
+        let labels = |devices: &mut dyn Iterator<Item = &DiscoveredDevice>| {
+            devices.map(DiscoveredDevice::label).collect()
+        };
         let Some(first) = matches.first() else {
             return match &self.absence {
                 Some(absence) => Err(absence.clone().into()),
@@ -103,7 +104,7 @@ impl Discovery {
             };
         };
         let alike =
-            |d: &&FoundDevice| d.info.name == first.info.name && d.info.platform == first.info.platform;
+            |d: &&DiscoveredDevice| d.info.name == first.info.name && d.info.platform == first.info.platform;
         if matches.iter().all(alike) {
             Ok(matches)
         } else {
@@ -119,8 +120,8 @@ mod tests {
     use crate::select::{DeviceInfo, DeviceKind};
     use opencl3::device::Device as RawDevice;
 
-    fn found(platform: usize, device: usize, platform_name: &str, name: &str) -> FoundDevice {
-        FoundDevice {
+    fn found(platform: usize, device: usize, platform_name: &str, name: &str) -> DiscoveredDevice {
+        DiscoveredDevice {
             index: DeviceIndex { platform, device },
             info: DeviceInfo {
                 platform: platform_name.to_owned(),

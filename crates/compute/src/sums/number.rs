@@ -193,7 +193,7 @@ impl Drop for Slot {
 
 /// The place of a sum.
 #[derive(Clone)]
-enum Place {
+enum SumLocation {
     /// A slot of a device or of all devices of a team.
     ///
     /// 0 is for the first two doubles of the slot, 1 for the third.
@@ -205,21 +205,21 @@ enum Place {
 /// One sum of a launch, or its complex conjugate.
 #[derive(Clone)]
 struct Sum {
-    place: Place,
+    location: SumLocation,
     conjugate: bool,
 }
 
 impl Sum {
-    fn at(place: Place) -> Self {
-        Self { place, conjugate: false }
+    fn at(location: SumLocation) -> Self {
+        Self { location, conjugate: false }
     }
 
     fn is_same(&self, other: &Self) -> bool {
-        let at_one_place = match (&self.place, &other.place) {
-            (Place::Slot(slot, part), Place::Slot(other, other_part)) => {
+        let at_one_place = match (&self.location, &other.location) {
+            (SumLocation::Slot(slot, part), SumLocation::Slot(other, other_part)) => {
                 Arc::ptr_eq(slot, other) && part == other_part
             }
-            (Place::Host(value), Place::Host(other)) => Arc::ptr_eq(value, other),
+            (SumLocation::Host(value), SumLocation::Host(other)) => Arc::ptr_eq(value, other),
             _ => false,
         };
         at_one_place && self.conjugate == other.conjugate
@@ -227,28 +227,28 @@ impl Sum {
 
     /// Returns the slot, unless the sum is on the host.
     fn slot(&self) -> Option<&Arc<Slot>> {
-        match &self.place {
-            Place::Slot(slot, _) => Some(slot),
-            Place::Host(_) => None,
+        match &self.location {
+            SumLocation::Slot(slot, _) => Some(slot),
+            SumLocation::Host(_) => None,
         }
     }
 
     /// Returns the code of the sum for `cl/number.cl`; `None` on the host.
     fn code(&self) -> Option<u32> {
-        match &self.place {
-            Place::Slot(slot, part) => Some(u32::from(2 * slot.index + part)),
-            Place::Host(_) => None,
+        match &self.location {
+            SumLocation::Slot(slot, part) => Some(u32::from(2 * slot.index + part)),
+            SumLocation::Host(_) => None,
         }
     }
 
     /// Returns the value, from the device's slots from number `first` on.
     fn value(&self, slots: &[f64], first: u16) -> Complex64 {
-        let value = match &self.place {
-            Place::Slot(slot, part) => {
+        let value = match &self.location {
+            SumLocation::Slot(slot, part) => {
                 let at = SLOT_DOUBLES * usize::from(slot.index - first) + 2 * usize::from(*part);
                 Complex64::new(slots[at], slots[at + 1])
             }
-            Place::Host(value) => **value,
+            SumLocation::Host(value) => **value,
         };
         if self.conjugate { value.conj() } else { value }
     }
@@ -282,7 +282,7 @@ impl Number {
         let slot = Arc::new(slot);
         [0, 1].map(|part| Self {
             factor: Complex64::new(1.0, 0.0),
-            numerators: vec![Sum::at(Place::Slot(Arc::clone(&slot), part))],
+            numerators: vec![Sum::at(SumLocation::Slot(Arc::clone(&slot), part))],
             denominators: Vec::new(),
         })
     }
@@ -292,7 +292,11 @@ impl Number {
     /// The number combines with others like a sum on a device, to the last bit.
     pub fn of_host(sum: Complex64) -> Self {
         let one = Complex64::new(1.0, 0.0);
-        Self { factor: one, numerators: vec![Sum::at(Place::Host(Arc::new(sum)))], denominators: Vec::new() }
+        Self {
+            factor: one,
+            numerators: vec![Sum::at(SumLocation::Host(Arc::new(sum)))],
+            denominators: Vec::new(),
+        }
     }
 
     /// Makes a number with this value, which kernels read from the device.

@@ -23,7 +23,7 @@ mod variant;
 
 pub use file::{Entry, Identity, TuningFile, TuningFileError};
 pub use key::{Key, sites_class};
-pub use search::{Found, Step, search};
+pub use search::{Step, TuningResult, search};
 pub use timing::{longer_batch, time_of_launch};
 pub use variant::{Variant, text_of};
 
@@ -31,7 +31,7 @@ use crate::{Device, SearchProgress, TuningMode};
 use search::Watch;
 use std::error::Error;
 use std::time::{Duration, Instant};
-use store::{Kept, Store};
+use store::{Store, StoredVariant};
 
 /// Time that the search for one kernel's fastest variant may take.
 ///
@@ -115,9 +115,9 @@ pub fn choose<T: Tunable>(tunable: &T) -> T::Variant {
     }
     let (store, key) = (Store::of(device), tunable.key());
     match store.find(&key, |variant| tunable.complaint(variant)) {
-        Kept::Variant(variant) => return variant,
-        Kept::Unusable => return passed_over(&store, &key, tunable.shipped()),
-        Kept::Nothing => {}
+        StoredVariant::Variant(variant) => return variant,
+        StoredVariant::Unusable => return passed_over(&store, &key, tunable.shipped()),
+        StoredVariant::Nothing => {}
     }
     if !mode.searches(device.info().kind) {
         return tunable.shipped();
@@ -146,7 +146,7 @@ pub fn choose<T: Tunable>(tunable: &T) -> T::Variant {
 /// Keeps a variant, and returns the variant to use.
 ///
 /// A variant that another process has found meanwhile, perhaps in a longer search, is preferred.
-fn kept<V: Variant>(store: &Store, key: &Key, variant: V, found: Option<&Found<V>>) -> V {
+fn kept<V: Variant>(store: &Store, key: &Key, variant: V, found: Option<&TuningResult<V>>) -> V {
     match store.keep_unless_known(key, &variant, found) {
         Ok(known) => known,
         Err(error) => {
@@ -179,9 +179,9 @@ pub fn known<V: Variant>(
     }
     let store = Store::of(device);
     match store.find(key, complaint) {
-        Kept::Variant(variant) => variant,
-        Kept::Unusable => passed_over(&store, key, shipped()),
-        Kept::Nothing => shipped(),
+        StoredVariant::Variant(variant) => variant,
+        StoredVariant::Unusable => passed_over(&store, key, shipped()),
+        StoredVariant::Nothing => shipped(),
     }
 }
 
@@ -215,7 +215,10 @@ pub enum RenewError<E: Error> {
 /// If not even the shipped variant can be timed, and if the result cannot be kept in the file.
 /// Without a file ([`CacheMode::Off`](crate::CacheMode::Off)) the result lives as long as the
 /// device.
-pub fn renew<T: Tunable>(tunable: &T, budget: Duration) -> Result<Found<T::Variant>, RenewError<T::Error>> {
+pub fn renew<T: Tunable>(
+    tunable: &T,
+    budget: Duration,
+) -> Result<TuningResult<T::Variant>, RenewError<T::Error>> {
     let key = tunable.key();
     let found = run(tunable, &key, budget, LEAST_GAIN).map_err(RenewError::Kernel)?;
     Store::of(tunable.device()).keep(&key, &found).map_err(RenewError::File)?;
@@ -227,7 +230,7 @@ fn run<T: Tunable>(
     key: &Key,
     budget: Duration,
     least_gain: f64,
-) -> Result<Found<T::Variant>, T::Error> {
+) -> Result<TuningResult<T::Variant>, T::Error> {
     let device = tunable.device();
     let watch = Progress { start: Instant::now(), kernel: key.to_string(), device };
     // The device's current work belongs to somebody else's time. A failure of that work is somebody

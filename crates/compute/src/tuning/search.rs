@@ -12,7 +12,7 @@ const ROUNDS: usize = 3;
 
 /// The result of a search.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found<V> {
+pub struct TuningResult<V> {
     /// The fastest variant; the shipped one unless another is faster by the least gain.
     pub variant: V,
     /// The variant's time for one launch.
@@ -23,7 +23,7 @@ pub struct Found<V> {
     pub tried: usize,
 }
 
-impl<V> Found<V> {
+impl<V> TuningResult<V> {
     /// Returns the speed of the variant in units of the shipped variant's speed.
     pub fn gain(&self) -> f64 {
         self.shipped_time.as_secs_f64() / self.time.as_secs_f64()
@@ -56,7 +56,7 @@ pub fn search<V: Clone + PartialEq, E>(
     least_gain: f64,
     watch: &impl Watch,
     mut time: impl FnMut(&V) -> Result<Duration, E>,
-) -> Result<Found<V>, E> {
+) -> Result<TuningResult<V>, E> {
     let mut planned = 1 + steps.iter().map(|step| step(shipped).len()).sum::<usize>();
     let mut done = 1;
     watch.tried(0, planned);
@@ -111,7 +111,7 @@ pub fn search<V: Clone + PartialEq, E>(
         }
         round_time = watch.elapsed().saturating_sub(before);
     }
-    Ok(Found { variant, time: times.0, shipped_time: times.1, tried: tried.len() })
+    Ok(TuningResult { variant, time: times.0, shipped_time: times.1, tried: tried.len() })
 }
 
 #[cfg(test)]

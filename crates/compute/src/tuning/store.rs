@@ -3,7 +3,7 @@
 use super::date;
 use super::file::{Entry, Identity, TuningFile, TuningFileError};
 use super::key::Key;
-use super::search::Found;
+use super::search::TuningResult;
 use super::variant::{Variant, text_of};
 use crate::sync::lock;
 use crate::{Device, TUNING_FILE_VARIABLE};
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 /// The state of a key in the store.
 #[derive(Debug, PartialEq)]
-pub(super) enum Kept<V> {
+pub(super) enum StoredVariant<V> {
     Variant(V),
     /// The entry cannot be used. A warning was given.
     Unusable,
@@ -64,17 +64,17 @@ impl Store {
     /// Finds the variant that was found earlier, in this process or in another.
     ///
     /// A variant that the family has a `complaint` about is not used.
-    pub fn find<V: Variant>(&self, key: &Key, complaint: impl Fn(&V) -> Option<String>) -> Kept<V> {
+    pub fn find<V: Variant>(&self, key: &Key, complaint: impl Fn(&V) -> Option<String>) -> StoredVariant<V> {
         if let Some(variant) = self.memory().get(key) {
-            return understood(variant).map_or(Kept::Nothing, Kept::Variant);
+            return understood(variant).map_or(StoredVariant::Nothing, StoredVariant::Variant);
         }
-        let Some(file) = &self.file else { return Kept::Nothing };
+        let Some(file) = &self.file else { return StoredVariant::Nothing };
         let value = match file.variant(&self.identity(key)) {
             Ok(Some(value)) => value,
-            Ok(None) => return Kept::Nothing,
+            Ok(None) => return StoredVariant::Nothing,
             Err(error) => {
                 self.warn(&error);
-                return Kept::Nothing;
+                return StoredVariant::Nothing;
             }
         };
         let variant: Option<V> = understood(&value);
@@ -88,7 +88,7 @@ impl Store {
             (Some(variant), None) => {
                 tracing::debug!("{key}: {} from the tuning file", text_of(&value));
                 self.memory().insert(key.clone(), value);
-                Kept::Variant(variant)
+                StoredVariant::Variant(variant)
             }
             (_, reason) => {
                 tracing::warn!(
@@ -98,7 +98,7 @@ impl Store {
                     self.device,
                     reason.unwrap_or_default()
                 );
-                Kept::Unusable
+                StoredVariant::Unusable
             }
         }
     }
@@ -106,7 +106,7 @@ impl Store {
     /// Keeps the result of a search, in the place of the known variant.
     ///
     /// The result is kept in memory in any case, and in the file if there is one.
-    pub fn keep<V: Variant>(&self, key: &Key, found: &Found<V>) -> Result<(), TuningFileError> {
+    pub fn keep<V: Variant>(&self, key: &Key, found: &TuningResult<V>) -> Result<(), TuningFileError> {
         self.remember(key, &found.variant);
         match (&self.file, self.entry(key, Some(found))) {
             (Some(file), Some(entry)) => file.put(&entry),
@@ -122,7 +122,7 @@ impl Store {
         &self,
         key: &Key,
         variant: &V,
-        found: Option<&Found<V>>,
+        found: Option<&TuningResult<V>>,
     ) -> Result<V, TuningFileError> {
         self.remember(key, variant);
         let (Some(file), Some(entry)) = (&self.file, self.entry(key, found)) else {
@@ -137,7 +137,7 @@ impl Store {
     }
 
     /// Makes the file's entry from the variant in memory; `None` if there is none.
-    fn entry<V: Variant>(&self, key: &Key, found: Option<&Found<V>>) -> Option<Entry> {
+    fn entry<V: Variant>(&self, key: &Key, found: Option<&TuningResult<V>>) -> Option<Entry> {
         Some(Entry {
             identity: self.identity(key),
             variant: self.memory().get(key).cloned()?,
@@ -229,16 +229,16 @@ mod tests {
         Key::new("kernel", "small").option("links", 18)
     }
 
-    fn found<V>(variant: V) -> Found<V> {
+    fn found<V>(variant: V) -> TuningResult<V> {
         let time = Duration::from_micros(10);
-        Found { variant, time, shipped_time: 2 * time, tried: 3 }
+        TuningResult { variant, time, shipped_time: 2 * time, tried: 3 }
     }
 
     /// Returns the store's variant for a key, with no complaints.
     fn find<V: Variant>(store: &Store, key: &Key) -> Option<V> {
         match store.find(key, |_| None) {
-            Kept::Variant(variant) => Some(variant),
-            Kept::Unusable | Kept::Nothing => None,
+            StoredVariant::Variant(variant) => Some(variant),
+            StoredVariant::Unusable | StoredVariant::Nothing => None,
         }
     }
 
@@ -286,9 +286,9 @@ mod tests {
         store(&file).keep(&key(), &found(group)).unwrap();
         let before = fs::read(file.path()).unwrap();
         let zero = |group: &Group| (group.work_group == 0).then(|| "work_group is at least 1".to_owned());
-        assert_eq!(store(&file).find(&key(), zero), Kept::Unusable);
-        assert_eq!(store(&file).find::<Later>(&key(), |_| None), Kept::Unusable);
-        assert_eq!(store(&file).find(&key().option("more", 1), zero), Kept::Nothing);
+        assert_eq!(store(&file).find(&key(), zero), StoredVariant::Unusable);
+        assert_eq!(store(&file).find::<Later>(&key(), |_| None), StoredVariant::Unusable);
+        assert_eq!(store(&file).find(&key().option("more", 1), zero), StoredVariant::Nothing);
         assert_eq!(fs::read(file.path()).unwrap(), before);
     }
 

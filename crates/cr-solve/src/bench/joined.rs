@@ -1,12 +1,12 @@
 //! Several results joined into one, for a page or table of different machines.
 
 use super::machine::Machine;
-use super::outcome::{ArithmeticCeiling, MeasuredDevice, Outcome};
+use super::outcome::{ArithmeticCeiling, BenchmarkRun, MeasuredDevice};
 
 /// One result with the rows of several.
 pub struct Joined {
     /// The joined result; facts about a run, like its command, are from the first one.
-    pub outcome: Outcome,
+    pub outcome: BenchmarkRun,
     /// Machine of each device; `None` if the result does not tell.
     pub machines: Vec<Option<Machine>>,
 }
@@ -16,7 +16,7 @@ impl Joined {
     ///
     /// Devices of different results become one if they have the same name and driver in the same
     /// machine.
-    pub fn of(runs: &[Outcome]) -> Option<Self> {
+    pub fn of(runs: &[BenchmarkRun]) -> Option<Self> {
         let (first, others) = runs.split_first()?;
         let mut outcome = first.clone();
         let mut machines = vec![first.machine.clone(); first.devices.len()];
@@ -82,18 +82,18 @@ mod tests {
     use super::*;
     use crate::bench::outcome::{Benchmark, Row, Samples, Subject};
 
-    fn run(machine: &str, labels: &[&str], triad: f64) -> Outcome {
+    fn run(machine: &str, labels: &[&str], triad: f64) -> BenchmarkRun {
         let device =
             |label: &&str| MeasuredDevice { label: (*label).to_owned(), ..MeasuredDevice::host(triad) };
         let row = |number| {
             let subject = Subject::new(Benchmark::Blas, "axpy").on(number).bytes(8);
             Row::new(subject, Samples { event: vec![], wall: vec![1.0] }).unwrap()
         };
-        Outcome {
+        BenchmarkRun {
             machine: Some(Machine { name: machine.to_owned(), ..Machine::default() }),
             devices: labels.iter().map(device).collect(),
             rows: (0..labels.len()).map(row).collect(),
-            ..Outcome::new(true)
+            ..BenchmarkRun::new(true)
         }
     }
 

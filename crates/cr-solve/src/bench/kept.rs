@@ -1,6 +1,6 @@
 //! Kept results: reading them, and `cr-solve bench show`.
 
-use super::outcome::{Outcome, Row, SCHEMA_VERSION};
+use super::outcome::{BenchmarkRun, Row, SCHEMA_VERSION};
 use crate::common::Common;
 use crate::destinations::{Destinations, HTML, Overwriting};
 use crate::failure::{Failure, Status};
@@ -62,7 +62,7 @@ const MOST_CELLS: usize = 500_000;
 ///
 /// # Errors
 /// When the file cannot be read or holds no such result.
-pub fn read(file: &Path) -> Result<Outcome, Failure> {
+pub fn read(file: &Path) -> Result<BenchmarkRun, Failure> {
     let opened = io::read_small_file(file, MOST_BYTES)
         .with_context(|| format!("{}: the result cannot be opened", file.display()));
     let text = opened.map_err(|error| Failure::new(Status::File, error))?;
@@ -70,13 +70,13 @@ pub fn read(file: &Path) -> Result<Outcome, Failure> {
     parse(&text).with_context(what).map_err(|error| Failure::new(Status::File, error))
 }
 
-fn parse(text: &[u8]) -> anyhow::Result<Outcome> {
+fn parse(text: &[u8]) -> anyhow::Result<BenchmarkRun> {
     let value: Value = serde_json::from_slice(text)?;
     let found = &value["schema_version"];
     if *found != SCHEMA_VERSION {
         anyhow::bail!("schema_version is {found}, and {SCHEMA_VERSION} is wanted: made by another version");
     }
-    let mut outcome: Outcome = serde_json::from_value(value)?;
+    let mut outcome: BenchmarkRun = serde_json::from_value(value)?;
     let devices = outcome.devices.len();
     for (place, row) in outcome.rows.iter().enumerate() {
         if let Some(number) = row.device.filter(|&number| number >= devices) {
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
     use crate::bench::outcome::{Benchmark, MeasuredDevice, Samples, Subject};
 
-    fn outcome(rows: usize) -> Outcome {
+    fn outcome(rows: usize) -> BenchmarkRun {
         let row = |number: usize| {
             let subject =
                 Subject::new(Benchmark::Blas, "axpy").on(0).bytes(1000).with(&format!("n{number}"), 1);
@@ -118,14 +118,14 @@ mod tests {
             row.ceiling.as_mut().unwrap().value = 10.0;
             row
         };
-        Outcome {
+        BenchmarkRun {
             devices: vec![MeasuredDevice::host(10.0)],
             rows: (0..rows).map(row).collect(),
-            ..Outcome::new(true)
+            ..BenchmarkRun::new(true)
         }
     }
 
-    fn parsed(outcome: &Outcome) -> Result<Outcome, String> {
+    fn parsed(outcome: &BenchmarkRun) -> Result<BenchmarkRun, String> {
         parse(serde_json::to_string(outcome).unwrap().as_bytes()).map_err(|error| format!("{error:#}"))
     }
 

@@ -132,8 +132,8 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
                         if session.interrupted() {
                             return Ok(());
                         }
-                        let way = Way { number, atoms, table, fetch, list, precision };
-                        way.measure(&team, &formula, of_atom, session)?;
+                        let case = ForceCase { number, atoms, table, fetch, list, precision };
+                        case.measure(&team, &formula, of_atom, session)?;
                     }
                 }
             }
@@ -178,8 +178,8 @@ impl Arguments {
     }
 }
 
-/// One row.
-struct Way {
+/// A case of one row.
+struct ForceCase {
     number: usize,
     atoms: u64,
     /// The table, or `None` for the formula.
@@ -189,7 +189,7 @@ struct Way {
     precision: PrecisionName,
 }
 
-impl Way {
+impl ForceCase {
     fn measure(
         &self,
         team: &Team,
@@ -282,7 +282,7 @@ impl Way {
     }
 }
 
-impl Way {
+impl ForceCase {
     fn name(&self) -> &'static str {
         match self.table.map(|table| table.mode) {
             None => "direct",

@@ -34,7 +34,7 @@ use super::failure::{Failure, Status};
 use super::report::Report;
 use joined::Joined;
 use lattice_cl::io;
-use outcome::Outcome;
+use outcome::BenchmarkRun;
 use session::Session;
 pub use session::no_device;
 use std::path::Path;
@@ -167,7 +167,7 @@ impl Bench {
 /// Shows results in the requested form, and then writes the page.
 ///
 /// The results come first because they count more.
-fn publish(runs: &[Outcome], csv: bool, page: Option<&Path>, report: &Report) -> Result<(), Failure> {
+fn publish(runs: &[BenchmarkRun], csv: bool, page: Option<&Path>, report: &Report) -> Result<(), Failure> {
     let Some(Joined { outcome, .. }) = Joined::of(runs) else { return Ok(()) };
     let text = if csv { outcome.csv() } else { outcome.tables() };
     let shown = report.result(text, &outcome);

@@ -15,7 +15,7 @@ pub const SCHEMA_VERSION: u32 = 2;
 
 /// The result of one run of `bench`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct BenchmarkRun {
     pub schema_version: u32,
     /// Version of the program.
     pub version: String,
@@ -400,7 +400,7 @@ impl MeasuredDevice {
     }
 }
 
-impl Outcome {
+impl BenchmarkRun {
     /// Makes the outcome of this run of the program, without devices and rows.
     pub fn new(complete: bool) -> Self {
         Self {
@@ -492,7 +492,7 @@ mod tests {
         let streams = [stream(true, 0.001), stream(false, 0.05), stream(false, 0.1)];
         let others = [product, in_cache(1_000_000).unwrap(), in_cache(1_000_001).unwrap()];
         let rows = streams.into_iter().chain(others).collect();
-        let mut outcome = Outcome { devices: vec![device], rows, ..Outcome::new(true) };
+        let mut outcome = BenchmarkRun { devices: vec![device], rows, ..BenchmarkRun::new(true) };
         outcome.set_memory_ceilings();
         assert_eq!(outcome.devices[0].memory_gb_s, 20.0);
         let shares: Vec<Option<f64>> = outcome.rows.iter().map(|row| row.share_of_ceiling).collect();

@@ -1,6 +1,6 @@
 //! One run of `bench`: its devices, its method of measurement and its rows.
 
-use super::outcome::{ArithmeticCeiling, MeasuredDevice, Outcome, Row, Samples, Subject};
+use super::outcome::{ArithmeticCeiling, BenchmarkRun, MeasuredDevice, Row, Samples, Subject};
 use crate::common::Common;
 use crate::destinations::{Destinations, HTML, Overwriting};
 use crate::failure::{Failure, Status};
@@ -298,8 +298,9 @@ impl<'a> Session<'a> {
     }
 
     /// Returns the outcome, with a note whether the run was complete.
-    pub fn into_outcome(self, complete: bool) -> Outcome {
-        let mut outcome = Outcome { devices: self.devices, rows: self.rows, ..Outcome::new(complete) };
+    pub fn into_outcome(self, complete: bool) -> BenchmarkRun {
+        let mut outcome =
+            BenchmarkRun { devices: self.devices, rows: self.rows, ..BenchmarkRun::new(complete) };
         outcome.set_memory_ceilings();
         outcome
     }

@@ -14,7 +14,7 @@ use lattice_cl::blas::host;
 use lattice_cl::blas::host::level1::Arithmetic;
 use lattice_cl::blas::sparse::market::{AnyCsr, Market};
 use lattice_cl::blas::sparse::precondition::{Amg, AmgOptions, Jacobi, PreconditionError};
-use lattice_cl::blas::sparse::{Csr, Format, FormatError, Matrix, Place, Space, Vector, natural_block};
+use lattice_cl::blas::sparse::{Csr, Format, FormatError, Matrix, Processor, Space, Vector, natural_block};
 use lattice_cl::device::{Device, DeviceKind};
 use lattice_cl::scalar::Real;
 use lattice_solvers::{
@@ -147,7 +147,7 @@ impl Bench<'_, '_> {
         csr: Arc<Csr<T>>,
         session: &mut Session<'_>,
     ) -> Result<(), Failure> {
-        let place = Place::from(self.device);
+        let place = Processor::from(self.device);
         let height = Matrix::<T>::slice_height(&place);
         let possible: Vec<Format> =
             Format::candidates(&csr, height).iter().map(|(format, _)| *format).collect();
@@ -267,7 +267,7 @@ impl Bench<'_, '_> {
             session.report.note(format_args!("{}: not symmetric, so not solved with", self.name));
             return Ok(());
         }
-        let place = Place::from(self.device);
+        let place = Processor::from(self.device);
         let a = Matrix::new(&place, csr.clone())?;
         let b = Vector::from_slice(&place, &vec![T::from_complex(1.0.into()); csr.rows()])?;
         let jacobi = Jacobi::new(&place, csr)?;

@@ -1,12 +1,12 @@
 //! Results as tables for people and as comma-separated values.
 
-use super::outcome::{Clock, MeasuredDevice, Outcome, Row};
+use super::outcome::{BenchmarkRun, Clock, MeasuredDevice, Row};
 use crate::report::{align_right, plain_table};
 use comfy_table::Table;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
-impl Outcome {
+impl BenchmarkRun {
     /// Returns the name of the device on which a row was measured.
     pub fn device_name(&self, row: &Row) -> &str {
         match row.device {
@@ -353,8 +353,11 @@ mod tests {
             subject.with("variant", "a").with("device", "b").with("bytes", "c").found("variant", "d");
         let subject = subject.found("gb_s", "e").found("found_variant", "f");
         let row = Row::new(subject, Samples { event: vec![], wall: vec![1.0] }).unwrap();
-        let outcome =
-            Outcome { devices: vec![MeasuredDevice::host(1.0)], rows: vec![row], ..Outcome::new(true) };
+        let outcome = BenchmarkRun {
+            devices: vec![MeasuredDevice::host(1.0)],
+            rows: vec![row],
+            ..BenchmarkRun::new(true)
+        };
         let csv = outcome.csv();
         let [header, line] = [0, 1].map(|n| csv.lines().nth(n).unwrap().split(',').collect::<Vec<_>>());
         let distinct: BTreeSet<&str> = header.iter().copied().collect();

@@ -17,7 +17,7 @@ use lattice_cl::hadron::Column;
 use lattice_cl::host::Spinor;
 use lattice_cl::io::{self, CheckpointWriter, PropagatorWriter};
 use lattice_cl::job::{
-    CallbackError, Callbacks, Found, JobError, Label, ModesNews, MultigridNews, Problem, Progress,
+    CallbackError, Callbacks, EarlierSolve, JobError, Label, ModesNews, MultigridNews, Problem, Progress,
     SolveOutcome,
 };
 use lattice_cl::scalar::Precision;
@@ -114,13 +114,13 @@ impl Session<'_> {
     ///
     /// # Errors
     /// When the file of the solution is missing or damaged.
-    fn found_before(&self, label: &Label) -> Result<Option<Found>, Failure> {
+    fn found_before(&self, label: &Label) -> Result<Option<EarlierSolve>, Failure> {
         let found = self.finished.iter().find(|solve| solve.label == label.as_str());
         let Some(solve) = found else { return Ok(None) };
         let residual = Residual { iterated: solve.iterated.0, true_residual: solve.true_residual.0 };
         let attempts = solve.attempts.iter().map(Attempt::from).collect();
         let outcome = SolveOutcome::of_earlier_run(label.clone(), solve.iterations, residual, attempts);
-        Ok(Some(Found { outcome, solution: self.solution(solve, label)? }))
+        Ok(Some(EarlierSolve { outcome, solution: self.solution(solve, label)? }))
     }
 
     fn solution(&self, solve: &Finished, label: &Label) -> Result<Vec<Spinor<f64>>, Failure> {
@@ -287,7 +287,7 @@ impl Callbacks for Session<'_> {
         self.progress.begin(if self.keeps_solutions { label.count() } else { 1 });
     }
 
-    fn found(&mut self, label: &Label) -> Result<Option<Found>, CallbackError> {
+    fn earlier_solve(&mut self, label: &Label) -> Result<Option<EarlierSolve>, CallbackError> {
         Ok(self.found_before(label)?)
     }
 

@@ -1,7 +1,7 @@
 //! A X = B by factors of a dense A, on one device or by blocks of columns on all.
 
 use super::factors::{Factors, Number};
-use super::kept::Kept;
+use super::kept::FactorCheckpoint;
 use lattice_cl::blas::factor::{Cholesky, Lu, Qr, Refined, gels, mixed_gesv, mixed_posv};
 use lattice_cl::blas::split::factor::{self as split, FactorParams, Finished};
 use lattice_cl::blas::split::{HostMut, HostRef};
@@ -60,7 +60,7 @@ impl From<lattice_cl::device::DeviceError> for Refusal {
     }
 }
 
-type Outcome<T> = Result<Solution<T>, Refusal>;
+type DirectResult<T> = Result<Solution<T>, Refusal>;
 
 impl<T: Number> System<'_, T> {
     fn a_layout(&self) -> MatrixLayout {
@@ -79,7 +79,7 @@ impl<T: Number> System<'_, T> {
     }
 
     /// Solves on one device, with an estimate of the condition.
-    pub fn on_device(&self, device: &Device, factors: Factors, single: bool) -> Outcome<T> {
+    pub fn on_device(&self, device: &Device, factors: Factors, single: bool) -> DirectResult<T> {
         let a = Buffer::from_slice(device, self.a)?;
         let a = MatRef::new(&a, self.a_layout())?;
         let mut x = Buffer::from_slice(device, self.b)?;
@@ -114,7 +114,7 @@ impl<T: Number> System<'_, T> {
     }
 
     /// Solves with factors in single precision.
-    fn refined(&self, device: &Device, factors: Factors, a: MatRef<'_, T>) -> Outcome<T> {
+    fn refined(&self, device: &Device, factors: Factors, a: MatRef<'_, T>) -> DirectResult<T> {
         let b = Buffer::from_slice(device, self.b)?;
         let b = MatRef::new(&b, self.b_layout())?;
         let mut x = Buffer::<T>::uninitialised(device, self.b.len())?;
@@ -129,7 +129,7 @@ impl<T: Number> System<'_, T> {
     }
 
     /// Returns the smallest solution of fewer equations than unknowns.
-    fn smallest(&self, device: &Device) -> Outcome<T> {
+    fn smallest(&self, device: &Device) -> DirectResult<T> {
         let mut a = Buffer::from_slice(device, self.a)?;
         let mut padded = self.b.to_vec();
         padded.resize(self.columns * self.sides, T::default());
@@ -155,9 +155,9 @@ impl<T: Number> System<'_, T> {
         team: &Team,
         params: &FactorParams,
         factors: Factors,
-        kept: Option<&Kept>,
+        kept: Option<&FactorCheckpoint>,
         watch: &mut dyn FnMut(Finished<'_, T>) -> bool,
-    ) -> Outcome<T> {
+    ) -> DirectResult<T> {
         let params = &FactorParams { finished: kept.map_or(0, |kept| kept.columns), ..params.clone() };
         if factors == Factors::Qr {
             let x = self.by_reflectors(team, params, kept, watch)?;
@@ -174,7 +174,7 @@ impl<T: Number> System<'_, T> {
             let b = HostMut::new(&mut x, b_layout)?;
             split::potrs(team, params, triangle, HostRef::new(&a, layout)?, b)?;
         } else {
-            let mut pivots = kept.map_or_else(Vec::new, Kept::pivots);
+            let mut pivots = kept.map_or_else(Vec::new, FactorCheckpoint::pivots);
             pivots.resize(self.rows, 0);
             let info = split::getrf(team, params, watch, to, &mut pivots)?;
             expect(factors, self.rows, info)?;
@@ -189,7 +189,7 @@ impl<T: Number> System<'_, T> {
         &self,
         team: &Team,
         params: &FactorParams,
-        kept: Option<&Kept>,
+        kept: Option<&FactorCheckpoint>,
         watch: &mut dyn FnMut(Finished<'_, T>) -> bool,
     ) -> Result<Vec<T>, Refusal> {
         let layout = self.factored_layout(Factors::Qr);
@@ -198,7 +198,7 @@ impl<T: Number> System<'_, T> {
             if is_tall { self.a.to_vec() } else { self.a.iter().map(|&x| conjugate(x)).collect() };
         kept.iter().for_each(|kept| kept.restore(&layout, &mut factors));
         let (rows, count) = (layout.rows, layout.columns);
-        let mut tau = kept.map_or_else(Vec::new, Kept::tau);
+        let mut tau = kept.map_or_else(Vec::new, FactorCheckpoint::tau);
         tau.resize(count, T::default());
         split::geqrf(team, params, watch, HostMut::new(&mut factors, layout)?, &mut tau)?;
         let zero = (0..count).find(|&k| factors[layout.index(k, k)] == T::default());

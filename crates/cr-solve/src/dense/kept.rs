@@ -22,7 +22,7 @@ pub struct Failed {
 }
 
 /// Columns that an earlier run has finished.
-pub struct Kept {
+pub struct FactorCheckpoint {
     pub factors: Factors,
     pub columns: usize,
     /// Factors that were tried before.
@@ -71,7 +71,7 @@ fn places(layout: &MatrixLayout, columns: Range<usize>) -> impl Iterator<Item = 
     (0..layout.rows).flat_map(move |i| columns.clone().map(move |j| layout.index(i, j)))
 }
 
-impl Kept {
+impl FactorCheckpoint {
     /// Takes the state of a checkpoint.
     ///
     /// `None` if it is not that of factors.
@@ -154,7 +154,7 @@ mod tests {
             counts: about.counts.clone(),
             history: Vec::new(),
         };
-        let kept = Kept::of(again(vectors)).unwrap();
+        let kept = FactorCheckpoint::of(again(vectors)).unwrap();
         assert_eq!((kept.columns, kept.failed[0].info, kept.pivots()), (260, 7, vec![2, 1, 2]));
         assert!(kept.fits::<f64>(&layout) && kept.tau::<f64>().is_empty());
         let mut restored = vec![-1.0; 900];
@@ -170,6 +170,6 @@ mod tests {
         );
         let mut wrong = kept.blocks.clone();
         wrong[2] = bytemuck::cast_slice(&[0_u32, 3, 0]).to_vec();
-        assert!(!Kept { blocks: wrong, ..kept }.fits::<f64>(&layout));
+        assert!(!FactorCheckpoint { blocks: wrong, ..kept }.fits::<f64>(&layout));
     }
 }

@@ -19,7 +19,7 @@ use crate::report::{Report, Table, scientific};
 use crate::team::{device_names, host_if_small, select_team};
 use direct::{Refinement, Refusal, Solution, System, expect};
 use factors::Number;
-use kept::{Failed, Kept};
+use kept::{FactorCheckpoint, Failed};
 use lattice_cl::blas::BlasError;
 use lattice_cl::blas::split::SplitParams;
 use lattice_cl::blas::split::factor::{FactorParams, Finished};
@@ -289,7 +289,7 @@ fn check(task: &Task<'_>, a: &DenseMatrix, b: &DenseMatrix) -> Result<(), Failur
 
 /// What earlier attempts and runs have done.
 struct Earlier<'a> {
-    kept: Option<Kept>,
+    kept: Option<FactorCheckpoint>,
     failed: &'a [Failed],
 }
 
@@ -449,9 +449,10 @@ impl Job<'_> {
         &self,
         system: &System<'_, T>,
         keeper: &mut Factoring<'_>,
-    ) -> Result<Option<Kept>, Failure> {
+    ) -> Result<Option<FactorCheckpoint>, Failure> {
         let Some(state) = keeper.kept() else { return Ok(None) };
-        let kept = Kept::of(state).filter(|kept| kept.fits::<T>(&system.factored_layout(kept.factors)));
+        let kept =
+            FactorCheckpoint::of(state).filter(|kept| kept.fits::<T>(&system.factored_layout(kept.factors)));
         kept.map(Some).ok_or_else(|| {
             let message = "the checkpoint does not have the columns, pivots and reflectors that it names";
             Failure::new(Status::File, anyhow::Error::msg(message)).hint("start anew without it")

@@ -6,7 +6,7 @@ use crate::matrix_source::Matrix as Source;
 use crate::report::{Table, scientific};
 use lattice_cl::blas::host::level1::Arithmetic;
 use lattice_cl::blas::sparse::market::{AnyCsr, Symmetry};
-use lattice_cl::blas::sparse::{Csr, Format, Matrix, Place, Vector};
+use lattice_cl::blas::sparse::{Csr, Format, Matrix, Processor, Vector};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -73,7 +73,7 @@ struct FormatInfo {
 
 impl MatrixInfo {
     /// Reads a matrix, looks at it, and times products at a place.
-    pub fn of(path: &Path, place: &Place) -> Result<Self, Failure> {
+    pub fn of(path: &Path, place: &Processor) -> Result<Self, Failure> {
         let Source { matrix, declared, .. } = Source::of(&path.display().to_string())?;
         let declared = declared.map(Symmetry::name);
         match matrix {
@@ -87,7 +87,7 @@ impl MatrixInfo {
         numbers: &'static str,
         declared: Option<&'static str>,
         matrix: Arc<Csr<T>>,
-        place: &Place,
+        place: &Processor,
     ) -> Result<Self, Failure> {
         let rows = matrix.rows();
         let lengths = || (0..rows).map(|row| matrix.row_length(row));
@@ -216,7 +216,7 @@ fn reason<T: Arithmetic>(matrix: &Csr<T>, fastest: &FormatInfo, formats: &[Forma
 /// Returns the seconds of a product in a format, the least of several.
 fn seconds_of_product<T: Arithmetic>(
     matrix: &Arc<Csr<T>>,
-    place: &Place,
+    place: &Processor,
     format: Format,
 ) -> Result<f64, Failure> {
     let stored = Matrix::with_format(place, Arc::clone(matrix), format)?;

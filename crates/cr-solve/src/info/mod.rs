@@ -11,7 +11,7 @@ use super::failure::{Failure, Status};
 use super::report::{Report, Table, scientific};
 use super::team::select_one;
 use lattice_cl::blas::sparse::market::is_market;
-use lattice_cl::blas::sparse::{Place, Problem};
+use lattice_cl::blas::sparse::{Problem, Processor};
 use lattice_cl::io::{Contents, Error, Inspection};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -56,7 +56,7 @@ impl FileInfo {
         // What comes through a pipe can be read once only.
         let is_sparse = || is_market(path) || path.extension().is_some_and(|ending| ending == "npz");
         if (path.is_file() && is_sparse()) || Problem::is_named_by(&path.display().to_string()) {
-            let place = Place::of_team(&select_one(common, None, report)?);
+            let place = Processor::of_team(&select_one(common, None, report)?);
             return Ok((Self::Matrix(Box::new(matrix::MatrixInfo::of(path, &place)?)), None));
         }
         Ok(match input.inspect(path, report)? {

@@ -25,7 +25,7 @@ pub struct Measured {
 }
 
 /// The properties that an earlier job must have for its time to be of use.
-pub struct Wanted<'a> {
+pub struct PlannedJob<'a> {
     pub devices: Vec<String>,
     pub kappa: f64,
     pub dims: Dims,
@@ -79,8 +79,8 @@ impl Measured {
     }
 
     /// Says why the time of this result is none for the wanted job; `None` if it is one.
-    fn differs(&self, wanted: &Wanted<'_>) -> Option<String> {
-        let Wanted { devices, job, method, .. } = wanted;
+    fn differs(&self, wanted: &PlannedJob<'_>) -> Option<String> {
+        let PlannedJob { devices, job, method, .. } = wanted;
         let solver = job.solver.solver.to_string();
         let [precision, preconditioning] =
             [method.precision().to_string(), method.preconditioning().to_string()];
@@ -123,7 +123,10 @@ fn iterations(result: &Value) -> Option<Vec<f64>> {
 ///
 /// # Errors
 /// The differences of the results, if there are some and all differ.
-pub fn nearest<'a>(measured: &'a [Measured], wanted: &Wanted<'_>) -> Result<Option<&'a Measured>, String> {
+pub fn nearest<'a>(
+    measured: &'a [Measured],
+    wanted: &PlannedJob<'_>,
+) -> Result<Option<&'a Measured>, String> {
     let alike = measured.iter().filter(|one| one.differs(wanted).is_none());
     let distance = |one: &&Measured| {
         let sites = (one.sites / wanted.dims.volume() as f64).ln().abs();
@@ -168,7 +171,7 @@ mod tests {
         };
         let method = SolveParams::Cg(CgParams::default());
         let dims = Dims::new([4, 4, 4, 8]).unwrap();
-        let wanted = Wanted { devices: vec!["host".to_owned()], kappa: 0.12, dims, job: &job, method };
+        let wanted = PlannedJob { devices: vec!["host".to_owned()], kappa: 0.12, dims, job: &job, method };
         let measured = [one, result(0.11, &["host"]), result(0.12, &["another"])];
         assert_eq!(nearest(&measured, &wanted).unwrap().map(|found| found.kappa), Some(0.11));
         let why = nearest(&measured[2..], &wanted).unwrap_err();

@@ -135,7 +135,7 @@ fn time_of(
     report: &Report,
 ) -> Option<Time> {
     let kappa = job.quarks().ok()?.first()?.coupling.kappa();
-    let wanted = kept::Wanted { devices: device_names(team), kappa, dims, job, method: needs.method };
+    let wanted = kept::PlannedJob { devices: device_names(team), kappa, dims, job, method: needs.method };
     let nearest = match kept::nearest(measured, &wanted) {
         Ok(nearest) => nearest?,
         Err(why) => {

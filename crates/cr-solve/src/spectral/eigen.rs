@@ -145,7 +145,7 @@ struct Job<'a> {
 }
 
 /// Eigenvalues, and eigenvectors row after row.
-struct Found<T> {
+struct Eigenpairs<T> {
     info: usize,
     values: Vec<f64>,
     vectors: Option<Vec<T>>,
@@ -159,7 +159,7 @@ impl Job<'_> {
     ) -> Result<Status, Failure> {
         let (n, count) = (self.source.matrix.rows, self.range.len());
         let began = self.report.stopwatch();
-        let Found { info, values, vectors } = match self.device {
+        let Eigenpairs { info, values, vectors } = match self.device {
             Some(device) => self.on_device::<T>(device).map_err(failed)?,
             None => self.on_host(),
         };
@@ -207,7 +207,7 @@ impl Job<'_> {
         expect_ratios(&ratios)
     }
 
-    fn on_device<T: Element>(&self, device: &Device) -> BlasResult<Found<T>> {
+    fn on_device<T: Element>(&self, device: &Device) -> BlasResult<Eigenpairs<T>> {
         let (n, count) = (self.source.matrix.rows, self.range.len());
         let mut a = Buffer::from_slice(device, &self.source.elements::<T>(0))?;
         let mut values = Buffer::<T::Real>::zeroed(device, count)?;
@@ -218,11 +218,11 @@ impl Job<'_> {
         let values = values.to_vec()?.into_iter().map(Real::to_f64).collect();
         let first_columns = |a: Vec<T>| a.chunks(n.max(1)).flat_map(|row| row[..count].to_vec()).collect();
         let vectors = if with_vectors { Some(first_columns(a.to_vec()?)) } else { None };
-        Ok(Found { info, values, vectors })
+        Ok(Eigenpairs { info, values, vectors })
     }
 
     /// Computes in double on the host.
-    fn on_host<T: Element>(&self) -> Found<T> {
+    fn on_host<T: Element>(&self) -> Eigenpairs<T> {
         let n = self.source.matrix.rows;
         let matrix = SquareMatrix::from_fn(n, |i, j| self.source.matrix.at(i, j));
         let result = if self.arguments.vectors.is_some() {
@@ -235,8 +235,10 @@ impl Job<'_> {
             matrix.hermitian_eigenvalues().map(|values| (values, None))
         };
         match result {
-            Ok((values, vectors)) => Found { info: 0, values: values[self.range.clone()].to_vec(), vectors },
-            Err(error) => Found { info: error.index + 1, values: Vec::new(), vectors: None },
+            Ok((values, vectors)) => {
+                Eigenpairs { info: 0, values: values[self.range.clone()].to_vec(), vectors }
+            }
+            Err(error) => Eigenpairs { info: error.index + 1, values: Vec::new(), vectors: None },
         }
     }
 

@@ -94,7 +94,7 @@ struct Job<'a> {
 }
 
 /// Singular values, and U and Vᴴ row after row.
-struct Found<T> {
+struct SingularTriplets<T> {
     info: usize,
     values: Vec<f64>,
     vectors: Option<[Vec<T>; 2]>,
@@ -117,7 +117,7 @@ impl Job<'_> {
     ) -> Result<Status, Failure> {
         let [rows, columns, fewer] = self.extents();
         let began = self.report.stopwatch();
-        let Found { info, values, vectors } = match self.device {
+        let SingularTriplets { info, values, vectors } = match self.device {
             Some(device) => self.on_device::<T>(device).map_err(failed)?,
             None => self.on_host(),
         };
@@ -181,7 +181,7 @@ impl Job<'_> {
         expect_ratios(&ratios)
     }
 
-    fn on_device<T: Element>(&self, device: &Device) -> BlasResult<Found<T>> {
+    fn on_device<T: Element>(&self, device: &Device) -> BlasResult<SingularTriplets<T>> {
         let [rows, columns, fewer] = self.extents();
         let a = Buffer::from_slice(device, &self.source.elements::<T>(0))?;
         let matrix = MatRef::new(&a, MatrixLayout::row_major(rows, columns))?;
@@ -205,11 +205,11 @@ impl Job<'_> {
         let info = gesvd_with(method, matrix, &mut values, vectors)?.wait()?;
         let values = values.to_vec()?.into_iter().map(Real::to_f64).collect();
         let vectors = if self.with_vectors() { Some([u.to_vec()?, vt.to_vec()?]) } else { None };
-        Ok(Found { info, values, vectors })
+        Ok(SingularTriplets { info, values, vectors })
     }
 
     /// Rotates in double on the host.
-    fn on_host<T: Element>(&self) -> Found<T> {
+    fn on_host<T: Element>(&self) -> SingularTriplets<T> {
         let [rows, columns, fewer] = self.extents();
         // Aᵀ = V* Σ Uᵀ: it has the other factors, transposed. Rows of A are columns of Aᵀ.
         let (length, wide) = (rows.max(columns), rows < columns);
@@ -220,7 +220,7 @@ impl Job<'_> {
         };
         let a: Vec<Complex64> = (0..rows * columns).map(element).collect();
         let Some(svd) = jacobi::decompose(length, &a) else {
-            return Found { info: 2, values: Vec::new(), vectors: None };
+            return SingularTriplets { info: 2, values: Vec::new(), vectors: None };
         };
         let vectors = self.with_vectors().then(|| {
             let (u, v) = (&svd.u, &svd.v);
@@ -232,7 +232,7 @@ impl Job<'_> {
             };
             [of_u, of_vt].map(|elements| elements.into_iter().map(T::from_complex).collect())
         });
-        Found { info: 0, values: svd.values, vectors }
+        SingularTriplets { info: 0, values: svd.values, vectors }
     }
 
     /// Returns ‖A − UΣVᴴ‖₁/(‖A‖₁ max(m, n) ε), computed in double.

@@ -16,7 +16,7 @@ use lattice_xc::{Functional, Numbers, Options, Plan, Xc, XcError};
 use num_complex::Complex64;
 use outcome::{
     CacheSummary, GflopSummary, GridSummary, GroupsSummary, Iteration, MatrixSummary, MoleculeSummary,
-    Outcome, Verification, largest, trace,
+    Verification, XcResult, largest, trace,
 };
 use std::path::PathBuf;
 
@@ -203,7 +203,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     warnings.iter().for_each(|warning| report.warning(warning));
     let info = plan.info();
     let squares: f64 = found.matrices.iter().flatten().map(|x| x * x).sum();
-    let outcome = Outcome {
+    let outcome = XcResult {
         schema_version: 1,
         device: device_names(&team),
         functional: arguments.functional.name(),

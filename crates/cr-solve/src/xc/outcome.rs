@@ -106,7 +106,7 @@ pub struct Verification {
 }
 
 #[derive(Serialize)]
-pub struct Outcome {
+pub struct XcResult {
     pub schema_version: u32,
     pub device: Vec<String>,
     pub functional: &'static str,
@@ -233,7 +233,7 @@ pub fn largest(name: &str, path: &Path, found: &[f64], wanted: &NumberArray) -> 
     Ok(apart.fold(0.0, larger))
 }
 
-impl Outcome {
+impl XcResult {
     /// Returns the result as text.
     pub fn table(&self) -> Table {
         let mut table = Table::default();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::time::Duration;
 
-pub type Outcome<T> = Result<T, Box<dyn Error>>;
+pub type ExampleResult<T> = Result<T, Box<dyn Error>>;
 
 /// Most kernels that are listed.
 const LISTED: usize = 14;
@@ -19,7 +19,7 @@ pub struct Arguments {
 
 impl Arguments {
     /// Reads the arguments of the program.
-    pub fn read(routine: &str) -> Outcome<Self> {
+    pub fn read(routine: &str) -> ExampleResult<Self> {
         let mut arguments = std::env::args().skip(1);
         Ok(Self {
             selector: arguments.next().map_or(Ok(Selector::Auto), |text| text.parse())?,
@@ -38,8 +38,8 @@ pub struct Devices {
 
 impl Devices {
     /// Opens the first device of a selector twice.
-    pub fn open(selector: Selector, options: DeviceOptions) -> Outcome<Self> {
-        let first = |options: &DeviceOptions| -> Outcome<Device> {
+    pub fn open(selector: Selector, options: DeviceOptions) -> ExampleResult<Self> {
+        let first = |options: &DeviceOptions| -> ExampleResult<Device> {
             let team = Team::select_with([selector.clone()], options)?;
             Ok(team.devices().first().cloned().ok_or("there is no OpenCL device")?)
         };

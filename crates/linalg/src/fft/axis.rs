@@ -12,7 +12,7 @@ use super::shape::{Layout, Shape};
 use super::tables;
 use super::tile::Tile;
 use super::tiles::{Places, Tiles};
-use super::variant::{FftTuning, FftWay};
+use super::variant::{FftAlgorithm, FftTuning};
 use lattice_compute::scalar::Real;
 use lattice_compute::{Argument, Buffer, Device, Event, Range, Scratch};
 use num_complex::Complex;
@@ -29,7 +29,7 @@ pub(super) struct Local<T> {
     lines: Lines,
     /// Length of the transforms in local memory.
     m: usize,
-    way: FftWay,
+    way: FftAlgorithm,
     radices: u64,
     /// Columns whose results are turned; 0 for none.
     columns: usize,
@@ -71,7 +71,7 @@ struct Long<T> {
     steps: [Local<T>; 2],
 }
 
-enum Way<T> {
+enum AxisPlan<T> {
     /// Lines of one element: a copy with a factor is a pass without radices.
     Local(Box<Local<T>>),
     /// Lines or planes in registers.
@@ -83,7 +83,7 @@ enum Way<T> {
 
 /// The transform of all lines along one axis, in one direction.
 pub(super) struct Axis<T> {
-    way: Way<T>,
+    plan: AxisPlan<T>,
     /// Complex numbers of each of two scratch arrays.
     scratch: usize,
 }
@@ -114,9 +114,9 @@ impl<T: Real> Local<T> {
     ) -> FftResult<Self> {
         let (n, m, way, radices) = (lines.length, tuning.length(), tuning.way, &tuning.radices);
         let convolution = match way {
-            FftWay::Direct => None,
-            FftWay::Bluestein => Some(tables::bluestein(n, m)),
-            FftWay::Rader => tables::rader(n),
+            FftAlgorithm::Direct => None,
+            FftAlgorithm::Bluestein => Some(tables::bluestein(n, m)),
+            FftAlgorithm::Rader => tables::rader(n),
         };
         let convolution = convolution.as_ref();
         let packed = radices.iter().rev().fold(0, |packed, &radix| (packed << 4) | (radix as u64 - 1));
@@ -353,11 +353,11 @@ impl<T: Real> Long<T> {
 impl<T: Real> Axis<T> {
     /// Prepares lines that fit local memory, in sorted order.
     pub fn in_one(device: &Device, cut: Cut, lines: Lines, tuning: &FftTuning) -> FftResult<Self> {
-        let way = match Tile::of_lines(cut, size_of::<T>(), &lines, tuning) {
-            Some(tile) => Way::Tiles(Box::new(Tiles::new(device, tile, Places::of_lines(&lines))?)),
-            None => Way::Local(Box::new(Local::new(device, lines, tuning, 0, None)?)),
+        let plan = match Tile::of_lines(cut, size_of::<T>(), &lines, tuning) {
+            Some(tile) => AxisPlan::Tiles(Box::new(Tiles::new(device, tile, Places::of_lines(&lines))?)),
+            None => AxisPlan::Local(Box::new(Local::new(device, lines, tuning, 0, None)?)),
         };
-        Ok(Self { way, scratch: 0 })
+        Ok(Self { plan, scratch: 0 })
     }
 
     /// Returns the tile for planes of the last two axes; `None` if they are small or do not fit.
@@ -392,7 +392,7 @@ impl<T: Real> Axis<T> {
         let steps =
             [from, to].map(|(layout, _)| [rest.len(), rest.len() + 1].map(|axis| layout.strides[axis]));
         let places = Places { geometry: others.sorted().geometry(), count, steps };
-        Ok(Self { way: Way::Tiles(Box::new(Tiles::new(device, tile, places)?)), scratch: 0 })
+        Ok(Self { plan: AxisPlan::Tiles(Box::new(Tiles::new(device, tile, places)?)), scratch: 0 })
     }
 
     /// Prepares the transform of these lines.
@@ -424,8 +424,8 @@ impl<T: Real> Axis<T> {
             let second = Lines { length: n2, from: scratch(1, n2), to: written, ..lines };
             let first = first.with_columns(n2, from.stride, 1);
             let second = second.with_columns(n1, n2, to.stride);
-            let way = Way::TwoSteps(Box::new(steps(device, first, second, n2)?));
-            return Ok(Self { way, scratch: n * singles });
+            let plan = AxisPlan::TwoSteps(Box::new(steps(device, first, second, n2)?));
+            return Ok(Self { plan, scratch: n * singles });
         }
         let count = if lines.are_paired() { singles.div_ceil(2) } else { singles };
         let parts = two
@@ -437,12 +437,12 @@ impl<T: Real> Axis<T> {
                 device: device.label().to_owned(),
             })?;
         let m = parts[0] * parts[1];
-        Ok(Self { way: Way::Long(Box::new(Long::new(device, lines, m, parts)?)), scratch: m * count })
+        Ok(Self { plan: AxisPlan::Long(Box::new(Long::new(device, lines, m, parts)?)), scratch: m * count })
     }
 
     /// Returns the bytes of scratch memory that a run needs.
     pub fn scratch_bytes(&self) -> u64 {
-        let arrays = if matches!(self.way, Way::TwoSteps(_)) { 1 } else { 2 };
+        let arrays = if matches!(self.plan, AxisPlan::TwoSteps(_)) { 1 } else { 2 };
         arrays * self.scratch as u64 * 2 * size_of::<T>() as u64
     }
 
@@ -462,10 +462,10 @@ impl<T: Real> Axis<T> {
             Direction::Forward => 0,
             Direction::Inverse => LOAD_SWAPPED | STORE_SWAPPED,
         };
-        match &self.way {
-            Way::Local(local) => Ok(vec![local.run(kernels, from, to, swapped, scale)?]),
-            Way::Tiles(tiles) => Ok(vec![tiles.run(from, to, swapped, scale)?]),
-            Way::TwoSteps(steps) => {
+        match &self.plan {
+            AxisPlan::Local(local) => Ok(vec![local.run(kernels, from, to, swapped, scale)?]),
+            AxisPlan::Tiles(tiles) => Ok(vec![tiles.run(from, to, swapped, scale)?]),
+            AxisPlan::TwoSteps(steps) => {
                 let [first, second] = &**steps;
                 let mut between = device.scratch::<Complex<T>>(self.scratch)?;
                 let from = from.unwrap_or(to);
@@ -474,7 +474,7 @@ impl<T: Real> Axis<T> {
                 let back = Operand::new(between.input(), true);
                 Ok(vec![event, second.run(kernels, Some(back), to, swapped & STORE_SWAPPED, scale)?])
             }
-            Way::Long(long) => {
+            AxisPlan::Long(long) => {
                 let mut a = device.scratch::<Complex<T>>(self.scratch)?;
                 let mut b = device.scratch::<Complex<T>>(self.scratch)?;
                 long.run(kernels, [&mut a, &mut b], from.unwrap_or(to), to, swapped, scale)

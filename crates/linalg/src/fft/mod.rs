@@ -51,4 +51,4 @@ pub use real::{RealPlan, half_extents};
 pub use shape::{Layout, Scale, Shape};
 pub use spectral::SpectralProduct;
 pub use tunable::{FftKind, TunedFft, tune_fft};
-pub use variant::{FftTuning, FftWay};
+pub use variant::{FftAlgorithm, FftTuning};

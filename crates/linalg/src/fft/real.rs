@@ -35,12 +35,12 @@ pub struct RealPlan<T: Real> {
     /// Other axes of the half spectrum, in place.
     others: Vec<Axis<T>>,
     /// For inverses that keep what they read; `None` with one axis.
-    kept: Option<Kept<T>>,
+    kept: Option<PreservingInverse<T>>,
     scale: Scale,
 }
 
 /// An inverse by way of scratch memory.
-struct Kept<T> {
+struct PreservingInverse<T> {
     /// Axes but the last: the first one from the half spectrum to scratch memory, the others there.
     others: Vec<Axis<T>>,
     /// Rows, from scratch memory to the real side.
@@ -95,7 +95,7 @@ impl<T: Real> RealPlan<T> {
         let kept = if inner.is_empty() {
             None
         } else {
-            Some(Kept {
+            Some(PreservingInverse {
                 others: others(&output, &scratch)?,
                 back: row((&scratch, Mode::Half), real)?,
                 len: scratch.end(&half, shape.batch),

@@ -7,7 +7,7 @@ use super::cut::Cut;
 use super::factors::factors;
 use super::fixed::LEAST_ELEMENTS;
 use super::lines::{Lines, Mode};
-use super::variant::{FftTuning, FftWay};
+use super::variant::{FftAlgorithm, FftTuning};
 
 /// Bytes side by side that neighbouring lines have at least, if their elements are distant.
 const WIDTH: usize = 128;
@@ -138,7 +138,7 @@ impl Tile {
     /// Returns the tile for lines, unless the device or their number is better off without.
     pub fn of_lines(cut: Cut, real: usize, lines: &Lines, tuning: &FftTuning) -> Option<Self> {
         let (n, count) = (lines.length, lines.count());
-        let is_simple = lines.are_whole() && tuning.way == FftWay::Direct;
+        let is_simple = lines.are_whole() && tuning.way == FftAlgorithm::Direct;
         if cut.lanes > 1 || !is_simple || n < 2 || n * count < LEAST_ELEMENTS || count >= 1 << 31 {
             return None;
         }

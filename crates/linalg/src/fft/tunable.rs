@@ -10,7 +10,7 @@ use super::real::half_extents;
 use super::shape::{Layout, Shape};
 use super::variant::{FftTuning, key};
 use lattice_compute::scalar::Real;
-use lattice_compute::tuning::{self, Found, Key, RenewError, Step, Tunable, time_of_launch};
+use lattice_compute::tuning::{self, Key, RenewError, Step, Tunable, TuningResult, time_of_launch};
 use lattice_compute::{Buffer, Device};
 use num_complex::Complex;
 use std::marker::PhantomData;
@@ -35,7 +35,7 @@ pub struct TunedFft {
     /// The variant that is used untuned.
     pub shipped: FftTuning,
     /// The result of the search.
-    pub found: Found<FftTuning>,
+    pub found: TuningResult<FftTuning>,
 }
 
 /// Searches now for the fastest variants of a transform's axes.

@@ -28,7 +28,7 @@ const MOST_LENGTHS: usize = 6;
 /// How the transform of a line becomes passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum FftWay {
+pub enum FftAlgorithm {
     /// The radices make the length.
     Direct = 0,
     /// A cyclic convolution of any sufficient length (Bluestein 1970).
@@ -42,7 +42,7 @@ pub enum FftWay {
 #[serde(deny_unknown_fields)]
 pub struct FftTuning {
     /// What the passes compute.
-    pub way: FftWay,
+    pub way: FftAlgorithm,
     /// The radices of the passes. Their product is the length of a line or of its convolution.
     pub radices: Vec<usize>,
     /// Elements that a group has at least, in programs of one length.
@@ -52,7 +52,7 @@ pub struct FftTuning {
 }
 
 impl FftTuning {
-    fn new(way: FftWay, radices: Vec<usize>) -> Self {
+    fn new(way: FftAlgorithm, radices: Vec<usize>) -> Self {
         Self { way, radices, elements: ELEMENTS, items: MOST_ITEMS }
     }
 
@@ -63,15 +63,15 @@ impl FftTuning {
             Some(Self::new(way, radices))
         };
         if factors(n).is_some() {
-            return of(FftWay::Direct, n);
+            return of(FftAlgorithm::Direct, n);
         }
         // Rader's convolution is half as long. It serves primes one above a smooth number.
         if primitive_root(n).is_some()
-            && let Some(rader) = of(FftWay::Rader, n - 1)
+            && let Some(rader) = of(FftAlgorithm::Rader, n - 1)
         {
             return Some(rader);
         }
-        of(FftWay::Bluestein, fast_length(2 * n - 1))
+        of(FftAlgorithm::Bluestein, fast_length(2 * n - 1))
     }
 
     /// Returns the variant for these lines on a device, kept or shipped.
@@ -98,9 +98,9 @@ impl FftTuning {
         }
         let m = self.length();
         let fits = match way {
-            FftWay::Direct => m == n,
-            FftWay::Rader => m + 1 == n && primitive_root(n).is_some(),
-            FftWay::Bluestein => m + 1 >= 2 * n,
+            FftAlgorithm::Direct => m == n,
+            FftAlgorithm::Rader => m + 1 == n && primitive_root(n).is_some(),
+            FftAlgorithm::Bluestein => m + 1 >= 2 * n,
         };
         if !fits || n.max(m) > longest {
             return Some(format!("passes of length {m} do not serve lines of {n}, or not in local memory"));
@@ -113,21 +113,23 @@ impl FftTuning {
 
     /// Returns this variant with other passes, and with other ways.
     pub(super) fn with_other_passes(&self, n: usize, longest: usize) -> Vec<Self> {
-        let mut lengths = vec![(FftWay::Direct, n)];
+        let mut lengths = vec![(FftAlgorithm::Direct, n)];
         if factors(n).is_none() {
-            lengths = vec![(FftWay::Rader, n - 1)];
+            lengths = vec![(FftAlgorithm::Rader, n - 1)];
             let least = 2 * n - 1;
             let mut convolutions: Vec<(f64, usize)> = (least..=least.next_power_of_two())
                 .filter_map(|m| factors(m).map(|found| (m as f64 * (found.cost + 1.0), m)))
                 .collect();
             convolutions.sort_by(|a, b| a.0.total_cmp(&b.0));
-            lengths.extend(convolutions.into_iter().take(MOST_LENGTHS).map(|(_, m)| (FftWay::Bluestein, m)));
+            lengths.extend(
+                convolutions.into_iter().take(MOST_LENGTHS).map(|(_, m)| (FftAlgorithm::Bluestein, m)),
+            );
         }
-        let is_possible = |(way, m): &(FftWay, usize)| {
-            n.max(*m) <= longest && (*way != FftWay::Rader || primitive_root(n).is_some())
+        let is_possible = |(way, m): &(FftAlgorithm, usize)| {
+            n.max(*m) <= longest && (*way != FftAlgorithm::Rader || primitive_root(n).is_some())
         };
         let several = lengths.len() > 1;
-        let with = |(way, m): (FftWay, usize)| {
+        let with = |(way, m): (FftAlgorithm, usize)| {
             let most = if several { MOST_SEQUENCES / 4 } else { MOST_SEQUENCES };
             let sequences = factorisations(m).into_iter().take(most);
             sequences.map(move |radices| Self { way, radices, ..self.clone() })
@@ -151,9 +153,9 @@ impl fmt::Display for FftTuning {
         let Self { way, radices, elements, items } = self;
         let radices = radices.iter().map(usize::to_string).collect::<Vec<_>>().join("·");
         let way = match way {
-            FftWay::Direct => "",
-            FftWay::Bluestein => "bluestein ",
-            FftWay::Rader => "rader ",
+            FftAlgorithm::Direct => "",
+            FftAlgorithm::Bluestein => "bluestein ",
+            FftAlgorithm::Rader => "rader ",
         };
         write!(f, "{way}{radices}, groups of {elements} elements, {items} items")
     }
@@ -196,8 +198,8 @@ mod tests {
                 assert_eq!(variant.complaint(n, longest, CUT), None, "{n}");
             }
         }
-        assert_eq!(FftTuning::shipped(251, 1000).unwrap().way, FftWay::Rader);
-        assert_eq!(FftTuning::shipped(263, 1000).unwrap().way, FftWay::Bluestein);
+        assert_eq!(FftTuning::shipped(251, 1000).unwrap().way, FftAlgorithm::Rader);
+        assert_eq!(FftTuning::shipped(263, 1000).unwrap().way, FftAlgorithm::Bluestein);
         assert_eq!(FftTuning::shipped(1 << 12, 1000), None);
         let text = FftTuning::shipped(251, 1000).unwrap().to_string();
         assert!(text.starts_with("rader ") && text.ends_with("groups of 2048 elements, 256 items"), "{text}");
@@ -210,7 +212,7 @@ mod tests {
         refused(FftTuning { radices: vec![4, 14], ..shipped.clone() });
         refused(FftTuning { radices: vec![4, 16], ..shipped.clone() });
         refused(FftTuning { radices: vec![2; 17], ..shipped.clone() });
-        refused(FftTuning { way: FftWay::Rader, ..shipped.clone() });
+        refused(FftTuning { way: FftAlgorithm::Rader, ..shipped.clone() });
         refused(FftTuning { items: 48, ..shipped.clone() });
         refused(FftTuning { items: 512, ..shipped.clone() });
         refused(FftTuning { elements: 0, ..shipped });

@@ -13,19 +13,19 @@ use crate::op::Op;
 use lattice_compute::scalar::{Element, Real};
 use lattice_compute::{BufferView, BufferViewMut, Device};
 
-pub use super::grouped_launch::{Place, Product};
+pub use super::grouped_launch::{MatrixLocation, Product};
 
 /// A list of products of real matrices that is done in one launch.
 ///
 /// ```
 /// use lattice_linalg::Op;
-/// use lattice_linalg::gemm::{Grouped, Place, Product};
+/// use lattice_linalg::gemm::{Grouped, MatrixLocation, Product};
 /// use lattice_compute::{Buffer, Selector, Team};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let team = Team::select(Selector::Auto)?;
 /// let Some(device) = team.devices().first() else { return Ok(()) };
-/// let at = |first, leading| Place { first, leading };
+/// let at = |first, leading| MatrixLocation { first, leading };
 /// let products = [
 ///     Product { m: 1, n: 1, k: 2, a: at(0, 1), b: at(0, 2), c: at(0, 1) }, // (1 2) (1 2)ᵀ
 ///     Product { m: 2, n: 1, k: 1, a: at(2, 2), b: at(3, 1), c: at(1, 2) }, // (3 4)ᵀ (4)
@@ -103,7 +103,7 @@ impl<T: Real + Element> Grouped<T> {
             [(0, a.len()), (1, b.len()), (2, c.len())].into_iter().zip(self.ends)
         {
             if wanted > found {
-                let Place { first, leading } = [product.a, product.b, product.c][operand];
+                let MatrixLocation { first, leading } = [product.a, product.b, product.c][operand];
                 let [rows, columns] =
                     [[product.m, product.k], [product.k, product.n], [product.m, product.n]][operand];
                 return Err(BlasError::BufferTooShort {

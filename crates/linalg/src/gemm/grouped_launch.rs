@@ -14,7 +14,7 @@ const GROUPED: KernelFamily = KernelFamily::new("gemm_grouped", &[include_str!("
 
 /// Where a column-major matrix lies in its buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct MatrixLocation {
     /// The first element.
     pub first: usize,
     /// Elements from one column to the next.
@@ -31,11 +31,11 @@ pub struct Product {
     /// Terms of a sum.
     pub k: usize,
     /// A as it is stored: m×k, or k×m if it enters transposed.
-    pub a: Place,
+    pub a: MatrixLocation,
     /// B, k×n.
-    pub b: Place,
+    pub b: MatrixLocation,
     /// C, m×n. It has no element in common with another C of the list.
-    pub c: Place,
+    pub c: MatrixLocation,
 }
 
 /// How devices other than processors compute a tile of a product.
@@ -192,7 +192,7 @@ impl<T: Real + Element> Launch<T> {
     }
 }
 
-impl Place {
+impl MatrixLocation {
     /// Returns the element behind the last one of a matrix.
     pub(super) fn end(self, rows: usize, columns: usize) -> BlasResult<usize> {
         if self.leading < rows.max(1) {
@@ -214,12 +214,12 @@ impl Place {
 
 impl Product {
     pub(super) const EMPTY: Self = {
-        let nowhere = Place { first: 0, leading: 1 };
+        let nowhere = MatrixLocation { first: 0, leading: 1 };
         Self { m: 0, n: 0, k: 0, a: nowhere, b: nowhere, c: nowhere }
     };
 
     /// Returns A, B and C with their stored rows and columns.
-    pub(super) fn operands(&self, transposed: bool) -> [(Place, [usize; 2]); 3] {
+    pub(super) fn operands(&self, transposed: bool) -> [(MatrixLocation, [usize; 2]); 3] {
         let Self { m, n, k, a, b, c } = *self;
         [(a, if transposed { [k, m] } else { [m, k] }), (b, [k, n]), (c, [m, n])]
     }

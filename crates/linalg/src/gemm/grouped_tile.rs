@@ -1,6 +1,6 @@
 //! The choice of tiles for grouped products on devices other than processors.
 
-use super::grouped_launch::{Launch, Place, Product, Tile};
+use super::grouped_launch::{Launch, MatrixLocation, Product, Tile};
 use crate::error::BlasError;
 use crate::op::Op;
 use lattice_compute::scalar::{Element, Precision, Real};
@@ -95,7 +95,7 @@ impl<T: Real + Element> Tunable for Tiles<'_, T> {
     fn data(&self) -> Result<Timed<T>, BlasError> {
         let [rows, columns, terms] = TIMED;
         let [m, n, k] = if self.op == Op::T { [columns, columns, rows] } else { [rows, columns, terms] };
-        let place = |number: usize, leading: usize, columns: usize| Place {
+        let place = |number: usize, leading: usize, columns: usize| MatrixLocation {
             first: number * leading * columns,
             leading,
         };
@@ -152,8 +152,9 @@ mod tests {
                 let mut wanted = vec![T::zero(); m * n];
                 let left = |i: usize, p: usize| a[if op == Op::T { p + i * k } else { i + p * m }];
                 host::gemm::gemm(k, 1, left, |p, j| b[p + j * k], 0, &mut wanted, m);
-                let of_a = Place { first: 0, leading: if op == Op::T { k } else { m } };
-                let places = [of_a, Place { first: 0, leading: k }, Place { first: 0, leading: m }];
+                let of_a = MatrixLocation { first: 0, leading: if op == Op::T { k } else { m } };
+                let places =
+                    [of_a, MatrixLocation { first: 0, leading: k }, MatrixLocation { first: 0, leading: m }];
                 let product = Product { m, n, k, a: places[0], b: places[1], c: places[2] };
                 let [a, b] = [&a, &b].map(|values| Buffer::from_slice(&device, values).unwrap());
                 for tile in variants {

@@ -2,8 +2,8 @@
 //!
 //! They are built on first use and kept by the device.
 
+use super::output_region::OutputRegion;
 use super::panels::{MOST_PACKED, PanelKernels};
-use super::part::Part;
 use super::problem::{Problem, Target, c_parameters, parameters};
 use super::tuning::{GemmTuning, Mma, Registers};
 use crate::completion::Completion;
@@ -45,12 +45,13 @@ struct Specialisation {
     conjugate: [bool; 2],
     /// Sums are cut.
     cut: bool,
-    part: Part,
+    region: OutputRegion,
 }
 
 impl Specialisation {
     /// Kernels that read the case from their arguments.
-    const ANY: Self = Self { transposed: [false; 2], conjugate: [false; 2], cut: false, part: Part::All };
+    const ANY: Self =
+        Self { transposed: [false; 2], conjugate: [false; 2], cut: false, region: OutputRegion::All };
 }
 
 /// The kernels of one variant.
@@ -102,14 +103,14 @@ impl<T: Element> Kernels<T> {
                     _ => [false; 2],
                 },
                 cut: problem.missing > 0,
-                part: problem.part,
+                region: problem.region,
             },
             _ => Specialisation::ANY,
         };
         let kernels = self.get(device, tuning, specialisation)?;
         let (m, n, count) = (problem.m, problem.n, problem.count);
         let tiles = |tile: [usize; 3], local: usize| {
-            let groups = problem.part.tiles([m, n], [tile[0], tile[1]]);
+            let groups = problem.region.tiles([m, n], [tile[0], tile[1]]);
             Range::new([groups.saturating_mul(local), 1, count], [local, 1, 1])
         };
         match (&*kernels, tuning) {
@@ -261,6 +262,6 @@ fn tiled<T: Element>(
         .define("A_TRANSPOSED", u8::from(specialisation.transposed[0]))
         .define("B_TRANSPOSED", u8::from(specialisation.transposed[1]))
         .define("CUT", u8::from(specialisation.cut))
-        .define("TRIANGLE", specialisation.part.number())
-        .define("HERMITIAN", u8::from(specialisation.part.is_hermitian()))
+        .define("TRIANGLE", specialisation.region.number())
+        .define("HERMITIAN", u8::from(specialisation.region.is_hermitian()))
 }

@@ -49,8 +49,8 @@ mod grouped_tile;
 pub mod half;
 mod kernels;
 mod narrow;
+mod output_region;
 mod panels;
-mod part;
 mod problem;
 mod size;
 mod skinny;
@@ -58,7 +58,7 @@ mod triangle;
 mod tunable;
 mod tuning;
 
-pub use grouped::{Grouped, Place, Product};
+pub use grouped::{Grouped, MatrixLocation, Product};
 pub use tunable::{TunedGemm, tune_gemm};
 pub use tuning::{Arithmetic, GemmTuning, Mma, Panels, Registers};
 
@@ -70,7 +70,7 @@ use super::op::Op;
 use kernels::Kernels;
 use lattice_compute::scalar::{Element, Scalar};
 use lattice_compute::{Device, DeviceError};
-pub(super) use part::Part;
+pub(super) use output_region::OutputRegion;
 pub(super) use problem::Problem;
 pub(super) use triangle::start_part;
 

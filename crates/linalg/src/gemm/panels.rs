@@ -92,7 +92,7 @@ impl PanelKernels {
             for rows in ranges(m, rows) {
                 for columns in ranges(n, columns) {
                     for terms in ranges(k, terms) {
-                        let part = Part {
+                        let product = SubProduct {
                             matrices: matrices.clone(),
                             rows: rows.clone(),
                             columns: columns.clone(),
@@ -100,11 +100,11 @@ impl PanelKernels {
                         };
                         // Commands run in order: the packed factors of one piece give way to the
                         // factors of the next.
-                        let [a, b] = part.operands(variant, &problem);
-                        events.push(part.pack(&self.pack_a, &problem, a, a_packed.output())?);
-                        events.push(part.pack(&self.pack_b, &problem, b, b_packed.output())?);
+                        let [a, b] = product.operands(variant, &problem);
+                        events.push(product.pack(&self.pack_a, &problem, a, a_packed.output())?);
+                        events.push(product.pack(&self.pack_b, &problem, b, b_packed.output())?);
                         let packed = [a_packed.input(), b_packed.input()];
-                        events.push(part.multiply(&self.multiply, variant, &problem, packed)?);
+                        events.push(product.multiply(&self.multiply, variant, &problem, packed)?);
                     }
                 }
             }
@@ -155,7 +155,7 @@ fn ranges(extent: usize, step: usize) -> impl Iterator<Item = Range<usize>> {
 }
 
 /// A part of a product.
-struct Part {
+struct SubProduct {
     matrices: Range<usize>,
     rows: Range<usize>,
     columns: Range<usize>,
@@ -173,7 +173,7 @@ struct Operand<'a> {
     steps: [usize; 2],
 }
 
-impl Part {
+impl SubProduct {
     /// Returns the parts of A and of B that are packed.
     fn operands<'a, T: Element>(&self, variant: Panels, problem: &Problem<'a, T>) -> [Operand<'a>; 2] {
         let Problem { a, b, .. } = *problem;

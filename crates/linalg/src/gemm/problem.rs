@@ -1,6 +1,6 @@
 //! The common representation of all products.
 
-use super::part::Part;
+use super::output_region::OutputRegion;
 use crate::block::Block;
 use crate::error::{BlasError, BlasResult, operand_name};
 use crate::matrix::{MatMut, MatRef, Order};
@@ -46,7 +46,7 @@ pub(crate) struct Problem<'a, T> {
     /// The number is not 0 only if sums are cut.
     pub missing: usize,
     /// The elements of C that are wanted.
-    pub part: Part,
+    pub region: OutputRegion,
     pub alpha: Scale<T>,
     pub beta: Scale<T>,
     pub a: Factor<'a>,
@@ -159,12 +159,12 @@ impl<'a, T: Element> Problem<'a, T> {
         }
         let (a, b) = (Factor::new(op_a, a)?, Factor::new(op_b, b)?);
         let (count, order) = (c.count(), c.layout().order);
-        let (c, part) = (Target::new(c)?, Part::All);
+        let (c, region) = (Target::new(c)?, OutputRegion::All);
         Ok(match order {
-            Order::ColumnMajor => Self { m, n, k, count, missing: 0, part, alpha, beta, a, b, c },
+            Order::ColumnMajor => Self { m, n, k, count, missing: 0, region, alpha, beta, a, b, c },
             Order::RowMajor => {
                 let (a, b) = (b.transpose(), a.transpose());
-                Self { m: n, n: m, k, count, missing: 0, part, alpha, beta, a, b, c }
+                Self { m: n, n: m, k, count, missing: 0, region, alpha, beta, a, b, c }
             }
         })
     }
@@ -182,7 +182,7 @@ impl<'a, T: Element> Problem<'a, T> {
             Order::ColumnMajor => (m, n, a, b),
             Order::RowMajor => (n, m, b.transpose(), a.transpose()),
         };
-        Self { m, n, k, count: 1, missing: 0, part: Part::All, alpha, beta, a, b, c: target }
+        Self { m, n, k, count: 1, missing: 0, region: OutputRegion::All, alpha, beta, a, b, c: target }
     }
 
     /// `true` if there is nothing to multiply: C = β C.

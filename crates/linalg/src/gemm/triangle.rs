@@ -2,7 +2,7 @@
 //!
 //! Work-groups are numbered over the tiles of the triangle alone. The numbering is in `cl/parts.cl`.
 
-use super::part::Part;
+use super::output_region::OutputRegion;
 use super::problem::Problem;
 use super::tuning::{Arithmetic, GemmTuning, Mma};
 use super::{skinny, tunable};
@@ -22,11 +22,11 @@ pub(crate) fn start_part<T: Element>(
     if device.info().kind == DeviceKind::Cpu || problem.is_empty() || problem.n == 0 {
         return Ok(None);
     }
-    let Problem { n, k, a, b, part, .. } = problem;
+    let Problem { n, k, a, b, region, .. } = problem;
     let transposed = [a.transposed, b.transposed];
     let units = device.info().compute_units;
     let usual = tunable::chosen::<T>(device, Arithmetic::Ieee, transposed, [n, n, k], 1);
-    let tuning = variant::<T>(usual, part, n, units);
+    let tuning = variant::<T>(usual, region, n, units);
     let [rows, columns] = tuning.tile();
     let squares = matches!(tuning, GemmTuning::Registers(_) | GemmTuning::Mma(_))
         && rows.max(columns).is_multiple_of(rows.min(columns));
@@ -41,12 +41,12 @@ pub(crate) fn start_part<T: Element>(
 /// Updates of factorisations have few terms. Then a large part of the time goes into reading and
 /// writing C, so that units need several tiles at a time. On one H100, Cholesky's products at n = 8192
 /// take 7.4 ms so, and 8.5 ms with tiles of 128×64.
-fn variant<T: Element>(usual: GemmTuning, part: Part, n: usize, units: usize) -> GemmTuning {
+fn variant<T: Element>(usual: GemmTuning, region: OutputRegion, n: usize, units: usize) -> GemmTuning {
     if !matches!(usual, GemmTuning::Mma(_)) || T::IS_COMPLEX || T::Real::PRECISION == Precision::Single {
         return usual;
     }
     let small = Mma::new([64, 64, 16], [32, 32], 4, 8, 8);
-    let tiles = part.tiles([n, n], [small.tile[0], small.tile[1]]);
+    let tiles = region.tiles([n, n], [small.tile[0], small.tile[1]]);
     if tiles >= units { GemmTuning::Mma(small) } else { usual }
 }
 
@@ -67,7 +67,7 @@ mod tests {
     fn variants_for_triangles_can_be() {
         let usual = GemmTuning::Mma(Mma::new([32, 32, 16], [16, 16], 4, 8, 8));
         for (n, tile) in [(8192, [64, 64]), (1025, [64, 64]), (300, [32, 32])] {
-            let found = variant::<f64>(usual, Part::triangle(true, false), n, 132);
+            let found = variant::<f64>(usual, OutputRegion::triangle(true, false), n, 132);
             assert_eq!((found.tile(), found.complaint::<f64>()), (tile, None), "{n}");
         }
     }
@@ -101,7 +101,7 @@ mod tests {
             let right = (left.transposed(), hermitian);
             let to = Block::at((&mut target).into(), &MatrixLayout::column_major(n, n));
             let problem = Problem::<T>::of_blocks(2.factor(), [(left, false), right], beta.factor(), to);
-            let problem = Problem { part: Part::triangle(lower, hermitian), ..problem };
+            let problem = Problem { region: OutputRegion::triangle(lower, hermitian), ..problem };
             super::super::launch(device, tuning, Some(1), problem).unwrap();
 
             let mut twin: Vec<C64> =

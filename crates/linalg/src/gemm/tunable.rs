@@ -1,14 +1,14 @@
 //! The product as something to be tuned.
 
 use super::narrow::WIDTH;
-use super::part::Part;
+use super::output_region::OutputRegion;
 use super::problem::{Factor, Problem, Target};
 use super::tuning::{Arithmetic, GemmTuning};
 use crate::error::{BlasError, BlasResult};
 use crate::op::Op;
 use lattice_compute::scalar::{Element, Precision, Real, Scalar};
 use lattice_compute::sync::lock;
-use lattice_compute::tuning::{self, Found, Key, RenewError, Step, Tunable, time_of_launch};
+use lattice_compute::tuning::{self, Key, RenewError, Step, Tunable, TuningResult, time_of_launch};
 use lattice_compute::{Buffer, Device, DeviceKind};
 use num_complex::Complex;
 use rayon::prelude::*;
@@ -147,7 +147,7 @@ pub struct TunedGemm {
     /// The variant that is used untuned.
     pub shipped: GemmTuning,
     /// The result of the search.
-    pub found: Found<GemmTuning>,
+    pub found: TuningResult<GemmTuning>,
 }
 
 /// Searches now for the fastest variant of C = op(A) op(B).
@@ -301,7 +301,7 @@ impl<T: Element> Tunable for Product<'_, T> {
             k,
             count: 1,
             missing: 0,
-            part: Part::All,
+            region: OutputRegion::All,
             alpha: 1.factor(),
             beta: 0.factor(),
             a: factor((&*a).into(), [m, k], a_transposed),

@@ -52,11 +52,11 @@ pub fn by_definition(x: &[Complex64]) -> Vec<Complex64> {
 /// A transform of one length, with its constant factors.
 pub struct Line {
     roots: Vec<Complex64>,
-    way: Way,
+    algorithm: LineAlgorithm,
 }
 
 /// How a length is transformed.
-enum Way {
+enum LineAlgorithm {
     /// By these prime factors.
     Radices(Vec<usize>),
     /// As a convolution with the chirp (Bluestein 1970), on a power of two.
@@ -76,7 +76,7 @@ impl Line {
             }
         }
         if rest == 1 {
-            return Self { roots, way: Way::Radices(primes) };
+            return Self { roots, algorithm: LineAlgorithm::Radices(primes) };
         }
         let m = (2 * n - 1).next_power_of_two();
         let line = Box::new(Self::new(m));
@@ -87,17 +87,17 @@ impl Line {
             response[(m - j) % m] = w.conj() / m as f64;
         }
         line.forward(&mut response);
-        Self { roots, way: Way::Convolution { chirp, response, line } }
+        Self { roots, algorithm: LineAlgorithm::Convolution { chirp, response, line } }
     }
 
     /// Transforms a line of the prepared length.
     pub fn forward(&self, x: &mut [Complex64]) {
-        match &self.way {
-            Way::Radices(primes) => {
+        match &self.algorithm {
+            LineAlgorithm::Radices(primes) => {
                 let input = x.to_vec();
                 mixed_radix(&input, 1, x, primes, &self.roots);
             }
-            Way::Convolution { chirp, response, line } => {
+            LineAlgorithm::Convolution { chirp, response, line } => {
                 let mut y = vec![Complex64::default(); response.len()];
                 y.iter_mut().zip(x.iter().zip(chirp)).for_each(|(y, (x, w))| *y = x * w);
                 line.forward(&mut y);

@@ -1,7 +1,7 @@
 //! Sparse matrices: files, formats, products, preconditioners.
 //!
 //! A [`Csr`] lies in the host's memory. It comes from a file ([`market`]), from a list of entries
-//! ([`Coo`]) or from a model [`Problem`]. A [`Matrix`] is the same matrix at a [`Place`], a device
+//! ([`Coo`]) or from a model [`Problem`]. A [`Matrix`] is the same matrix on a [`Processor`], a device
 //! or the host, in the [`Format`] of the fewest bytes. It multiplies, and it is a
 //! [`LinearOperator`](lattice_solvers::LinearOperator) on the [`Space`] of [`Vector`]s there.
 //! [`precondition`] has preconditioners for the methods of `lattice-solvers`.
@@ -21,9 +21,9 @@ pub mod market;
 mod matching;
 mod matrix;
 mod packs;
-mod place;
 pub mod precondition;
 mod problem;
+mod processor;
 pub mod solve;
 mod space;
 pub mod team;
@@ -36,7 +36,7 @@ pub use extents::{TooEmpty, expect_dense, expect_supported};
 pub use format::{Format, natural_block, zero_on_diagonal};
 pub use matching::{Matching, Unmatched};
 pub use matrix::{FormatError, Matrix, MatrixOptions, TunedFormat, tune_format};
-pub use place::Place;
 pub use problem::{NoProblem, Problem};
+pub use processor::Processor;
 pub use space::Space;
 pub use vector::Vector;

@@ -1,11 +1,11 @@
 //! Vectors at a place.
 
-use super::place::Place;
+use super::processor::Processor;
 use crate::error::BlasResult;
 use lattice_compute::scalar::Element;
 use lattice_compute::{Argument, Buffer, DeviceError};
 
-/// A vector in the memory of a [`Place`].
+/// A vector in the memory of a [`Processor`].
 #[derive(Debug)]
 pub enum Vector<T> {
     /// In the host's memory.
@@ -19,10 +19,10 @@ impl<T: Element> Vector<T> {
     ///
     /// # Errors
     /// If the device has not the memory, or fails.
-    pub fn from_slice(place: &Place, values: &[T]) -> BlasResult<Self> {
+    pub fn from_slice(place: &Processor, values: &[T]) -> BlasResult<Self> {
         Ok(match place {
-            Place::Host => Self::Host(values.to_vec()),
-            Place::Device(device) => Self::Device(Box::new(Buffer::from_slice(device, values)?)),
+            Processor::Host => Self::Host(values.to_vec()),
+            Processor::Device(device) => Self::Device(Box::new(Buffer::from_slice(device, values)?)),
         })
     }
 
@@ -30,10 +30,10 @@ impl<T: Element> Vector<T> {
     ///
     /// # Errors
     /// If memory is short, or the device fails.
-    pub fn zero(place: &Place, len: usize) -> BlasResult<Self> {
+    pub fn zero(place: &Processor, len: usize) -> BlasResult<Self> {
         Ok(match place {
-            Place::Host => Self::Host(zeros(len)?),
-            Place::Device(device) => Self::Device(Box::new(Buffer::zeroed(device, len)?)),
+            Processor::Host => Self::Host(zeros(len)?),
+            Processor::Device(device) => Self::Device(Box::new(Buffer::zeroed(device, len)?)),
         })
     }
 
@@ -51,10 +51,10 @@ impl<T: Element> Vector<T> {
     }
 
     /// Returns the place.
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> Processor {
         match self {
-            Self::Host(_) => Place::Host,
-            Self::Device(buffer) => Place::Device(buffer.device().clone()),
+            Self::Host(_) => Processor::Host,
+            Self::Device(buffer) => Processor::Device(buffer.device().clone()),
         }
     }
 

@@ -5,7 +5,7 @@
 
 use lattice_compute::philox::Philox;
 use lattice_compute::scalar::{Element, Precision, Real};
-use lattice_compute::{CacheMode, Device, DeviceOptions, FoundDevice, TuningMode, discover};
+use lattice_compute::{CacheMode, Device, DeviceOptions, DiscoveredDevice, TuningMode, discover};
 use lattice_linalg::{MatrixLayout, Op, Order};
 use num_complex::Complex;
 use std::io::Write;
@@ -23,14 +23,14 @@ pub fn small() -> bool {
     std::env::var_os("LATTICE_CL_TEST_SMALL").is_some_and(|v| !v.is_empty() && v != "0")
 }
 
-fn usable() -> Vec<FoundDevice> {
+fn usable() -> Vec<DiscoveredDevice> {
     let mut devices = discover().devices;
     devices.retain(|found| found.info.fp64);
     assert!(!devices.is_empty(), "no OpenCL device with double precision; run scripts/setup-opencl.sh");
     devices
 }
 
-fn open(found: &FoundDevice) -> Device {
+fn open(found: &DiscoveredDevice) -> Device {
     let options =
         DeviceOptions { cache: CacheMode::Off, tuning: TuningMode::Shipped, ..DeviceOptions::default() };
     Device::open(found, &options).expect("a discovered device opens")

@@ -1,9 +1,9 @@
 //! Places, matrices and their facts for the tests of sparse matrices.
 #![allow(dead_code)]
 
-use lattice_compute::{CacheMode, Device, DeviceKind, DeviceOptions, FoundDevice, TuningMode, discover};
+use lattice_compute::{CacheMode, Device, DeviceKind, DeviceOptions, DiscoveredDevice, TuningMode, discover};
 use lattice_linalg::sparse::market::{AnyCsr, Market};
-use lattice_linalg::sparse::{Coo, Csr, Entry, Place};
+use lattice_linalg::sparse::{Coo, Csr, Entry, Processor};
 use num_complex::Complex64;
 use serde_json::Value;
 use std::io::Write;
@@ -22,23 +22,23 @@ pub fn taken_for_gpus() -> Vec<Device> {
     opened(found)
 }
 
-fn usable() -> Vec<FoundDevice> {
+fn usable() -> Vec<DiscoveredDevice> {
     let mut found = discover();
     found.devices.retain(|found| found.info.fp64);
     assert!(!found.devices.is_empty(), "no OpenCL device with double precision: run scripts/setup-opencl.sh");
     found.devices
 }
 
-fn opened(found: Vec<FoundDevice>) -> Vec<Device> {
+fn opened(found: Vec<DiscoveredDevice>) -> Vec<Device> {
     let options =
         DeviceOptions { cache: CacheMode::Off, tuning: TuningMode::Shipped, ..DeviceOptions::default() };
     found.iter().map(|found| Device::open(found, &options).expect("a discovered device opens")).collect()
 }
 
 /// The host, every device, and every device taken for a GPU.
-pub fn places() -> Vec<Place> {
+pub fn places() -> Vec<Processor> {
     let devices = devices().into_iter().chain(taken_for_gpus());
-    std::iter::once(Place::Host).chain(devices.map(Place::Device)).collect()
+    std::iter::once(Processor::Host).chain(devices.map(Processor::Device)).collect()
 }
 
 /// True if the tests run under a simulator and must be tiny (`LATTICE_CL_TEST_SMALL=1`).

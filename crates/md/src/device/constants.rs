@@ -1,6 +1,6 @@
 //! Numbers that all pairs need, in the order of `cl/pairs.cl`.
 
-use super::places::Place;
+use super::places::PairPrecision;
 use crate::host::Pairs;
 use crate::potential::Potential;
 
@@ -9,7 +9,7 @@ const ROW: usize = 8;
 
 /// Returns scales and inverses of the edges, the cutoff, and where a table has its samples.
 /// Pairs nearer than `list_radius` are listed.
-pub(super) fn constants<T: Place>(pairs: &Pairs<'_>, list_radius: f64) -> Vec<T> {
+pub(super) fn constants<T: PairPrecision>(pairs: &Pairs<'_>, list_radius: f64) -> Vec<T> {
     let of_table = match pairs.potential {
         Potential::Formula { .. } => [0.0; 4],
         Potential::Table { table, .. } => {
@@ -25,7 +25,7 @@ pub(super) fn constants<T: Place>(pairs: &Pairs<'_>, list_radius: f64) -> Vec<T>
 }
 
 /// Returns the numbers of each pair of types: those of its formula or its table's beginning, and its shift.
-pub(super) fn rows<T: Place>(pairs: &Pairs<'_>) -> Vec<T> {
+pub(super) fn rows<T: PairPrecision>(pairs: &Pairs<'_>) -> Vec<T> {
     let types = pairs.potential.types();
     let row = |row: usize| {
         let mut numbers = [0.0; ROW];

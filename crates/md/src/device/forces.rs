@@ -3,7 +3,7 @@
 use super::atoms::Atoms;
 use super::constants::{constants, rows};
 use super::neighbours::{Neighbourhood, Neighbours};
-use super::places::Place;
+use super::places::PairPrecision;
 use super::program::{Makes, force_kernel, program, program_of_atoms};
 use super::rungs::Rung;
 use super::table::Samples;
@@ -15,7 +15,7 @@ use lattice_compute::{Argument, ArgumentList, Buffer, Device, Kernel, Parameter,
 use std::sync::Arc;
 
 /// A potential and atoms on one device, with pairs of type `T`.
-pub(crate) struct OnDevice<T: Place> {
+pub(crate) struct OnDevice<T: PairPrecision> {
     tuning: PairTuning,
     types: u32,
     samples: Samples<T>,
@@ -42,7 +42,7 @@ pub(crate) struct OnDevice<T: Place> {
     with_sums: Kernel,
 }
 
-impl<T: Place> OnDevice<T> {
+impl<T: PairPrecision> OnDevice<T> {
     /// Brings everything but positions to a device.
     pub fn new(device: &Device, pairs: &Pairs<'_>, options: &Options, tuning: PairTuning) -> MdResult<Self> {
         let group = tuning.group;

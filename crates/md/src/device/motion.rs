@@ -2,7 +2,7 @@
 
 use super::atoms::Atoms;
 use super::forces::OnDevice;
-use super::places::Place;
+use super::places::PairPrecision;
 use super::tuning::PairsToTune;
 use crate::error::{MdError, MdResult};
 use crate::evaluation::{Lists, Sums};
@@ -27,7 +27,7 @@ const FASTER: f64 = 1.05;
 /// looked at every few steps: as many as the fastest atom needs for the rest of the way. If an atom
 /// was faster, the steps since the last look are taken again, with new lists. So forces are never
 /// those of lists that did not hold.
-pub(crate) struct MovingOnDevice<T: Place> {
+pub(crate) struct MovingOnDevice<T: PairPrecision> {
     pairs: OnDevice<T>,
     /// Half the skin, or `None` without lists.
     allowed: Option<f64>,
@@ -54,7 +54,7 @@ pub(crate) struct MovingOnDevice<T: Place> {
     sorted_at: Buffer<f64>,
 }
 
-impl<T: Place> MovingOnDevice<T> {
+impl<T: PairPrecision> MovingOnDevice<T> {
     /// Prepares motion with these accelerations by a unit of force.
     pub fn new(
         device: &Device,

@@ -1,7 +1,7 @@
 //! Lists of neighbours, made by cells.
 
 use super::atoms::Atoms;
-use super::places::Place;
+use super::places::PairPrecision;
 use crate::error::MdResult;
 use crate::evaluation::Lists;
 use lattice_compute::{Argument, Buffer, Device, Kernel, Parameter, Program, Range, Result};
@@ -56,7 +56,7 @@ fn grid(edges: [f64; 3], radius: f64, reach: u32, atoms: usize) -> [u32; 3] {
 
 impl Neighbours {
     /// Makes room for lists.
-    pub fn new<T: Place>(
+    pub fn new<T: PairPrecision>(
         device: &Device,
         program: &Program,
         group: usize,
@@ -194,7 +194,11 @@ impl Neighbours {
     }
 
     /// Lists the neighbours of sorted atoms, and makes lists longer if they do not hold them.
-    pub fn list<T: Place>(&mut self, places: &Buffer<T::Coordinate>, constants: &Buffer<T>) -> MdResult<()> {
+    pub fn list<T: PairPrecision>(
+        &mut self,
+        places: &Buffer<T::Coordinate>,
+        constants: &Buffer<T>,
+    ) -> MdResult<()> {
         let atoms = self.lengths.len();
         loop {
             self.most.fill(0)?;

@@ -4,7 +4,7 @@ use bytemuck::Pod;
 use lattice_compute::scalar::Real;
 
 /// A precision of pairs, and the form of positions that goes with it.
-pub(crate) trait Place: Real {
+pub(crate) trait PairPrecision: Real {
     /// One of the four numbers of a place: three coordinates and the type.
     type Coordinate: Pod;
 
@@ -13,7 +13,7 @@ pub(crate) trait Place: Real {
 }
 
 /// Positions in double.
-impl Place for f64 {
+impl PairPrecision for f64 {
     type Coordinate = f64;
 
     fn scale(edge: f64) -> f64 {
@@ -22,7 +22,7 @@ impl Place for f64 {
 }
 
 /// Fractions of the box in units of 2⁻³².
-impl Place for f32 {
+impl PairPrecision for f32 {
     type Coordinate = u32;
 
     fn scale(edge: f64) -> f64 {

@@ -1,6 +1,6 @@
 //! The programs of pair forces, and their kernels.
 
-use super::places::Place;
+use super::places::PairPrecision;
 use super::table::Samples;
 use crate::host::Pairs;
 use crate::options::{Fetch, List, Options, Precision};
@@ -31,7 +31,7 @@ fn pairs_text(list: List) -> (&'static str, &'static str) {
 }
 
 /// Builds the program for one potential.
-pub(super) fn program<T: Place>(
+pub(super) fn program<T: PairPrecision>(
     device: &Device,
     pairs: &Pairs<'_>,
     samples: &Samples<T>,
@@ -72,7 +72,7 @@ pub(super) fn program<T: Place>(
 }
 
 /// Builds the program of what does not depend on the potential: places, lists and motion.
-pub(super) fn program_of_atoms<T: Place>(device: &Device, group: usize) -> Result<Arc<Program>> {
+pub(super) fn program_of_atoms<T: PairPrecision>(device: &Device, group: usize) -> Result<Arc<Program>> {
     let key = layout::<T>(device, group)
         .part("places", include_str!("../../cl/places.cl"))
         .part("cells", include_str!("../../cl/cells.cl"))
@@ -82,14 +82,14 @@ pub(super) fn program_of_atoms<T: Place>(device: &Device, group: usize) -> Resul
 }
 
 /// Returns the part of a key that every program has.
-fn layout<T: Place>(device: &Device, group: usize) -> KernelKey {
+fn layout<T: PairPrecision>(device: &Device, group: usize) -> KernelKey {
     KernelKey::of_real::<T>(PAIRS)
         .define("BY_ATOM", u8::from(device.info().kind == DeviceKind::Cpu))
         .define("LOCAL_SIZE", group)
 }
 
 /// Returns the kernel of forces of a program of [`program`].
-pub(super) fn force_kernel<T: Place>(
+pub(super) fn force_kernel<T: PairPrecision>(
     program: &Program,
     samples: &Samples<T>,
     list: List,

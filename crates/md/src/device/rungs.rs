@@ -1,6 +1,6 @@
 //! Ways to find pairs that are only measured, and the memory that they need.
 
-use super::places::Place;
+use super::places::PairPrecision;
 use crate::error::MdResult;
 use crate::options::List;
 use lattice_compute::{Argument, Buffer, Device, Kernel, Parameter, Program, Range};
@@ -18,7 +18,7 @@ pub(super) enum Rung<T> {
     Half { scattered: Buffer<u32>, convert: Kernel },
 }
 
-impl<T: Place> Rung<T> {
+impl<T: PairPrecision> Rung<T> {
     /// Makes room for a kind of list. `program` has the kernels of forces.
     pub fn new(device: &Device, program: &Program, list: List, atoms: usize) -> MdResult<Self> {
         let count = Parameter::value::<u32>("atoms");

@@ -1,7 +1,7 @@
 //! What may be varied in pair forces on a device, and the search for the fastest variant.
 
 use super::forces::OnDevice;
-use super::places::Place;
+use super::places::PairPrecision;
 use crate::error::{MdError, MdResult};
 use crate::evaluation::SUMS;
 use crate::host::Pairs;
@@ -32,7 +32,7 @@ pub(crate) struct PairsToTune<'a, T> {
     number: PhantomData<T>,
 }
 
-impl<'a, T: Place> PairsToTune<'a, T> {
+impl<'a, T: PairPrecision> PairsToTune<'a, T> {
     /// Takes pairs and options as they come from a user.
     ///
     /// # Errors
@@ -96,7 +96,7 @@ impl<'a, T: Place> PairsToTune<'a, T> {
     }
 }
 
-impl<T: Place> Tunable for PairsToTune<'_, T> {
+impl<T: PairPrecision> Tunable for PairsToTune<'_, T> {
     type Variant = PairTuning;
     type Data = Vec<[f64; 3]>;
     type Error = MdError;

@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use lattice_compute::{
-    CacheMode, Device, DeviceKind, DeviceOptions, FoundDevice, Team, TuningMode, discover,
+    CacheMode, Device, DeviceKind, DeviceOptions, DiscoveredDevice, Team, TuningMode, discover,
 };
 use lattice_md::{Mixing, Potential, Precision, System, read_xyz};
 use serde_json::Value;
@@ -19,7 +19,7 @@ pub fn places() -> Vec<(String, Team)> {
     // The root crate's tests have more ways to open devices. To depend on it would make these tests wait until it is compiled.
     let options =
         DeviceOptions { cache: CacheMode::Off, tuning: TuningMode::Shipped, ..DeviceOptions::default() };
-    let open = |found: &FoundDevice| Device::open(found, &options).expect("a discovered device opens");
+    let open = |found: &DiscoveredDevice| Device::open(found, &options).expect("a discovered device opens");
     let mut found = discover().devices;
     found.retain(|found| found.info.fp64);
     assert!(!found.is_empty(), "no OpenCL device with double precision; run scripts/setup-opencl.sh");

@@ -194,7 +194,7 @@ impl<T: Real, W: Real> Kernels<T, W> {
     /// Returns the kernels of a functional.
     pub fn of_functional(&self, device: &Device, functional: Functional) -> Result<Arc<OfFunctional>> {
         kept(&self.functionals, functional, || {
-            let [exchange, correlation] = functional.parts();
+            let [exchange, correlation] = functional.components();
             // All of it is in double, one point after the other.
             let key = KernelKey::of_real::<f64>(FUNCTIONAL)
                 .define("EXCHANGE", exchange.name())

@@ -1,7 +1,7 @@
 //! Exchange-correlation functionals: energies per volume and their derivatives at a point.
 //!
-//! A [`Functional`] is an exchange and a correlation, each one of the [`Part`]s. Formulas stand here
-//! and in `cl/xc_functional.cl`, whose twin this is.
+//! A [`Functional`] is an exchange and a correlation, each a [`FunctionalComponent`]. Formulas stand
+//! here and in `cl/xc_functional.cl`, whose twin this is.
 
 mod correlation;
 mod exchange;
@@ -30,7 +30,7 @@ pub enum Functional {
 
 /// An exchange or a correlation alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Part {
+pub enum FunctionalComponent {
     /// Slater's exchange.
     LdaX,
     /// The exchange of Perdew, Burke and Ernzerhof.
@@ -61,11 +61,11 @@ impl Functional {
     pub const ALL: [Self; 3] = [Self::Svwn5, Self::Spw92, Self::Pbe];
 
     /// Returns the name, exchange and correlation: a row for each functional.
-    fn row(self) -> (&'static str, [Part; 2]) {
+    fn row(self) -> (&'static str, [FunctionalComponent; 2]) {
         match self {
-            Self::Svwn5 => ("svwn5", [Part::LdaX, Part::Vwn5]),
-            Self::Spw92 => ("spw92", [Part::LdaX, Part::Pw92]),
-            Self::Pbe => ("pbe", [Part::PbeX, Part::PbeC]),
+            Self::Svwn5 => ("svwn5", [FunctionalComponent::LdaX, FunctionalComponent::Vwn5]),
+            Self::Spw92 => ("spw92", [FunctionalComponent::LdaX, FunctionalComponent::Pw92]),
+            Self::Pbe => ("pbe", [FunctionalComponent::PbeX, FunctionalComponent::PbeC]),
         }
     }
 
@@ -75,13 +75,13 @@ impl Functional {
     }
 
     /// Returns exchange and correlation.
-    pub fn parts(self) -> [Part; 2] {
+    pub fn components(self) -> [FunctionalComponent; 2] {
         self.row().1
     }
 
     /// Returns `true` if the energy depends on the gradient of the density.
     pub fn needs_gradient(self) -> bool {
-        self.parts().into_iter().any(Part::needs_gradient)
+        self.components().into_iter().any(FunctionalComponent::needs_gradient)
     }
 
     /// Returns the planes of functions that an evaluation takes: values, and first derivatives if needed.
@@ -91,7 +91,7 @@ impl Functional {
 
     /// Evaluates the functional at a point, by ρ↑, ρ↓ and σ↑↑, σ↑↓, σ↓↓.
     pub fn at(self, rho: [f64; 2], sigma: [f64; 3]) -> AtPoint {
-        let [a, b] = self.parts().map(|part| part.at(rho, sigma));
+        let [a, b] = self.components().map(|component| component.at(rho, sigma));
         AtPoint {
             energy: a.energy + b.energy,
             by_rho: std::array::from_fn(|k| a.by_rho[k] + b.by_rho[k]),
@@ -117,7 +117,7 @@ impl FromStr for Functional {
     }
 }
 
-/// The formula of a part.
+/// The formula of a component.
 enum Formula {
     /// Of one spin's ρ and σ.
     Exchange(fn(f64, f64) -> OfSpin),
@@ -125,8 +125,8 @@ enum Formula {
     Correlation(f64, fn(&correlation::Point) -> jet::Jet),
 }
 
-impl Part {
-    /// Returns the name in `cl/xc_functional.cl`, whether the gradient is needed, and the formula: a row for each part.
+impl FunctionalComponent {
+    /// Returns the name in `cl/xc_functional.cl`, whether the gradient is needed, and the formula: a row for each component.
     fn row(self) -> (&'static str, bool, Formula) {
         use Formula::{Correlation, Exchange};
         match self {
@@ -157,7 +157,7 @@ impl Part {
         }
     }
 
-    /// Evaluates the part at a point, by ρ↑, ρ↓ and σ↑↑, σ↑↓, σ↓↓.
+    /// Evaluates the component at a point, by ρ↑, ρ↓ and σ↑↑, σ↑↓, σ↓↓.
     ///
     /// All is zero below [`LEAST_DENSITY`].
     pub fn at(self, [up, down]: [f64; 2], sigma: [f64; 3]) -> AtPoint {

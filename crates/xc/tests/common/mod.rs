@@ -4,7 +4,7 @@
 #![allow(dead_code)]
 
 use lattice_compute::{
-    CacheMode, Device, DeviceKind, DeviceOptions, FoundDevice, Selector, Team, TuningMode, discover,
+    CacheMode, Device, DeviceKind, DeviceOptions, DiscoveredDevice, Selector, Team, TuningMode, discover,
 };
 use lattice_xc::{Atom, Basis, Density, Grid, Shell};
 use serde_json::Value;
@@ -32,7 +32,7 @@ fn options() -> DeviceOptions {
     DeviceOptions { cache: CacheMode::Off, tuning: TuningMode::Shipped, ..DeviceOptions::default() }
 }
 
-fn usable() -> Vec<FoundDevice> {
+fn usable() -> Vec<DiscoveredDevice> {
     let mut devices = discover().devices;
     devices.retain(|found| found.info.fp64);
     assert!(!devices.is_empty(), "no OpenCL device with double precision; run scripts/setup-opencl.sh");

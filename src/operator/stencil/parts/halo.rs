@@ -17,7 +17,7 @@ use num_complex::Complex64;
 
 /// The work-groups of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum LaunchGroups {
     /// The groups that need no data of other domains.
     Inside,
     /// The groups that need data of other domains.
@@ -37,21 +37,21 @@ pub(crate) struct GroupParts {
 }
 
 impl GroupParts {
-    /// Returns the number of groups in a part.
-    pub fn count(&self, part: Part) -> usize {
-        match part {
-            Part::All => self.all,
-            Part::Inside => self.inside,
-            Part::AtFaces => self.all - self.inside,
+    /// Returns the number of these groups.
+    pub fn count(&self, groups: LaunchGroups) -> usize {
+        match groups {
+            LaunchGroups::All => self.all,
+            LaunchGroups::Inside => self.inside,
+            LaunchGroups::AtFaces => self.all - self.inside,
         }
     }
 
     /// Returns the arguments for the last parameters of [`HaloPart`].
-    pub fn arguments(&self, part: Part) -> [Argument<'_>; 2] {
-        let first = match part {
-            Part::All => 0,
-            Part::Inside => self.all,
-            Part::AtFaces => self.all + self.inside,
+    pub fn arguments(&self, groups: LaunchGroups) -> [Argument<'_>; 2] {
+        let first = match groups {
+            LaunchGroups::All => 0,
+            LaunchGroups::Inside => self.all,
+            LaunchGroups::AtFaces => self.all + self.inside,
         };
         [(&self.numbers).into(), Argument::value([first as u32, self.all as u32])]
     }

@@ -16,7 +16,7 @@ pub(crate) use ending::ByEnding;
 pub use ending::Ending;
 pub(crate) use ending_memory::{EndingFields, Sums};
 pub(super) use ending_memory::{EndingMemory, end_on_host};
-pub(super) use halo::{GroupParts, HaloPart, Packers, Part};
+pub(super) use halo::{GroupParts, HaloPart, LaunchGroups, Packers};
 pub(super) use shared_links::LinksPart;
 pub(super) use site_term::{SiteBuffers, SitePart};
 

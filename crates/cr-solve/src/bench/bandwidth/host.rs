@@ -1,7 +1,7 @@
 //! Streams of the host itself: the bandwidth of its processors without OpenCL.
 
 use super::streams::difference;
-use super::{Part, Run, subject};
+use super::{BandwidthSection, Run, subject};
 use crate::bench::session::wrong;
 use crate::bench::text::size;
 use crate::failure::Failure;
@@ -54,7 +54,7 @@ fn measure_in<T: Real>(run: &mut Run<'_, '_>, sizes: &[u64]) -> Result<(), Failu
             } else if let Some((expected, found)) = difference(kind, &run.b, &run.c, 0, &a) {
                 return Err(wrong(what(), expected, found));
             }
-            let subject = subject(Part::Host, kind.name(), "all threads")
+            let subject = subject(BandwidthSection::Host, kind.name(), "all threads")
                 .on(number)
                 .with("precision", T::PRECISION.to_string())
                 .with("array_bytes", bytes)

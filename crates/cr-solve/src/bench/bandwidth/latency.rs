@@ -1,6 +1,6 @@
 //! The cost of a launch whose kernel does next to nothing.
 
-use super::{Part, Run, subject};
+use super::{BandwidthSection, Run, subject};
 use crate::bench::session::wrong;
 use crate::failure::Failure;
 use lattice_cl::device::{Device, StreamArrays, StreamKernels};
@@ -21,7 +21,8 @@ pub fn measure(run: &mut Run<'_, '_>, number: usize, device: &Device) -> Result<
     if let Some(&found) = found.iter().find(|&&found| found != Stream::FACTOR) {
         return Err(wrong(format!("{}: a launch", device.label()), Stream::FACTOR, found));
     }
-    let subject = |variant: &str| subject(Part::Latency, "launch", variant).on(number).unlimited();
+    let subject =
+        |variant: &str| subject(BandwidthSection::Latency, "launch", variant).on(number).unlimited();
     run.session.time_by(subject("200 in a row"), |_| {
         let begin = Instant::now();
         for _ in 0..IN_A_ROW {

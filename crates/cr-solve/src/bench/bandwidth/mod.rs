@@ -35,7 +35,7 @@ pub struct Arguments {
     widths: Vec<usize>,
     /// Parts to measure; by default everything
     #[arg(long, value_enum, value_name = "PART,…", value_delimiter = ',')]
-    only: Vec<Part>,
+    only: Vec<BandwidthSection>,
     /// Precisions of the streams: double, single (or d, s) or all
     #[arg(long, value_name = "PRECISION,…", value_delimiter = ',', default_value = "all", value_parser = precisions::of_reals())]
     precision: Vec<String>,
@@ -43,9 +43,9 @@ pub struct Arguments {
     pub how: How,
 }
 
-/// A part of the benchmark, which can be measured by itself.
+/// A section of the benchmark, which can be measured by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Part {
+pub enum BandwidthSection {
     /// Read, write, copy, scale, add, triad and dot
     Streams,
     /// Reads in a row, misaligned, with a stride and at random
@@ -63,8 +63,8 @@ pub enum Part {
 }
 
 impl Arguments {
-    fn wants(&self, part: Part) -> bool {
-        self.only.is_empty() || self.only.contains(&part)
+    fn wants(&self, section: BandwidthSection) -> bool {
+        self.only.is_empty() || self.only.contains(&section)
     }
 
     fn wants_precision(&self, precision: Precision) -> bool {
@@ -125,8 +125,8 @@ struct Run<'s, 'a> {
 }
 
 /// Returns the subject of a row of this benchmark.
-fn subject(part: Part, kernel: &str, variant: &str) -> Subject {
-    let part = format!("{part:?}").to_lowercase();
+fn subject(section: BandwidthSection, kernel: &str, variant: &str) -> Subject {
+    let part = format!("{section:?}").to_lowercase();
     Subject::new(Benchmark::Bandwidth, kernel).with("part", part).with("variant", variant)
 }
 
@@ -145,32 +145,32 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
         let largest = u128::from(arguments.sizes.iter().copied().max().unwrap_or(0));
         let need = Need { on_host: 0, on_device: 3 * largest };
         need.expect_room(format_args!("three arrays of {largest} bytes"), Some(device))?;
-        if arguments.wants(Part::Streams) {
+        if arguments.wants(BandwidthSection::Streams) {
             streams::measure(run, number, device, &sizes)?;
         }
-        if arguments.wants(Part::Patterns) {
+        if arguments.wants(BandwidthSection::Patterns) {
             patterns::measure(run, number, device, &sizes)?;
         }
-        if arguments.wants(Part::Transfers) {
+        if arguments.wants(BandwidthSection::Transfers) {
             transfers::measure(run, number, device, quiet, &sizes)?;
         }
-        if arguments.wants(Part::Latency) {
+        if arguments.wants(BandwidthSection::Latency) {
             latency::measure(run, number, quiet)?;
         }
     }
     if devices.len() > 1 {
         let sizes = arguments.sizes(devices[0].info());
-        if arguments.wants(Part::Transfers) {
+        if arguments.wants(BandwidthSection::Transfers) {
             transfers::between(run, devices, &sizes)?;
         }
-        if arguments.wants(Part::Peers) {
+        if arguments.wants(BandwidthSection::Peers) {
             peers::measure(run, devices, &sizes)?;
         }
-        if arguments.wants(Part::Together) {
+        if arguments.wants(BandwidthSection::Together) {
             together::measure(run, devices, &sizes)?;
         }
     }
-    if arguments.wants(Part::Host) {
+    if arguments.wants(BandwidthSection::Host) {
         host::measure(run)?;
     }
     Ok(())

@@ -3,7 +3,7 @@
 //! Places are computed from an index, or read from a list.
 
 use super::streams::{room, stretches};
-use super::{Part, Run, subject};
+use super::{BandwidthSection, Run, subject};
 use crate::bench::session::wrong;
 use crate::failure::Failure;
 use lattice_cl::device::{AccessKernels, Buffer, Device, GatherList, repeated};
@@ -84,7 +84,7 @@ pub fn measure(run: &mut Run<'_, '_>, number: usize, device: &Device, sizes: &[u
             }
             let array_bytes = (count * size_of::<f64>()) as u64;
             let list_bytes = if listed { (count * size_of::<u32>()) as u64 } else { 0 };
-            let subject = subject(Part::Patterns, name, variant)
+            let subject = subject(BandwidthSection::Patterns, name, variant)
                 .on(number)
                 .with("precision", "double")
                 .with("array_bytes", array_bytes)

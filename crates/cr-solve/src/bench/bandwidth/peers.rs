@@ -1,6 +1,6 @@
 //! Kernels of one device on the memory of another, and flags between them.
 
-use super::{Part, Run, subject};
+use super::{BandwidthSection, Run, subject};
 use crate::bench::text::size;
 use crate::failure::Failure;
 use lattice_cl::device::{Device, DeviceError, PeerLink, Peers, TeamSums};
@@ -44,8 +44,9 @@ fn one_by_one(run: &mut Run<'_, '_>, devices: &[Device], bytes: u64) -> Result<(
         };
         let way = link.way();
         run.session.report.note(format_args!("{user} on the memory of {owner}: {}", size(bytes)));
-        let of =
-            |kernel: &str| subject(Part::Peers, kernel, &format!("{user} on the memory of {owner}, {way}"));
+        let of = |kernel: &str| {
+            subject(BandwidthSection::Peers, kernel, &format!("{user} on the memory of {owner}, {way}"))
+        };
         let moved = |kernel: &str| of(kernel).with("array_bytes", bytes).bytes(bytes).by_the_wall();
         run.session.time(moved("write"), |_| Ok(link.write().map(|()| None)?))?;
         run.session.time(moved("read"), |_| Ok(link.read().map(|()| None)?))?;
@@ -74,7 +75,7 @@ fn writes_at_once(run: &mut Run<'_, '_>, devices: &[Device], bytes: u64) -> Resu
         return Ok(());
     }
     let all = bytes * (count * (count - 1)) as u64;
-    let subject = subject(Part::Peers, "write", "each on the memory of all others, at once");
+    let subject = subject(BandwidthSection::Peers, "write", "each on the memory of all others, at once");
     run.session.time_by(subject.with("array_bytes", bytes).bytes(all).by_the_wall(), |_| {
         let barrier = Barrier::new(count + 1);
         thread::scope(|scope| {
@@ -97,7 +98,7 @@ fn writes_at_once(run: &mut Run<'_, '_>, devices: &[Device], bytes: u64) -> Resu
 fn sums(run: &mut Run<'_, '_>, devices: &[Device]) -> Result<(), Failure> {
     let Some(peers) = Peers::of(devices).filter(|peers| peers.way().has_flags()) else { return Ok(()) };
     let sums = TeamSums::new(&peers)?;
-    let subject = subject(Part::Peers, "sum", &format!("over all devices, {}", peers.way()));
+    let subject = subject(BandwidthSection::Peers, "sum", &format!("over all devices, {}", peers.way()));
     run.session.time_by(subject.unlimited(), |_| {
         let begun = Instant::now();
         for _ in 0..SUMS {

@@ -1,6 +1,6 @@
 //! Streams through the memory of one device, by size and by width of vectors.
 
-use super::{Part, Run, subject};
+use super::{BandwidthSection, Run, subject};
 use crate::bench::session::wrong;
 use crate::bench::text::size;
 use crate::failure::Failure;
@@ -104,12 +104,13 @@ fn measure_in<T: Real>(
                     return Ok(());
                 }
                 let array_bytes = (arrays.len() * size_of::<T>()) as u64;
-                let subject = subject(Part::Streams, stream.name(), &format!("vectors of {lanes}"))
-                    .on(number)
-                    .with("precision", T::PRECISION.to_string())
-                    .with("array_bytes", array_bytes)
-                    .with("in_cache", in_cache)
-                    .bytes(stream.arrays() as u64 * array_bytes);
+                let subject =
+                    subject(BandwidthSection::Streams, stream.name(), &format!("vectors of {lanes}"))
+                        .on(number)
+                        .with("precision", T::PRECISION.to_string())
+                        .with("array_bytes", array_bytes)
+                        .with("in_cache", in_cache)
+                        .bytes(stream.arrays() as u64 * array_bytes);
                 check(run, device, &kernels, stream, &mut arrays)?;
                 run.session.time(subject, |call| Ok(kernels.launch(stream, &mut arrays, call)?.wait()?.1))?;
             }

@@ -1,7 +1,7 @@
 //! Streams on all devices at once, which show whether devices slow each other down.
 
 use super::streams::{check, windows};
-use super::{Part, Run, subject};
+use super::{BandwidthSection, Run, subject};
 use crate::bench::outcome::Samples;
 use crate::bench::text::size;
 use crate::failure::Failure;
@@ -70,7 +70,7 @@ pub fn measure(run: &mut Run<'_, '_>, devices: &[Device], sizes: &[u64]) -> Resu
         let array_bytes = (parties[0].2.len() * size_of::<f64>()) as u64;
         let moved_bytes = stream.arrays() as u64 * array_bytes;
         let subject = |variant: &str| {
-            subject(Part::Together, stream.name(), variant)
+            subject(BandwidthSection::Together, stream.name(), variant)
                 .with("precision", "double")
                 .with("array_bytes", array_bytes)
                 .with("in_cache", in_cache)

@@ -2,7 +2,7 @@
 //!
 //! The host's memory is pageable, pinned or mapped.
 
-use super::{Part, Run, subject};
+use super::{BandwidthSection, Run, subject};
 use crate::bench::session::wrong;
 use crate::bench::text::size;
 use crate::failure::Failure;
@@ -87,7 +87,8 @@ pub fn measure(
         let mut memory = Memory::new(run, device, bytes)?;
         // Not every kind of transfer has an event, and all are to be compared.
         let subject = |kernel: &str, variant: &str, moved: u64| {
-            let subject = subject(Part::Transfers, kernel, variant).on(number).with("array_bytes", bytes);
+            let subject =
+                subject(BandwidthSection::Transfers, kernel, variant).on(number).with("array_bytes", bytes);
             subject.bytes(moved).by_the_wall()
         };
         let what = |kernel: &str, variant: &str| format!("{}: {kernel}, {variant}", device.label());
@@ -210,7 +211,7 @@ pub fn between(run: &mut Run<'_, '_>, devices: &[Device], sizes: &[u64]) -> Resu
         let what = format!("device to device: {} to {}", source.label(), target.label());
         same(&what, &numbers, &there.to_vec()?)?;
         let variant = format!("number {number} to {target_number}, through the host");
-        let subject = subject(Part::Transfers, "device to device", &variant);
+        let subject = subject(BandwidthSection::Transfers, "device to device", &variant);
         let subject = subject.with("array_bytes", bytes).bytes(bytes).by_the_wall();
         run.session.time(subject, |_| transfer(&mut there).map(|()| None))?;
     }

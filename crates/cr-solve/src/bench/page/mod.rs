@@ -10,7 +10,7 @@ mod headline;
 mod subjects;
 
 use super::joined::Joined;
-use super::outcome::{ArithmeticCeiling, MeasuredDevice, Outcome, Row};
+use super::outcome::{ArithmeticCeiling, BenchmarkRun, MeasuredDevice, Row};
 use super::text::{Columns, groups, significant, size, title};
 use chart::escaped;
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ struct Seen<'a> {
 }
 
 /// Returns the page of one result or several, in HTML that is well-formed XML too.
-pub fn page(runs: &[Outcome]) -> String {
+pub fn page(runs: &[BenchmarkRun]) -> String {
     let mut html = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
@@ -96,7 +96,7 @@ fn seen(joined: &Joined) -> Vec<Seen<'_>> {
 const MOST_OPEN_RUNS: usize = 3;
 
 /// Returns time, machine and options of each run.
-fn facts(runs: &[Outcome]) -> String {
+fn facts(runs: &[BenchmarkRun]) -> String {
     let all: String = runs.iter().map(facts_of_run).collect();
     let all = format!("<div class=\"boxes\">\n{all}</div>\n");
     match runs.len() {
@@ -108,7 +108,7 @@ fn facts(runs: &[Outcome]) -> String {
     }
 }
 
-fn facts_of_run(outcome: &Outcome) -> String {
+fn facts_of_run(outcome: &BenchmarkRun) -> String {
     let machine = outcome.machine.as_ref();
     let processor = |machine: &super::machine::Machine| {
         let name = Some(machine.processor.as_str()).filter(|name| !name.is_empty())?;

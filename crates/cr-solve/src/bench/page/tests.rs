@@ -24,7 +24,7 @@ fn a_result_of_each_benchmark_has_a_plot() {
     assert!(TIMED.iter().all(|benchmark| all.contains(benchmark)));
     for benchmark in all {
         let rows = whole.rows.iter().filter(|row| row.benchmark == benchmark).cloned().collect();
-        let html = page(&[Outcome { rows, ..whole.clone() }]);
+        let html = page(&[BenchmarkRun { rows, ..whole.clone() }]);
         assert!(html.contains("<svg") || html.contains("class=\"bars"), "{benchmark}");
     }
 }
@@ -36,7 +36,7 @@ fn row(subject: Subject, seconds: f64) -> Row {
 /// Makes a result with a little of everything.
 ///
 /// The device is `speed` times as fast as the slowest.
-fn run(machine: &str, label: &str, speed: f64) -> Outcome {
+fn run(machine: &str, label: &str, speed: f64) -> BenchmarkRun {
     let subject = |benchmark, kernel: &str| Subject::new(benchmark, kernel).on(0);
     let mut rows = Vec::new();
     for (power, size) in [1u64 << 14, 1 << 20, 1 << 26].into_iter().enumerate() {
@@ -73,7 +73,7 @@ fn run(machine: &str, label: &str, speed: f64) -> Outcome {
         subject(Benchmark::Bandwidth, "launch").with("part", "latency").with("variant", "200 in a row");
     rows.push(row(launch.unlimited(), 7.5e-6));
     let arithmetic = ArithmeticCeiling { fma_gflops: 600.0 * speed, matrix_gflops: Some(610.0 * speed) };
-    Outcome {
+    BenchmarkRun {
         date: "2026-11-21".to_owned(),
         time: Some("14:03:22".to_owned()),
         machine: Some(Machine {
@@ -91,7 +91,7 @@ fn run(machine: &str, label: &str, speed: f64) -> Outcome {
             ..MeasuredDevice::host(25.0 * speed)
         }],
         rows,
-        ..Outcome::new(true)
+        ..BenchmarkRun::new(true)
     }
 }
 
@@ -121,13 +121,13 @@ fn a_page_is_well_formed_whatever_is_in_it() {
         |kernel: &str| Subject::new(Benchmark::Blas, kernel).bytes(1000).flops(1000).with("n", "<>&\"");
     let of_host = |kernel: &str, seconds| row(subject(kernel).on(0), seconds);
     let rows = vec![of_host("axpy <&>", 1e-3), of_host("\"", 1e-4), row(subject("all"), 1e-3)];
-    let mut outcome = Outcome {
+    let mut outcome = BenchmarkRun {
         command: vec!["bench".to_owned(), "<all>".to_owned()],
         machine: Some(Machine { name: "<node>".to_owned(), ..Machine::here() }),
         complete: false,
         devices: vec![MeasuredDevice::host(10.0)],
         rows,
-        ..Outcome::new(true)
+        ..BenchmarkRun::new(true)
     };
     for rows in [3, 2, 1, 0] {
         outcome.rows.truncate(rows);
@@ -235,7 +235,7 @@ fn ceilings_are_one_number_a_row_and_lines_that_differ() {
 
 #[test]
 fn devices_with_one_name_are_told_apart() {
-    let names = |runs: &[Outcome]| {
+    let names = |runs: &[BenchmarkRun]| {
         let joined = Joined::of(runs).unwrap();
         seen(&joined).into_iter().map(|device| device.name).collect::<Vec<_>>()
     };

@@ -6,7 +6,7 @@
 //! [`tridiagonal_eigen`], which is QL for the whole matrix.
 
 use super::level::Level;
-use super::merge::{Merge, Part};
+use super::merge::{Merge, SolvedSubproblem};
 use crate::error::BlasResult;
 use lattice_compute::{Buffer, Device};
 use lattice_solvers::{NoEigenvalue, tridiagonal_eigen};
@@ -71,7 +71,7 @@ pub(super) fn eigenvectors(
     let mut products = Buffer::<f64>::uninitialised(device, most(0).max(most(1)))?;
     let [mut even, mut odd] =
         [Buffer::<f64>::uninitialised(device, most(0))?, Buffer::<f64>::uninitialised(device, most(1))?];
-    let mut parts: Vec<Part> = leaves.into_iter().map(|(part, _)| part).collect();
+    let mut parts: Vec<SolvedSubproblem> = leaves.into_iter().map(|(part, _)| part).collect();
     for level in (0..depth).rev() {
         let cuts = bounds(level + 1);
         let merges = parts.par_chunks(2).zip(cuts.par_chunks(2));
@@ -85,7 +85,7 @@ pub(super) fn eigenvectors(
         for values in values {
             let rows = values.len().min(first.len());
             let [later_first, later_last] = [first.split_off(rows), last.split_off(rows)];
-            parts.push(Part { values, first, last });
+            parts.push(SolvedSubproblem { values, first, last });
             (first, last) = (later_first, later_last);
         }
     }
@@ -95,7 +95,11 @@ pub(super) fn eigenvectors(
 }
 
 /// Solves the block from row `first` on by QL.
-fn leaf(first: usize, diagonal: &[f64], beside: &[f64]) -> Result<(Part, Vec<Vec<f64>>), NoEigenvalue> {
+fn leaf(
+    first: usize,
+    diagonal: &[f64],
+    beside: &[f64],
+) -> Result<(SolvedSubproblem, Vec<Vec<f64>>), NoEigenvalue> {
     let m = diagonal.len();
     let mut values = diagonal.to_vec();
     let mut beside = beside[..beside.len().min(m)].to_vec();
@@ -105,7 +109,7 @@ fn leaf(first: usize, diagonal: &[f64], beside: &[f64]) -> Result<(Part, Vec<Vec
     tridiagonal_eigen(&mut values, &mut beside, &mut vectors)
         .map_err(|NoEigenvalue { index }| NoEigenvalue { index: first + index })?;
     let row = |i: usize| vectors.iter().map(|vector| vector[i]).collect();
-    Ok((Part { values, first: row(0), last: row(m.saturating_sub(1)) }, vectors))
+    Ok((SolvedSubproblem { values, first: row(0), last: row(m.saturating_sub(1)) }, vectors))
 }
 
 #[cfg(test)]

@@ -31,14 +31,14 @@ const GROUP: usize = 64;
 
 /// The way in which a device works on a panel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum PanelVariant {
     /// This many work-items multiply by whole columns, and other steps have launches of their own.
     Strips(usize),
     /// Many work-items take rows, all of them in one launch where they can meet.
     Rows(Shape),
 }
 
-/// The groups of [`Way::Rows`].
+/// The groups of [`PanelVariant::Rows`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
     /// Rows that a group works on at once where several work-items share a row.
@@ -67,7 +67,7 @@ impl Shape {
     }
 }
 
-impl Way {
+impl PanelVariant {
     fn of<T: Element>(device: &Device) -> Self {
         let info = device.info();
         if info.kind == DeviceKind::Cpu {
@@ -100,7 +100,7 @@ impl Way {
 
 /// The kernels for elements of type `T`.
 pub(super) struct Kernels<T> {
-    pub way: Way,
+    pub variant: PanelVariant,
     panel: Panel,
     to_elements: Kernel,
     element: PhantomData<T>,
@@ -124,7 +124,7 @@ pub(super) struct Memory<'a> {
     pub v: Argument<'a>,
     /// The last column of W, before its part along v is taken off.
     pub fresh: Argument<'a>,
-    /// Sums for each row, and for each column: [`parts`](Way::parts).
+    /// Sums for each row, and for each column: [`parts`](PanelVariant::parts).
     pub parts: [Argument<'a>; 2],
     pub dots: Argument<'a>,
     /// A number for each group.
@@ -141,15 +141,15 @@ pub(super) struct Memory<'a> {
 impl<T: Element> Kernels<T> {
     /// Returns the kernels of a device, built on first use.
     pub fn of(device: &Device) -> Result<Arc<Self>> {
-        device.attached(|device| Self::with(device, Way::of::<T>(device)))
+        device.attached(|device| Self::with(device, PanelVariant::of::<T>(device)))
     }
 
     /// Builds the kernels that work in this way.
-    pub fn with(device: &Device, way: Way) -> Result<Self> {
+    pub fn with(device: &Device, variant: PanelVariant) -> Result<Self> {
         let key = KernelKey::of_element::<T>(TRIDIAGONAL).define("WIDTH", WIDTH);
-        let key = match way {
-            Way::Strips(_) => key.define("STRIPS", 1).define("GROUP", GROUP),
-            Way::Rows(shape) => key
+        let key = match variant {
+            PanelVariant::Strips(_) => key.define("STRIPS", 1).define("GROUP", GROUP),
+            PanelVariant::Rows(shape) => key
                 .define("STRIPS", 0)
                 .define("GROUP", shape.items())
                 .define("LANES", shape.lanes)
@@ -164,8 +164,8 @@ impl<T: Element> Kernels<T> {
         let [n, k, j, groups] = ["n", "k", "j", "groups"].map(count);
         let column = [n, k, j, groups];
         let with = |more: &[Parameter]| [&column[..], more].concat();
-        let panel = match way {
-            Way::Strips(_) => Panel::Strips {
+        let panel = match variant {
+            PanelVariant::Strips(_) => Panel::Strips {
                 update_column: program.kernel(
                     "update_column",
                     &with(&[
@@ -203,7 +203,7 @@ impl<T: Element> Kernels<T> {
                     .concat(),
                 )?,
             },
-            Way::Rows(_) => {
+            PanelVariant::Rows(_) => {
                 let counts = ["first", "width", "first_stage", "last_stage"].map(count);
                 let names = ["a", "v", "fresh", "parts", "column_parts", "dots"];
                 let sums = ["squares", "products"].map(written);
@@ -219,7 +219,7 @@ impl<T: Element> Kernels<T> {
             "to_elements",
             &[Parameter::value::<u64>("count"), numbers("numbers"), output("elements")],
         )?;
-        Ok(Self { way, panel, to_elements, element: PhantomData })
+        Ok(Self { variant, panel, to_elements, element: PhantomData })
     }
 
     /// Starts the reduction of the columns of panel `number`, from column `first` on.
@@ -233,7 +233,7 @@ impl<T: Element> Kernels<T> {
         memory: &Memory<'_>,
     ) -> Result<()> {
         let is_last = first + width == n;
-        let (Panel::Rows(kernel), Way::Rows(shape)) = (&self.panel, self.way) else {
+        let (Panel::Rows(kernel), PanelVariant::Rows(shape)) = (&self.panel, self.variant) else {
             (0..width).try_for_each(|j| self.column(n, first + j, j, memory))?;
             return if is_last { Ok(()) } else { self.finish_panel(n, first + width, width, memory) };
         };
@@ -256,8 +256,10 @@ impl<T: Element> Kernels<T> {
     ///
     /// Column j of W is left to be completed, in `fresh`.
     fn column(&self, n: usize, k: usize, j: usize, memory: &Memory<'_>) -> Result<()> {
-        let (Panel::Strips { update_column, make_reflector, multiply, combine, .. }, Way::Strips(strips)) =
-            (&self.panel, self.way)
+        let (
+            Panel::Strips { update_column, make_reflector, multiply, combine, .. },
+            PanelVariant::Strips(strips),
+        ) = (&self.panel, self.variant)
         else {
             return Ok(());
         };
@@ -291,15 +293,15 @@ impl<T: Element> Kernels<T> {
 
     /// Starts to make elements of real numbers.
     pub fn to_elements(&self, count: usize, from: Argument<'_>, to: Argument<'_>) -> Result<Event> {
-        let items = match self.way {
-            Way::Strips(_) => GROUP,
-            Way::Rows(shape) => shape.items(),
+        let items = match self.variant {
+            PanelVariant::Strips(_) => GROUP,
+            PanelVariant::Rows(shape) => shape.items(),
         };
         self.to_elements.launch(Range::covering(count, items), &[Argument::value(count as u64), from, to])
     }
 }
 
-/// Returns the groups of [`Way::Strips`] that share so many rows.
+/// Returns the groups of [`PanelVariant::Strips`] that share so many rows.
 fn groups(rows: usize) -> usize {
     rows.div_ceil(GROUP)
 }

@@ -5,7 +5,7 @@
 
 /// What is known of a solved part: its eigenvalues, and two rows of its eigenvectors.
 #[derive(Clone, Debug)]
-pub(super) struct Part {
+pub(super) struct SolvedSubproblem {
     /// The eigenvalues, the lowest first.
     pub values: Vec<f64>,
     /// The first component of each eigenvector.
@@ -43,7 +43,7 @@ impl Merge {
     ///
     /// The halves are those of the matrix whose last and first diagonal elements beside the cut are
     /// less by |`beside`|. Poles without weight are left out, and poles that coincide.
-    pub fn of(upper: &Part, lower: &Part, beside: f64) -> Self {
+    pub fn of(upper: &SolvedSubproblem, lower: &SolvedSubproblem, beside: f64) -> Self {
         let halves = [upper.values.len(), lower.values.len()];
         let mut d: Vec<f64> = upper.values.iter().chain(&lower.values).copied().collect();
         // T = diag + ρ z zᵀ. z has the norm √2, which goes to ρ.

@@ -163,8 +163,8 @@ impl<T: Element> Reduced<T> {
         let copy = Block::at((&mut matrix).into(), &square);
         TriangleKernels::<T>::of(device)?.copy_scaled(real_factor::<T>(scale), block, copy)?;
         let mut v = device.scratch::<T>(3 * n * WIDTH)?;
-        let groups = kernels.way.groups(n);
-        let [of_row, of_column] = kernels.way.parts(n);
+        let groups = kernels.variant.groups(n);
+        let [of_row, of_column] = kernels.variant.parts(n);
         let mut fresh = device.scratch::<T>(n)?;
         let mut parts = device.scratch::<T>(n * of_row)?;
         let mut column_parts = device.scratch::<T>(n * of_column)?;
@@ -255,7 +255,7 @@ impl<T: Element> Reduced<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::kernels::{Shape, Way};
+    use super::kernels::{PanelVariant, Shape};
     use super::samples::small;
     use super::*;
     use crate::host::tridiagonal;
@@ -271,14 +271,19 @@ mod tests {
             let device = Device::open(&found, &options).unwrap();
             let shape = Shape { lanes: 4, slots: 4, strip: 4, batch: 2, groups: 5 };
             let alone = Shape { groups: 1, ..shape };
-            let ways = [Way::Rows(shape), Way::Rows(alone), Way::Strips(1), Way::Strips(3)];
+            let variants = [
+                PanelVariant::Rows(shape),
+                PanelVariant::Rows(alone),
+                PanelVariant::Strips(1),
+                PanelVariant::Strips(3),
+            ];
             let sizes: &[usize] = if small() { &[3, 35] } else { &[1, 2, 3, 33, 75] };
-            for (n, way) in sizes.iter().flat_map(|&n| ways.map(|way| (n, way))) {
+            for (n, variant) in sizes.iter().flat_map(|&n| variants.map(|variant| (n, variant))) {
                 let number = |k: usize| (0.7 * k as f64 * k as f64).cos();
                 let a: Vec<C64> = (0..n * n).map(|k| C64::new(number(k), number(k + 5000))).collect();
                 let mut buffer = Buffer::from_slice(&device, &a).unwrap();
                 let block = Block::at((&mut buffer).into(), &MatrixLayout::column_major(n, n));
-                let kernels = Kernels::<C64>::with(&device, way).unwrap();
+                let kernels = Kernels::<C64>::with(&device, variant).unwrap();
                 let reduced = Reduced::with(&kernels, &device, block, n, 1.0).unwrap();
                 let mut twin = a.clone();
                 let expected = tridiagonal::reduce(n, &mut twin);

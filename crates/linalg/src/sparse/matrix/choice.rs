@@ -7,11 +7,11 @@ use crate::host::level1::Arithmetic;
 use crate::sparse::arithmetic::letter;
 use crate::sparse::csr::Csr;
 use crate::sparse::format::{BLOCKS, Format, diagonals};
-use crate::sparse::place::Place;
+use crate::sparse::processor::Processor;
 use crate::sparse::vector::Vector;
 use lattice_compute::Device;
 use lattice_compute::scalar::Element;
-use lattice_compute::tuning::{Found, Key, RenewError, Step, Tunable, known, renew, time_of_launch};
+use lattice_compute::tuning::{Key, RenewError, Step, Tunable, TuningResult, known, renew, time_of_launch};
 use num_complex::{Complex, Complex64};
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,12 +19,12 @@ use std::time::Duration;
 /// Returns the format for a matrix at a place.
 ///
 /// It is the one that a measurement has kept for the pattern, else that of the fewest bytes.
-pub(super) fn chosen<T: Arithmetic>(place: &Place, source: &Csr<T>, options: MatrixOptions) -> Format {
+pub(super) fn chosen<T: Arithmetic>(place: &Processor, source: &Csr<T>, options: MatrixOptions) -> Format {
     let single = options.rounds_values::<T>();
     let by_bytes = || Placed::format_of_fewest_bytes(place, source, single);
     match place {
-        Place::Host => by_bytes(),
-        Place::Device(device) => {
+        Processor::Host => by_bytes(),
+        Processor::Device(device) => {
             let complaint = |format: &Format| complaint(source, *format);
             known(device, &key(source, options.vectors, single), complaint, by_bytes)
         }
@@ -72,7 +72,7 @@ pub struct TunedFormat {
     /// The format of the fewest bytes.
     pub shipped: Format,
     /// The result of the search.
-    pub found: Found<Format>,
+    pub found: TuningResult<Format>,
 }
 
 /// Searches now for the fastest format of a matrix on a device, and keeps it.
@@ -103,7 +103,7 @@ pub fn tune_format<T: Arithmetic>(
 /// The choice of the format of a matrix.
 struct Choice<'a, T> {
     device: &'a Device,
-    place: Place,
+    place: Processor,
     source: &'a Arc<Csr<T>>,
     vectors: usize,
     single: bool,

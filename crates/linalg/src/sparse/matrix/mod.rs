@@ -15,7 +15,7 @@ pub(super) use placed::Placed;
 
 use super::csr::Csr;
 use super::format::{BLOCKS, Format, diagonals};
-use super::place::Place;
+use super::processor::Processor;
 use super::space::Space;
 use super::vector::Vector;
 use crate::error::{BlasError, BlasResult};
@@ -23,7 +23,7 @@ use crate::host::level1::Arithmetic;
 use lattice_solvers::{LinearOperator, Work};
 use std::sync::{Arc, Mutex};
 
-/// A sparse matrix in the memory of a [`Place`].
+/// A sparse matrix in the memory of a [`Processor`].
 ///
 /// It keeps the [`Csr`] that it was made of, for its transpose and its diagonal. A square matrix is
 /// a [`LinearOperator`].
@@ -69,18 +69,18 @@ impl<T: Arithmetic> Matrix<T> {
     ///
     /// # Errors
     /// If the device has not the memory, or fails.
-    pub fn new(place: &Place, source: impl Into<Arc<Csr<T>>>) -> BlasResult<Self> {
+    pub fn new(place: &Processor, source: impl Into<Arc<Csr<T>>>) -> BlasResult<Self> {
         Self::chosen(place, source.into(), MatrixOptions::default())
     }
 
     /// Brings a matrix to a place with values in single precision if `single`, in a chosen format.
-    pub(super) fn rounded(place: &Place, source: Csr<T>, single: bool) -> BlasResult<Self> {
+    pub(super) fn rounded(place: &Processor, source: Csr<T>, single: bool) -> BlasResult<Self> {
         let options = MatrixOptions { single_values: single, ..MatrixOptions::default() };
         Self::chosen(place, source.into(), options)
     }
 
     /// Brings a matrix to a place in a format that is chosen for it, whatever the options say.
-    fn chosen(place: &Place, source: Arc<Csr<T>>, options: MatrixOptions) -> BlasResult<Self> {
+    fn chosen(place: &Processor, source: Arc<Csr<T>>, options: MatrixOptions) -> BlasResult<Self> {
         match Self::with_options(place, source, MatrixOptions { format: None, ..options }) {
             Ok(made) => Ok(made),
             Err(FormatError::Operation(error)) => Err(error),
@@ -92,7 +92,7 @@ impl<T: Arithmetic> Matrix<T> {
     ///
     /// It is the one that [`tune_format`] has kept for a matrix of this pattern, else that of the
     /// fewest bytes; rows on the host.
-    pub fn chosen_format(place: &Place, source: &Csr<T>, vectors: usize) -> Format {
+    pub fn chosen_format(place: &Processor, source: &Csr<T>, vectors: usize) -> Format {
         choice::chosen(place, source, MatrixOptions { vectors, ..MatrixOptions::default() })
     }
 
@@ -101,7 +101,7 @@ impl<T: Arithmetic> Matrix<T> {
     /// # Errors
     /// [`FormatError`] if the matrix cannot have it.
     pub fn with_format(
-        place: &Place,
+        place: &Processor,
         source: impl Into<Arc<Csr<T>>>,
         format: Format,
     ) -> Result<Self, FormatError> {
@@ -113,14 +113,14 @@ impl<T: Arithmetic> Matrix<T> {
     /// # Errors
     /// [`FormatError`] if the matrix cannot have the format.
     pub fn with_options(
-        place: &Place,
+        place: &Processor,
         source: impl Into<Arc<Csr<T>>>,
         options: MatrixOptions,
     ) -> Result<Self, FormatError> {
         let source: Arc<Csr<T>> = source.into();
         let single = options.rounds_values::<T>();
         // The host keeps the rounded values in double, so that they act as on a device.
-        let source = if single && *place == Place::Host {
+        let source = if single && *place == Processor::Host {
             Arc::new(source.map(|_, _, value| choice::rounded(value)))
         } else {
             source
@@ -137,7 +137,7 @@ impl<T: Arithmetic> Matrix<T> {
     }
 
     /// Returns the rows of a slice of the format [`Format::Sell`] at a place.
-    pub fn slice_height(place: &Place) -> usize {
+    pub fn slice_height(place: &Processor) -> usize {
         Placed::<T>::slice_height(place)
     }
 
@@ -167,7 +167,7 @@ impl<T: Arithmetic> Matrix<T> {
     }
 
     /// Returns the place.
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &Processor {
         self.placed.space().place()
     }
 

@@ -6,7 +6,7 @@ use crate::error::BlasResult;
 use crate::host::level1::Arithmetic;
 use crate::sparse::csr::Csr;
 use crate::sparse::format::Format;
-use crate::sparse::place::Place;
+use crate::sparse::processor::Processor;
 use crate::sparse::space::{Space, expect};
 use crate::sparse::vector::Vector;
 use lattice_compute::{Buffer, Device};
@@ -42,28 +42,28 @@ impl<T: Arithmetic> Placed<T> {
     /// Brings a matrix to a place in a format that it can have.
     ///
     /// Values are rounded to single precision if `single`.
-    pub fn new(place: &Place, source: &Arc<Csr<T>>, format: Format, single: bool) -> BlasResult<Self> {
+    pub fn new(place: &Processor, source: &Arc<Csr<T>>, format: Format, single: bool) -> BlasResult<Self> {
         let stored = Stored::new(source, format, Self::slice_height(place), bytes_of_value::<T>(single));
         let extents = [source.rows(), source.columns(), source.entries()];
         Self::of_stored(place, extents, format, stored, single)
     }
 
     /// Brings a matrix to a place in the format that is chosen there.
-    pub fn chosen(place: &Place, source: impl Into<Arc<Csr<T>>>) -> BlasResult<Self> {
+    pub fn chosen(place: &Processor, source: impl Into<Arc<Csr<T>>>) -> BlasResult<Self> {
         let source = source.into();
         let format = Self::chosen_format(place, &source);
         Self::new(place, &source, format, false)
     }
 
     /// Brings a diagonal matrix to a place.
-    pub fn diagonal(place: &Place, values: Vec<T>) -> BlasResult<Self> {
+    pub fn diagonal(place: &Processor, values: Vec<T>) -> BlasResult<Self> {
         let extents = [values.len(); 3];
         let stored = Stored::Diagonals { offsets: vec![0], values };
         Self::of_stored(place, extents, Format::Diagonals, stored, false)
     }
 
     fn of_stored(
-        place: &Place,
+        place: &Processor,
         [rows, columns, entries]: [usize; 3],
         format: Format,
         stored: Stored<T>,
@@ -71,8 +71,8 @@ impl<T: Arithmetic> Placed<T> {
     ) -> BlasResult<Self> {
         let bytes = stored.bytes(bytes_of_value::<T>(single));
         let memory = match place {
-            Place::Host => Memory::Host(Box::new(stored)),
-            Place::Device(device) => Memory::Device(Box::new(OnDevice::new(device, &stored, single)?)),
+            Processor::Host => Memory::Host(Box::new(stored)),
+            Processor::Device(device) => Memory::Device(Box::new(OnDevice::new(device, &stored, single)?)),
         };
         Ok(Self { rows, columns, entries, format, bytes, memory, space: Space::new(place, rows)? })
     }
@@ -111,26 +111,26 @@ impl<T: Arithmetic> Placed<T> {
     }
 
     /// Returns the format of the fewest bytes, and rows on the host.
-    pub fn chosen_format(place: &Place, source: &Csr<T>) -> Format {
+    pub fn chosen_format(place: &Processor, source: &Csr<T>) -> Format {
         Self::format_of_fewest_bytes(place, source, false)
     }
 
     /// Returns the format of the fewest bytes with values in single precision if `single`.
-    pub fn format_of_fewest_bytes(place: &Place, source: &Csr<T>, single: bool) -> Format {
+    pub fn format_of_fewest_bytes(place: &Processor, source: &Csr<T>, single: bool) -> Format {
         match place {
             // The host's own loops go by rows.
-            Place::Host => Format::Csr,
-            Place::Device(_) => {
+            Processor::Host => Format::Csr,
+            Processor::Device(_) => {
                 Format::of_fewest_bytes_of(source, Self::slice_height(place), bytes_of_value::<T>(single))
             }
         }
     }
 
     /// Returns the rows of a slice of the format [`Format::Sell`] at a place.
-    pub fn slice_height(place: &Place) -> usize {
+    pub fn slice_height(place: &Processor) -> usize {
         match place {
-            Place::Host => HOST_SLICE,
-            Place::Device(device) => OnDevice::<T>::slice_height(device),
+            Processor::Host => HOST_SLICE,
+            Processor::Device(device) => OnDevice::<T>::slice_height(device),
         }
     }
 

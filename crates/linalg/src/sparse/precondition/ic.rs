@@ -7,7 +7,7 @@ use crate::error::BlasResult;
 use crate::host::level1::Arithmetic;
 use crate::sparse::arithmetic::{conjugate, real, reciprocal};
 use crate::sparse::csr::Csr;
-use crate::sparse::place::Place;
+use crate::sparse::processor::Processor;
 use crate::sparse::space::Space;
 use crate::sparse::vector::Vector;
 use lattice_solvers::{LinearOperator, Work};
@@ -23,7 +23,7 @@ impl<T: Arithmetic> Ic0<T> {
     ///
     /// # Errors
     /// [`PreconditionError::NotPositive`]; [`PreconditionError::NotSquare`]; errors of the device.
-    pub fn new(place: &Place, matrix: &Csr<T>) -> Result<Self, PreconditionError> {
+    pub fn new(place: &Processor, matrix: &Csr<T>) -> Result<Self, PreconditionError> {
         Self::with(place, matrix, Substitution::Levels)
     }
 
@@ -34,7 +34,7 @@ impl<T: Arithmetic> Ic0<T> {
     /// # Errors
     /// Those of [`Ic0::new`].
     pub fn with(
-        place: &Place,
+        place: &Processor,
         matrix: &Csr<T>,
         substitution: Substitution,
     ) -> Result<Self, PreconditionError> {

@@ -6,7 +6,7 @@ use crate::error::BlasResult;
 use crate::host::level1::Arithmetic;
 use crate::sparse::arithmetic::{real, reciprocal, size};
 use crate::sparse::csr::Csr;
-use crate::sparse::place::Place;
+use crate::sparse::processor::Processor;
 use crate::sparse::space::Space;
 use crate::sparse::vector::Vector;
 use lattice_solvers::{LinearOperator, VectorSpace, Work};
@@ -31,7 +31,7 @@ impl<T: Arithmetic> Ilu0<T> {
     ///
     /// # Errors
     /// [`PreconditionError::ZeroPivot`]; [`PreconditionError::NotSquare`]; errors of the device.
-    pub fn new(place: &Place, matrix: &Csr<T>) -> Result<Self, PreconditionError> {
+    pub fn new(place: &Processor, matrix: &Csr<T>) -> Result<Self, PreconditionError> {
         Self::with(place, matrix, Substitution::Levels)
     }
 
@@ -40,7 +40,7 @@ impl<T: Arithmetic> Ilu0<T> {
     /// # Errors
     /// Those of [`Ilu0::new`].
     pub fn with(
-        place: &Place,
+        place: &Processor,
         matrix: &Csr<T>,
         substitution: Substitution,
     ) -> Result<Self, PreconditionError> {
@@ -95,7 +95,7 @@ impl<T: Arithmetic> Ilu0<T> {
 
 impl<T: Arithmetic> Factors<T> {
     pub fn new(
-        place: &Place,
+        place: &Processor,
         lower: (Csr<T>, Vec<T>),
         upper: (Csr<T>, Vec<T>),
         substitution: Substitution,

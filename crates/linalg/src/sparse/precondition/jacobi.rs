@@ -6,7 +6,7 @@ use crate::host::level1::Arithmetic;
 use crate::sparse::arithmetic::{conjugate, real, reciprocal, size};
 use crate::sparse::csr::Csr;
 use crate::sparse::matrix::{Matrix, Placed};
-use crate::sparse::place::Place;
+use crate::sparse::processor::Processor;
 use crate::sparse::space::Space;
 use crate::sparse::vector::Vector;
 use lattice_solvers::{LinearOperator, VectorSpace, Work};
@@ -23,7 +23,7 @@ impl<T: Arithmetic> Jacobi<T> {
     ///
     /// # Errors
     /// [`PreconditionError::ZeroDiagonal`]; [`PreconditionError::NotSquare`]; errors of the device.
-    pub fn new(place: &Place, matrix: &Csr<T>) -> Result<Self, PreconditionError> {
+    pub fn new(place: &Processor, matrix: &Csr<T>) -> Result<Self, PreconditionError> {
         Self::of(place, matrix, reciprocal)
     }
 
@@ -34,11 +34,11 @@ impl<T: Arithmetic> Jacobi<T> {
     ///
     /// # Errors
     /// Those of [`Jacobi::new`].
-    pub fn positive(place: &Place, matrix: &Csr<T>) -> Result<Self, PreconditionError> {
+    pub fn positive(place: &Processor, matrix: &Csr<T>) -> Result<Self, PreconditionError> {
         Self::of(place, matrix, |value| real(1.0 / size(value)))
     }
 
-    fn of(place: &Place, matrix: &Csr<T>, inverse: impl Fn(T) -> T) -> Result<Self, PreconditionError> {
+    fn of(place: &Processor, matrix: &Csr<T>, inverse: impl Fn(T) -> T) -> Result<Self, PreconditionError> {
         expect_square(matrix)?;
         let diagonal = matrix.diagonal();
         if let Some(row) = diagonal.iter().position(|value| size(*value) == 0.0) {
@@ -86,7 +86,7 @@ impl<T: Arithmetic> BlockJacobi<T> {
     /// # Errors
     /// [`PreconditionError::SingularBlock`]; [`PreconditionError::NotSquare`]; errors of the
     /// device.
-    pub fn new(place: &Place, matrix: &Csr<T>, size: usize) -> Result<Self, PreconditionError> {
+    pub fn new(place: &Processor, matrix: &Csr<T>, size: usize) -> Result<Self, PreconditionError> {
         Self::with(place, matrix, size, true)
     }
 
@@ -94,11 +94,16 @@ impl<T: Arithmetic> BlockJacobi<T> {
     ///
     /// # Errors
     /// Those of [`BlockJacobi::new`].
-    pub fn unrounded(place: &Place, matrix: &Csr<T>, size: usize) -> Result<Self, PreconditionError> {
+    pub fn unrounded(place: &Processor, matrix: &Csr<T>, size: usize) -> Result<Self, PreconditionError> {
         Self::with(place, matrix, size, false)
     }
 
-    fn with(place: &Place, matrix: &Csr<T>, size: usize, rounds: bool) -> Result<Self, PreconditionError> {
+    fn with(
+        place: &Processor,
+        matrix: &Csr<T>,
+        size: usize,
+        rounds: bool,
+    ) -> Result<Self, PreconditionError> {
         expect_square(matrix)?;
         let (rows, size) = (matrix.rows(), size.max(1));
         let inverses = (0..rows.div_ceil(size)).into_par_iter();

@@ -7,7 +7,7 @@ use crate::sparse::arithmetic::real;
 use crate::sparse::csr::Csr;
 use crate::sparse::matching::Matching;
 use crate::sparse::matrix::Placed;
-use crate::sparse::place::Place;
+use crate::sparse::processor::Processor;
 use crate::sparse::space::Space;
 use crate::sparse::vector::Vector;
 use lattice_solvers::{LinearOperator, VectorSpace, Work};
@@ -34,7 +34,7 @@ impl<T: Arithmetic> Matched<T> {
     /// [`PreconditionError::StructurallySingular`]; [`PreconditionError::NotSquare`]; those of
     /// `make`.
     pub fn new(
-        place: &Place,
+        place: &Processor,
         matrix: &Csr<T>,
         make: impl FnOnce(&Csr<T>) -> Result<Option<Box<dyn LinearOperator<Space = Space<T>>>>, PreconditionError>,
     ) -> Result<Self, PreconditionError> {

@@ -9,7 +9,7 @@ use crate::host::level1::Arithmetic;
 use crate::host::sparse::{substitute, sweep};
 use crate::sparse::csr::Csr;
 use crate::sparse::kernels::Kernels;
-use crate::sparse::place::Place;
+use crate::sparse::processor::Processor;
 use crate::sparse::vector::Vector;
 use lattice_compute::{Argument, Buffer, Device, Range};
 use std::sync::Arc;
@@ -97,7 +97,7 @@ impl<T: Arithmetic> Triangle<T> {
     ///
     /// `strict` are the entries beside the diagonal, `inverse` the inverses of the diagonal.
     pub fn new(
-        place: &Place,
+        place: &Processor,
         strict: Csr<T>,
         inverse: Vec<T>,
         is_lower: bool,
@@ -116,8 +116,8 @@ impl<T: Arithmetic> Triangle<T> {
             + size_of_val(&inverse[..])
             + size_of_val(&levels.order[..]);
         let memory = match place {
-            Place::Host => Memory::Host { order: levels.order, strict, inverse },
-            Place::Device(device) => {
+            Processor::Host => Memory::Host { order: levels.order, strict, inverse },
+            Processor::Device(device) => {
                 Memory::Device(Box::new(OnDevice::new(device, &levels, &strict, &inverse)?))
             }
         };

@@ -9,7 +9,7 @@ use super::{Watch, solve_columns};
 use crate::host::level1::Arithmetic;
 use crate::sparse::arithmetic::{real, size};
 use crate::sparse::csr::Csr;
-use crate::sparse::place::Place;
+use crate::sparse::processor::Processor;
 use lattice_solvers::range::larger;
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ const MOST_PAIRS: usize = 5;
 /// # Errors
 /// Those of [`solve()`](super::solve()).
 pub fn condition_estimate<T: Arithmetic>(
-    places: &[Place],
+    places: &[Processor],
     matrix: impl Into<Arc<Csr<T>>>,
     options: &SolveOptions<T>,
     mut watch: Option<Watch<'_>>,

@@ -5,10 +5,10 @@ use super::outcome::PreconditionerInfo;
 use crate::host::level1::Arithmetic;
 use crate::sparse::csr::Csr;
 use crate::sparse::format::natural_block;
-use crate::sparse::place::Place;
 use crate::sparse::precondition::{
     Amg, AmgOptions, BlockJacobi, Ic0, Ilu0, Jacobi, Matched, PreconditionError,
 };
+use crate::sparse::processor::Processor;
 use crate::sparse::space::Space;
 use lattice_solvers::LinearOperator;
 
@@ -20,7 +20,7 @@ const BLOCK: usize = 4;
 
 /// A preconditioner that is to be made.
 #[derive(Clone, Copy)]
-pub(super) struct Wanted<'a, T> {
+pub(super) struct PreconditionerParams<'a, T> {
     pub kind: Kind,
     /// Of the permuted and scaled matrix.
     pub matching: bool,
@@ -30,17 +30,17 @@ pub(super) struct Wanted<'a, T> {
 
 /// Makes a preconditioner; none for [`Kind::None`] without a matching.
 pub(super) fn make<T: Arithmetic>(
-    place: &Place,
+    place: &Processor,
     matrix: &Csr<T>,
-    wanted: Wanted<'_, T>,
+    params: PreconditionerParams<'_, T>,
 ) -> Result<(Option<Operator<T>>, PreconditionerInfo), PreconditionError> {
-    if !wanted.matching {
-        return of_matrix(place, matrix, wanted);
+    if !params.matching {
+        return of_matrix(place, matrix, params);
     }
     let began = place.stopwatch();
     let mut info = None;
     let matched = Matched::new(place, matrix, |permuted| {
-        let (operator, of_inner) = of_matrix(place, permuted, wanted)?;
+        let (operator, of_inner) = of_matrix(place, permuted, params)?;
         info = Some(of_inner);
         Ok(operator)
     })?;
@@ -53,9 +53,9 @@ pub(super) fn make<T: Arithmetic>(
 
 /// Makes the preconditioner of a matrix as it is.
 fn of_matrix<T: Arithmetic>(
-    place: &Place,
+    place: &Processor,
     matrix: &Csr<T>,
-    Wanted { kind, matching: _, method, amg }: Wanted<'_, T>,
+    PreconditionerParams { kind, matching: _, method, amg }: PreconditionerParams<'_, T>,
 ) -> Result<(Option<Operator<T>>, PreconditionerInfo), PreconditionError> {
     let began = place.stopwatch();
     let (mut levels, mut operator_complexity) = (None, None);

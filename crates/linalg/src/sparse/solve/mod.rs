@@ -14,8 +14,8 @@ pub use outcome::{Attempt, FoundSymmetry, PreconditionerInfo, Refinement, SolveE
 
 use super::csr::Csr;
 use super::matrix::{Matrix, MatrixOptions};
-use super::place::Place;
 use super::precondition::{Cycle, PreconditionError, Substitution};
+use super::processor::Processor;
 use crate::error::BlasError;
 use crate::host::level1::{self, Arithmetic};
 use lattice_solvers::range::larger;
@@ -25,7 +25,7 @@ use lattice_solvers::{
     Stopping, VectorOf, VectorSpace, Wish, bicgstab, cgne, conjugate_gradient, conjugate_residual, gcr,
     minres, preconditioned_cg, preconditioned_minres,
 };
-use made::Wanted;
+use made::PreconditionerParams;
 use std::sync::Arc;
 use system::{Made, OnTeam, System};
 
@@ -54,13 +54,13 @@ pub type Watch<'a> = &'a mut (dyn FnMut(Method, &Look) -> bool + 'a);
 ///
 /// ```
 /// use lattice_linalg::sparse::solve::{SolveOptions, solve};
-/// use lattice_linalg::sparse::{Place, Problem};
+/// use lattice_linalg::sparse::{Processor, Problem};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// // Or `Market::read(Path::new("A.mtx"))?.to_csr()?`.
 /// let matrix = "poisson2d:20".parse::<Problem>()?.matrix()?;
 /// let b = vec![1.0; matrix.rows()];
-/// let solved = solve(&Place::Host, matrix, &b, &SolveOptions::default(), None)?;
+/// let solved = solve(&Processor::Host, matrix, &b, &SolveOptions::default(), None)?;
 /// assert!(solved.converged && solved.true_residual <= 1e-10);
 /// println!("{} iterations of {}", solved.attempts[0].iterations, solved.attempts[0].method.name());
 /// # Ok(())
@@ -70,7 +70,7 @@ pub type Watch<'a> = &'a mut (dyn FnMut(Method, &Look) -> bool + 'a);
 /// # Errors
 /// [`SolveError`] if the system cannot be solved for, or a device fails.
 pub fn solve<T: Arithmetic>(
-    place: &Place,
+    place: &Processor,
     matrix: impl Into<Arc<Csr<T>>>,
     b: &[T],
     options: &SolveOptions<T>,
@@ -89,7 +89,7 @@ pub fn solve<T: Arithmetic>(
 /// # Errors
 /// Those of [`solve()`].
 pub fn solve_columns<T: Arithmetic>(
-    places: &[Place],
+    places: &[Processor],
     matrix: impl Into<Arc<Csr<T>>>,
     columns: &[&[T]],
     options: &SolveOptions<T>,
@@ -109,7 +109,7 @@ pub fn solve_columns<T: Arithmetic>(
 
 /// Solves systems whose numbers methods take as they are.
 fn solve_ordinary<T: Arithmetic>(
-    places: &[Place],
+    places: &[Processor],
     source: &Arc<Csr<T>>,
     columns: &[&[T]],
     found: FoundSymmetry,
@@ -188,14 +188,14 @@ fn expect_solvable<T: Arithmetic>(
 
 /// Brings the matrix to its places, and solves for all right-hand sides.
 fn with_values<T: Arithmetic>(
-    places: &[Place],
+    places: &[Processor],
     source: &Arc<Csr<T>>,
     columns: &[&[T]],
     symmetry: FoundSymmetry,
     options: &SolveOptions<T>,
     watch: &mut Option<Watch<'_>>,
 ) -> Result<Vec<Solved<T>>, SolveError> {
-    let began = places.first().unwrap_or(&Place::Host).stopwatch();
+    let began = places.first().unwrap_or(&Processor::Host).stopwatch();
     let of_matrix = MatrixOptions {
         format: options.format,
         single_values: options.single_values,
@@ -267,9 +267,15 @@ fn on_system<T: Arithmetic, S: System<T>>(
             let setup_seconds = if is_new { info.setup_seconds } else { 0.0 };
             let info = PreconditionerInfo { setup_seconds, ..info.clone() };
             let changes = info.kind == Kind::Amg && options.amg.cycle == Cycle::K;
-            let way =
-                Way { system, source, method, preconditioner: preconditioner.as_deref(), changes, options };
-            let (x, attempt, steps) = way.refined(b, info, watch)?;
+            let prepared = PreparedMethod {
+                system,
+                source,
+                method,
+                preconditioner: preconditioner.as_deref(),
+                changes,
+                options,
+            };
+            let (x, attempt, steps) = prepared.refined(b, info, watch)?;
             if let Some(refinement) = &mut solved.refinement {
                 refinement.steps += steps;
             }
@@ -305,7 +311,7 @@ fn on_system<T: Arithmetic, S: System<T>>(
 }
 
 /// A method with everything but the right-hand side.
-struct Way<'a, T, S: System<T>> {
+struct PreparedMethod<'a, T, S: System<T>> {
     system: &'a S,
     source: &'a Csr<T>,
     method: Method,
@@ -320,7 +326,7 @@ const MOST_STEPS: usize = 30;
 /// Residual to which a system with rounded values is solved in a step of refinement.
 const TOLERANCE_OF_STEP: f64 = 1e-6;
 
-impl<T: Arithmetic, S: System<T>> Way<'_, T, S> {
+impl<T: Arithmetic, S: System<T>> PreparedMethod<'_, T, S> {
     /// Solves, and refines the solution while values are rounded.
     ///
     /// Returns the steps of refinement as well.
@@ -443,7 +449,9 @@ fn precondition<T: Arithmetic, S: System<T>>(
     symmetry: FoundSymmetry,
     warnings: &mut Vec<String>,
 ) -> Result<Made<S::Space>, SolveError> {
-    let make = |kind, matching| system.precondition(Wanted { kind, matching, method, amg: &options.amg });
+    let make = |kind, matching| {
+        system.precondition(PreconditionerParams { kind, matching, method, amg: &options.amg })
+    };
     let wrong = |kind, source| match source {
         PreconditionError::Operation(error) => SolveError::Operation(error),
         PreconditionError::StructurallySingular(error) => SolveError::StructurallySingular(error),
@@ -507,16 +515,16 @@ impl<V, E> StateKeeper<V, E> for Watcher<'_> {
     }
 }
 
-type Outcome<V> = Result<(V, SolverInfo), SolverError<V, BlasError>>;
+type MethodResult<V> = Result<(V, SolverInfo), SolverError<V, BlasError>>;
 
-impl<T: Arithmetic, S: System<T>> Way<'_, T, S> {
+impl<T: Arithmetic, S: System<T>> PreparedMethod<'_, T, S> {
     /// Solves by the method, with its preconditioner, which may be no fixed operator.
     fn attempt(
         &self,
         b: &VectorOf<S::Matrix>,
         stopping: Stopping,
         keeper: &mut dyn StateKeeper<VectorOf<S::Matrix>, BlasError>,
-    ) -> Outcome<VectorOf<S::Matrix>> {
+    ) -> MethodResult<VectorOf<S::Matrix>> {
         let a = self.system.matrix();
         let callbacks = Callbacks { true_residual: None, keeper: Some(keeper) };
         match (self.method, self.preconditioner) {

@@ -1,6 +1,6 @@
 //! What a solve needs of a matrix: at one place, or on a team.
 
-use super::made::{self, Operator, Wanted};
+use super::made::{self, Operator, PreconditionerParams};
 use super::options::Kind;
 use super::outcome::PreconditionerInfo;
 use crate::error::{BlasError, BlasResult};
@@ -8,8 +8,8 @@ use crate::host::level1::Arithmetic;
 use crate::sparse::csr::Csr;
 use crate::sparse::format::Format;
 use crate::sparse::matrix::{FormatError, Matrix, MatrixOptions};
-use crate::sparse::place::Place;
 use crate::sparse::precondition::{AmgOptions, PreconditionError};
+use crate::sparse::processor::Processor;
 use crate::sparse::space::Space;
 use crate::sparse::team::{TeamMatrix, TeamPreconditioner, TeamSpace, TeamVector};
 use crate::sparse::vector::Vector;
@@ -39,7 +39,10 @@ pub(super) trait System<T> {
 
     fn adjoint(&self) -> BlasResult<Self::Matrix>;
 
-    fn precondition(&self, wanted: Wanted<'_, T>) -> Result<Made<Self::Space>, PreconditionError>;
+    fn precondition(
+        &self,
+        params: PreconditionerParams<'_, T>,
+    ) -> Result<Made<Self::Space>, PreconditionError>;
 
     fn finish(&self) -> BlasResult<()>;
 
@@ -74,8 +77,8 @@ impl<T: Arithmetic> System<T> for Matrix<T> {
         Self::new(self.place(), self.source().adjoint())
     }
 
-    fn precondition(&self, wanted: Wanted<'_, T>) -> Result<Made<Space<T>>, PreconditionError> {
-        made::make(self.place(), self.source(), wanted)
+    fn precondition(&self, params: PreconditionerParams<'_, T>) -> Result<Made<Space<T>>, PreconditionError> {
+        made::make(self.place(), self.source(), params)
     }
 
     fn finish(&self) -> BlasResult<()> {
@@ -97,13 +100,13 @@ impl<T: Arithmetic> System<T> for Matrix<T> {
 
 /// A matrix on a team.
 pub(super) struct OnTeam<'a, T> {
-    places: &'a [Place],
+    places: &'a [Processor],
     matrix: TeamMatrix<T>,
 }
 
 impl<'a, T: Arithmetic> OnTeam<'a, T> {
     pub fn new(
-        places: &'a [Place],
+        places: &'a [Processor],
         source: Arc<Csr<T>>,
         options: MatrixOptions,
     ) -> Result<Self, FormatError> {
@@ -138,12 +141,15 @@ impl<T: Arithmetic> System<T> for OnTeam<'_, T> {
     }
 
     /// Makes the preconditioner of each place's rows.
-    fn precondition(&self, wanted: Wanted<'_, T>) -> Result<Made<TeamSpace<T>>, PreconditionError> {
-        let amg = wanted.amg;
+    fn precondition(
+        &self,
+        params: PreconditionerParams<'_, T>,
+    ) -> Result<Made<TeamSpace<T>>, PreconditionError> {
+        let amg = params.amg;
         let rows = self.matrix.source().rows().max(1);
         let mut infos: Vec<PreconditionerInfo> = Vec::new();
-        if wanted.kind == Kind::None && !wanted.matching {
-            return made::make(&self.places[0], &Csr::<T>::empty(0, 0), wanted).map(|(_, info)| (None, info));
+        if params.kind == Kind::None && !params.matching {
+            return made::make(&self.places[0], &Csr::<T>::empty(0, 0), params).map(|(_, info)| (None, info));
         }
         let made = TeamPreconditioner::new(&self.matrix, |place, own, range| {
             let modes = amg.near_null_space.as_ref().map_or(0, |vectors| vectors.len() / rows);
@@ -151,7 +157,7 @@ impl<T: Arithmetic> System<T> for OnTeam<'_, T> {
                 vectors.get(range.start * modes..range.end * modes).unwrap_or_default().to_vec()
             });
             let amg = AmgOptions { near_null_space, ..amg.clone() };
-            let (operator, info) = made::make(place, own, Wanted { amg: &amg, ..wanted })
+            let (operator, info) = made::make(place, own, PreconditionerParams { amg: &amg, ..params })
                 .map_err(|error| error.counted_from(range.start))?;
             infos.push(info);
             let operator: Operator<T> =

@@ -6,7 +6,7 @@ mod kernels;
 
 pub(super) use chebyshev::CHEBYSHEV_STEP;
 
-use super::place::Place;
+use super::processor::Processor;
 use super::vector::Vector;
 use crate::error::{BlasError, BlasResult};
 use crate::host::level1::{self, Arithmetic};
@@ -25,7 +25,7 @@ use std::time::Duration;
 /// product is Σ conj(xᵢ) yᵢ, accumulated in double. On a device scalars stay there as [`Number`]s.
 /// A space is cheap to clone.
 pub struct Space<T> {
-    place: Place,
+    place: Processor,
     len: usize,
     /// `None` on the host.
     kernels: Option<Arc<Kernels<T>>>,
@@ -48,16 +48,16 @@ impl<T: Arithmetic> Space<T> {
     ///
     /// # Errors
     /// If a driver does not take the kernels.
-    pub fn new(place: &Place, len: usize) -> BlasResult<Self> {
+    pub fn new(place: &Processor, len: usize) -> BlasResult<Self> {
         let kernels = match place {
-            Place::Host => None,
-            Place::Device(device) => Some(device.attached(Kernels::new)?),
+            Processor::Host => None,
+            Processor::Device(device) => Some(device.attached(Kernels::new)?),
         };
         Ok(Self { place: place.clone(), len, kernels })
     }
 
     /// Returns the place of the vectors.
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &Processor {
         &self.place
     }
 
@@ -73,7 +73,7 @@ impl<T: Arithmetic> Space<T> {
 
     fn on_device(&self) -> Option<(&Device, &Kernels<T>)> {
         match (&self.place, &self.kernels) {
-            (Place::Device(device), Some(kernels)) => Some((device, kernels)),
+            (Processor::Device(device), Some(kernels)) => Some((device, kernels)),
             _ => None,
         }
     }
@@ -83,7 +83,7 @@ impl<T: Arithmetic> Space<T> {
 pub(super) fn expect<T: Element>(
     operation: &'static str,
     operand: &'static str,
-    (place, wanted): (&Place, usize),
+    (place, wanted): (&Processor, usize),
     vector: &Vector<T>,
     reason: &'static str,
 ) -> BlasResult<()> {
@@ -147,8 +147,10 @@ impl<T: Arithmetic> VectorSpace for Space<T> {
 
     fn scratch_vector(&self) -> BlasResult<Vector<T>> {
         match &self.place {
-            Place::Host => self.zero_vector(),
-            Place::Device(device) => Ok(Vector::Device(Box::new(Buffer::uninitialised(device, self.len)?))),
+            Processor::Host => self.zero_vector(),
+            Processor::Device(device) => {
+                Ok(Vector::Device(Box::new(Buffer::uninitialised(device, self.len)?)))
+            }
         }
     }
 

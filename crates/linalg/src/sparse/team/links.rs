@@ -5,7 +5,7 @@ use super::vector::TeamVector;
 use crate::error::BlasResult;
 use crate::host::level1::Arithmetic;
 use crate::host::sparse;
-use crate::sparse::place::Place;
+use crate::sparse::processor::Processor;
 use crate::sparse::vector::Vector;
 use lattice_compute::{Argument, Buffer, Device, Pending};
 use std::sync::Arc;
@@ -17,10 +17,10 @@ pub(super) enum List<T> {
 }
 
 impl<T: Arithmetic> List<T> {
-    pub fn new(place: &Place, places: Vec<u32>) -> BlasResult<Self> {
+    pub fn new(place: &Processor, places: Vec<u32>) -> BlasResult<Self> {
         Ok(match place {
-            Place::Host => Self::Host(places),
-            Place::Device(device) => Self::Device {
+            Processor::Host => Self::Host(places),
+            Processor::Device(device) => Self::Device {
                 places: Buffer::from_slice(device, &places)?,
                 kernels: device.attached(Kernels::new)?,
                 device: device.clone(),
@@ -95,7 +95,7 @@ pub(super) struct Links<T> {
 
 impl<T: Arithmetic> Links<T> {
     /// `starts` has the first component of each place, `halos` the components that each needs.
-    pub fn new(places: &[Place], starts: &[usize], halos: &[Vec<u32>]) -> BlasResult<Self> {
+    pub fn new(places: &[Processor], starts: &[usize], halos: &[Vec<u32>]) -> BlasResult<Self> {
         let mut sent: Vec<Vec<u32>> = vec![Vec::new(); places.len()];
         let owner = |component: u32| starts.partition_point(|start| *start <= component as usize) - 1;
         for component in halos.iter().flatten() {

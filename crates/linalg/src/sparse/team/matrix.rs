@@ -9,7 +9,7 @@ use crate::host::level1::Arithmetic;
 use crate::sparse::csr::Csr;
 use crate::sparse::format::Format;
 use crate::sparse::matrix::{FormatError, Matrix, MatrixOptions};
-use crate::sparse::place::Place;
+use crate::sparse::processor::Processor;
 use crate::sparse::vector::Vector;
 use lattice_compute::Pending;
 use lattice_compute::sync::lock;
@@ -24,19 +24,19 @@ use std::sync::{Arc, Mutex};
 /// place first. It has the same bits every time. A square matrix is a [`LinearOperator`].
 pub struct TeamMatrix<T> {
     source: Arc<Csr<T>>,
-    places: Vec<Place>,
+    places: Vec<Processor>,
     options: MatrixOptions,
     /// The space of y in y = A x; that of x as well if the matrix is square.
     space: TeamSpace<T>,
     space_of_x: TeamSpace<T>,
-    parts: Vec<Part<T>>,
+    parts: Vec<LocalRows<T>>,
     links: Links<T>,
     /// Made when a product with the transpose is first asked for.
     transposed: Mutex<Option<Arc<TeamMatrix<T>>>>,
 }
 
 /// The rows of a place.
-struct Part<T> {
+struct LocalRows<T> {
     own: Matrix<T>,
     /// `None` where no row needs components of other places.
     others: Option<Others<T>>,
@@ -59,7 +59,7 @@ impl<T: Arithmetic> TeamMatrix<T> {
     /// # Errors
     /// [`BlasError::Shape`] if there is no place; [`FormatError`].
     pub fn new(
-        places: &[Place],
+        places: &[Processor],
         source: impl Into<Arc<Csr<T>>>,
         options: MatrixOptions,
     ) -> Result<Self, FormatError> {
@@ -80,7 +80,7 @@ impl<T: Arithmetic> TeamMatrix<T> {
 
     /// Cuts a matrix by rows, where x is cut as its columns are.
     fn cut(
-        places: &[Place],
+        places: &[Processor],
         source: Arc<Csr<T>>,
         [rows, columns]: [Vec<usize>; 2],
         options: MatrixOptions,
@@ -96,7 +96,7 @@ impl<T: Arithmetic> TeamMatrix<T> {
             .collect();
         let halos: Vec<Vec<u32>> = cut.iter().map(|part| part.halo.clone()).collect();
         let links = Links::new(places, &columns, &halos)?;
-        let parts = places.iter().zip(cut).map(|(place, part)| Part::new(place, part, options));
+        let parts = places.iter().zip(cut).map(|(place, part)| LocalRows::new(place, part, options));
         let parts = parts.collect::<Result<Vec<_>, FormatError>>()?;
         Ok(Self {
             source,
@@ -127,7 +127,7 @@ impl<T: Arithmetic> TeamMatrix<T> {
 
     /// Returns the bytes of the matrix at each place.
     pub fn bytes(&self) -> Vec<u64> {
-        let others = |part: &Part<T>| part.others.as_ref().map_or(0, |others| others.matrix.bytes());
+        let others = |part: &LocalRows<T>| part.others.as_ref().map_or(0, |others| others.matrix.bytes());
         self.parts.iter().map(|part| part.own.bytes() + others(part)).collect()
     }
 
@@ -213,8 +213,8 @@ impl<T: Arithmetic> TeamMatrix<T> {
     }
 }
 
-impl<T: Arithmetic> Part<T> {
-    fn new(place: &Place, part: PartOfRows<T>, options: MatrixOptions) -> Result<Self, FormatError> {
+impl<T: Arithmetic> LocalRows<T> {
+    fn new(place: &Processor, part: PartOfRows<T>, options: MatrixOptions) -> Result<Self, FormatError> {
         let PartOfRows { own, others, rows, halo } = part;
         let own = Matrix::with_options(place, own, options)?;
         if halo.is_empty() {
@@ -242,7 +242,7 @@ impl<T: Arithmetic> LinearOperator for TeamMatrix<T> {
 
     fn work(&self) -> Work {
         let mut work = Work::default();
-        for Part { own, others } in &self.parts {
+        for LocalRows { own, others } in &self.parts {
             work += own.work();
             if let Some(others) = others {
                 work += others.matrix.work();

@@ -6,13 +6,13 @@ use super::vector::TeamVector;
 use crate::error::BlasResult;
 use crate::host::level1::Arithmetic;
 use crate::sparse::csr::Csr;
-use crate::sparse::place::Place;
+use crate::sparse::processor::Processor;
 use crate::sparse::space::Space;
 use lattice_solvers::{LinearOperator, VectorSpace, Work};
 use std::ops::Range;
 
 /// The preconditioner of a place.
-type OfPlace<T> = Box<dyn LinearOperator<Space = Space<T>>>;
+type LocalOperator<T> = Box<dyn LinearOperator<Space = Space<T>>>;
 
 /// A preconditioner that treats the rows of each place, without the columns of others.
 ///
@@ -20,7 +20,7 @@ type OfPlace<T> = Box<dyn LinearOperator<Space = Space<T>>>;
 /// one device.
 pub struct TeamPreconditioner<T> {
     space: TeamSpace<T>,
-    parts: Vec<OfPlace<T>>,
+    parts: Vec<LocalOperator<T>>,
 }
 
 impl<T: Arithmetic> TeamPreconditioner<T> {
@@ -32,7 +32,7 @@ impl<T: Arithmetic> TeamPreconditioner<T> {
     /// Those of `make`.
     pub fn new<E>(
         matrix: &TeamMatrix<T>,
-        mut make: impl FnMut(&Place, &Csr<T>, Range<usize>) -> Result<OfPlace<T>, E>,
+        mut make: impl FnMut(&Processor, &Csr<T>, Range<usize>) -> Result<LocalOperator<T>, E>,
     ) -> Result<Self, E> {
         let space = matrix.space().clone();
         let part = |(k, of_place): (usize, &Space<T>)| make(of_place.place(), matrix.own(k), space.range(k));

@@ -3,7 +3,7 @@
 use super::vector::TeamVector;
 use crate::error::{BlasError, BlasResult};
 use crate::host::level1::Arithmetic;
-use crate::sparse::place::Place;
+use crate::sparse::processor::Processor;
 use crate::sparse::space::Space;
 use crate::sparse::vector::Vector;
 use lattice_compute::Number;
@@ -29,7 +29,7 @@ impl<T> Clone for TeamSpace<T> {
 }
 
 impl<T: Arithmetic> TeamSpace<T> {
-    pub(super) fn new(places: &[Place], starts: Vec<usize>) -> BlasResult<Self> {
+    pub(super) fn new(places: &[Processor], starts: Vec<usize>) -> BlasResult<Self> {
         let lengths = starts.windows(2).map(|bounds| bounds[1] - bounds[0]);
         let spaces = places.iter().zip(lengths).map(|(place, length)| Space::new(place, length));
         Ok(Self { spaces: spaces.collect::<BlasResult<_>>()?, starts })

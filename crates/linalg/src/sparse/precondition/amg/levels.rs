@@ -11,8 +11,8 @@ use crate::host::level1::Arithmetic;
 use crate::sparse::arithmetic::{real, reciprocal, size};
 use crate::sparse::csr::Csr;
 use crate::sparse::matrix::Placed;
-use crate::sparse::place::Place;
 use crate::sparse::precondition::{PreconditionError, expect_square};
+use crate::sparse::processor::Processor;
 use lattice_compute::{Buffer, Device, DeviceKind};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -81,7 +81,7 @@ struct Descent<T> {
     modes: usize,
     block: usize,
     strength: f64,
-    place: Place,
+    place: Processor,
     /// `None` where levels are made on the host.
     builder: Option<Builder<T>>,
     levels: Vec<SmoothedLevel<T>>,
@@ -97,7 +97,7 @@ struct Descent<T> {
 /// A device that is no processor makes levels of many rows. All others are made on the host, and all
 /// of a matrix with dense rows.
 pub(super) fn hierarchy<T: Arithmetic>(
-    place: &Place,
+    place: &Processor,
     matrix: &Csr<T>,
     options: &AmgOptions<T>,
 ) -> Result<Hierarchy<T>, PreconditionError> {
@@ -121,7 +121,7 @@ pub(super) fn hierarchy<T: Arithmetic>(
     }
     let default = if block > 1 { 0.0 } else { STRENGTH };
     let builder = match place {
-        Place::Device(device)
+        Processor::Device(device)
             if rows > options.host_rows
                 && makes_levels(device, matrix)
                 && DensePoints::new(matrix, block).is_empty() =>

@@ -16,7 +16,7 @@ use crate::error::BlasResult;
 use crate::host::level1::Arithmetic;
 use crate::sparse::csr::Csr;
 use crate::sparse::matrix::Placed;
-use crate::sparse::place::Place;
+use crate::sparse::processor::Processor;
 use crate::sparse::space::{CHEBYSHEV_STEP, Space};
 use crate::sparse::vector::Vector;
 use lattice_compute::Number;
@@ -103,7 +103,11 @@ impl<T: Arithmetic> Amg<T> {
     /// [`PreconditionError::ZeroDiagonal`], [`PreconditionError::NearNullSpace`],
     /// [`PreconditionError::Block`], [`PreconditionError::NotSquare`], [`PreconditionError::Outgrown`],
     /// [`PreconditionError::SingularBlock`] for a singular coarsest level; errors of the device.
-    pub fn new(place: &Place, matrix: &Csr<T>, options: &AmgOptions<T>) -> Result<Self, PreconditionError> {
+    pub fn new(
+        place: &Processor,
+        matrix: &Csr<T>,
+        options: &AmgOptions<T>,
+    ) -> Result<Self, PreconditionError> {
         let Hierarchy { levels, coarsest, scale, rows, entries } = levels::hierarchy(place, matrix, options)?;
         let coarsest = Coarsest::new(place, &coarsest, levels.is_empty())?;
         let level = |(k, level): (usize, SmoothedLevel<T>)| {
@@ -217,7 +221,7 @@ impl<T: Arithmetic> Amg<T> {
 
 impl<T: Arithmetic> Coarsest<T> {
     /// `is_only` if there is no other level: its residual has the scale of D⁻¹ then.
-    fn new(place: &Place, matrix: &Csr<T>, is_only: bool) -> Result<Self, PreconditionError> {
+    fn new(place: &Processor, matrix: &Csr<T>, is_only: bool) -> Result<Self, PreconditionError> {
         let n = matrix.rows();
         let mut elements = vec![T::default(); n * n];
         for row in 0..n {

@@ -109,7 +109,7 @@ fn largest(alphas: &[f64], betas: &[f64]) -> f64 {
 mod tests {
     use super::*;
     use crate::sparse::csr::Csr;
-    use crate::sparse::place::Place;
+    use crate::sparse::processor::Processor;
 
     #[test]
     fn the_largest_eigenvalue_of_a_chain_is_known() {
@@ -124,8 +124,8 @@ mod tests {
                 near.into_iter().filter(|(j, _)| *j < 50).collect::<Vec<_>>()
             }),
         );
-        let scaled = Placed::new(&Place::Host, &chain.into(), crate::sparse::Format::Csr, false).unwrap();
-        let weights = Placed::diagonal(&Place::Host, vec![2.0; 50]).unwrap();
+        let scaled = Placed::new(&Processor::Host, &chain.into(), crate::sparse::Format::Csr, false).unwrap();
+        let weights = Placed::diagonal(&Processor::Host, vec![2.0; 50]).unwrap();
         let (estimate, bound) = radius(&scaled, &weights, 2.0, true).unwrap();
         let exact = 1.0 + (std::f64::consts::PI / 51.0).cos();
         assert!(estimate <= 1.001 * exact && estimate > 0.9 * exact && bound <= 2.0, "{estimate} {bound}");

@@ -1,8 +1,8 @@
-//! The part of a product that is wanted, and the tiles that it has.
+//! The region of a product that is wanted, and the tiles that it has.
 
 /// The elements of a column-major C that are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Part {
+pub(crate) enum OutputRegion {
     /// All of C.
     All,
     /// Row number at least column number. C is square.
@@ -17,7 +17,7 @@ pub(crate) enum Part {
     },
 }
 
-impl Part {
+impl OutputRegion {
     /// Returns one triangle.
     pub fn triangle(lower: bool, hermitian: bool) -> Self {
         if lower { Self::Lower { hermitian } } else { Self::Upper { hermitian } }
@@ -56,10 +56,10 @@ mod tests {
 
     #[test]
     fn a_triangle_has_the_tiles_of_its_squares() {
-        let lower = Part::triangle(true, false);
+        let lower = OutputRegion::triangle(true, false);
         assert_eq!(lower.tiles([8192, 8192], [128, 128]), 64 * 65 / 2);
         assert_eq!(lower.tiles([8192, 8192], [128, 64]), 64 * 65);
         assert_eq!(lower.tiles([129, 129], [64, 128]), 6);
-        assert_eq!(Part::All.tiles([129, 65], [64, 64]), 6);
+        assert_eq!(OutputRegion::All.tiles([129, 65], [64, 64]), 6);
     }
 }

@@ -1,18 +1,18 @@
-//! Places of vectors and matrices.
+//! Processors of vectors and matrices, with their memory.
 
 use crate::error::BlasResult;
 use lattice_compute::{CompileClock, Device, Stopwatch, Team};
 
 /// The memory of a vector or a matrix, and the processor of its operations.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Place {
+pub enum Processor {
     /// The host's memory and processor.
     Host,
     /// A device.
     Device(Device),
 }
 
-impl Place {
+impl Processor {
     /// Returns the first device of a team, or the host for the empty team.
     pub fn of_team(team: &Team) -> Self {
         team.devices().first().map_or(Self::Host, |device| Self::Device(device.clone()))
@@ -54,7 +54,7 @@ impl Place {
     }
 }
 
-impl From<&Device> for Place {
+impl From<&Device> for Processor {
     fn from(device: &Device) -> Self {
         Self::Device(device.clone())
     }
