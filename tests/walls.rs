@@ -131,7 +131,7 @@ const PROGRAM_FLOORS: [&[&str]; 16] = [
     &["residual", "statistics", "variants"],
     &["attempt_outcome", "destinations", "finite", "gave_up", "matrix_source", "memory"],
     &["agreement", "report"],
-    &["arguments", "interrupt", "ranks", "shell", "smearing", "solve_bar", "trace", "tune_progress", "words"],
+    &["arguments", "interrupt", "ranks", "shell", "smearing", "solve_bar", "trace", "words"],
     &["common", "equation", "job_file", "process", "provenance"],
     &["checkpoint", "devices", "help", "links_file", "team"],
     &["outputs", "writing"],

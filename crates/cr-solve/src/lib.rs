@@ -64,7 +64,6 @@ pub mod statistics;
 mod team;
 pub mod trace;
 pub mod tune;
-mod tune_progress;
 mod variants;
 mod words;
 mod writing;

@@ -168,7 +168,18 @@ fn what_makes_no_sense_is_refused() {
     tuning.assert_refused("tune --device host", 2, "--device");
     tuning.assert_refused("tune --list --no-cache", 2, "--no-cache");
     tuning.assert_refused("tune --list --clear", 2, "--clear");
-    tuning.assert_refused("tune nonsense", 2, "stencil");
+    tuning.assert_refused("tune nonsense", 2, "nonsense");
+    // Each family has options of its own, and none is passed over.
+    for (family, option) in [
+        ("gemm", "--links 8"),
+        ("fft", "--rhs 2"),
+        ("md", "--forms nn"),
+        ("sparse", "--dims 4x4x4x4"),
+        ("stencil", "A.mtx"),
+    ] {
+        let name = option.split(' ').next().unwrap();
+        tuning.assert_refused(&format!("tune {family} {option}"), 2, name);
+    }
     tuning.assert_refused("tune --dims 4x4x4x3", 2, "4x4x4x3");
     assert!(!tuning.file.exists());
 }

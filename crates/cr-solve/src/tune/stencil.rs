@@ -1,0 +1,110 @@
+//! `tune stencil`: the Wilson operator and its hop from parity to parity.
+
+use super::search::{Budget, Search};
+use crate::arguments::is_wanted;
+use crate::failure::Failure;
+use crate::memory::Need;
+use crate::precisions;
+use lattice_cl::geometry::{Boundary, Dims, Lattice};
+use lattice_cl::host::{GaugeConfiguration, Reconstruction, random};
+use lattice_cl::operator::{SiteTerm, Tuned, kernels_to_tune, tune_stencil};
+use lattice_cl::scalar::{Half, Storage, StoragePrecision};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Options of the stencil.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// Extents in x, y, z, t of one device's domain; may be repeated
+    #[arg(long, value_name = "EXTENTS", default_value = "16x16x16x32")]
+    dims: Vec<Dims>,
+    /// Precisions: double, single, half (or d, s, h) or all
+    #[arg(long, value_name = "PRECISION,…", value_delimiter = ',', default_value = "all", value_parser = precisions::of_fields())]
+    precision: Vec<String>,
+    /// Reals stored for each link: 18, 12, 8 or all
+    #[arg(long, value_name = "REALS,…", value_delimiter = ',', default_value = "all", value_parser = ["all", "18", "12", "8"])]
+    links: Vec<String>,
+    /// Numbers of right-hand sides that the operators are applied to at once
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1", value_parser = clap::value_parser!(u8).range(1..=64))]
+    rhs: Vec<u8>,
+    /// The operators
+    ///
+    /// Operators with a twisted mass use the variants of operators without one.
+    #[arg(long, value_enum, value_name = "OPERATOR,…", value_delimiter = ',', default_value = "wilson")]
+    operator: Vec<Operator>,
+    #[command(flatten)]
+    pub budget: Budget,
+}
+
+/// Operators whose kernels have variants of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Operator {
+    Wilson,
+    Clover,
+}
+
+impl Operator {
+    /// Returns the site term that kernels are tuned with.
+    ///
+    /// Blocks of random links stay positive with so small a coefficient.
+    fn site_term(self) -> SiteTerm {
+        match self {
+            Self::Wilson => SiteTerm::Scalar,
+            Self::Clover => SiteTerm::Clover { csw: 0.5, mu: 0.0 },
+        }
+    }
+}
+
+impl Arguments {
+    /// Tunes the kernels in every storage asked for, on random links.
+    ///
+    /// # Errors
+    /// When there is no room for links and spinors, or a device fails.
+    pub fn tune(&self, search: &mut Search<'_>) -> Result<(), Failure> {
+        let precisions = StoragePrecision::ALL.into_iter();
+        let precisions: Vec<_> = precisions.filter(|known| is_wanted(&self.precision, known)).collect();
+        let links = Reconstruction::ALL.into_iter();
+        let links: Vec<_> = links.filter(|known| is_wanted(&self.links, known)).collect();
+        let of_links: usize = self.rhs.iter().map(|&sources| kernels_to_tune(sources.into())).sum();
+        let storages = self.dims.len() * precisions.len() * links.len();
+        search.progress.plan(self.operator.len() * storages * of_links);
+        let most = self.rhs.iter().copied().max().unwrap_or(1);
+        for &dims in &self.dims {
+            let need = Need::of_stencil(dims, most.into());
+            let what = format_args!("random links and spinors of a lattice of {dims}");
+            need.expect_room(what, Some(search.device))?;
+            search.report.note(format_args!("{dims}: random links and spinors"));
+            let configuration = Arc::new(random::hot(dims, 1));
+            let lattice = Lattice::new(search.team, dims)?;
+            for precision in &precisions {
+                let tune = match precision {
+                    StoragePrecision::Double => tune_links::<f64>,
+                    StoragePrecision::Single => tune_links::<f32>,
+                    StoragePrecision::Half => tune_links::<Half>,
+                };
+                for &links in &links {
+                    for &operator in &self.operator {
+                        for &sources in &self.rhs {
+                            let kernels = (links, operator, sources.into());
+                            for tuned in tune(&lattice, &configuration, kernels, self.budget.of_kernel())? {
+                                search.add(&tuned.key, &tuned.shipped, &tuned.found);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn tune_links<T: Storage>(
+    lattice: &Lattice,
+    configuration: &Arc<GaugeConfiguration>,
+    (reconstruction, operator, sources): (Reconstruction, Operator, usize),
+    budget: Duration,
+) -> Result<Vec<Tuned>, Failure> {
+    let links = lattice.gauge_in::<T>(configuration, Boundary::antiperiodic_t(), reconstruction)?;
+    let links = links.with_clover(Arc::clone(configuration))?;
+    Ok(tune_stencil(&links, operator.site_term(), sources, budget)?)
+}
