@@ -10,6 +10,7 @@ use super::quark::{QuarkPropagator, SitePropagator, phase_of_hadron, phases_of_h
 use super::spin::SpinTensor;
 use crate::geometry::NDIM;
 use num_complex::Complex64;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::array::from_fn;
 
@@ -47,7 +48,7 @@ pub struct BaryonOperator {
 }
 
 /// The correlator of a baryon.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BaryonCorrelator {
     /// The hadron, the matrix of its diquark and the component of its spin.
     ///

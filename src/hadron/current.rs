@@ -9,11 +9,12 @@ use super::spin::gamma;
 use crate::geometry::{Dims, NDIM};
 use crate::host::{LinkField, Matrix3};
 use num_complex::Complex64;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::array::from_fn;
 
 /// The correlator of a current without momentum.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CurrentCorrelator {
     /// `conserved_vector_x` to `_z`, or `local_axial`.
     pub name: String,

@@ -10,6 +10,7 @@ use super::three_point::ThreePointCorrelator;
 use crate::device::{DeviceError, Team};
 use crate::geometry::NDIM;
 use crate::host::LinkField;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -73,7 +74,7 @@ impl fmt::Display for HadronSets {
 }
 
 /// The correlators of hadrons.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Hadrons {
     /// Mesons.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -5,6 +5,7 @@ use super::quark::{QuarkPropagator, SitePropagator, phases_of_hadron};
 use super::spin::gamma;
 use crate::geometry::NDIM;
 use num_complex::Complex64;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The correlator of a meson.
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// C(p, t) = Σ_x e^{ip·(x−x₀)} tr\[γ5 S₂†(x) γ5 Γ(sink) S₁(x) Γ(source)\], S₁ of the quark and S₂ of
 /// the antiquark. With the same Γ twice it is a channel of Chroma, sign included. Quark and antiquark
 /// whose phases at the boundary in t differ give the meson a phase beyond the boundary.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MesonCorrelator {
     /// The number of Γ at the source.
     pub source: usize,

@@ -15,6 +15,7 @@ use crate::geometry::{Dims, NDIM};
 use crate::host::Spinor;
 use num_complex::Complex64;
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::array::from_fn;
 use std::fmt;
@@ -59,7 +60,7 @@ pub struct SinkField {
 }
 
 /// The operator at the source of a three-point function.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum SourceOperator {
     /// The number of Γ at the source of a meson.

@@ -11,13 +11,14 @@ use crate::device::{DeviceError, Team};
 use crate::geometry::{Dims, NDIM};
 use crate::host::LinkField;
 use num_complex::Complex64;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A three-point function.
 ///
 /// C(q, τ) = Σ_y e^{iq·(y−x₀)} ⟨hadron at the sink, current at y, hadron at the source⟩, without
 /// disconnected parts.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreePointCorrelator {
     /// The current: `gamma_N` is q̄ Γ(N) q, `conserved_x` to `_t` the conserved vector current.
     pub insertion: String,

@@ -1,6 +1,7 @@
 //! News of the modes that deflate a job's solves.
 
 use lattice_solvers::LanczosLook;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt;
 use std::path::PathBuf;
@@ -8,7 +9,7 @@ use std::path::PathBuf;
 /// The modes that deflated the solves of a propagator.
 ///
 /// They are made once for all propagators with one operator.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DeflationOutcome {
     /// The number of modes.
     pub modes: usize,

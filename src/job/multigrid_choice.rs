@@ -1,6 +1,7 @@
 //! The choice between multigrid and other methods.
 
 use crate::multigrid::ExpectedWork;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt;
 
@@ -8,7 +9,7 @@ use std::fmt;
 ///
 /// Work is in applications of the Schur complement in single precision, by the memory that it moves.
 /// Numbers of iterations and counted memory decide, never times. So equal jobs choose alike.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MultigridChoice {
     /// Solves that are left: for this mass, and for later ones that are not heavier.
     pub solves_left: usize,

@@ -9,6 +9,7 @@ use crate::hadron::{Correlator, Hadrons};
 use crate::operator::Coupling;
 use crate::solve::{Attempt, SolveParams};
 use lattice_solvers::{Failure, Residual, SolverInfo, Work};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::time::Duration;
 
@@ -33,7 +34,7 @@ pub struct JobOutcome {
 }
 
 /// The hadrons of two quarks from one source.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MixedHadrons {
     /// The quarks: the heavier and the lighter one, or flavours up and down.
     pub quarks: [String; 2],
@@ -45,7 +46,7 @@ pub struct MixedHadrons {
 }
 
 /// The hadrons of an entry of `[[hadron]]` from one source.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct NamedHadronOutcome {
     /// The labels of the quarks.
     pub quarks: Vec<String>,

@@ -2,10 +2,11 @@
 
 use super::residual::Residual;
 use lattice_cl::solve::Attempt;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// One method's part in a solve, as JSON has it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct AttemptOutcome {
     solver: &'static str,
     system: String,

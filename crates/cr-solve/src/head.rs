@@ -11,11 +11,24 @@ use lattice_cl::job::{
 };
 use lattice_cl::operator::Coupling;
 use lattice_cl::solve::SolveParams;
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
 use serde::Serialize;
+use serde_json::{Value, json};
 use std::time::Duration;
 
+/// Makes the JSON schema of results, which have the job as well.
+pub fn schema_of_results<T: JsonSchema>() -> Schema {
+    let mut schema = SchemaSettings::default().for_serialize().into_generator().into_root_schema_for::<T>();
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        let description = "All keys of the job with their values; of run, the job file and what --set gave.";
+        properties.insert("job".to_owned(), json!({ "type": "object", "description": description }));
+    }
+    schema
+}
+
 /// The part of a result that does not depend on the mass and the source.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Head<'a> {
     schema_version: u32,
     configuration: &'a Configuration,
@@ -53,7 +66,7 @@ pub struct Head<'a> {
 /// The mass, the source and the method of a result.
 ///
 /// The method is the one that ended the last solve.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Equation {
     /// The method, or the method that an automatic choice took.
     pub method: String,
@@ -93,7 +106,7 @@ pub struct Equation {
 }
 
 /// The modes that deflated the solves of a propagator, and the time with them and without.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Deflation {
     #[serde(flatten)]
     modes: DeflationOutcome,

@@ -4,7 +4,7 @@ use super::attempt_outcome::AttemptOutcome;
 use super::common::Common;
 use super::equation::Equation;
 use super::failure::{Failure, Status};
-use super::head::{self, Head, attempts};
+use super::head::{self, Head, attempts, schema_of_results};
 use super::outputs::drawn;
 use super::perform::{Performed, Show, perform};
 use super::report::{Report, Table, scientific};
@@ -14,6 +14,7 @@ use super::writing::Writing;
 use crate::plot::{self, Marks, Series};
 use lattice_cl::hadron::Column;
 use lattice_cl::job::{Job, Method, PropagatorOutcome, SolveOutcome, Solver, SourceEntry, Task};
+use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -62,13 +63,18 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     perform(&arguments.job(), &Invert, common, report)
 }
 
+/// Returns the JSON schema of the results.
+pub fn schema() -> Schema {
+    schema_of_results::<Document<'_>>()
+}
+
 /// Shows the results of `invert`.
 pub struct Invert;
 
 /// The result as JSON.
 ///
 /// Fields that depend on the mass and the source are those of the first mass and source.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Document<'a> {
     #[serde(flatten)]
     head: &'a Head<'a>,
@@ -85,7 +91,7 @@ struct Document<'a> {
 }
 
 /// The result for one mass and one source.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct OneResult<'a> {
     converged: bool,
     failure: Option<String>,
@@ -93,7 +99,7 @@ struct OneResult<'a> {
     found: &'a ColumnResult,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct ColumnResult {
     /// Label of the solve in messages and checkpoints.
     label: String,
@@ -112,7 +118,7 @@ struct ColumnResult {
     failure: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Seconds {
     /// Reading, opening the devices and making the operator in double.
     ///

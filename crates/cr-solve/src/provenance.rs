@@ -6,12 +6,13 @@ use lattice_cl::device::Team;
 use lattice_cl::gauge::plaquette;
 use lattice_cl::host::GaugeConfiguration;
 use lattice_cl::tuning::date;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The run that made a result.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Provenance {
     version: &'static str,
     /// The commit that the program was built from, `null` if unknown.
@@ -27,7 +28,7 @@ pub struct Provenance {
 }
 
 /// A device and its driver.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 struct Driver {
     name: String,
     platform: String,
@@ -76,8 +77,9 @@ fn host_name() -> Option<String> {
 }
 
 /// The facts that tell a gauge configuration from all others.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Configuration {
+    #[schemars(with = "String")]
     #[serde(serialize_with = "path_text")]
     file: PathBuf,
     /// The average of ⅓ Re tr P.

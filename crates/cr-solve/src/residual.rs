@@ -1,10 +1,11 @@
 //! The residuals of a solve, as results have them.
 
 use lattice_solvers::SolverInfo;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The residuals of a solve, as JSON has them.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Residual {
     iterated: f64,
     #[serde(rename = "true")]

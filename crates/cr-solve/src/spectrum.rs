@@ -4,7 +4,7 @@ use super::attempt_outcome::AttemptOutcome;
 use super::common::Common;
 use super::equation::Equation;
 use super::failure::{Failure, Status};
-use super::head::{self, Head, attempts};
+use super::head::{self, Head, attempts, schema_of_results};
 use super::outputs::drawn;
 use super::perform::{Performed, Show, perform};
 use super::report::{Report, Table, scientific};
@@ -19,6 +19,7 @@ use lattice_cl::job::{
     SolveOutcome, Solver, SourceEntry, Task,
 };
 use lattice_solvers::range::larger;
+use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -72,13 +73,18 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     perform(&arguments.job(), &Spectrum, common, report)
 }
 
+/// Returns the JSON schema of the results.
+pub fn schema() -> Schema {
+    schema_of_results::<Document<'_>>()
+}
+
 /// Shows the results of `spectrum`.
 pub struct Spectrum;
 
 /// The result as JSON.
 ///
 /// Fields that depend on the mass, the source and the observable are those of the first ones.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Document<'a> {
     #[serde(flatten)]
     head: &'a Head<'a>,
@@ -103,7 +109,7 @@ struct Document<'a> {
 }
 
 /// The result for one mass and one source.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct OneResult<'a> {
     converged: bool,
     #[serde(flatten)]
@@ -111,7 +117,7 @@ struct OneResult<'a> {
     observables: &'a [Measured],
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct PropagatorResult {
     /// Label of the source in messages.
     label: String,
@@ -131,7 +137,7 @@ struct PropagatorResult {
 }
 
 /// One observable.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Measured {
     observable: &'static str,
     along: char,
@@ -139,7 +145,7 @@ struct Measured {
     effective_mass: Vec<Option<f64>>,
 }
 
-#[derive(Clone, Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 struct Solve {
     /// Label of the solve in messages and checkpoints.
     label: String,
@@ -154,7 +160,7 @@ struct Solve {
     attempts: Vec<AttemptOutcome>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Seconds {
     /// Reading, opening the devices and making the operator in double.
     ///

@@ -1,4 +1,4 @@
-//! Whether a value is as a JSON Schema says: of the keywords, those that `bench/schema.json` has.
+//! Whether a value is as a JSON Schema says: of the keywords, those that schemas of the project have.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ fn check(root: &Value, schema: &Value, value: &Value, place: &str) {
     let keywords = schema.as_object().unwrap_or_else(|| panic!("{place}: a schema is an object"));
     for (keyword, wanted) in keywords {
         let right = match keyword.as_str() {
-            "$schema" | "$id" | "$defs" | "title" | "description" => true,
+            "$schema" | "$id" | "$defs" | "title" | "description" | "default" | "format" => true,
             "$ref" => {
                 let pointer = wanted.as_str().unwrap().trim_start_matches('#');
                 check(root, root.pointer(pointer).unwrap(), value, place);
@@ -24,6 +24,22 @@ fn check(root: &Value, schema: &Value, value: &Value, place: &str) {
             },
             "const" => value == wanted,
             "enum" => wanted.as_array().unwrap().contains(value),
+            "anyOf" => {
+                let fits =
+                    |choice: &Value| std::panic::catch_unwind(|| check(root, choice, value, place)).is_ok();
+                wanted.as_array().unwrap().iter().any(fits)
+            }
+            "minimum" => value.as_f64().is_none_or(|number| number >= wanted.as_f64().unwrap()),
+            "maximum" => value.as_f64().is_none_or(|number| number <= wanted.as_f64().unwrap()),
+            "minItems" => value.as_array().is_none_or(|items| items.len() as u64 >= wanted.as_u64().unwrap()),
+            "maxItems" => value.as_array().is_none_or(|items| items.len() as u64 <= wanted.as_u64().unwrap()),
+            "minLength" | "maxLength" => value.is_string(),
+            "prefixItems" => {
+                for (item, schema) in value.as_array().into_iter().flatten().zip(wanted.as_array().unwrap()) {
+                    check(root, schema, item, place);
+                }
+                true
+            }
             "items" => {
                 for (number, item) in value.as_array().into_iter().flatten().enumerate() {
                     check(root, wanted, item, &format!("{place}[{number}]"));
@@ -41,6 +57,7 @@ fn check(root: &Value, schema: &Value, value: &Value, place: &str) {
                 }
                 true
             }
+            "additionalProperties" if wanted == &Value::Bool(true) => true,
             "additionalProperties" => {
                 assert_eq!(wanted, &Value::Bool(false), "{place}: nothing else is known here");
                 let known = |name: &String| keywords["properties"].get(name).is_some();
