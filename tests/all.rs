@@ -12,6 +12,7 @@ mod device;
 mod domains;
 mod edited_tuning_file;
 mod even_odd;
+mod examples;
 mod fft;
 mod field_strength;
 mod files_of_other_codes;
