@@ -9,6 +9,7 @@ mod bad_files;
 mod boundary;
 mod corrupted_files;
 mod device;
+mod documents;
 mod domains;
 mod edited_tuning_file;
 mod even_odd;
