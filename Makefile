@@ -31,6 +31,7 @@ check: test
 	CARGO="$(CARGO)" scripts/blas-programs.sh
 	CARGO="$(CARGO)" LATTICE_CL_TEST_ALL=1 scripts/run-tests.sh
 	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet -p lattice-linalg --features ndarray,faer --test all -- eigen:: svd:: half:: ndarray_views:: faer_matrices::
+	$(CARGO) test --quiet -p lattice-linalg --features ndarray,faer --doc
 	for way in off host-flags; do LATTICE_CL_PEER=$$way POCL_PTHREAD_MIN_THREADS=16 $(CARGO) test --quiet --test all -- --test-threads 1 even_odd:: fused_updates:: solving:: || exit; done
 	CARGO="$(CARGO)" scripts/test-ranks.sh
 	scripts/check-kernels.sh

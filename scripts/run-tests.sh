@@ -17,7 +17,7 @@ else
 fi
 
 # Folder of the package and path of the test program, a tab between them.
-programs=$("$cargo" test --workspace --quiet --no-run --message-format=json-render-diagnostics |
+programs=$("$cargo" test --workspace --tests --quiet --no-run --message-format=json-render-diagnostics |
     sed -n 's|.*"manifest_path":"\([^"]*\)/Cargo\.toml".*"overflow_checks":[a-z]*,"test":true}.*"executable":"\([^"]*\)".*|\1\t\2|p')
 chosen='.*'
 [ $# = 0 ] || chosen=$(IFS='|' && echo "$*") minutes='-'

@@ -85,3 +85,13 @@ pub use scalar::{Element, Half, Precision, Real, Storage, StoragePrecision};
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct ReadmeExamples;
+
+/// The examples of the book's page, which run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/several-nodes.md")]
+struct SeveralNodesExamples;
+
+/// The examples of the book's page, which run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/sparse.md")]
+struct SparseExamples;

@@ -36,3 +36,8 @@ pub use matrix::{MatMut, MatRef, MatrixLayout, Order};
 pub use op::Op;
 pub use triangular::{trmm, trsm};
 pub use vector::{VecMut, VecRef, VectorLayout};
+
+/// The example of the book's page with matrices of faer, which runs as a test.
+#[cfg(all(doctest, feature = "faer"))]
+#[doc = include_str!("../../../docs/dense-algebra.md")]
+struct PageExamples;

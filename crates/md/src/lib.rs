@@ -50,6 +50,11 @@ pub use system::System;
 pub use table::{Grid, Interpolation, Mode, Spacing, Table};
 pub use units::Units;
 
+/// The examples of the book's page, which run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/md.md")]
+struct PageExamples;
+
 // One program tests the crate from within and from outside.
 #[cfg(test)]
 extern crate self as lattice_md;

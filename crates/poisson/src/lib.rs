@@ -28,6 +28,11 @@ pub use plan::{Boundary, Options, Plan, Solution, Units};
 pub use sums::{Stress, TENSOR_AXES, Tensor};
 pub use transfer::Times;
 
+/// The examples of the book's page, which run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/poisson.md")]
+struct PageExamples;
+
 // One program tests the crate from within and from outside.
 #[cfg(test)]
 extern crate self as lattice_poisson;

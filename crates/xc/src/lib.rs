@@ -34,6 +34,11 @@ pub use molden::{Molden, MoldenError};
 pub use plan::{Numbers, Options, Plan, PlanInfo, Share, Spread, Xc};
 pub use stages::{Stage, StageTime};
 
+/// The examples of the book's page, which run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/xc.md")]
+struct PageExamples;
+
 // One program tests the crate from within and from outside.
 #[cfg(test)]
 extern crate self as lattice_xc;
