@@ -3,7 +3,7 @@
 //! `cargo run --release --example sparse`
 
 use lattice_cl::blas::sparse::solve::{SolveOptions, solve};
-use lattice_cl::blas::sparse::{Csr, Place};
+use lattice_cl::blas::sparse::{Csr, Processor};
 use lattice_cl::device::{Selector, Team};
 
 /// Solves for u = x (1 − x) y (1 − y), of which differences are exact.
@@ -26,7 +26,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let bump = |i: usize| (i + 1) as f64 * h * (1.0 - (i + 1) as f64 * h);
     let b: Vec<f64> = (0..n * n).map(|row| 2.0 * h * h * (bump(row / n) + bump(row % n))).collect();
 
-    let place = Place::of_team(&Team::select(Selector::Auto)?); // the best OpenCL device, else the host
+    let place = Processor::of_team(&Team::select(Selector::Auto)?); // the best OpenCL device, else the host
     let solved = solve(&place, matrix, &b, &SolveOptions::default(), None)?;
 
     let attempt = &solved.attempts[solved.best];
