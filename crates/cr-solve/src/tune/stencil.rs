@@ -14,6 +14,8 @@ use std::time::Duration;
 
 /// Options of the stencil.
 #[derive(Debug, clap::Args)]
+// Arguments of tune alone have these, too.
+#[group(skip)]
 pub struct Arguments {
     /// Extents in x, y, z, t of one device's domain; may be repeated
     #[arg(long, value_name = "EXTENTS", default_value = "16x16x16x32")]
