@@ -20,15 +20,17 @@ use std::sync::Arc;
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Action {
-    /// The hopping parameter, M = 1 − κ H. Job files may give a list.
+    /// The hopping parameter: M = 1 − κ H.
+    ///
+    /// Job files may give a list.
     #[cfg_attr(feature = "cli", arg(long, value_name = "K", required_unless_present = "mass"))]
     #[cfg_attr(feature = "cli", arg(value_parser = one_number))]
     #[schemars(with = "OneOrMore<f64>")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kappa: Option<OneOrMore<f64>>,
-    /// The bare mass instead of κ: M = (4 + m) − H/2. Job files may give a list.
+    /// The bare mass instead of κ: M = (4 + m) − H/2.
     ///
-    /// Solutions are 2κ times those with κ = 1/(8 + 2m).
+    /// Job files may give a list. Solutions are 2κ times those with κ = 1/(8 + 2m).
     #[cfg_attr(feature = "cli", arg(long, value_name = "M", conflicts_with = "kappa"))]
     #[cfg_attr(feature = "cli", arg(value_parser = one_number))]
     #[schemars(with = "OneOrMore<f64>")]

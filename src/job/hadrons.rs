@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct HadronTable {
-    /// Sets of hadrons along t, with commas between them: mesons, octet, decuplet, currents.
+    /// Sets of hadrons along t: mesons,octet,decuplet,currents.
     ///
     /// mesons are all 16 x 16 pairs of matrices at source and sink. The result as JSON has the hadrons.
     #[cfg_attr(feature = "cli", arg(long, value_name = "SETS"))]

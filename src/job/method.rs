@@ -18,9 +18,9 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Method {
-    /// The method. auto takes bicgstab, cg if bicgstab fails or costs more, or multigrid.
+    /// The method. auto chooses among bicgstab, cg and multigrid.
     ///
-    /// auto weighs multigrid after the first solve.
+    /// auto takes cg if bicgstab fails or costs more, and weighs multigrid after the first solve.
     #[cfg_attr(feature = "cli", arg(long, value_name = "METHOD", value_parser = solvers(), default_value = "auto"))]
     #[schemars(with = "Solver")]
     #[serde(with = "text")]
@@ -41,7 +41,9 @@ pub struct Method {
     #[schemars(schema_with = "words_of::<Preconditioning>")]
     #[serde(with = "text")]
     pub preconditioning: Preconditioning,
-    /// Wanted ‖b − M x‖ / ‖b‖, in double. Default: 1e-10, in single precision 1e-5.
+    /// Wanted ‖b − M x‖ / ‖b‖, in double.
+    ///
+    /// Default: 1e-10, in single precision 1e-5.
     #[cfg_attr(feature = "cli", arg(long))]
     #[schemars(with = "f64")]
     #[serde(skip_serializing_if = "Option::is_none")]
