@@ -17,9 +17,7 @@ use lattice_files::number::shown;
 use lattice_solvers::range::larger;
 use rayon::prelude::*;
 use serde::Serialize;
-use std::fmt;
 use std::ops::ControlFlow;
-use std::str::FromStr;
 
 /// The action whose gradient links flow along.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -37,10 +35,9 @@ pub enum FlowAction {
 /// The coefficient of rectangles in the Symanzik action.
 const C1: f64 = -1.0 / 12.0;
 
-impl FlowAction {
-    /// All actions.
-    pub const ALL: [Self; 2] = [Self::Wilson, Self::Symanzik];
+lattice_files::words! { FlowAction, "action to flow with": Wilson = "wilson"; Symanzik = "symanzik" }
 
+impl FlowAction {
     /// Returns the largest step that damps all modes of a weak field.
     ///
     /// A mode with k̂² ≤ 16 decays with the rate k̂² (Wilson) or at most k̂² + Σ k̂_μ⁴/12
@@ -85,24 +82,6 @@ impl FlowAction {
             }
         };
         (sum * links.link(site, mu).adjoint()).traceless_anti_hermitian()
-    }
-}
-
-impl fmt::Display for FlowAction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Wilson => "wilson",
-            Self::Symanzik => "symanzik",
-        })
-    }
-}
-
-impl FromStr for FlowAction {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let named = Self::ALL.into_iter().find(|action| action.to_string() == text);
-        named.ok_or_else(|| format!("`{text}` is not an action to flow with; choose wilson or symanzik"))
     }
 }
 

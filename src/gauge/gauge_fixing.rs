@@ -17,8 +17,6 @@ use crate::host::{GaugeConfiguration, LinksOfSites, Matrix3, NoRoom, ProjectionE
 use lattice_files::number::shown;
 use rayon::prelude::*;
 use serde::Serialize;
-use std::fmt;
-use std::str::FromStr;
 
 /// A gauge, by the directions of its condition Σ_μ ∂_μ A_μ = 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -30,10 +28,9 @@ pub enum Gauge {
     Coulomb,
 }
 
-impl Gauge {
-    /// All of them.
-    pub const ALL: [Self; 2] = [Self::Landau, Self::Coulomb];
+lattice_files::words! { Gauge, "gauge": Landau = "landau"; Coulomb = "coulomb" }
 
+impl Gauge {
     /// Returns the number of directions in the condition, which are the first ones.
     fn directions(self) -> usize {
         match self {
@@ -76,24 +73,6 @@ impl Gauge {
         (0..self.directions()).fold(Matrix3::zero(), |sum, mu| {
             sum + links.link(site, mu) + links.link(links.backward(site, mu), mu).adjoint()
         })
-    }
-}
-
-impl fmt::Display for Gauge {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Landau => "landau",
-            Self::Coulomb => "coulomb",
-        })
-    }
-}
-
-impl FromStr for Gauge {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let named = Self::ALL.into_iter().find(|gauge| gauge.to_string() == text);
-        named.ok_or_else(|| format!("`{text}` is not a gauge; choose landau or coulomb"))
     }
 }
 

@@ -175,22 +175,14 @@ pub(super) struct Term {
     pub of_xt: f64,
 }
 
+// Words are names of the form with equal quarks, or of its hadron.
+lattice_files::words! {
+    BaryonForm, "form of baryons":
+    Octet = "nucleon"; LambdaOctet = "lambda_octet"; LambdaNaive = "lambda_naive"; Lambda = "lambda";
+    Decuplet = "delta"
+}
+
 impl BaryonForm {
-    /// All forms.
-    pub const ALL: [Self; 5] =
-        [Self::Octet, Self::LambdaOctet, Self::LambdaNaive, Self::Lambda, Self::Decuplet];
-
-    /// Returns the name of the form with equal quarks, or of its hadron.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Octet => "nucleon",
-            Self::LambdaOctet => "lambda_octet",
-            Self::LambdaNaive => "lambda_naive",
-            Self::Lambda => "lambda",
-            Self::Decuplet => "delta",
-        }
-    }
-
     /// Returns the operators that are measured: [`octet_operators`] or [`decuplet_operators`].
     pub fn operators(self) -> Vec<NamedOperator> {
         match self {

@@ -28,30 +28,9 @@ pub enum HadronSet {
     Currents,
 }
 
-impl HadronSet {
-    /// All sets.
-    pub const ALL: [Self; 4] = [Self::Mesons, Self::Octet, Self::Decuplet, Self::Currents];
-
-    /// Returns the name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Mesons => "mesons",
-            Self::Octet => "octet",
-            Self::Decuplet => "decuplet",
-            Self::Currents => "currents",
-        }
-    }
-}
-
-impl FromStr for HadronSet {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Self::ALL.into_iter().find(|set| set.name() == text).ok_or_else(|| {
-            let names = Self::ALL.map(Self::name).join(", ");
-            format!("`{text}` is no set of hadrons; choose some of {names}, with commas between them")
-        })
-    }
+lattice_files::words! {
+    HadronSet, "set of hadrons":
+    Mesons = "mesons"; Octet = "octet"; Decuplet = "decuplet"; Currents = "currents"
 }
 
 /// Sets of hadrons, as text `mesons,octet`.
@@ -62,7 +41,8 @@ impl FromStr for HadronSets {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        text.split(',').map(|word| word.trim().parse()).collect::<Result<_, _>>().map(Self)
+        let sets: Result<_, String> = text.split(',').map(|word| word.trim().parse()).collect();
+        sets.map(Self).map_err(|error| format!("{error}, or several with commas between them"))
     }
 }
 

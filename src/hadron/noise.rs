@@ -20,20 +20,9 @@ pub enum NoiseKind {
     Z2xZ2,
 }
 
+lattice_files::words! { NoiseKind, "noise": Z2 = "z2"; Z4 = "z4"; U1 = "u1"; Z2xZ2 = "z2xz2" }
+
 impl NoiseKind {
-    /// All kinds.
-    pub const ALL: [Self; 4] = [Self::Z2, Self::Z4, Self::U1, Self::Z2xZ2];
-
-    /// Returns the name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Z2 => "z2",
-            Self::Z4 => "z4",
-            Self::U1 => "u1",
-            Self::Z2xZ2 => "z2xz2",
-        }
-    }
-
     fn number(self, bits: [u32; 4]) -> Complex64 {
         let sign = |bit: u32| if bits[0] >> bit & 1 == 0 { 1.0 } else { -1.0 };
         match self {

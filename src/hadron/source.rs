@@ -385,10 +385,7 @@ impl FromStr for Source {
             "exponential" => exponential(rest),
             "sequential" => Some(Source::Sequential(rest.parse()?)),
             "file" => (!rest.is_empty()).then(|| Source::File(rest.into())),
-            _ => {
-                let kind = NoiseKind::ALL.into_iter().find(|noise| noise.name() == kind);
-                kind.and_then(|kind| noise(kind, rest))
-            }
+            _ => kind.parse().ok().and_then(|kind| noise(kind, rest)),
         };
         source.ok_or_else(|| {
             format!("`{text}` is not a source; write {SOURCE_TEXTS}, for example point:0,0,0,0")

@@ -58,10 +58,9 @@ pub enum Reconstruction {
     Eight,
 }
 
-impl Reconstruction {
-    /// All of them, the plainest first.
-    pub const ALL: [Self; 3] = [Self::None, Self::Twelve, Self::Eight];
+lattice_files::words! { Reconstruction, "storage of links": None = "18"; Twelve = "12"; Eight = "8" }
 
+impl Reconstruction {
     /// Returns the number of reals stored for each link: 18, 12 or 8.
     pub fn reals(self) -> usize {
         match self {
@@ -108,12 +107,6 @@ impl Reconstruction {
                 Matrix3::from_two_rows([a.map(|z| phase * z), std::array::from_fn(|j| p * f[j] + q * g[j])])
             }
         }
-    }
-}
-
-impl std::fmt::Display for Reconstruction {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.reals())
     }
 }
 

@@ -1,6 +1,6 @@
 //! The flavours of twisted-mass quarks.
 
-use super::text::words;
+use super::text::words_of;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
@@ -51,7 +51,7 @@ impl JsonSchema for Flavour {
         true
     }
 
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        words(Self::ALL)
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        words_of::<Self>(generator)
     }
 }

@@ -1,6 +1,6 @@
 //! `[[observable]]`: the observables, measured on propagators.
 
-use super::text::{self, words};
+use super::text::{self, words, words_of};
 use crate::geometry::{Dims, NDIM};
 use crate::hadron::Observable;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -41,17 +41,13 @@ impl fmt::Display for Direction {
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ObservableEntry {
     /// The observable.
-    #[schemars(schema_with = "observables")]
+    #[schemars(schema_with = "words_of::<Observable>")]
     #[serde(with = "text")]
     pub observable: Observable,
     /// Direction of the correlator.
     #[schemars(schema_with = "directions")]
     #[serde(with = "text")]
     pub along: Direction,
-}
-
-fn observables(_: &mut SchemaGenerator) -> Schema {
-    words(Observable::ALL)
 }
 
 pub(super) fn directions(_: &mut SchemaGenerator) -> Schema {

@@ -3,6 +3,7 @@
 use super::text::words;
 use crate::operator::System;
 use crate::solve::SolveMethod;
+use lattice_files::words::sentence;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
@@ -71,7 +72,7 @@ impl FromStr for Solver {
     fn from_str(text: &str) -> Result<Self, String> {
         Self::all().find(|solver| solver.name() == text).ok_or_else(|| {
             let names: Vec<_> = Self::all().map(Self::name).collect();
-            format!("`{text}` is no method; choose {}", names.join(", "))
+            format!("`{text}` is no method; choose {}", sentence(&names, "or"))
         })
     }
 }

@@ -2,7 +2,6 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// The task of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -15,16 +14,4 @@ pub enum Task {
     Spectrum,
 }
 
-impl Task {
-    /// All tasks.
-    pub const ALL: [Self; 2] = [Self::Invert, Self::Spectrum];
-}
-
-impl fmt::Display for Task {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Invert => "invert",
-            Self::Spectrum => "spectrum",
-        })
-    }
-}
+lattice_files::words! { Task, "task": Invert = "invert"; Spectrum = "spectrum" }

@@ -25,7 +25,7 @@ where
     parse(&String::deserialize(deserializer)?)
 }
 
-fn parse<T: FromStr<Err: Display>, E: Error>(text: &str) -> Result<T, E> {
+pub(super) fn parse<T: FromStr<Err: Display>, E: Error>(text: &str) -> Result<T, E> {
     text.parse().map_err(|error| E::custom(format!("{text} is not allowed: {error}")))
 }
 

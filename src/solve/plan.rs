@@ -3,8 +3,6 @@
 use crate::device::{DeviceKind, Team};
 use crate::operator::SchurSymmetry;
 use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
 
 /// The preconditioning of M x = b.
 ///
@@ -75,11 +73,12 @@ impl Inner {
     }
 }
 
-impl IterationPrecision {
-    /// All precisions.
-    pub const ALL: [Self; 4] =
-        [Self::Double, Self::Single, Self::Mixed(Inner::Single), Self::Mixed(Inner::Half)];
+lattice_files::words! {
+    IterationPrecision, "precision of an iteration":
+    Double = "double"; Single = "single"; Mixed(Inner::Single) = "mixed-single"; Mixed(Inner::Half) = "mixed-half"
+}
 
+impl IterationPrecision {
     /// Returns the mixed precision that suits a team.
     ///
     /// If all devices are GPUs, corrections are in half precision: memory is the limit of GPUs.
@@ -89,28 +88,5 @@ impl IterationPrecision {
         let gpus =
             !team.is_host() && team.devices().iter().all(|device| device.info().kind == DeviceKind::Gpu);
         Self::Mixed(if gpus { Inner::Half } else { Inner::Single })
-    }
-}
-
-impl fmt::Display for IterationPrecision {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Double => "double",
-            Self::Single => "single",
-            Self::Mixed(Inner::Single) => "mixed-single",
-            Self::Mixed(Inner::Half) => "mixed-half",
-        })
-    }
-}
-
-impl FromStr for IterationPrecision {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Self::ALL.into_iter().find(|precision| precision.to_string() == text).ok_or_else(|| {
-            format!(
-                "`{text}` is no precision of an iteration; choose double, single, mixed-single or mixed-half"
-            )
-        })
     }
 }

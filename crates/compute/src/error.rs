@@ -199,7 +199,8 @@ pub enum DeviceError {
 
     /// A way of reaching the memory of other devices that is not known.
     #[error(
-        "LATTICE_CL_PEER: `{found}` is no way to the memory of other devices; give `off`, or a list of cuda, cuda-host, amd, host, host-flags"
+        "LATTICE_CL_PEER: `{found}` is no way to the memory of other devices; give `off`, or a list of {ways}",
+        ways = lattice_files::words::all::<crate::PeerWay>().join(", ")
     )]
     UnknownPeerWay {
         /// The request.

@@ -19,6 +19,8 @@ pub enum Precision {
     Double,
 }
 
+lattice_files::words! { Precision, "precision": Double = "double", "64 bits"; Single = "single", "32 bits" }
+
 impl Precision {
     /// Returns the bits of one real number: 32 or 64.
     pub fn bits(self) -> u32 {
@@ -39,15 +41,6 @@ impl Precision {
             Precision::Single => "float",
             Precision::Double => "double",
         }
-    }
-}
-
-impl Display for Precision {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Precision::Single => "single",
-            Precision::Double => "double",
-        })
     }
 }
 
@@ -115,10 +108,9 @@ pub enum StoragePrecision {
     Double,
 }
 
-impl StoragePrecision {
-    /// All storage precisions, the most accurate first.
-    pub const ALL: [Self; 3] = [Self::Double, Self::Single, Self::Half];
+lattice_files::words! { StoragePrecision, "precision": Double = "double"; Single = "single"; Half = "half" }
 
+impl StoragePrecision {
     /// Returns the bytes of one stored number: 2, 4 or 8.
     pub fn bytes(self) -> usize {
         match self {
@@ -135,27 +127,6 @@ impl StoragePrecision {
             Self::Single => "float",
             Self::Double => "double",
         }
-    }
-}
-
-impl Display for StoragePrecision {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Half => "half",
-            Self::Single => "single",
-            Self::Double => "double",
-        })
-    }
-}
-
-impl std::str::FromStr for StoragePrecision {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Self::ALL
-            .into_iter()
-            .find(|precision| precision.to_string() == text)
-            .ok_or_else(|| format!("`{text}` is no precision; choose double, single or half"))
     }
 }
 

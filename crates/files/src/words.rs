@@ -10,6 +10,9 @@ pub trait Words: Copy + Send + Sync + 'static {
     /// Returns the word of the value.
     fn word(self) -> &'static str;
 
+    /// Returns other words that are read as the value, and never written.
+    fn aliases(self) -> &'static [&'static str];
+
     /// Returns a line of help, empty where the word says it all.
     fn help(self) -> &'static str;
 }
@@ -19,15 +22,27 @@ pub trait Words: Copy + Send + Sync + 'static {
 /// # Errors
 /// A message with all words if there is no such value.
 pub fn parse<T: Words>(text: &str) -> Result<T, String> {
-    let found = T::VALUES.iter().find(|value| value.word() == text).copied();
+    let is_read = |value: &&T| value.word() == text || value.aliases().contains(&text);
+    let found = T::VALUES.iter().find(is_read).copied();
     found.ok_or_else(|| format!("`{text}` is no {}; choose {}", T::WHAT, listed::<T>()))
+}
+
+/// Returns all words, in the order in which help lists them.
+pub fn all<T: Words>() -> Vec<&'static str> {
+    T::VALUES.iter().map(|value| value.word()).collect()
 }
 
 /// Returns all words as a list in a sentence: `a, b or c`.
 pub fn listed<T: Words>() -> String {
-    let words: Vec<&str> = T::VALUES.iter().map(|value| value.word()).collect();
-    match &words[..] {
-        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+    sentence(&all::<T>(), "or")
+}
+
+/// Returns words as a list in a sentence, with `before_last` before the last one.
+pub fn sentence(words: &[&str], before_last: &str) -> String {
+    match words {
+        [first @ .., last] if !first.is_empty() => {
+            format!("{} {before_last} {last}", first.join(", "))
+        }
         _ => words.concat(),
     }
 }
@@ -36,6 +51,7 @@ pub fn listed<T: Words>() -> String {
 ///
 /// Makes the constant `ALL`, the function `name`, [`Display`](std::fmt::Display),
 /// [`FromStr`](std::str::FromStr) and [`Words`]. A text behind a word is its line of help.
+/// Words behind `|` are read too. A variant with a field is written with the field's value.
 ///
 /// ```
 /// #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,22 +59,26 @@ pub fn listed<T: Words>() -> String {
 ///     V,
 ///     K,
 /// }
-/// lattice_files::words! { Cycle, "cycle": V = "v"; K = "k", "more work, fewer cycles" }
+/// lattice_files::words! { Cycle, "cycle": V = "v"; K = "k" | "krylov", "more work, fewer cycles" }
 /// assert_eq!("k".parse(), Ok(Cycle::K));
+/// assert_eq!("krylov".parse(), Ok(Cycle::K));
 /// assert_eq!("w".parse::<Cycle>(), Err("`w` is no cycle; choose v or k".to_owned()));
 /// assert_eq!((Cycle::V.to_string(), Cycle::ALL.len()), ("v".to_owned(), 2));
 /// ```
 #[macro_export]
 macro_rules! words {
-    ($type:ty, $what:literal: $($value:ident = $word:literal $(, $help:literal)?);+ $(;)?) => {
+    (
+        $type:ty, $what:literal:
+        $($value:ident $(($field:path))? = $word:literal $(| $alias:literal)* $(, $help:literal)?);+ $(;)?
+    ) => {
         impl $type {
             /// All values.
-            pub const ALL: [Self; [$($word),+].len()] = [$(Self::$value),+];
+            pub const ALL: [Self; [$($word),+].len()] = [$(Self::$value $(($field))?),+];
 
             /// Returns the word that stands for the value.
             pub const fn name(self) -> &'static str {
                 match self {
-                    $(Self::$value => $word),+
+                    $(Self::$value $(($field))? => $word),+
                 }
             }
         }
@@ -71,9 +91,15 @@ macro_rules! words {
                 self.name()
             }
 
+            fn aliases(self) -> &'static [&'static str] {
+                match self {
+                    $(Self::$value $(($field))? => &[$($alias),*]),+
+                }
+            }
+
             fn help(self) -> &'static str {
                 match self {
-                    $(Self::$value => concat!($($help)?)),+
+                    $(Self::$value $(($field))? => concat!($($help)?)),+
                 }
             }
         }

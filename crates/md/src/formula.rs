@@ -13,6 +13,12 @@ pub enum Formula {
     Morse,
 }
 
+lattice_files::words! {
+    Formula, "formula":
+    LennardJones = "lennard-jones", "Argon";
+    Morse = "morse", "A potential with an exponential"
+}
+
 /// The numbers of a formula for a pair of types.
 pub type Coefficients = [f64; 4];
 
@@ -24,6 +30,12 @@ pub enum Mixing {
     LorentzBerthelot,
     /// Both are geometric means.
     Geometric,
+}
+
+lattice_files::words! {
+    Mixing, "mixing":
+    LorentzBerthelot = "lorentz-berthelot", "Arithmetic mean of σ, geometric mean of ε";
+    Geometric = "geometric", "Geometric means"
 }
 
 impl Formula {

@@ -16,6 +16,13 @@ pub enum Precision {
     Single,
 }
 
+lattice_files::words! {
+    Precision, "precision":
+    Double = "double";
+    Mixed = "mixed", "Positions in fixed point, pairs in single, sums in double";
+    Single = "single"
+}
+
 /// How a table is read on a device. The host has exact fractions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fetch {
@@ -31,6 +38,13 @@ pub enum Fetch {
     Buffer,
 }
 
+lattice_files::words! {
+    Fetch, "way to read a table":
+    Auto = "auto", "Images on GPUs that filter in float or for cubics, else buffers; `tune md` finds the faster";
+    Image = "image", "The linear filter of images";
+    Buffer = "buffer", "Buffers, with exact fractions"
+}
+
 impl Fetch {
     /// The largest error of a filter that [`Fetch::Auto`] takes, relative to the step between samples.
     pub const LARGEST_ERROR: f64 = 1e-5;
@@ -44,6 +58,12 @@ pub enum BelowRange {
     Line,
     /// Forces and motion end with an error that names the two.
     Stop,
+}
+
+lattice_files::words! {
+    BelowRange, "treatment of near pairs":
+    Line = "warn", "The energy goes on in a line; such pairs are counted and warned of";
+    Stop = "stop", "The first such pair ends the command, and its atoms are named"
 }
 
 /// How pairs are found on a device. The host takes all pairs.

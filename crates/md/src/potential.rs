@@ -16,6 +16,13 @@ pub enum Shift {
     Force,
 }
 
+lattice_files::words! {
+    Shift, "shift":
+    None = "none";
+    Energy = "energy", "The energy is continuous at the cutoff";
+    Force = "force", "The force is, too"
+}
+
 /// The potential of each pair of types. Row `type_i × types + type_j` belongs to a pair.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Potential {

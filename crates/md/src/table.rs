@@ -11,6 +11,8 @@ pub enum Mode {
     Potential,
 }
 
+lattice_files::words! { Mode, "mode": Derivative = "derivative"; Potential = "potential" }
+
 /// The variable in which samples are equally spaced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Spacing {
@@ -21,6 +23,8 @@ pub enum Spacing {
     R2,
 }
 
+lattice_files::words! { Spacing, "spacing": R = "r"; R2 = "r2" }
+
 /// What is between two samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Interpolation {
@@ -30,6 +34,11 @@ pub enum Interpolation {
     /// A cubic: through slopes by Catmull and Rom, whose error is of third order, and through
     /// energies with their known derivatives, whose error is of fourth order.
     Cubic,
+}
+
+lattice_files::words! {
+    Interpolation, "interpolation":
+    Linear = "linear"; Cubic = "cubic", "Four numbers for each interval"
 }
 
 /// Where a table has samples: r_i = rmin + i h with h = (rmax − rmin)/(M − 1), or so in r².

@@ -10,6 +10,12 @@ pub enum Units {
     Reduced,
 }
 
+lattice_files::words! {
+    Units, "system of units":
+    Real = "real", "Å, kcal/mol, g/mol, fs";
+    Reduced = "lj", "Reduced units of ε, σ and m"
+}
+
 /// The charge of an electron, in C: an electronvolt in J.
 pub(crate) const ELECTRONVOLT: f64 = 1.602176634e-19;
 

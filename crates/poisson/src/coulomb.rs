@@ -15,6 +15,12 @@ pub enum Cutoff {
     Sphere,
 }
 
+lattice_files::words! {
+    Cutoff, "cutoff":
+    None = "none", "All that the mesh has";
+    Sphere = "sphere", "Those in the largest sphere within the mesh's own Brillouin zone, as in SIESTA"
+}
+
 /// K(G) = 4π/G² on the components of a mesh, and 0 for G = 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Coulomb {

@@ -25,6 +25,12 @@ pub enum Boundary {
     Isolated,
 }
 
+lattice_files::words! {
+    Boundary, "boundary":
+    Periodic = "periodic", "The cell repeats; a net charge gets a uniform background";
+    Isolated = "isolated", "Nothing repeats; for cells at right angles"
+}
+
 /// The units of energies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Units {
@@ -34,6 +40,8 @@ pub enum Units {
     /// Half a hartree: potential, energy and stress have twice the value.
     Rydberg,
 }
+
+lattice_files::words! { Units, "unit": Hartree = "hartree"; Rydberg = "rydberg" }
 
 impl Units {
     /// Returns the value of a hartree.

@@ -193,11 +193,7 @@ impl Propagator {
                 invalid(py, message)
             })?,
         };
-        let precision = match precision {
-            "single" => lattice_cl::Precision::Single,
-            "double" => lattice_cl::Precision::Double,
-            other => return Err(invalid(py, format!("`{other}` is no precision; choose single or double"))),
-        };
+        let precision = parsed(py, precision)?;
         let (quark, about) = (Arc::clone(&self.quark), self.about());
         let written = work::run(py, None, move |_| {
             let mut writer = PropagatorWriter::create_as(&path, format, quark.dims(), precision, &about)?;

@@ -37,6 +37,13 @@ pub enum Numbers {
     Single,
 }
 
+lattice_files::words! {
+    Numbers, "precision":
+    Double = "double", "Everything in double";
+    Mixed = "mixed", "Functions and products in single; densities, energies and sums over groups in double";
+    Single = "single", "As mixed, with sums of two numbers in single instead of double: for devices without double"
+}
+
 impl Numbers {
     /// Returns the bytes of a function's value.
     fn bytes(self) -> usize {

@@ -2,7 +2,6 @@
 
 use super::error::XcResult;
 use lattice_compute::Device;
-use std::fmt;
 use std::time::Instant;
 
 /// A part of an evaluation, in the order of an evaluation.
@@ -24,31 +23,15 @@ pub enum Stage {
     Matrix,
 }
 
-impl Stage {
-    /// All stages.
-    pub const ALL: [Self; 7] = [
-        Self::Functions,
-        Self::DensityProducts,
-        Self::Density,
-        Self::Functional,
-        Self::Factors,
-        Self::MatrixProducts,
-        Self::Matrix,
-    ];
-}
-
-impl fmt::Display for Stage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Functions => "functions",
-            Self::DensityProducts => "density: products",
-            Self::Density => "density: sums",
-            Self::Functional => "functional",
-            Self::Factors => "matrix: factors",
-            Self::MatrixProducts => "matrix: products",
-            Self::Matrix => "matrix: sums",
-        })
-    }
+lattice_files::words! {
+    Stage, "stage":
+    Functions = "functions";
+    DensityProducts = "density: products";
+    Density = "density: sums";
+    Functional = "functional";
+    Factors = "matrix: factors";
+    MatrixProducts = "matrix: products";
+    Matrix = "matrix: sums"
 }
 
 /// What a stage did on a device, over all its groups.

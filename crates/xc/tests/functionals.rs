@@ -124,5 +124,5 @@ fn nothing_comes_of_nothing() {
         assert_eq!(functional.name().parse(), Ok(functional));
     }
     let error = "b3lyp".parse::<Functional>().unwrap_err();
-    assert_eq!(error, "`b3lyp` is no functional that is known; choose one of svwn5, spw92, pbe");
+    assert_eq!(error, "`b3lyp` is no functional; choose svwn5, spw92 or pbe");
 }

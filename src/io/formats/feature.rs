@@ -1,11 +1,11 @@
 //! The features that options may ask for and some formats lack.
 
-use super::names::listed;
 use super::registry::Format;
 use crate::io::links::Rows;
 use crate::io::numbers::ByteOrder;
 use crate::io::write_options::WriteOptions;
 use crate::scalar::Precision;
+use lattice_files::words::sentence;
 use std::sync::LazyLock;
 
 /// A feature that a format may lack.
@@ -68,7 +68,7 @@ impl Feature {
                 };
                 let with = Format::ALL.into_iter().filter(|format| format.has(feature));
                 let names: Vec<&str> = with.map(Format::name).collect();
-                format!("{without}, or choose {}", listed(&names, "or"))
+                format!("{without}, or choose {}", sentence(&names, "or"))
             })
         });
         &REMEDIES[self as usize]

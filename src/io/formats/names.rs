@@ -3,6 +3,7 @@
 use super::registry::Format;
 use crate::io::write_options::WriteOptions;
 use crate::scalar::Precision;
+use lattice_files::words::sentence;
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::path::Path;
@@ -60,12 +61,12 @@ impl Format {
 
     /// Returns the titles of all formats that are read, as a list in a sentence.
     pub fn titles_read() -> String {
-        listed(&Self::READ.map(Self::title), "or")
+        sentence(&Self::READ.map(Self::title), "or")
     }
 
     /// Returns the names of all formats that are written, as a list in a sentence.
     pub fn names_written() -> String {
-        listed(&Self::ALL.map(Self::name), "or")
+        sentence(&Self::ALL.map(Self::name), "or")
     }
 
     /// Returns a sentence about the beginnings of files of all formats.
@@ -79,7 +80,7 @@ impl Format {
         }
         let mut verb = " files begin";
         let said = groups.into_iter().map(|(titles, beginning)| {
-            format!("{}{} with {beginning}", listed(&titles, "and"), std::mem::take(&mut verb))
+            format!("{}{} with {beginning}", sentence(&titles, "and"), std::mem::take(&mut verb))
         });
         said.collect::<Vec<_>>().join(", ")
     }
@@ -99,7 +100,7 @@ impl Serialize for Format {
 
 /// The name is not that of a format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a format to write; these are {list}", list = listed(&Format::ALL.map(Format::name), "and"))]
+#[error("`{0}` is not a format to write; these are {list}", list = sentence(&Format::ALL.map(Format::name), "and"))]
 pub struct UnknownFormatName(pub String);
 
 impl FromStr for Format {
@@ -117,15 +118,6 @@ impl FromStr for Format {
 pub(super) fn choose_another() -> &'static str {
     static REMEDY: LazyLock<String> = LazyLock::new(|| format!("choose {}", Format::names_written()));
     &REMEDY
-}
-
-/// Words as a list in a sentence: `a, b or c`.
-pub(super) fn listed(words: &[&str], before_last: &str) -> String {
-    match words {
-        [] => String::new(),
-        [word] => (*word).to_owned(),
-        [words @ .., last] => format!("{} {before_last} {last}", words.join(", ")),
-    }
 }
 
 #[cfg(test)]
@@ -183,7 +175,6 @@ mod tests {
         for format in Format::READ {
             assert!(beginnings.contains(format.title()), "{beginnings}");
         }
-        assert_eq!(listed(&["a"], "or"), "a");
     }
 
     /// Some format has each feature, and the message about the others names it.

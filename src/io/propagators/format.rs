@@ -1,5 +1,6 @@
 //! The formats of propagators by name.
 
+use lattice_files::words::sentence;
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::path::Path;
@@ -68,7 +69,10 @@ impl Serialize for PropagatorFormat {
 
 /// The name is not that of a format of propagators.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a format of propagators; choose scidac, lalibe-hdf5, pyquda-hdf5 or npy")]
+#[error(
+    "`{0}` is not a format of propagators; choose {list}",
+    list = sentence(&PropagatorFormat::ALL.map(PropagatorFormat::name), "or")
+)]
 pub struct UnknownPropagatorFormat(pub String);
 
 impl FromStr for PropagatorFormat {

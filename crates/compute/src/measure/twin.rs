@@ -27,28 +27,16 @@ pub enum Stream {
     Dot,
 }
 
-impl Stream {
-    /// All streams.
-    pub const ALL: [Self; 7] =
-        [Self::Read, Self::Write, Self::Copy, Self::Scale, Self::Add, Self::Triad, Self::Dot];
+lattice_files::words! {
+    Stream, "stream":
+    Read = "read"; Write = "write"; Copy = "copy"; Scale = "scale"; Add = "add"; Triad = "triad"; Dot = "dot"
+}
 
+impl Stream {
     /// The number s of all kernels that have one.
     ///
     /// The number has few bits in no base, so that rounding shows.
     pub const FACTOR: f64 = 0.3;
-
-    /// Returns the stream's name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Copy => "copy",
-            Self::Scale => "scale",
-            Self::Add => "add",
-            Self::Triad => "triad",
-            Self::Dot => "dot",
-        }
-    }
 
     /// Returns the number of arrays that the stream goes through.
     pub fn arrays(self) -> usize {

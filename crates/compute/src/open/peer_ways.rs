@@ -2,7 +2,6 @@
 
 use crate::error::{DeviceError, Result};
 use crate::select::DeviceInfo;
-use std::fmt;
 use std::str::FromStr;
 
 /// The environment variable of allowed ways.
@@ -44,21 +43,13 @@ pub enum PeerWay {
     HostFlags,
 }
 
+// The best first, as in `PEER_VARIABLE`.
+lattice_files::words! {
+    PeerWay, "way to the memory of other devices":
+    Cuda = "cuda"; CudaHost = "cuda-host"; Amd = "amd"; Host = "host"; HostFlags = "host-flags"
+}
+
 impl PeerWay {
-    /// All ways, the best first.
-    pub const ALL: [Self; 5] = [Self::Cuda, Self::CudaHost, Self::Amd, Self::Host, Self::HostFlags];
-
-    /// Returns the name of the way in [`PEER_VARIABLE`].
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Cuda => "cuda",
-            Self::CudaHost => "cuda-host",
-            Self::Amd => "amd",
-            Self::Host => "host",
-            Self::HostFlags => "host-flags",
-        }
-    }
-
     /// Tells whether kernels of one device reach memory of another.
     ///
     /// Otherwise the driver copies.
@@ -93,12 +84,6 @@ impl PeerWay {
     /// Tells whether kernels wait for kernels of other devices, instead of the host.
     pub fn has_flags(self) -> bool {
         self.is_cuda() || self == Self::HostFlags
-    }
-}
-
-impl fmt::Display for PeerWay {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

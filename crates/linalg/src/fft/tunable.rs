@@ -27,6 +27,10 @@ pub enum FftKind {
     ComplexToReal,
 }
 
+lattice_files::words! {
+    FftKind, "kind of transforms": ComplexToComplex = "c2c"; RealToComplex = "r2c"; ComplexToReal = "c2r"
+}
+
 /// The result of a search for the lines of one axis.
 #[derive(Clone, Debug)]
 pub struct TunedFft {

@@ -7,7 +7,7 @@ use crate::evaluation::SUMS;
 use crate::host::Pairs;
 use crate::options::{Fetch, List, Options, PairTuning, Precision};
 use crate::potential::Potential;
-use crate::table::{Interpolation, Mode, Spacing};
+use crate::table::{Interpolation, Spacing};
 use lattice_compute::tuning::{self, Key, Step, Tunable, time_of_launch};
 use lattice_compute::{Device, DeviceKind};
 use std::marker::PhantomData;
@@ -109,19 +109,10 @@ impl<T: PairPrecision> Tunable for PairsToTune<'_, T> {
         let pairs = match self.pairs.potential {
             Potential::Formula { formula, .. } => formula.kernel_text().0.to_owned(),
             Potential::Table { table, mode } => {
-                let mode = match mode {
-                    Mode::Derivative => "derivative",
-                    Mode::Potential => "potential",
-                };
                 let spacing = if table.grid().spacing == Spacing::R2 { "-r2" } else { "" };
                 let cubic = if table.interpolation() == Interpolation::Cubic { "-cubic" } else { "" };
                 format!("{mode}{spacing}{cubic}")
             }
-        };
-        let precision = match self.options.precision {
-            Precision::Double => "double",
-            Precision::Mixed => "mixed",
-            Precision::Single => "single",
         };
         let list = match self.options.list {
             List::AllPairs => "all-pairs",
@@ -129,17 +120,12 @@ impl<T: PairPrecision> Tunable for PairsToTune<'_, T> {
             List::HalfCells { .. } => "half-cells",
             List::Matrix => "matrix",
         };
-        let fetch = match self.options.fetch {
-            Fetch::Auto => "auto",
-            Fetch::Image => "image",
-            Fetch::Buffer => "buffer",
-        };
         let atoms = self.pairs.types.len().next_power_of_two().trailing_zeros();
         Key::new("md", format!("atoms<=2^{atoms}"))
             .option("pairs", pairs)
-            .option("precision", precision)
+            .option("precision", self.options.precision)
             .option("list", list)
-            .option("fetch", fetch)
+            .option("fetch", self.options.fetch)
     }
 
     fn shipped(&self) -> PairTuning {

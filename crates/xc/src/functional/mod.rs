@@ -8,8 +8,6 @@ mod exchange;
 mod jet;
 
 use exchange::OfSpin;
-use std::fmt;
-use std::str::FromStr;
 
 /// Below this density a point contributes nothing.
 pub const LEAST_DENSITY: f64 = 1e-12;
@@ -56,27 +54,16 @@ pub struct AtPoint {
     pub by_sigma: [f64; 3],
 }
 
+lattice_files::words! { Functional, "functional": Svwn5 = "svwn5"; Spw92 = "spw92"; Pbe = "pbe" }
+
 impl Functional {
-    /// All functionals.
-    pub const ALL: [Self; 3] = [Self::Svwn5, Self::Spw92, Self::Pbe];
-
-    /// Returns the name, exchange and correlation: a row for each functional.
-    fn row(self) -> (&'static str, [FunctionalComponent; 2]) {
-        match self {
-            Self::Svwn5 => ("svwn5", [FunctionalComponent::LdaX, FunctionalComponent::Vwn5]),
-            Self::Spw92 => ("spw92", [FunctionalComponent::LdaX, FunctionalComponent::Pw92]),
-            Self::Pbe => ("pbe", [FunctionalComponent::PbeX, FunctionalComponent::PbeC]),
-        }
-    }
-
-    /// Returns the name.
-    pub fn name(self) -> &'static str {
-        self.row().0
-    }
-
-    /// Returns exchange and correlation.
+    /// Returns exchange and correlation: a row for each functional.
     pub fn components(self) -> [FunctionalComponent; 2] {
-        self.row().1
+        match self {
+            Self::Svwn5 => [FunctionalComponent::LdaX, FunctionalComponent::Vwn5],
+            Self::Spw92 => [FunctionalComponent::LdaX, FunctionalComponent::Pw92],
+            Self::Pbe => [FunctionalComponent::PbeX, FunctionalComponent::PbeC],
+        }
     }
 
     /// Returns `true` if the energy depends on the gradient of the density.
@@ -97,23 +84,6 @@ impl Functional {
             by_rho: std::array::from_fn(|k| a.by_rho[k] + b.by_rho[k]),
             by_sigma: std::array::from_fn(|k| a.by_sigma[k] + b.by_sigma[k]),
         }
-    }
-}
-
-impl fmt::Display for Functional {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Functional {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Self::ALL.into_iter().find(|functional| functional.name() == text).ok_or_else(|| {
-            let names = Self::ALL.map(Self::name).join(", ");
-            format!("`{text}` is no functional that is known; choose one of {names}")
-        })
     }
 }
 

@@ -41,6 +41,13 @@ pub enum SvdMethod {
     Jacobi,
 }
 
+lattice_files::words! {
+    SvdMethod, "method":
+    Auto = "auto", "Jacobi for small matrices, polar for others";
+    Polar = "polar", "Polar decomposition: errors are small beside the largest value";
+    Jacobi = "jacobi", "Jacobi rotations: errors are small beside each value; slow for large matrices"
+}
+
 /// The places of singular vectors.
 #[derive(Debug)]
 pub struct SingularVectors<'a, T> {

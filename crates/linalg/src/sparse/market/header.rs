@@ -4,6 +4,7 @@ use super::error::Wrong;
 use super::line::{Lines, has_content, shown};
 use crate::sparse::coo::Mirror;
 use crate::sparse::extents::expect_supported;
+use lattice_files::words::listed;
 
 /// The format of a file's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub enum Layout {
     /// All values, column after column.
     Array,
 }
+
+lattice_files::words! { Layout, "layout": Coordinate = "coordinate"; Array = "array" }
 
 /// The numbers of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +28,11 @@ pub enum Field {
     Complex,
     /// No numbers: every entry is 1.
     Pattern,
+}
+
+lattice_files::words! {
+    Field, "field":
+    Real = "real" | "double"; Integer = "integer" | "unsigned-integer"; Complex = "complex"; Pattern = "pattern"
 }
 
 /// The entries that a file leaves out because others say them.
@@ -40,6 +48,11 @@ pub enum Symmetry {
     Hermitian,
 }
 
+lattice_files::words! {
+    Symmetry, "symmetry":
+    General = "general"; Symmetric = "symmetric"; SkewSymmetric = "skew-symmetric"; Hermitian = "hermitian"
+}
+
 impl Symmetry {
     pub(crate) fn mirror(self) -> Mirror {
         match self {
@@ -47,16 +60,6 @@ impl Symmetry {
             Self::Symmetric => Mirror::Symmetric,
             Self::SkewSymmetric => Mirror::Skew,
             Self::Hermitian => Mirror::Hermitian,
-        }
-    }
-
-    /// Returns the name in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::General => "general",
-            Self::Symmetric => "symmetric",
-            Self::SkewSymmetric => "skew-symmetric",
-            Self::Hermitian => "hermitian",
         }
     }
 }
@@ -154,28 +157,14 @@ impl Header {
         if word(1) != "matrix" {
             return wrong("matrix", "object", word(1));
         }
-        let layout = match word(2) {
-            "coordinate" => Layout::Coordinate,
-            "array" => Layout::Array,
-            other => return wrong("coordinate or array", "format", other),
+        let Ok(layout) = word(2).parse() else {
+            return wrong(&listed::<Layout>(), "format", word(2));
         };
-        let field = match word(3) {
-            "real" | "double" => Field::Real,
-            "integer" | "unsigned-integer" => Field::Integer,
-            "complex" => Field::Complex,
-            "pattern" => Field::Pattern,
-            other => {
-                return wrong("real, double, integer, unsigned-integer, complex or pattern", "field", other);
-            }
+        let Ok(field) = word(3).parse() else {
+            return wrong(&listed::<Field>(), "field", word(3));
         };
-        let symmetry = match word(4) {
-            "general" => Symmetry::General,
-            "symmetric" => Symmetry::Symmetric,
-            "skew-symmetric" => Symmetry::SkewSymmetric,
-            "hermitian" => Symmetry::Hermitian,
-            other => {
-                return wrong("general, symmetric, skew-symmetric or hermitian", "symmetry", other);
-            }
+        let Ok(symmetry) = word(4).parse() else {
+            return wrong(&listed::<Symmetry>(), "symmetry", word(4));
         };
         if field == Field::Pattern && layout == Layout::Array {
             return wrong("numbers in the format array", "field", "pattern");

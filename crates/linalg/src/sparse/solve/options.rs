@@ -25,22 +25,12 @@ pub enum Method {
     Cgne,
 }
 
+lattice_files::words! {
+    Method, "method":
+    Cg = "cg"; Minres = "minres"; Cr = "cr"; Bicgstab = "bicgstab"; Gcr = "gcr"; Cgne = "cgne"
+}
+
 impl Method {
-    /// All methods.
-    pub const ALL: [Self; 6] = [Self::Cg, Self::Minres, Self::Cr, Self::Bicgstab, Self::Gcr, Self::Cgne];
-
-    /// Returns the name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Cg => "cg",
-            Self::Minres => "minres",
-            Self::Cr => "cr",
-            Self::Bicgstab => "bicgstab",
-            Self::Gcr => "gcr",
-            Self::Cgne => "cgne",
-        }
-    }
-
     /// Tells whether the matrix must be Hermitian.
     pub fn needs_hermitian(self) -> bool {
         matches!(self, Self::Cg | Self::Minres | Self::Cr)
@@ -59,17 +49,6 @@ impl Method {
     /// Tells whether the preconditioner may change from one iteration to the next.
     pub fn bears_changes(self) -> bool {
         matches!(self, Self::Cg | Self::Gcr)
-    }
-}
-
-impl FromStr for Method {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Self::ALL.into_iter().find(|method| method.name() == text).ok_or_else(|| {
-            let names = Self::ALL.map(Self::name).join(", ");
-            format!("`{text}` is no method; choose auto, {names}")
-        })
     }
 }
 

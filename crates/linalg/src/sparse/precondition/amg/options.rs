@@ -1,7 +1,5 @@
 //! Options of multigrid.
 
-use std::str::FromStr;
-
 /// How often a cycle visits coarser levels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cycle {
@@ -16,26 +14,7 @@ pub enum Cycle {
     K,
 }
 
-impl Cycle {
-    /// Returns the name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::V => "v",
-            Self::K => "k",
-        }
-    }
-}
-
-impl FromStr for Cycle {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        [Self::V, Self::K]
-            .into_iter()
-            .find(|cycle| cycle.name() == text)
-            .ok_or_else(|| format!("`{text}` is no cycle; choose v or k"))
-    }
-}
+lattice_files::words! { Cycle, "cycle": V = "v"; K = "k" }
 
 /// Options of [`Amg`](super::Amg).
 #[derive(Clone, Debug, PartialEq)]
