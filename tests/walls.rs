@@ -118,6 +118,7 @@ const XC_FLOORS: [&[&str]; 8] = [
 /// The floors of the program: what every command shares, what commands of one kind share, commands.
 const PROGRAM_FLOORS: [&[&str]; 16] = [
     &[
+        "choices",
         "comparison",
         "extents",
         "failure",

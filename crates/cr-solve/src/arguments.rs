@@ -4,12 +4,12 @@ use super::destinations::{ANY, Destinations, Overwriting};
 use super::failure::Failure;
 use super::report::Report;
 use lattice_cl::geometry::Dims;
-use lattice_cl::host::{GaugeConfiguration, Reconstruction};
+use lattice_cl::host::GaugeConfiguration;
 use lattice_cl::io::{
     self, Contents, ErrorKind, Format, GaugeFile, Parts, Propagator, ReadOptions, SignsInLinks, WriteOptions,
 };
 use lattice_cl::job::Configuration;
-use lattice_cl::scalar;
+use lattice_cl::scalar::Precision;
 use serde::Serializer;
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -56,14 +56,6 @@ pub fn tell_colours_apart(arguments: Vec<OsString>) -> Vec<OsString> {
     renamed.collect()
 }
 
-/// Parses the value of `--links`.
-pub fn reconstruction(text: &str) -> Result<Reconstruction, String> {
-    Reconstruction::ALL
-        .into_iter()
-        .find(|reconstruction| text == reconstruction.to_string())
-        .ok_or_else(|| format!("`{text}` is not a storage of links; choose 18, 12 or 8"))
-}
-
 /// Tells whether the words of an option contain `found` or `all`.
 pub fn is_wanted(asked: &[String], found: impl Display) -> bool {
     let found = found.to_string();
@@ -75,24 +67,6 @@ pub fn is_wanted(asked: &[String], found: impl Display) -> bool {
 /// JSON has text only. A path that is not UTF-8 becomes the text that a person sees.
 pub fn path_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&path.display())
-}
-
-/// Number of bits of a real number, as an option.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Precision {
-    /// 64 bits
-    Double,
-    /// 32 bits
-    Single,
-}
-
-impl From<Precision> for scalar::Precision {
-    fn from(precision: Precision) -> Self {
-        match precision {
-            Precision::Double => scalar::Precision::Double,
-            Precision::Single => scalar::Precision::Single,
-        }
-    }
 }
 
 /// Options for reading a gauge configuration.
@@ -225,7 +199,7 @@ pub struct Output {
     /// The precision asked for.
     ///
     /// `None` selects the precision of the links, if the format has it.
-    pub precision: Option<scalar::Precision>,
+    pub precision: Option<Precision>,
     /// The logical file name of an ILDG file, if one was given.
     lfn: Option<String>,
 }
@@ -251,7 +225,6 @@ impl Output {
             return Err(Failure::usage(message)
                 .hint(format!("give --format {names}, or a name that ends in one of them")));
         };
-        let precision = precision.map(Into::into);
         expect_held(&WriteOptions { precision, ..WriteOptions::new(format) })?;
         Destinations::reading(input).writing("the output", ANY, [path]).check(overwriting)?;
         Ok(Self { path: path.to_owned(), format, precision, lfn: None })
@@ -267,11 +240,11 @@ impl Output {
     }
 
     /// Returns the precision that links of the precision `links` get in the file.
-    pub fn precision_of(&self, links: scalar::Precision) -> scalar::Precision {
+    pub fn precision_of(&self, links: Precision) -> Precision {
         let asked = self.precision.unwrap_or(links);
         let other = match asked {
-            scalar::Precision::Double => scalar::Precision::Single,
-            scalar::Precision::Single => scalar::Precision::Double,
+            Precision::Double => Precision::Single,
+            Precision::Single => Precision::Double,
         };
         if self.format.holds(asked) { asked } else { other }
     }

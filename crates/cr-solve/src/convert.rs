@@ -2,14 +2,15 @@
 //!
 //! The file holds a gauge configuration or a propagator.
 
-use super::arguments::{DESCRIPTION, Input, LOGICAL_FILE_NAME, Output, Precision, help_on_format, path_text};
+use super::arguments::{DESCRIPTION, Input, LOGICAL_FILE_NAME, Output, help_on_format, path_text};
 use super::destinations::{ANY, Destinations, Overwriting};
 use super::failure::{Failure, Status};
 use super::links_file::FileSummary;
 use super::report::{Report, Table, scientific};
+use crate::choices::word;
 use lattice_cl::geometry::Dims;
 use lattice_cl::io::{self, Format, GaugeFile, Propagator, PropagatorFormat, PropagatorWriter};
-use lattice_cl::scalar;
+use lattice_cl::scalar::Precision;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -25,7 +26,7 @@ pub struct Arguments {
     #[arg(long, help = help_on_format_of_any())]
     format: Option<String>,
     /// Precision of the file: double or single [default: that of the input]
-    #[arg(long, value_enum, hide_possible_values = true)]
+    #[arg(long, value_parser = word::<Precision>(), hide_possible_values = true)]
     precision: Option<Precision>,
     /// Replace every link by the nearest element of SU(3)
     ///
@@ -141,7 +142,7 @@ fn propagator(arguments: &Arguments, report: &Report) -> Result<Status, Failure>
         .check(arguments.overwriting)?;
     let propagator = arguments.reading.read_propagator(&arguments.input, report)?;
     let Propagator { format: read_format, dims, records, .. } = propagator;
-    let read = records.iter().map(|record| record.precision).max().unwrap_or(scalar::Precision::Double);
+    let read = records.iter().map(|record| record.precision).max().unwrap_or(Precision::Double);
     let written = arguments.precision.map_or(read, Into::into);
     let info = format!("of {}", arguments.input.display());
     let mut writer = PropagatorWriter::create_as(&arguments.output, format, dims, written, &info)?;
@@ -155,7 +156,7 @@ fn propagator(arguments: &Arguments, report: &Report) -> Result<Status, Failure>
     if written < read {
         lost.push(format!("the spinors are rounded from {read} to {written} precision"));
     }
-    let file = |file: &Path, format, precision: scalar::Precision| PropagatorFile {
+    let file = |file: &Path, format, precision: Precision| PropagatorFile {
         file: file.to_owned(),
         format,
         precision: precision.bits(),
@@ -233,7 +234,7 @@ fn fact<'a>(file: &'a GaugeFile, name: &str) -> Option<&'a str> {
 }
 
 /// Lists what the input has and the output lacks.
-fn losses(file: &GaugeFile, path: &Path, format: Format, written: scalar::Precision) -> Vec<String> {
+fn losses(file: &GaugeFile, path: &Path, format: Format, written: Precision) -> Vec<String> {
     let mut lost = Vec::new();
     let stored = file.configuration.precision();
     if written < stored {

@@ -1,6 +1,6 @@
 //! The equation of a job, as options.
 
-use super::arguments::{Input, help_on_configuration, reconstruction};
+use super::arguments::{Input, help_on_configuration};
 use lattice_cl::hadron::{LinkSmearing, Source, SpinorSmearing};
 use lattice_cl::host::Reconstruction;
 use lattice_cl::job::{Action, Configuration, Devices, Job, Method, SourceEntry, Task};
@@ -39,7 +39,7 @@ pub struct OperatorOptions {
     /// Reals stored for each link: 18, or 12 or 8 if all links are in SU(3)
     ///
     /// Fewer reals are less to read for every hop.
-    #[arg(long, value_name = "REALS", default_value = "18", value_parser = reconstruction, hide_short_help = true)]
+    #[arg(long, value_name = "REALS", default_value = "18", hide_short_help = true)]
     pub links: Reconstruction,
     #[command(flatten)]
     devices: Devices,

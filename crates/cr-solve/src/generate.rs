@@ -1,15 +1,17 @@
 //! `cr-solve generate`: a quenched SU(3) configuration.
 
-use super::arguments::{Input, Output, Precision, help_on_format, path_text};
+use super::arguments::{Input, Output, help_on_format, path_text};
 use super::destinations::{ANY, Destinations, Overwriting};
 use super::failure::{Failure, Status};
 use super::interrupt::Interrupt;
 use super::numbers::finite;
 use super::report::{Report, Table};
+use crate::choices::word;
 use lattice_cl::gauge::{GenerateParams, Plaquette, Start, generate_watched, plaquette};
 use lattice_cl::geometry::Dims;
 use lattice_cl::host::GaugeConfiguration;
 use lattice_cl::io::Format;
+use lattice_cl::scalar::Precision;
 use serde::{Serialize, Serializer};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -53,7 +55,7 @@ pub struct Arguments {
     #[arg(long, help = help_on_format())]
     format: Option<Format>,
     /// Precision of the file: double or single [default: double if the format has it]
-    #[arg(long, value_enum, hide_possible_values = true)]
+    #[arg(long, value_parser = word::<Precision>(), hide_possible_values = true)]
     precision: Option<Precision>,
     /// The logical file name of an ILDG file; by default the name of the output
     #[arg(long, value_name = "NAME")]

@@ -9,6 +9,7 @@ mod arguments;
 mod attempt_outcome;
 pub mod bench;
 pub mod checkpoint;
+mod choices;
 pub mod common;
 pub mod comparison;
 mod convert;

@@ -1,13 +1,15 @@
 //! A file of links that a command makes of another.
 
-use super::arguments::{DESCRIPTION, Output, Precision, help_on_format, path_text};
+use super::arguments::{DESCRIPTION, Output, help_on_format, path_text};
 use super::destinations::Overwriting;
 use super::failure::Failure;
 use super::provenance::{Configuration, Provenance};
 use super::report::{Report, Table};
+use crate::choices::word;
 use lattice_cl::device::{Stopwatch, Team};
 use lattice_cl::host::GaugeConfiguration;
 use lattice_cl::io::{Format, GaugeFile};
+use lattice_cl::scalar::Precision;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -18,7 +20,7 @@ pub struct Destination {
     #[arg(long, help = help_on_format())]
     format: Option<Format>,
     /// Precision of the file: double or single [default: double if the format has it]
-    #[arg(long, value_enum, hide_possible_values = true)]
+    #[arg(long, value_parser = word::<Precision>(), hide_possible_values = true)]
     precision: Option<Precision>,
     /// The logical file name of an ILDG file; by default the name of the output
     #[arg(long, value_name = "NAME", hide_short_help = true)]
@@ -55,7 +57,7 @@ impl FileSummary {
 
     /// Makes the summary of a file that links in double were written to.
     pub fn of_output(output: &Output) -> Self {
-        let precision = output.precision_of(lattice_cl::scalar::Precision::Double).bits();
+        let precision = output.precision_of(Precision::Double).bits();
         Self { file: output.path.clone(), format: output.format, precision }
     }
 }
@@ -126,7 +128,7 @@ impl Rewritten {
 
 /// Says that links of single precision are taken as they are.
 pub fn note_on_precision(path: &Path, file: &GaugeFile, report: &Report) {
-    if file.configuration.precision() == lattice_cl::scalar::Precision::Single {
+    if file.configuration.precision() == Precision::Single {
         report.note(format_args!(
             "the links of {} are in single precision, and stay as far from SU(3) as they are; `cr-solve convert --reunitarise` brings them onto it",
             path.display()

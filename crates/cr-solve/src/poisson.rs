@@ -8,6 +8,7 @@ use super::outputs::drawn;
 use super::plot::{self, Slice};
 use super::report::{Report, Table, fixed, rounded, scientific};
 use super::team::{device_names, first_of, host_if_small};
+use crate::choices::{bare_word_of, word};
 use lattice_cl::device::{Profiling, Team};
 use lattice_cl::io::{self, CubeHeader, MeshError, MeshFile};
 use lattice_cl::scalar::Precision;
@@ -25,44 +26,19 @@ const NEUTRAL: f64 = 1e-6;
 /// Most bytes of a file of `--cell`.
 const LARGEST_CELL_FILE: u64 = 1 << 16;
 
-/// What is around the cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum BoundaryName {
-    /// The cell repeats; a net charge gets a uniform background
-    Periodic,
-    /// Nothing repeats; for cells at right angles
-    Isolated,
-}
-
-/// Which components of a periodic density count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum CutoffName {
-    /// All that the mesh has
-    None,
-    /// Those in the largest sphere within the mesh's own Brillouin zone, as in SIESTA
-    Sphere,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum UnitsName {
-    Hartree,
-    Rydberg,
-}
-
 /// What stays as it is when the cell is strained.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum StressName {
-    /// The charge of each mesh cell
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum StressChoice {
     Charge,
-    /// The density, as in SIESTA
     Density,
     Both,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum PrecisionName {
-    Double,
-    Single,
+lattice_files::words! {
+    StressChoice, "stress":
+    Charge = "charge", "The charge of each mesh cell";
+    Density = "density", "The density, as in SIESTA";
+    Both = "both"
 }
 
 /// The command line of `poisson`.
@@ -78,20 +54,20 @@ pub struct Arguments {
     #[arg(long, value_name = "CELL")]
     cell: Option<String>,
     /// What is around the cell
-    #[arg(long, value_enum, default_value_t = BoundaryName::Periodic)]
-    boundary: BoundaryName,
+    #[arg(long, value_parser = word::<Boundary>(), default_value_t)]
+    boundary: Boundary,
     /// Which components of a periodic density count
-    #[arg(long, value_enum, default_value_t = CutoffName::None)]
-    cutoff: CutoffName,
+    #[arg(long, value_parser = word::<Cutoff>(), default_value_t)]
+    cutoff: Cutoff,
     /// Units of potential, energy and stress
-    #[arg(long, value_enum, default_value_t = UnitsName::Hartree)]
-    units: UnitsName,
+    #[arg(long, value_parser = word::<Units>(), default_value_t)]
+    units: Units,
     /// Which stress is printed: what stays as it is when the cell is strained
-    #[arg(long, value_enum, default_value_t = StressName::Both)]
-    stress: StressName,
+    #[arg(long, value_parser = word::<StressChoice>(), default_value_t = StressChoice::Both)]
+    stress: StressChoice,
     /// Precision of the transforms on devices; the host computes in double
-    #[arg(long, value_enum, default_value_t = PrecisionName::Double)]
-    precision: PrecisionName,
+    #[arg(long, value_parser = bare_word_of(&Precision::ALL), default_value_t = Precision::Double)]
+    precision: Precision,
     /// Order of arrays: sequential, or clustered:N with N×N×N sub-points together
     #[arg(long, value_name = "ORDER", default_value_t = MeshOrder::Sequential)]
     layout: MeshOrder,
@@ -248,7 +224,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     } else {
         first_of(team, report)
     };
-    if team.is_host() && arguments.precision == PrecisionName::Single {
+    if team.is_host() && arguments.precision == Precision::Single {
         warnings.push("the host computes in double, whatever --precision says".to_owned());
     }
     let began = report.stopwatch();
@@ -262,7 +238,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     let solution = plan.solve(&file.values)?;
     let numbers = solution.potential.iter().copied().chain([solution.energy, solution.charge]);
     expect_finite("the potential with its energy and charge", numbers.map(Complex64::from))?;
-    if arguments.boundary == BoundaryName::Periodic && solution.charge.abs() > NEUTRAL {
+    if arguments.boundary == Boundary::Periodic && solution.charge.abs() > NEUTRAL {
         warnings.push(format!(
             "the net charge of {} e is neutralised by a uniform background; the dipole depends on where the cell begins",
             rounded(solution.charge, 7)
@@ -292,13 +268,10 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
             cell: rows,
             layout: arguments.layout.to_string(),
         },
-        boundary: name_of(arguments.boundary, &[(BoundaryName::Isolated, "isolated")], "periodic"),
-        cutoff: CutoffSummary {
-            kind: name_of(arguments.cutoff, &[(CutoffName::Sphere, "sphere")], "none"),
-            g2max: plan.g2max(),
-        },
-        precision: name_of(arguments.precision, &[(PrecisionName::Single, "single")], "double"),
-        units: name_of(arguments.units, &[(UnitsName::Rydberg, "rydberg")], "hartree"),
+        boundary: arguments.boundary.name(),
+        cutoff: CutoffSummary { kind: arguments.cutoff.name(), g2max: plan.g2max() },
+        precision: arguments.precision.name(),
+        units: arguments.units.name(),
         charge: solution.charge,
         energy: solution.energy,
         stress: solution.stress.map(|stress| StressSummary {
@@ -324,10 +297,6 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     };
     report.result(table(&outcome, arguments.stress), &outcome)?;
     Ok(if passed { Status::Fine } else { Status::Failed })
-}
-
-fn name_of<V: PartialEq>(value: V, names: &[(V, &'static str)], other: &'static str) -> &'static str {
-    names.iter().find(|(known, _)| *known == value).map_or(other, |(_, name)| name)
 }
 
 /// Returns the cell of `--cell`, or else that of the file.
@@ -392,8 +361,7 @@ impl Format {
     ) -> Result<(), Failure> {
         match self {
             Self::Npy => {
-                let precision = arguments.options().precision;
-                MeshFile::write_npy(path, file.shape, potential, precision)?;
+                MeshFile::write_npy(path, file.shape, potential, arguments.precision)?;
             }
             Self::Cube => {
                 let header = CubeHeader::of_cell(cell, file.shape);
@@ -401,7 +369,7 @@ impl Format {
                     Some(given) => CubeHeader { steps: header.steps, ..given.clone() },
                     None => header,
                 };
-                let units = name_of(arguments.units, &[(UnitsName::Rydberg, "rydberg")], "hartree");
+                let units = arguments.units.name();
                 header.comments = [
                     format!(
                         "electrostatic potential in {units}, of the density {}",
@@ -444,8 +412,8 @@ fn middle_slice(arguments: &Arguments, file: &MeshFile, cell: [[f64; 3]; 3], pot
     Slice {
         title: format!("potential of {}, plane {middle} of {n3}", plot::short_name(&arguments.input)),
         unit: match arguments.units {
-            UnitsName::Hartree => "hartree/e",
-            UnitsName::Rydberg => "rydberg/e",
+            Units::Hartree => "hartree/e",
+            Units::Rydberg => "rydberg/e",
         },
         sides: [cell[0], cell[1]],
         values: (0..n1).map(|i| (0..n2).map(|j| potential[place(i, j)]).collect()).collect(),
@@ -471,22 +439,10 @@ fn summary(solution: &Solution) -> PotentialSummary {
 impl Arguments {
     fn options(&self) -> Options {
         Options {
-            boundary: match self.boundary {
-                BoundaryName::Periodic => Boundary::Periodic,
-                BoundaryName::Isolated => Boundary::Isolated,
-            },
-            cutoff: match self.cutoff {
-                CutoffName::None => Cutoff::None,
-                CutoffName::Sphere => Cutoff::Sphere,
-            },
-            precision: match self.precision {
-                PrecisionName::Double => Precision::Double,
-                PrecisionName::Single => Precision::Single,
-            },
-            units: match self.units {
-                UnitsName::Hartree => Units::Hartree,
-                UnitsName::Rydberg => Units::Rydberg,
-            },
+            boundary: self.boundary,
+            cutoff: self.cutoff,
+            precision: self.precision,
+            units: self.units,
             order: self.layout,
             out_of_core: None,
         }
@@ -507,13 +463,13 @@ impl Arguments {
         // A value that is none makes the largest difference none, which is no success.
         let apart = apart.fold(0.0, larger);
         let difference = if largest > 0.0 { apart / largest } else { apart };
-        let single = self.precision == PrecisionName::Single;
+        let single = self.precision == Precision::Single;
         let tolerance = self.tolerance.unwrap_or(if single { 1e-5 } else { 1e-10 });
         Verification { array: name.to_owned(), difference, tolerance, passed: difference <= tolerance }
     }
 }
 
-fn table(outcome: &PoissonResult, stress: StressName) -> Table {
+fn table(outcome: &PoissonResult, stress: StressChoice) -> Table {
     let mut table = Table::default();
     let energy = outcome.units;
     let tensor = |tensor: &Tensor| tensor.map(|x| scientific(x, 10)).join(" ");
@@ -523,11 +479,11 @@ fn table(outcome: &PoissonResult, stress: StressName) -> Table {
     table.line("charge", format_args!("{} e", fixed(outcome.charge, 12)));
     table.line("energy", format_args!("{} {energy}", fixed(outcome.energy, 15)));
     if let Some(found) = &outcome.stress {
-        if stress != StressName::Density {
+        if stress != StressChoice::Density {
             let text = format!("{} {energy}/bohr³ (xx yy zz yz xz xy)", tensor(&found.fixed_charge));
             table.line("stress, fixed charge", text);
         }
-        if stress != StressName::Charge {
+        if stress != StressChoice::Charge {
             let text = format!("{} {energy}/bohr³ (xx yy zz yz xz xy)", tensor(&found.fixed_density));
             table.line("stress, fixed density", text);
         }

@@ -4,6 +4,7 @@
 
 use super::failure::{Failure, Status};
 use super::progress::Compiling;
+use crate::choices::word;
 use clap::{ArgAction, Args};
 use comfy_table::{CellAlignment, presets};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -21,7 +22,7 @@ use std::sync::Mutex;
 use tracing_subscriber::filter::LevelFilter;
 
 /// Use of colour.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ColourChoice {
     /// On a terminal, unless `NO_COLOR` is set.
     #[default]
@@ -30,6 +31,13 @@ pub enum ColourChoice {
     Always,
     /// Never.
     Never,
+}
+
+lattice_files::words! {
+    ColourChoice, "use of colour":
+    Auto = "auto", "On a terminal, unless `NO_COLOR` is set";
+    Always = "always", "Always";
+    Never = "never", "Never"
 }
 
 /// The outlet of everything that the program says.
@@ -87,7 +95,7 @@ pub struct Output {
     #[arg(short, long, global = true, action = ArgAction::Count)]
     verbose: u8,
     /// Colour of messages: auto (the default, honours NO_COLOR), always or never
-    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t)]
+    #[arg(long, global = true, value_parser = word::<ColourChoice>(), value_name = "WHEN", default_value_t)]
     #[arg(hide_possible_values = true, hide_default_value = true, hide_short_help = true)]
     color: ColourChoice,
     /// No colour in messages: the same as --color never

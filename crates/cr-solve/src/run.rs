@@ -9,6 +9,7 @@ use super::perform::{Show, perform, with_devices};
 use super::ranks::Ranks;
 use super::report::Report;
 use super::spectrum::{self, Spectrum};
+use crate::choices::word;
 use lattice_cl::job::{Job, OneOrMore, Task};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -23,7 +24,7 @@ pub struct Arguments {
     #[arg(long, conflicts_with_all = ["file", "set"])]
     example: bool,
     /// Print the JSON schema of job files, or of the results of a command
-    #[arg(long, value_enum, value_name = "OF", num_args = 0..=1, default_missing_value = "job")]
+    #[arg(long, value_parser = word::<Documents>(), value_name = "OF", num_args = 0..=1, default_missing_value = "job")]
     #[arg(conflicts_with_all = ["file", "set", "example"])]
     schema: Option<Documents>,
     /// Give a key this TOML value, whatever the file says; several times for several keys
@@ -77,14 +78,16 @@ pub fn show_of(job: &Job) -> &'static dyn Show {
 }
 
 /// Documents that have a schema.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Documents {
-    /// Job files
     Job,
-    /// Results of invert
     Invert,
-    /// Results of spectrum
     Spectrum,
+}
+
+lattice_files::words! {
+    Documents, "kind of documents":
+    Job = "job", "Job files"; Invert = "invert", "Results of invert"; Spectrum = "spectrum", "Results of spectrum"
 }
 
 impl Documents {

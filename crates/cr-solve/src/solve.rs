@@ -1,6 +1,5 @@
 //! `cr-solve solve`: A x = b with a matrix from a file, sparse or dense.
 
-use super::arguments::Precision;
 use super::checkpoint::Checkpointing;
 use super::common::Common;
 use super::dense::{self, Factors};
@@ -15,6 +14,7 @@ use super::plot::{self, Marks, Series};
 use super::provenance::Provenance;
 use super::report::{Report, Table, scientific};
 use super::team::{device_names, host_if_small, select_all};
+use crate::choices::{bare_word_of, word};
 use lattice_cl::blas::BlasError;
 use lattice_cl::blas::host::level1::Arithmetic;
 use lattice_cl::blas::sparse::market::AnyCsr;
@@ -24,9 +24,10 @@ use lattice_cl::blas::sparse::solve::{
 };
 use lattice_cl::blas::sparse::{Csr, Format, Problem, Processor, read_vectors};
 use lattice_cl::io::{DenseMatrix, MatrixElements};
-use lattice_cl::scalar;
+use lattice_cl::scalar::Precision;
 use lattice_files::number::shown;
 use lattice_files::text::tuple;
+use lattice_files::words;
 use lattice_solvers::{Look, Stopping};
 use num_complex::Complex64;
 use serde::Serialize;
@@ -53,7 +54,8 @@ pub struct Arguments {
     #[arg(long, value_name = "METHOD", default_value = "auto", value_parser = choice::<AnyMethod>)]
     method: Choice<AnyMethod>,
     /// Precision of lu and cholesky: single factors are corrected to a solution in double
-    #[arg(long, value_name = "PRECISION", default_value = "double")]
+    #[arg(long, value_name = "PRECISION", value_parser = word::<Precision>())]
+    #[arg(default_value_t = Precision::Double)]
     factor_precision: Precision,
     /// Memory on each device for factors, as 4G or 500M
     ///
@@ -84,8 +86,9 @@ pub struct Arguments {
     #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = choice::<Format>)]
     format: Choice<Format>,
     /// Precision of the matrix's values in the iteration; the solution is refined with those of the file
-    #[arg(long, value_name = "PRECISION", default_value = "double", value_parser = ["double", "single"])]
-    values: String,
+    #[arg(long, value_name = "PRECISION", value_parser = bare_word_of(&Precision::ALL))]
+    #[arg(default_value_t = Precision::Double)]
+    values: Precision,
     /// Wanted ‖b − A x‖ / ‖b‖
     #[arg(long, value_name = "TOL", default_value_t = 1e-10)]
     tol: f64,
@@ -123,13 +126,11 @@ impl FromStr for AnyMethod {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text.parse() {
-            Ok(factors) => Ok(Self::Direct(factors)),
-            Err(_) => text
-                .parse()
-                .map(Self::Iterative)
-                .map_err(|error: String| format!("{error}, cholesky, lu, qr")),
-        }
+        let iterative = text.parse().map(Self::Iterative);
+        iterative.or_else(|_| text.parse().map(Self::Direct)).map_err(|_: String| {
+            let names = [vec!["auto"], words::all::<Method>(), words::all::<Factors>()].concat();
+            format!("`{text}` is no method; choose {}", words::sentence(&names, "or"))
+        })
     }
 }
 
@@ -313,7 +314,7 @@ impl Arguments {
             ("--preconditioner", self.preconditioner.0.is_some()),
             ("--matching", self.matching),
             ("--condition", self.condition),
-            ("--values", self.values == "single"),
+            ("--values", self.values == Precision::Single),
         ];
         if let Some((option, _)) = iterative.into_iter().find(|(_, given)| *given) {
             let message = format!("{option} is for methods of iterations, and factors solve this matrix");
@@ -323,7 +324,7 @@ impl Arguments {
             matrix,
             rhs: self.rhs.as_deref(),
             factors,
-            precision: self.factor_precision.into(),
+            precision: self.factor_precision,
             tolerance: self.tol,
             memory: self.memory,
             output: self.output.as_deref(),
@@ -412,7 +413,7 @@ impl Job<'_> {
             preconditioner: preconditioner.0,
             matching: *matching,
             format: format.0,
-            single_values: self.arguments.values == "single",
+            single_values: self.arguments.values == Precision::Single,
             stopping: Stopping { tolerance: *tol, max_iterations: *max_iterations, ..Stopping::default() },
             restart: usize::from(*restart),
             amg: AmgOptions {
@@ -598,7 +599,7 @@ fn columns_of<T: Arithmetic>(rows: usize, vectors: &[&[T]]) -> DenseMatrix {
     } else {
         MatrixElements::Real(elements.map(|element| element.re).collect())
     };
-    DenseMatrix { rows, columns: vectors.len(), elements, precision: scalar::Precision::Double }
+    DenseMatrix { rows, columns: vectors.len(), elements, precision: Precision::Double }
 }
 
 /// The failure of a solve whose tolerance is not met.

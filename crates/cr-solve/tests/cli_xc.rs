@@ -147,7 +147,7 @@ fn bad_input_is_refused() {
         assert!(said.contains(wanted), "{more:?}: {said}");
     };
     refused(&["--grid", "2x50"], 1, "electrons on the grid, 2 expected: the grid is too coarse");
-    refused(&["--functional", "b3lyp"], 2, "choose one of svwn5, spw92, pbe");
+    refused(&["--functional", "b3lyp"], 2, "choose svwn5, spw92 or pbe");
     refused(&["--grid", "50"], 2, "radial and angular points are wanted");
     refused(&["--grid", "50x300"], 2, "no rule with 300 angular points; choose one of 50, 110");
     refused(&["--screen=-1"], 2, "the screen is -1");

@@ -5,13 +5,19 @@ use lattice_solvers::range::{exponent, larger, times_power};
 use serde::Serialize;
 
 /// The formula for the mass of a correlator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MassForm {
     /// arcosh((C(n−1) + C(n+1)) / 2C(n))
     Cosh,
     /// ln(C(n) / C(n+1))
     Log,
+}
+
+lattice_files::words! {
+    MassForm, "formula of the mass":
+    Cosh = "cosh", "arcosh((C(n−1) + C(n+1)) / 2C(n))";
+    Log = "log", "ln(C(n) / C(n+1))"
 }
 
 impl MassForm {

@@ -11,6 +11,7 @@ use super::failure::{Failure, Status};
 use super::outputs::drawn;
 use super::plot;
 use super::report::{Report, Table, align_right, plain_table, scientific};
+use crate::choices::word;
 use correlators::{Correlator, correlators_of};
 use estimates::{Averages, Estimate, MassForm};
 use lattice_cl::io;
@@ -37,7 +38,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
     /// The effective mass: cosh for a periodic correlator, log for ln C(n)/C(n+1) [default: log for baryons, else cosh]
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = word::<MassForm>())]
     mass: Option<MassForm>,
     #[command(flatten)]
     overwriting: Overwriting,

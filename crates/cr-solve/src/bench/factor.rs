@@ -3,6 +3,7 @@
 use super::gemm::number;
 use super::outcome::{Benchmark, Subject};
 use super::session::{How, Session};
+use crate::choices::word;
 use crate::failure::{Failure, Status};
 use crate::memory::Need;
 use crate::precisions;
@@ -23,7 +24,7 @@ use std::time::Instant;
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// What is measured
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_enum)]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = word::<Routine>())]
     #[arg(default_value = "potrf,getrf,geqrf,trsm,gesv")]
     routines: Vec<Routine>,
     /// Rows of the square matrices
@@ -39,23 +40,26 @@ pub struct Arguments {
 }
 
 /// An operation on a square matrix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Routine {
-    /// Cholesky's factor of a positive definite matrix.
     Potrf,
-    /// LU factors with partial pivoting.
     Getrf,
-    /// QR factors by reflectors.
     Geqrf,
-    /// A triangular system with as many right-hand sides as rows.
     Trsm,
-    /// LU factors and the solution for one right-hand side.
     Gesv,
-    /// Eigenvalues and eigenvectors of a Hermitian matrix.
-    #[value(alias = "heevd")]
     Syevd,
-    /// Singular values and vectors.
     Gesvd,
+}
+
+lattice_files::words! {
+    Routine, "routine":
+    Potrf = "potrf", "Cholesky's factor of a positive definite matrix";
+    Getrf = "getrf", "LU factors with partial pivoting";
+    Geqrf = "geqrf", "QR factors by reflectors";
+    Trsm = "trsm", "A triangular system with as many right-hand sides as rows";
+    Gesv = "gesv", "LU factors and the solution for one right-hand side";
+    Syevd = "syevd" | "heevd", "Eigenvalues and eigenvectors of a Hermitian matrix";
+    Gesvd = "gesvd", "Singular values and vectors"
 }
 
 impl Routine {
@@ -72,18 +76,6 @@ impl Routine {
             Self::Gesv => 2.0 * n * n * n / 3.0 + 3.0 * n * n / 2.0,
             Self::Syevd => 9.0 * n * n * n,
             Self::Gesvd => 22.0 * n * n * n,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Potrf => "potrf",
-            Self::Getrf => "getrf",
-            Self::Geqrf => "geqrf",
-            Self::Trsm => "trsm",
-            Self::Gesv => "gesv",
-            Self::Syevd => "syevd",
-            Self::Gesvd => "gesvd",
         }
     }
 

@@ -3,10 +3,11 @@
 use super::gemm::number;
 use super::outcome::{Benchmark, Subject};
 use super::session::{How, Session, wrong};
+use crate::choices::word;
 use crate::failure::{Failure, Status};
 use crate::memory::Need;
 use crate::precisions;
-use lattice_cl::blas::fft::{FftError, Plan, RealPlan, Shape, half_extents};
+use lattice_cl::blas::fft::{FftError, FftKind, Plan, RealPlan, Shape, half_extents};
 use lattice_cl::blas::host::fft as twin;
 use lattice_cl::device::{Buffer, Device, DeviceKind};
 use lattice_cl::scalar::Real;
@@ -21,8 +22,8 @@ pub struct Arguments {
     sizes: Vec<Extents>,
     /// Kinds: complex to complex, real to complex, complex to real
     #[arg(long, value_name = "KIND,…", value_delimiter = ',', default_value = "c2c,r2c,c2r")]
-    #[arg(value_enum)]
-    kind: Vec<Kind>,
+    #[arg(value_parser = word::<FftKind>())]
+    kind: Vec<FftKind>,
     /// Precisions: s, d, or single, double
     #[arg(long, value_name = "PRECISION,…", value_delimiter = ',', default_value = "s,d")]
     #[arg(value_parser = precisions::of_reals())]
@@ -32,14 +33,6 @@ pub struct Arguments {
     batch: u32,
     #[command(flatten)]
     pub how: How,
-}
-
-/// What is transformed into what.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Kind {
-    C2c,
-    R2c,
-    C2r,
 }
 
 /// Extents of an array.
@@ -185,7 +178,7 @@ struct Bench<'a> {
 impl Bench<'_> {
     fn measure<T: Real>(
         &self,
-        kind: Kind,
+        kind: FftKind,
         precision: &str,
         session: &mut Session<'_>,
     ) -> Result<(), Failure> {
@@ -197,15 +190,15 @@ impl Bench<'_> {
         let complex_bytes = |count: usize| (2 * size_of::<T>() * count) as u64;
         let axes = self.extents.iter().filter(|&&n| n > 1).count().max(1) as u64;
         let real_bytes = (size_of::<T>() * points) as u64 + complex_bytes(halves);
-        let share = if kind == Kind::C2c { 1.0 } else { 0.5 };
-        let subject = Subject::new(Benchmark::Fft, format!("{kind:?}").to_lowercase())
+        let share = if kind == FftKind::ComplexToComplex { 1.0 } else { 0.5 };
+        let subject = Subject::new(Benchmark::Fft, kind.name())
             .on(self.number)
             .with("precision", precision)
             .with("extents", self.extents.iter().map(usize::to_string).collect::<Vec<_>>().join("x"))
             .with("batch", points / count)
             .flops((5.0 * points as f64 * (count as f64).log2() * share) as u64);
         match kind {
-            Kind::C2c => {
+            FftKind::ComplexToComplex => {
                 let plan = Plan::<T>::new(self.device, &self.shape)?;
                 let input = Buffer::from_slice(self.device, &rounded::<T>(x))?;
                 let mut output = Buffer::zeroed(self.device, points)?;
@@ -215,7 +208,7 @@ impl Bench<'_> {
                     Ok(plan.forward(&input, &mut output)?.duration()?)
                 })
             }
-            Kind::R2c => {
+            FftKind::RealToComplex => {
                 let plan = RealPlan::<T>::new(self.device, &self.shape)?;
                 let reals: Vec<T> = x.par_iter().map(|z| T::from_f64(z.re)).collect();
                 let input = Buffer::from_slice(self.device, &reals)?;
@@ -225,7 +218,7 @@ impl Bench<'_> {
                 let bytes = real_bytes + 2 * (axes - 1) * complex_bytes(halves);
                 session.time(subject.bytes(bytes), |_| Ok(plan.forward(&input, &mut output)?.duration()?))
             }
-            Kind::C2r => {
+            FftKind::ComplexToReal => {
                 let plan = RealPlan::<T>::new(self.device, &self.shape)?;
                 let input = Buffer::from_slice(self.device, &rounded::<T>(&self.numbers.half()))?;
                 let mut output = Buffer::<T>::zeroed(self.device, points)?;
@@ -243,7 +236,7 @@ impl Bench<'_> {
     /// Compares results with the twin's, relative to their norm.
     fn check<T: Real>(
         &self,
-        kind: Kind,
+        kind: FftKind,
         expected: &[Complex64],
         found: &[Complex<f64>],
     ) -> Result<(), Failure> {
@@ -253,7 +246,7 @@ impl Bench<'_> {
         if error < TOLERANCE * T::epsilon().to_f64() && expected.len() == found.len() {
             return Ok(());
         }
-        let what = format!("{}: {kind:?} of {:?}", self.device.label(), self.extents);
+        let what = format!("{}: {kind} of {:?}", self.device.label(), self.extents);
         Err(wrong(what, "the twin's numbers", format_args!("numbers {error:e} apart")))
     }
 }

@@ -2,6 +2,7 @@
 
 use super::outcome::{ArithmeticCeiling, Benchmark, Samples, Subject};
 use super::session::{How, Session};
+use crate::choices::word;
 use crate::extents::Extents;
 use crate::failure::{Failure, Status};
 use crate::memory::Need;
@@ -29,7 +30,7 @@ pub struct Arguments {
     #[arg(long, value_name = "OPS,…", value_delimiter = ',', default_value = "nn", value_parser = parse_ops)]
     pub ops: Vec<[Op; 2]>,
     /// Kernels: the shipped one, also the textbook's, or all variants of a search
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_parser = word::<Kernels>(), default_value_t)]
     kernels: Kernels,
     /// Kernel variants as JSON, in place of --kernels; as --json prints them
     #[arg(long, value_name = "JSON", value_parser = parse_tuning)]
@@ -45,15 +46,19 @@ pub struct Arguments {
 }
 
 /// The kernels that are measured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kernels {
-    /// The kernel that is used by default.
     Shipped,
-    /// The shipped kernel, and the textbook kernels.
     #[default]
     Textbook,
-    /// Every variant that a search would try.
     All,
+}
+
+lattice_files::words! {
+    Kernels, "choice of kernels":
+    Shipped = "shipped", "The kernel that is used by default";
+    Textbook = "textbook", "The shipped kernel, and the textbook kernels";
+    All = "all", "Every variant that a search would try"
 }
 
 fn parse_ops(text: &str) -> Result<[Op; 2], String> {

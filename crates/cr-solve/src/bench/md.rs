@@ -2,12 +2,13 @@
 
 use super::outcome::{Benchmark, Subject};
 use super::session::{How, Session, wrong};
+use crate::choices::{bare_word_of, word};
 use crate::failure::{Failure, Status};
-use crate::md::words::{InterpolationName, SpacingName, interpolation_name, spacing_name};
+use crate::md::words::ForceMode;
 use lattice_cl::device::{Device, Team};
 use lattice_md::{
-    Fetch, Forces, Formula, Grid, List, Mixing, Mode, Motion, Options, Potential, Precision, Shift, System,
-    Table, Units,
+    Fetch, Forces, Formula, Grid, Interpolation, List, Mixing, Mode, Motion, Options, Potential, Precision,
+    Shift, Spacing, System, Table, Units,
 };
 use std::time::Instant;
 
@@ -21,69 +22,53 @@ pub struct Arguments {
     #[arg(
         long,
         value_name = "MODE,…",
-        value_enum,
+        value_parser = bare_word_of(&ForceMode::ALL),
         value_delimiter = ',',
         default_value = "direct,potential,derivative"
     )]
-    mode: Vec<ModeName>,
+    mode: Vec<ForceMode>,
     /// How pairs are found; all pairs up to 32000 atoms, the matrix of distances up to 8000
-    #[arg(long, value_name = "LIST,…", value_enum, value_delimiter = ',', default_value = "cells")]
-    list: Vec<ListName>,
+    #[arg(long, value_name = "LIST,…", value_parser = word::<ListKind>())]
+    #[arg(value_delimiter = ',', default_value = "cells")]
+    list: Vec<ListKind>,
     /// How tables are read
-    #[arg(long, value_name = "FETCH,…", value_enum, value_delimiter = ',', default_value = "buffer,image")]
-    fetch: Vec<FetchName>,
+    #[arg(long, value_name = "FETCH,…", value_parser = bare_word_of(&[Fetch::Buffer, Fetch::Image]))]
+    #[arg(value_delimiter = ',', default_value = "buffer,image")]
+    fetch: Vec<Fetch>,
     /// Precisions of forces
-    #[arg(long, value_name = "PRECISION,…", value_enum, value_delimiter = ',', default_value = "mixed")]
-    precision: Vec<PrecisionName>,
+    #[arg(long, value_name = "PRECISION,…", value_parser = bare_word_of(&Precision::ALL))]
+    #[arg(value_delimiter = ',', default_value = "mixed")]
+    precision: Vec<Precision>,
     /// The variable of tables
-    #[arg(long, value_name = "SPACING,…", value_enum, value_delimiter = ',', default_value = "r")]
-    spacing: Vec<SpacingName>,
+    #[arg(long, value_name = "SPACING,…", value_parser = word::<Spacing>())]
+    #[arg(value_delimiter = ',', default_value = "r")]
+    spacing: Vec<Spacing>,
     /// What is between the samples of tables
-    #[arg(long, value_name = "WAY,…", value_enum, value_delimiter = ',', default_value = "linear")]
-    interpolation: Vec<InterpolationName>,
+    #[arg(long, value_name = "WAY,…", value_parser = word::<Interpolation>())]
+    #[arg(value_delimiter = ',', default_value = "linear")]
+    interpolation: Vec<Interpolation>,
     /// The formula
-    #[arg(long, value_enum, default_value_t = FormulaName::LennardJones)]
-    formula: FormulaName,
+    #[arg(long, value_parser = word::<Formula>(), default_value_t = Formula::LennardJones)]
+    formula: Formula,
     #[command(flatten)]
     pub how: How,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum ModeName {
-    Direct,
-    Potential,
-    Derivative,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum ListName {
+/// How pairs are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ListKind {
     Cells,
-    /// Lists have each pair once, and forces are scattered
     HalfCells,
     AllPairs,
-    /// All distances are stored first
     Matrix,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum FetchName {
-    Buffer,
-    Image,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum PrecisionName {
-    Double,
-    Mixed,
-    Single,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum FormulaName {
-    /// Argon
-    LennardJones,
-    /// A potential with an exponential
-    Morse,
+lattice_files::words! {
+    ListKind, "way to find pairs":
+    Cells = "cells";
+    HalfCells = "half-cells", "Lists have each pair once, and forces are scattered";
+    AllPairs = "all-pairs";
+    Matrix = "matrix", "All distances are stored first"
 }
 
 /// Edge of a cell of four atoms, in Å: liquid argon's density.
@@ -109,8 +94,8 @@ const TOLERANCE: f64 = 1e-4;
 /// When a device fails, or computes something wrong.
 pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), Failure> {
     let formula = match arguments.formula {
-        FormulaName::LennardJones => argon()?,
-        FormulaName::Morse => Potential::of_formula(Formula::Morse, vec![[0.238, 1.6, 3.82, 0.0]])?,
+        Formula::LennardJones => argon()?,
+        Formula::Morse => Potential::of_formula(Formula::Morse, vec![[0.238, 1.6, 3.82, 0.0]])?,
     };
     // Each atom of a crystal has the same energy, whatever the crystal's size.
     let crystal = crystal(4)?;
@@ -146,28 +131,24 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
 #[derive(Clone, Copy)]
 struct Kind {
     mode: Mode,
-    spacing: SpacingName,
-    interpolation: InterpolationName,
+    spacing: Spacing,
+    interpolation: Interpolation,
 }
 
 impl Arguments {
     /// Returns every table that is asked for, with every way to read it that the device has, and the
     /// formula as `None`.
-    fn tables(&self, device: &Device) -> Vec<(Option<Kind>, FetchName)> {
+    fn tables(&self, device: &Device) -> Vec<(Option<Kind>, Fetch)> {
         let mut tables = Vec::new();
         for &mode in &self.mode {
-            let mode = match mode {
-                ModeName::Direct => {
-                    tables.push((None, FetchName::Buffer));
-                    continue;
-                }
-                ModeName::Potential => Mode::Potential,
-                ModeName::Derivative => Mode::Derivative,
+            let Some(mode) = mode.of_table() else {
+                tables.push((None, Fetch::Buffer));
+                continue;
             };
             for &spacing in &self.spacing {
                 for &interpolation in &self.interpolation {
                     for &fetch in &self.fetch {
-                        if fetch == FetchName::Buffer || device.supports_linear_images() {
+                        if fetch == Fetch::Buffer || device.supports_linear_images() {
                             tables.push((Some(Kind { mode, spacing, interpolation }), fetch));
                         }
                     }
@@ -184,9 +165,9 @@ struct ForceCase {
     atoms: u64,
     /// The table, or `None` for the formula.
     table: Option<Kind>,
-    fetch: FetchName,
-    list: ListName,
-    precision: PrecisionName,
+    fetch: Fetch,
+    list: ListKind,
+    precision: Precision,
 }
 
 impl ForceCase {
@@ -199,9 +180,9 @@ impl ForceCase {
     ) -> Result<(), Failure> {
         let cells = cells(self.atoms as usize);
         let most = match self.list {
-            ListName::Cells | ListName::HalfCells => usize::MAX,
-            ListName::AllPairs => MOST_PAIRED,
-            ListName::Matrix => MOST_STORED,
+            ListKind::Cells | ListKind::HalfCells => usize::MAX,
+            ListKind::AllPairs => MOST_PAIRED,
+            ListKind::Matrix => MOST_STORED,
         };
         if 4 * cells.pow(3) > most {
             return Ok(());
@@ -210,27 +191,20 @@ impl ForceCase {
         let potential = match self.table {
             None => formula.clone(),
             Some(Kind { mode, spacing, interpolation }) => {
-                let grid = grid()?.spaced(spacing.into());
+                let grid = grid()?.spaced(spacing);
                 let table = Table::sampled(1, grid, |row, r| formula.energy_and_slope(row, r))?;
-                Potential::Table { table: table.interpolated(interpolation.into()), mode }
+                Potential::Table { table: table.interpolated(interpolation), mode }
             }
         };
         let options = Options {
             shift: Shift::Force,
-            precision: match self.precision {
-                PrecisionName::Double => Precision::Double,
-                PrecisionName::Mixed => Precision::Mixed,
-                PrecisionName::Single => Precision::Single,
-            },
-            fetch: match self.fetch {
-                FetchName::Buffer => Fetch::Buffer,
-                FetchName::Image => Fetch::Image,
-            },
+            precision: self.precision,
+            fetch: self.fetch,
             list: match self.list {
-                ListName::Cells => List::default(),
-                ListName::HalfCells => List::HalfCells { skin: List::SKIN },
-                ListName::AllPairs => List::AllPairs,
-                ListName::Matrix => List::Matrix,
+                ListKind::Cells => List::default(),
+                ListKind::HalfCells => List::HalfCells { skin: List::SKIN },
+                ListKind::AllPairs => List::AllPairs,
+                ListKind::Matrix => List::Matrix,
             },
             ..Options::with_cutoff(CUTOFF)
         };
@@ -238,29 +212,20 @@ impl ForceCase {
         let sums = motion.frame()?.sums;
         let error = (sums.energy / (of_atom * system.atoms() as f64) - 1.0).abs();
         // An image of 8 bits errs by more, which is not wrong.
-        if error.is_nan() || (error > TOLERANCE && self.fetch == FetchName::Buffer) {
+        if error.is_nan() || (error > TOLERANCE && self.fetch == Fetch::Buffer) {
             let what = format!("{}: {} of {} atoms", team.labels().join(", "), self.name(), system.atoms());
             return Err(wrong(what, "the energy of a crystal", format_args!("one that is {error:e} apart")));
         }
-        let word = |value: &dyn std::fmt::Debug| format!("{value:?}").to_lowercase();
         let mut subject = Subject::new(Benchmark::Md, self.name())
             .on(self.number)
-            .with("precision", word(&self.precision))
+            .with("precision", self.precision.name())
             .with("atoms", system.atoms())
-            .with(
-                "list",
-                match self.list {
-                    ListName::Cells => "cells",
-                    ListName::HalfCells => "half-cells",
-                    ListName::AllPairs => "all-pairs",
-                    ListName::Matrix => "matrix",
-                },
-            );
+            .with("list", self.list.name());
         if let Some(table) = self.table {
-            subject = subject.with("fetch", word(&self.fetch));
+            subject = subject.with("fetch", self.fetch.name());
             subject = subject
-                .with("spacing", spacing_name(table.spacing.into()))
-                .with("interpolation", interpolation_name(table.interpolation.into()));
+                .with("spacing", table.spacing.name())
+                .with("interpolation", table.interpolation.name());
         }
         let samples = session.samples(|_| {
             let begun = Instant::now();
@@ -284,11 +249,7 @@ impl ForceCase {
 
 impl ForceCase {
     fn name(&self) -> &'static str {
-        match self.table.map(|table| table.mode) {
-            None => "direct",
-            Some(Mode::Potential) => "potential",
-            Some(Mode::Derivative) => "derivative",
-        }
+        self.table.map_or(ForceMode::Direct.name(), |table| table.mode.name())
     }
 }
 

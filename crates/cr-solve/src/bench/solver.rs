@@ -4,10 +4,10 @@
 
 use super::outcome::{Benchmark, Subject};
 use super::session::{How, Session};
-use crate::arguments::{Input, reconstruction};
+use crate::arguments::Input;
+use crate::choices::{bare_word_of, word};
 use crate::failure::{Failure, Status};
 use crate::memory::Need;
-use clap::ValueEnum;
 use lattice_cl::device::{DeviceKind, Team};
 use lattice_cl::field::{GaugeField, SpinorField};
 use lattice_cl::geometry::{Boundary, Dims, Grid, Lattice};
@@ -18,7 +18,6 @@ use lattice_cl::solve::{
     Preconditioning, bicgstab, block_cg, cg, cr,
 };
 use lattice_solvers::SolverInfo;
-use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -33,7 +32,8 @@ pub struct Arguments {
     #[arg(long, value_name = "PARTS")]
     grid: Option<Grid>,
     /// Operators, one equation each: wilson, clover, twisted-mass, twisted-clover
-    #[arg(long, value_enum, value_name = "OPERATOR,…", value_delimiter = ',', default_value = "wilson")]
+    #[arg(long, value_parser = word::<Operator>(), value_name = "OPERATOR,…")]
+    #[arg(value_delimiter = ',', default_value = "wilson")]
     operator: Vec<Operator>,
     /// The coefficient of the clover term, of operators that have one
     #[arg(long, value_name = "C", default_value_t = 1.0)]
@@ -51,8 +51,8 @@ pub struct Arguments {
     #[arg(long, value_name = "METHOD,…", value_delimiter = ',', value_parser = ["cr-normal", "cr-direct", "cg", "bicgstab"])]
     method: Vec<String>,
     /// Equations: none or even-odd, that of `invert --preconditioning` [default: both]
-    #[arg(long, value_name = "KIND,…", value_delimiter = ',', value_parser = ["none", "even-odd"])]
-    preconditioning: Vec<String>,
+    #[arg(long, value_name = "KIND,…", value_delimiter = ',', value_parser = bare_word_of(&EQUATIONS))]
+    preconditioning: Vec<Preconditioning>,
     /// Measure all devices together, and none of them alone
     #[arg(long)]
     together: bool,
@@ -85,18 +85,23 @@ pub struct Arguments {
     #[arg(long, value_name = "EPS", default_value_t = 0.3)]
     roughness: f64,
     /// Reals stored for each link: 18, 12 or 8
-    #[arg(long, value_name = "REALS", default_value = "18", value_parser = reconstruction)]
+    #[arg(long, value_name = "REALS", default_value = "18")]
     links: Reconstruction,
     #[command(flatten)]
     pub how: How,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operator {
     Wilson,
     Clover,
     TwistedMass,
     TwistedClover,
+}
+
+lattice_files::words! {
+    Operator, "operator":
+    Wilson = "wilson"; Clover = "clover"; TwistedMass = "twisted-mass"; TwistedClover = "twisted-clover"
 }
 
 impl Operator {
@@ -111,14 +116,6 @@ impl Operator {
     }
 }
 
-impl fmt::Display for Operator {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The name on the command line.
-        let name = self.to_possible_value().map(|value| value.get_name().to_owned());
-        f.write_str(&name.unwrap_or_default())
-    }
-}
-
 fn iteration_precision(text: &str) -> Result<IterationPrecision, String> {
     match text {
         "d" => Ok(IterationPrecision::Double),
@@ -126,6 +123,9 @@ fn iteration_precision(text: &str) -> Result<IterationPrecision, String> {
         text => text.parse(),
     }
 }
+
+/// The equations that are timed.
+const EQUATIONS: [Preconditioning; 2] = [Preconditioning::None, Preconditioning::EvenOdd];
 
 /// Tolerance of whole solves.
 pub(super) const WHOLE: f64 = 1e-10;
@@ -306,10 +306,11 @@ impl Case<'_> {
                 precision,
                 preconditioning,
             };
-            let equations = [Preconditioning::None, Preconditioning::EvenOdd];
-            for preconditioning in
-                equations.into_iter().filter(|kind| is_chosen(&arguments.preconditioning, &kind.to_string()))
-            {
+            let is_wanted = |equation: &Preconditioning| match &arguments.preconditioning[..] {
+                [] => true,
+                wanted => wanted.contains(equation),
+            };
+            for preconditioning in EQUATIONS.into_iter().filter(is_wanted) {
                 for method in METHODS.iter().filter(|method| is_chosen(&arguments.method, &method.word())) {
                     if session.interrupted() {
                         return Ok(());

@@ -5,12 +5,12 @@
 use super::outcome::{Benchmark, Samples, Subject};
 use super::session::{How, Session};
 use crate::arguments::is_wanted;
+use crate::choices::word;
 use crate::failure::{Failure, Status};
 use crate::memory::Need;
 use crate::precisions;
 use crate::statistics::Spread;
 use crate::variants::describe;
-use clap::ValueEnum;
 use lattice_cl::device::{Device, DeviceError, Event, Team};
 use lattice_cl::field::{GaugeField, ParityField, SpinorField};
 use lattice_cl::geometry::{Boundary, Dims, Lattice};
@@ -26,7 +26,6 @@ use lattice_cl::tuning::longer_batch;
 use lattice_solvers::range::larger;
 use lattice_solvers::{LinearOperator, Work};
 use serde::Serialize;
-use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -46,7 +45,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1", value_parser = clap::value_parser!(u8).range(1..=64))]
     rhs: Vec<u8>,
     /// Operators: the full operator, or its hop to one parity
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "hop")]
+    #[arg(long, value_parser = word::<Operator>(), value_delimiter = ',', default_value = "hop")]
     operator: Vec<Operator>,
     /// Time all kernel variants, and show the best
     ///
@@ -60,34 +59,28 @@ pub struct Arguments {
     pub how: How,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operator {
-    /// H from the odd sites to the even ones, 1320 flops a site
     Hop,
-    /// M = 1 − κH on all sites, 1368 flops a site
-    #[value(alias = "wilson")]
     Full,
-    /// A⁻¹ H with A = 1 + κ c_sw T, 1872 flops a site
     CloverHop,
-    /// A − κH on all sites, 1872 flops a site
     Clover,
-    /// (1 − 2iκμγ5) H, 1368 flops a site
     TwistedHop,
-    /// 1 + 2iκμγ5 − κH on all sites, 1416 flops a site
-    #[value(alias = "twisted-mass")]
     Twisted,
-    /// A⁻¹ H with A = 1 + 2iκμγ5 + κ c_sw T, 1872 flops a site
     TwistedCloverHop,
-    /// A − κH with this A on all sites, 1872 flops a site
     TwistedClover,
 }
 
-impl fmt::Display for Operator {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The name on the command line.
-        let name = self.to_possible_value().map(|value| value.get_name().to_owned());
-        f.write_str(&name.unwrap_or_default())
-    }
+lattice_files::words! {
+    Operator, "operator":
+    Hop = "hop", "H from the odd sites to the even ones, 1320 flops a site";
+    Full = "full" | "wilson", "M = 1 − κH on all sites, 1368 flops a site";
+    CloverHop = "clover-hop", "A⁻¹ H with A = 1 + κ c_sw T, 1872 flops a site";
+    Clover = "clover", "A − κH on all sites, 1872 flops a site";
+    TwistedHop = "twisted-hop", "(1 − 2iκμγ5) H, 1368 flops a site";
+    Twisted = "twisted" | "twisted-mass", "1 + 2iκμγ5 − κH on all sites, 1416 flops a site";
+    TwistedCloverHop = "twisted-clover-hop", "A⁻¹ H with A = 1 + 2iκμγ5 + κ c_sw T, 1872 flops a site";
+    TwistedClover = "twisted-clover", "A − κH with this A on all sites, 1872 flops a site"
 }
 
 /// One variant of a kernel, checked and timed.

@@ -3,8 +3,8 @@
 use super::gemm::number;
 use super::outcome::{Benchmark, Subject};
 use super::session::{How, Session, wrong};
+use crate::choices::word;
 use crate::failure::Failure;
-use crate::xc::PrecisionName;
 use crate::xc::input::{Input, Points};
 use lattice_cl::blas::{self, MatMut, MatRef, MatrixLayout, Op};
 use lattice_cl::device::{Buffer, Device, DeviceKind, Team};
@@ -29,8 +29,8 @@ pub struct Arguments {
     #[arg(long, value_name = "BOHR,…", value_delimiter = ',')]
     cube: Vec<f64>,
     /// The numbers on devices [default: double, on GPUs mixed too]
-    #[arg(long, value_name = "PRECISION,…", value_enum, value_delimiter = ',')]
-    precision: Vec<PrecisionName>,
+    #[arg(long, value_name = "PRECISION,…", value_parser = word::<Numbers>(), value_delimiter = ',')]
+    precision: Vec<Numbers>,
     /// Memory on each device for functions, as 4G or 500M [default: half of what is free]
     #[arg(long, value_name = "BYTES", value_parser = crate::memory::bytes)]
     memory: Option<u64>,
@@ -73,12 +73,11 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
     for (number, team) in session.teams("xc", false)? {
         let is_gpu = team.devices().iter().any(|device| device.info().kind == DeviceKind::Gpu);
         let precisions = match &arguments.precision[..] {
-            [] if is_gpu => vec![PrecisionName::Double, PrecisionName::Mixed],
-            [] => vec![PrecisionName::Double],
+            [] if is_gpu => vec![Numbers::Double, Numbers::Mixed],
+            [] => vec![Numbers::Double],
             given => given.to_vec(),
         };
-        for precision in precisions {
-            let numbers = precision.numbers();
+        for numbers in precisions {
             let ceiling = match number {
                 Some(_) => {
                     let device = &team.devices()[0];
@@ -122,7 +121,7 @@ impl Molecule {
                 .with("molecule", self.name.clone())
                 .with("functional", self.functional.name())
                 .with("points", self.grid.points().len())
-                .with("precision", PrecisionName::of(options.numbers));
+                .with("precision", options.numbers.name());
             let subject = match options.cube {
                 Some(cube) => subject.with("cube", cube),
                 None => subject,

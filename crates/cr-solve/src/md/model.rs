@@ -1,16 +1,14 @@
 //! The particles and the potential of `cr-solve md`, by options and files.
 
-use super::words::{
-    BelowRangeName, FetchName, InterpolationName, LennardJones, ListName, Mass, MixingName, ModeName, Pair,
-    PrecisionName, Range, ShiftName, SpacingName, UnitsName, interpolation_name, spacing_name,
-};
+use super::words::{ForceMode, LennardJones, ListKind, Mass, Pair, Range};
+use crate::choices::word;
 use crate::failure::{Failure, Status};
 use crate::report::scientific;
 use lattice_cl::device::Team;
 use lattice_files::text::quoted;
 use lattice_md::{
-    Conventions, Curve, Fetch, Forces, Grid, List, Options, Potential, System, Table, TableFile, Units,
-    read_amber, read_xyz_by,
+    BelowRange, Conventions, Curve, Fetch, Forces, Grid, Interpolation, List, Mixing, Options, Potential,
+    Precision, Shift, Spacing, System, Table, TableFile, Units, read_amber, read_xyz_by,
 };
 use serde::Serialize;
 use std::path::PathBuf;
@@ -42,8 +40,8 @@ pub struct ModelArguments {
     #[arg(long, value_name = "R")]
     pub cutoff: f64,
     /// Where forces come from [default: direct, and derivative with --potential]
-    #[arg(long, value_enum)]
-    mode: Option<ModeName>,
+    #[arg(long, value_parser = word::<ForceMode>())]
+    mode: Option<ForceMode>,
     /// The number of samples of a table [default: 4096, and that of the file with --potential]
     #[arg(long, value_name = "M")]
     table: Option<usize>,
@@ -51,38 +49,38 @@ pub struct ModelArguments {
     #[arg(long, value_name = "RMIN,RMAX")]
     range: Option<Range>,
     /// The variable in which a table has equal distances: r, or its square, which needs no root
-    #[arg(long, value_enum)]
-    spacing: Option<SpacingName>,
+    #[arg(long, value_parser = word::<Spacing>())]
+    spacing: Option<Spacing>,
     /// What is between the samples of a table
-    #[arg(long, value_enum)]
-    interpolation: Option<InterpolationName>,
+    #[arg(long, value_parser = word::<Interpolation>())]
+    interpolation: Option<Interpolation>,
     /// What happens to pairs nearer than a table begins [default: warn]
-    #[arg(long, value_enum)]
-    below_range: Option<BelowRangeName>,
+    #[arg(long, value_parser = word::<BelowRange>())]
+    below_range: Option<BelowRange>,
     /// How a table is read on devices
-    #[arg(long, value_enum, default_value_t = FetchName::Auto)]
-    fetch: FetchName,
+    #[arg(long, value_parser = word::<Fetch>(), default_value_t)]
+    fetch: Fetch,
     /// The precision on devices; the host computes in double
-    #[arg(long, value_enum, default_value_t = PrecisionName::Mixed)]
-    precision: PrecisionName,
+    #[arg(long, value_parser = word::<Precision>(), default_value_t)]
+    precision: Precision,
     /// How pairs are found on devices; the host takes all pairs
-    #[arg(long, value_enum, default_value_t = ListName::Cells)]
-    list: ListName,
+    #[arg(long, value_parser = word::<ListKind>(), default_value_t = ListKind::Cells)]
+    list: ListKind,
     /// How much further than the cutoff lists reach
     #[arg(long, value_name = "R", default_value_t = List::SKIN)]
     skin: f64,
     /// What happens at the cutoff
-    #[arg(long, value_enum, default_value_t = ShiftName::None)]
-    shift: ShiftName,
+    #[arg(long, value_parser = word::<Shift>(), default_value_t)]
+    shift: Shift,
     /// How ε and σ of unlike species follow
-    #[arg(long, value_enum, default_value_t = MixingName::LorentzBerthelot)]
-    mixing: MixingName,
+    #[arg(long, value_parser = word::<Mixing>(), default_value_t)]
+    mixing: Mixing,
     /// Ignore charges and bonded terms of a prmtop file
     #[arg(long)]
     lj_only: bool,
     /// The units of files and results
-    #[arg(long, value_enum, default_value_t = UnitsName::Real)]
-    units: UnitsName,
+    #[arg(long, value_parser = word::<Units>(), default_value_t)]
+    units: Units,
     /// The mass of a species that is no element
     #[arg(long, value_name = "NAME=MASS")]
     mass: Vec<Mass>,
@@ -110,8 +108,8 @@ pub struct Model {
     pub potential: Potential,
     pub options: Options,
     pub units: Units,
-    pub mode: ModeName,
-    pub precision: PrecisionName,
+    pub mode: ForceMode,
+    pub precision: Precision,
     pub warnings: Vec<String>,
     exact: Exact,
 }
@@ -180,11 +178,10 @@ impl ModelArguments {
                     return Err(Failure::usage("--lj-only is for prmtop files".to_owned()));
                 }
                 let masses: Vec<_> = self.mass.iter().map(|given| (given.name.clone(), given.mass)).collect();
-                let units = self.units.into();
-                let system = read_xyz_by(path, &Conventions { units, masses: &masses })?;
+                let system = read_xyz_by(path, &Conventions { units: self.units, masses: &masses })?;
                 let exact = match &self.potential {
                     Some(path) => Exact::Curves(self.curves(
-                        &TableFile::read_in(path, units)?,
+                        &TableFile::read_in(path, self.units)?,
                         &system,
                         &mut warnings,
                     )?),
@@ -196,8 +193,8 @@ impl ModelArguments {
         };
         let system = self.with_masses(system)?;
         let mode = self.mode.unwrap_or(match exact {
-            Exact::Formula(_) => ModeName::Direct,
-            Exact::Curves(_) => ModeName::Derivative,
+            Exact::Formula(_) => ForceMode::Direct,
+            Exact::Curves(_) => ForceMode::Derivative,
         });
         let potential = match (mode.of_table(), &exact) {
             (None, Exact::Formula(potential)) => {
@@ -224,27 +221,26 @@ impl ModelArguments {
             (Some(mode), exact) => {
                 let grid = self.grid(exact)?;
                 let types = system.names().len();
-                let grid = grid.spaced(self.spacing.unwrap_or(SpacingName::R).into());
+                let grid = grid.spaced(self.spacing.unwrap_or_default());
                 let table = Table::sampled(types, grid, |row, r| exact.energy_and_slope(row, r))?;
-                let interpolation = self.interpolation.unwrap_or(InterpolationName::Linear);
-                let table = table.interpolated(interpolation.into());
+                let table = table.interpolated(self.interpolation.unwrap_or_default());
                 Potential::Table { table, mode }
             }
         };
         let list = match self.list {
-            ListName::Cells => List::Cells { skin: self.skin },
-            ListName::AllPairs => List::AllPairs,
+            ListKind::Cells => List::Cells { skin: self.skin },
+            ListKind::AllPairs => List::AllPairs,
         };
         let options = Options {
             cutoff: self.cutoff,
-            shift: self.shift.into(),
-            precision: self.precision.into(),
-            fetch: self.fetch.into(),
+            shift: self.shift,
+            precision: self.precision,
+            fetch: self.fetch,
             list,
-            below_range: self.below_range.map(Into::into).unwrap_or_default(),
+            below_range: self.below_range.unwrap_or_default(),
             tuning: None,
         };
-        let (units, precision) = (self.units.into(), self.precision);
+        let Self { units, precision, .. } = *self;
         Ok(Model { system, potential, options, units, mode, precision, warnings, exact })
     }
 
@@ -260,7 +256,7 @@ impl ModelArguments {
                 .hint(format!("give --lj {first}=EPSILON,SIGMA, or --potential FILE with --pair")));
         }
         let types: Vec<[f64; 2]> = system.names().iter().filter_map(of).collect();
-        Ok(Potential::lennard_jones(&types, self.mixing.into())?)
+        Ok(Potential::lennard_jones(&types, self.mixing)?)
     }
 
     /// Returns the section of each pair of types.
@@ -347,7 +343,7 @@ impl ModelArguments {
             .iter()
             .map(|name| self.mass.iter().rfind(|given| given.name == *name).map(|given| given.mass))
             .collect();
-        let reduced = matches!(self.units, UnitsName::Lj).then_some(1.0);
+        let reduced = matches!(self.units, Units::Reduced).then_some(1.0);
         let masses: Option<Vec<f64>> = system
             .masses()
             .iter()
@@ -387,8 +383,8 @@ impl Model {
             rmin,
             rmax,
             h: grid.step(),
-            spacing: spacing_name(spacing),
-            interpolation: interpolation_name(table.interpolation()),
+            spacing: spacing.name(),
+            interpolation: table.interpolation().name(),
             error,
         }))
     }
@@ -416,10 +412,10 @@ pub fn error_of(
 }
 
 /// Returns the word for how a table is read, or why there is none.
-pub fn fetch_of(found: Option<Fetch>, team: &Team, mode: ModeName) -> Option<&'static str> {
+pub fn fetch_of(found: Option<Fetch>, team: &Team, mode: ForceMode) -> Option<&'static str> {
     match (found, mode) {
-        (_, ModeName::Direct) => None,
-        (Some(fetch), _) => Some(super::words::fetch_name(fetch)),
+        (_, ForceMode::Direct) => None,
+        (Some(fetch), _) => Some(fetch.name()),
         (None, _) => team.is_host().then_some("host"),
     }
 }

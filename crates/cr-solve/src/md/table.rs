@@ -1,9 +1,8 @@
 //! `cr-solve md table`: the error of tables of a potential, on each device.
 
 use super::model::{TableError, error_of};
-use super::words::{
-    InterpolationName, Range, SpacingName, UnitsName, fetch_name, interpolation_name, spacing_name,
-};
+use super::words::Range;
+use crate::choices::word;
 use crate::common::Common;
 use crate::destinations::{Destinations, Overwriting, SVG};
 use crate::failure::{Failure, Status};
@@ -13,7 +12,8 @@ use crate::report::{Report, align_right, plain_table, scientific};
 use crate::team::device_names;
 use lattice_cl::device::{Profiling, Team};
 use lattice_md::{
-    Fetch, Forces, Grid, Interpolation, List, Mode, Options, Potential, Precision, System, Table, TableFile,
+    Fetch, Forces, Grid, Interpolation, List, Mode, Options, Potential, Precision, Spacing, System, Table,
+    TableFile, Units,
 };
 use serde::Serialize;
 use std::path::PathBuf;
@@ -31,17 +31,19 @@ pub struct Arguments {
     #[arg(long, value_name = "M", value_delimiter = ',', default_values_t = [512, 4096, 32768])]
     samples: Vec<usize>,
     /// The variables in which samples have equal distances: r, and its square
-    #[arg(long, value_name = "SPACING,…", value_enum, value_delimiter = ',', default_value = "r")]
-    spacing: Vec<SpacingName>,
+    #[arg(long, value_name = "SPACING,…", value_parser = word::<Spacing>())]
+    #[arg(value_delimiter = ',', default_value = "r")]
+    spacing: Vec<Spacing>,
     /// What is between samples
-    #[arg(long, value_name = "WAY,…", value_enum, value_delimiter = ',', default_value = "linear")]
-    interpolation: Vec<InterpolationName>,
+    #[arg(long, value_name = "WAY,…", value_parser = word::<Interpolation>())]
+    #[arg(value_delimiter = ',', default_value = "linear")]
+    interpolation: Vec<Interpolation>,
     /// The first and the last distance [default: those of the section]
     #[arg(long, value_name = "RMIN,RMAX")]
     range: Option<Range>,
     /// The units of results; a file with other UNITS: is converted
-    #[arg(long, value_enum, default_value_t = UnitsName::Real)]
-    units: UnitsName,
+    #[arg(long, value_parser = word::<Units>(), default_value_t)]
+    units: Units,
     /// Plot the errors of forces against the number of samples, as SVG
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
@@ -83,7 +85,7 @@ struct TableResult {
 
 impl Arguments {
     /// Returns every spacing with every interpolation.
-    fn kinds(&self) -> impl Iterator<Item = (&SpacingName, &InterpolationName)> {
+    fn kinds(&self) -> impl Iterator<Item = (&Spacing, &Interpolation)> {
         self.spacing.iter().flat_map(|spacing| self.interpolation.iter().map(move |way| (spacing, way)))
     }
 }
@@ -96,7 +98,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     Destinations::reading([&arguments.file])
         .writing("--plot", SVG, &arguments.plot)
         .check(arguments.overwriting)?;
-    let file = TableFile::read_in(&arguments.file, arguments.units.into())?;
+    let file = TableFile::read_in(&arguments.file, arguments.units)?;
     let curve = file.section(&arguments.section)?;
     let [first, last] = curve.range();
     let range = arguments.range.map_or([first, last], |Range(range)| range);
@@ -114,9 +116,9 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     for place in &places {
         for &samples in &arguments.samples {
             for (&spacing, &interpolation) in arguments.kinds() {
-                let grid = Grid::new(samples, range[0], range[1])?.spaced(spacing.into());
+                let grid = Grid::new(samples, range[0], range[1])?.spaced(spacing);
                 let table = Table::sampled(1, grid, |_, r| curve.energy_and_slope(r))?;
-                let table = table.interpolated(interpolation.into());
+                let table = table.interpolated(interpolation);
                 for mode in [Mode::Derivative, Mode::Potential] {
                     rows.extend(rows_of(place, &table, mode, |r| curve.energy_and_slope(r))?);
                 }
@@ -179,14 +181,11 @@ fn rows_of(
             rows.push(Row {
                 device: device_names(place).join(", "),
                 filter_error: images.map(|images| images.filter_error),
-                mode: match mode {
-                    Mode::Derivative => "derivative",
-                    Mode::Potential => "potential",
-                },
-                fetch: forces.fetch().map_or("host", fetch_name),
-                precision: if precision == Precision::Double { "double" } else { "mixed" },
-                spacing: spacing_name(grid.spacing),
-                interpolation: interpolation_name(table.interpolation()),
+                mode: mode.name(),
+                fetch: forces.fetch().map_or("host", Fetch::name),
+                precision: precision.name(),
+                spacing: grid.spacing.name(),
+                interpolation: table.interpolation().name(),
                 samples: grid.samples,
                 h: grid.step(),
                 error: error_of(&forces, [0, 0], within, &exact)?,

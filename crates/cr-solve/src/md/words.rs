@@ -1,90 +1,34 @@
 //! The words of options of `cr-solve md`.
 
 use crate::numbers::finite;
-use lattice_md::{BelowRange, Fetch, Interpolation, Mixing, Mode, Precision, Shift, Spacing, Units};
+use lattice_md::Mode;
 use std::str::FromStr;
 
 /// Where forces come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum ModeName {
-    /// The formula itself
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ForceMode {
     Direct,
-    /// A table of the potential, whose difference is the slope
     Potential,
-    /// A table of the derivative
     Derivative,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum SpacingName {
-    R,
-    R2,
+lattice_files::words! {
+    ForceMode, "mode":
+    Direct = "direct", "The formula itself";
+    Potential = "potential", "A table of the potential, whose difference is the slope";
+    Derivative = "derivative", "A table of the derivative"
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum InterpolationName {
-    Linear,
-    /// Four numbers for each interval
-    Cubic,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum FetchName {
-    /// Images on GPUs that filter in float or for cubics, else buffers; `tune md` finds the faster
-    Auto,
-    /// The linear filter of images
-    Image,
-    /// Buffers, with exact fractions
-    Buffer,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum PrecisionName {
-    Double,
-    /// Positions in fixed point, pairs in single, sums in double
-    Mixed,
-    Single,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum ListName {
-    /// Lists of neighbours, made by cells
+/// How pairs are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListKind {
     Cells,
     AllPairs,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum ShiftName {
-    None,
-    /// The energy is continuous at the cutoff
-    Energy,
-    /// The force is, too
-    Force,
-}
-
-/// What happens below the first sample of a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum BelowRangeName {
-    /// The energy goes on in a line; such pairs are counted and warned of
-    Warn,
-    /// The first such pair ends the command, and its atoms are named
-    Stop,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum MixingName {
-    /// Arithmetic mean of σ, geometric mean of ε
-    LorentzBerthelot,
-    /// Geometric means
-    Geometric,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum UnitsName {
-    /// Å, kcal/mol, g/mol, fs
-    Real,
-    /// Reduced units of ε, σ and m
-    Lj,
+lattice_files::words! {
+    ListKind, "way to find pairs":
+    Cells = "cells", "Lists of neighbours, made by cells"; AllPairs = "all-pairs"
 }
 
 /// `NAME=EPSILON,SIGMA`.
@@ -166,131 +110,13 @@ impl FromStr for Range {
     }
 }
 
-impl ModeName {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Direct => "direct",
-            Self::Potential => "potential",
-            Self::Derivative => "derivative",
-        }
-    }
-
+impl ForceMode {
     /// Returns what a table is read for; `None` without a table.
     pub fn of_table(self) -> Option<Mode> {
         match self {
             Self::Direct => None,
             Self::Potential => Some(Mode::Potential),
             Self::Derivative => Some(Mode::Derivative),
-        }
-    }
-}
-
-impl From<SpacingName> for Spacing {
-    fn from(name: SpacingName) -> Self {
-        match name {
-            SpacingName::R => Self::R,
-            SpacingName::R2 => Self::R2,
-        }
-    }
-}
-
-impl From<InterpolationName> for Interpolation {
-    fn from(name: InterpolationName) -> Self {
-        match name {
-            InterpolationName::Linear => Self::Linear,
-            InterpolationName::Cubic => Self::Cubic,
-        }
-    }
-}
-
-/// Returns the word for the variable of a table.
-pub fn spacing_name(spacing: Spacing) -> &'static str {
-    match spacing {
-        Spacing::R => "r",
-        Spacing::R2 => "r2",
-    }
-}
-
-/// Returns the word for what is between samples.
-pub fn interpolation_name(interpolation: Interpolation) -> &'static str {
-    match interpolation {
-        Interpolation::Linear => "linear",
-        Interpolation::Cubic => "cubic",
-    }
-}
-
-impl From<FetchName> for Fetch {
-    fn from(name: FetchName) -> Self {
-        match name {
-            FetchName::Auto => Self::Auto,
-            FetchName::Image => Self::Image,
-            FetchName::Buffer => Self::Buffer,
-        }
-    }
-}
-
-/// Returns the word for how a table is read.
-pub fn fetch_name(fetch: Fetch) -> &'static str {
-    match fetch {
-        Fetch::Auto => "auto",
-        Fetch::Image => "image",
-        Fetch::Buffer => "buffer",
-    }
-}
-
-impl PrecisionName {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Double => "double",
-            Self::Mixed => "mixed",
-            Self::Single => "single",
-        }
-    }
-}
-
-impl From<PrecisionName> for Precision {
-    fn from(name: PrecisionName) -> Self {
-        match name {
-            PrecisionName::Double => Self::Double,
-            PrecisionName::Mixed => Self::Mixed,
-            PrecisionName::Single => Self::Single,
-        }
-    }
-}
-
-impl From<ShiftName> for Shift {
-    fn from(name: ShiftName) -> Self {
-        match name {
-            ShiftName::None => Self::None,
-            ShiftName::Energy => Self::Energy,
-            ShiftName::Force => Self::Force,
-        }
-    }
-}
-
-impl From<MixingName> for Mixing {
-    fn from(name: MixingName) -> Self {
-        match name {
-            MixingName::LorentzBerthelot => Self::LorentzBerthelot,
-            MixingName::Geometric => Self::Geometric,
-        }
-    }
-}
-
-impl From<BelowRangeName> for BelowRange {
-    fn from(name: BelowRangeName) -> Self {
-        match name {
-            BelowRangeName::Warn => Self::Line,
-            BelowRangeName::Stop => Self::Stop,
-        }
-    }
-}
-
-impl From<UnitsName> for Units {
-    fn from(name: UnitsName) -> Self {
-        match name {
-            UnitsName::Real => Self::Real,
-            UnitsName::Lj => Self::Reduced,
         }
     }
 }

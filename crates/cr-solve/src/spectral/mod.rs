@@ -3,11 +3,11 @@
 pub mod eigen;
 pub mod svd;
 
-use super::arguments::Precision as PrecisionName;
 use super::destinations::{Destinations, NPY, Overwriting};
 use super::failure::{Failure, Status};
 use super::memory::Need;
 use super::report::scientific;
+use crate::choices::word;
 use lattice_cl::blas::{self, BlasError, BlasResult, MatMut, MatRef, MatrixLayout, Op};
 use lattice_cl::device::{Buffer, Device};
 use lattice_cl::io::{DenseMatrix, MatrixElements};
@@ -32,8 +32,8 @@ struct Input {
     #[arg(value_name = "MATRIX")]
     matrix: PathBuf,
     /// Precision of the arithmetic [default: that of the file]
-    #[arg(long, value_enum, value_name = "PRECISION")]
-    precision: Option<PrecisionName>,
+    #[arg(long, value_parser = word::<Precision>(), value_name = "PRECISION")]
+    precision: Option<Precision>,
     #[command(flatten)]
     overwriting: Overwriting,
 }
@@ -84,7 +84,7 @@ impl Input {
         outputs.iter().fold(Destinations::reading([&self.matrix]), named).check(self.overwriting)?;
         let began = Instant::now();
         let matrix = DenseMatrix::read(&self.matrix).map_err(|error| Failure::new(Status::File, error))?;
-        let precision = self.precision.map_or(matrix.precision, Into::into);
+        let precision = self.precision.unwrap_or(matrix.precision);
         Ok(Source { path: self.matrix.clone(), matrix, precision, seconds: began.elapsed().as_secs_f64() })
     }
 }
@@ -100,10 +100,7 @@ impl Source {
             rows: self.matrix.rows,
             columns: self.matrix.columns,
             is_complex: self.is_complex(),
-            precision: match self.precision {
-                Precision::Single => "single",
-                Precision::Double => "double",
-            },
+            precision: self.precision.name(),
         }
     }
 

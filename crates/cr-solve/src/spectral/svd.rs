@@ -1,6 +1,7 @@
 //! `cr-solve svd`: singular values of a matrix from a file.
 
 use super::{Input, MatrixSummary, Seconds, Source, Wide, expect_ratios, failed, listed, norm1};
+use crate::choices::word;
 use crate::common::Common;
 use crate::failure::{Failure, Status};
 use crate::finite::expect_finite;
@@ -21,16 +22,6 @@ use std::time::SystemTime;
 /// Matrices beside A that the singular values take on a device.
 const MATRICES: u128 = 14;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum MethodName {
-    /// Jacobi for small matrices, polar for others
-    Auto,
-    /// Polar decomposition: errors are small beside the largest value
-    Polar,
-    /// Jacobi rotations: errors are small beside each value; slow for large matrices
-    Jacobi,
-}
-
 /// The command line of `svd`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
@@ -43,8 +34,8 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE.npy")]
     vt: Option<PathBuf>,
     /// How singular values are computed on devices; the host rotates
-    #[arg(long, value_enum, value_name = "METHOD", default_value_t = MethodName::Auto)]
-    method: MethodName,
+    #[arg(long, value_parser = word::<SvdMethod>(), value_name = "METHOD", default_value_t)]
+    method: SvdMethod,
 }
 
 #[derive(Serialize)]
@@ -128,7 +119,7 @@ impl Job<'_> {
             // The host knows no methods.
             return Err(match (self.device, self.arguments.method) {
                 (None, _) => failure,
-                (Some(_), MethodName::Jacobi) => failure.hint("--method polar computes in another way"),
+                (Some(_), SvdMethod::Jacobi) => failure.hint("--method polar computes in another way"),
                 (Some(_), _) => failure.hint("--method jacobi takes longer and is the most robust"),
             });
         }
@@ -197,12 +188,7 @@ impl Job<'_> {
         } else {
             None
         };
-        let method = match self.arguments.method {
-            MethodName::Auto => SvdMethod::Auto,
-            MethodName::Polar => SvdMethod::Polar,
-            MethodName::Jacobi => SvdMethod::Jacobi,
-        };
-        let info = gesvd_with(method, matrix, &mut values, vectors)?.wait()?;
+        let info = gesvd_with(self.arguments.method, matrix, &mut values, vectors)?.wait()?;
         let values = values.to_vec()?.into_iter().map(Real::to_f64).collect();
         let vectors = if self.with_vectors() { Some([u.to_vec()?, vt.to_vec()?]) } else { None };
         Ok(SingularTriplets { info, values, vectors })

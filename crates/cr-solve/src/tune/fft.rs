@@ -3,6 +3,7 @@
 use super::search::{Budget, Search, size_of_text};
 use crate::arguments::is_wanted;
 use crate::bench::fft;
+use crate::choices::word;
 use crate::failure::Failure;
 use crate::memory::Need;
 use crate::precisions;
@@ -23,8 +24,8 @@ pub struct Arguments {
     #[arg(long, value_name = "PRECISION,…", value_delimiter = ',', default_value = "all", value_parser = precisions::of_reals())]
     precision: Vec<String>,
     /// Complex to complex, real to complex, complex to real
-    #[arg(long, value_enum, value_name = "KIND,…", value_delimiter = ',', default_value = "c2c,r2c,c2r")]
-    kind: Vec<fft::Kind>,
+    #[arg(long, value_parser = word::<FftKind>(), value_name = "KIND,…", value_delimiter = ',', default_value = "c2c,r2c,c2r")]
+    kind: Vec<FftKind>,
     #[command(flatten)]
     pub budget: Budget,
 }
@@ -55,12 +56,7 @@ impl Arguments {
                     let need = Need { on_host: 0, on_device: points.saturating_mul(64) };
                     need.expect_room(format_args!("arrays of {points} points"), Some(search.device))?;
                     let text = extents.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
-                    search.report.note(format_args!("{precision}, {kind:?}, {text}"));
-                    let kind = match kind {
-                        fft::Kind::C2c => FftKind::ComplexToComplex,
-                        fft::Kind::R2c => FftKind::RealToComplex,
-                        fft::Kind::C2r => FftKind::ComplexToReal,
-                    };
+                    search.report.note(format_args!("{precision}, {kind}, {text}"));
                     for TunedFft { key, shipped, found } in
                         tune(search.device, &Shape::new(extents), kind, self.budget.of_kernel())?
                     {

@@ -2,6 +2,7 @@
 
 use super::search::{Budget, Search};
 use crate::arguments::is_wanted;
+use crate::choices::word;
 use crate::failure::Failure;
 use crate::memory::Need;
 use crate::precisions;
@@ -32,18 +33,21 @@ pub struct Arguments {
     /// The operators
     ///
     /// Operators with a twisted mass use the variants of operators without one.
-    #[arg(long, value_enum, value_name = "OPERATOR,…", value_delimiter = ',', default_value = "wilson")]
+    #[arg(long, value_parser = word::<Operator>(), value_name = "OPERATOR,…")]
+    #[arg(value_delimiter = ',', default_value = "wilson")]
     operator: Vec<Operator>,
     #[command(flatten)]
     pub budget: Budget,
 }
 
 /// Operators whose kernels have variants of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operator {
     Wilson,
     Clover,
 }
+
+lattice_files::words! { Operator, "operator": Wilson = "wilson"; Clover = "clover" }
 
 impl Operator {
     /// Returns the site term that kernels are tuned with.

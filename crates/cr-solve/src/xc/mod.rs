@@ -9,6 +9,7 @@ use super::failure::{Failure, Status};
 use super::finite::expect_finite;
 use super::report::{Report, rounded};
 use super::team::device_names;
+use crate::choices::word;
 use input::{Input, Points};
 use lattice_cl::device::{DeviceKind, DeviceOptions, Profiling, Team};
 use lattice_cl::io::NumberArray;
@@ -25,37 +26,6 @@ const ELECTRONS: f64 = 1e-4;
 
 /// The same part for the orbitals of a file, whose electrons are known: the result is of no use.
 const ELECTRONS_OF_ORBITALS: f64 = 1e-2;
-
-/// The numbers on devices.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum PrecisionName {
-    /// Everything in double
-    Double,
-    /// Functions and products in single; densities, energies and sums over groups in double
-    Mixed,
-    /// As mixed, with sums of two numbers in single instead of double: for devices without double
-    Single,
-}
-
-impl PrecisionName {
-    /// Returns the numbers of the name.
-    pub fn numbers(self) -> Numbers {
-        match self {
-            Self::Double => Numbers::Double,
-            Self::Mixed => Numbers::Mixed,
-            Self::Single => Numbers::Single,
-        }
-    }
-
-    /// Returns the name of numbers.
-    pub fn of(numbers: Numbers) -> &'static str {
-        match numbers {
-            Numbers::Double => "double",
-            Numbers::Mixed => "mixed",
-            Numbers::Single => "single",
-        }
-    }
-}
 
 /// The command line of `xc`.
 #[derive(Debug, clap::Args)]
@@ -85,8 +55,8 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE.npy")]
     gradient: Option<PathBuf>,
     /// The numbers of functions and products on devices [default: mixed on GPUs, else double]
-    #[arg(long, value_enum)]
-    precision: Option<PrecisionName>,
+    #[arg(long, value_parser = word::<Numbers>())]
+    precision: Option<Numbers>,
     /// Side of a cube of points in bohr [default: 3 on processors, 7 on other devices]
     #[arg(long, value_name = "BOHR")]
     cube: Option<f64>,
@@ -136,7 +106,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     input.notes.iter().for_each(|note| report.note(format_args!("in {}, {note}", input.path.display())));
     let density = input.density(arguments.density.as_deref(), arguments.density_block.as_deref())?;
     input.expect_spins(&density)?;
-    let without_double = arguments.precision == Some(PrecisionName::Single);
+    let without_double = arguments.precision == Some(Numbers::Single);
     let device_options = DeviceOptions { without_double, ..common.device_options(Profiling::Off) };
     let team = common.team_with(device_options, report)?;
     match team.absence() {
@@ -207,7 +177,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         schema_version: 1,
         device: device_names(&team),
         functional: arguments.functional.name(),
-        precision: PrecisionName::of(if team.is_host() { Numbers::Double } else { options.numbers }),
+        precision: (if team.is_host() { Numbers::Double } else { options.numbers }).name(),
         molecule: MoleculeSummary::new(&input),
         grid: GridSummary::new(info, source),
         groups: GroupsSummary::new(info),
@@ -240,7 +210,7 @@ impl Arguments {
     fn options(&self, team: &Team) -> Options {
         let on_gpus = team.devices().iter().all(|device| device.info().kind == DeviceKind::Gpu);
         let numbers = match self.precision {
-            Some(name) => name.numbers(),
+            Some(numbers) => numbers,
             None if on_gpus && !team.is_host() => Numbers::Mixed,
             None => Numbers::Double,
         };

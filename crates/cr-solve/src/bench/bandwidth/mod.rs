@@ -13,6 +13,7 @@ mod transfers;
 use super::outcome::{Benchmark, Subject};
 use super::session::{How, Session};
 use crate::arguments::is_wanted;
+use crate::choices::word;
 use crate::failure::Failure;
 use crate::memory::Need;
 use crate::precisions;
@@ -34,7 +35,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = parse_width)]
     widths: Vec<usize>,
     /// Parts to measure; by default everything
-    #[arg(long, value_enum, value_name = "PART,…", value_delimiter = ',')]
+    #[arg(long, value_parser = word::<BandwidthSection>(), value_name = "PART,…", value_delimiter = ',')]
     only: Vec<BandwidthSection>,
     /// Precisions of the streams: double, single (or d, s) or all
     #[arg(long, value_name = "PRECISION,…", value_delimiter = ',', default_value = "all", value_parser = precisions::of_reals())]
@@ -44,22 +45,26 @@ pub struct Arguments {
 }
 
 /// A section of the benchmark, which can be measured by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BandwidthSection {
-    /// Read, write, copy, scale, add, triad and dot
     Streams,
-    /// Reads in a row, misaligned, with a stride and at random
     Patterns,
-    /// To the device, from it and both at once; from device to device
     Transfers,
-    /// Cost of a launch
     Latency,
-    /// Kernels of each device on the memory of the others, and flags between them
     Peers,
-    /// Streams on all devices at once
     Together,
-    /// Streams of the host itself, without OpenCL
     Host,
+}
+
+lattice_files::words! {
+    BandwidthSection, "section":
+    Streams = "streams", "Read, write, copy, scale, add, triad and dot";
+    Patterns = "patterns", "Reads in a row, misaligned, with a stride and at random";
+    Transfers = "transfers", "To the device, from it and both at once; from device to device";
+    Latency = "latency", "Cost of a launch";
+    Peers = "peers", "Kernels of each device on the memory of the others, and flags between them";
+    Together = "together", "Streams on all devices at once";
+    Host = "host", "Streams of the host itself, without OpenCL"
 }
 
 impl Arguments {
@@ -126,8 +131,7 @@ struct Run<'s, 'a> {
 
 /// Returns the subject of a row of this benchmark.
 fn subject(section: BandwidthSection, kernel: &str, variant: &str) -> Subject {
-    let part = format!("{section:?}").to_lowercase();
-    Subject::new(Benchmark::Bandwidth, kernel).with("part", part).with("variant", variant)
+    Subject::new(Benchmark::Bandwidth, kernel).with("part", section.name()).with("variant", variant)
 }
 
 /// Checks and times all parts on the devices, and on the host.
