@@ -5,8 +5,8 @@ use crate::common;
 use common::{devices, opened};
 use lattice_cl::device::{
     Absence, Argument, Buffer, CacheMode, Device, DeviceError, DeviceKind, DeviceOptions, KernelFamily,
-    KernelKey, Parameter, PinnedBuffer, Profiling, REDUCTION_SOURCE, Range, Reduction, Remark, Selector,
-    Team, build_programs, discover, triad_bandwidth,
+    KernelKey, PinnedBuffer, Profiling, REDUCTION_SOURCE, Range, Remark, Selector, Team, build_programs,
+    discover, triad_bandwidth,
 };
 use lattice_cl::scalar::Precision;
 use num_complex::Complex;
@@ -39,15 +39,6 @@ __kernel void reverse_in_groups(__global uint *y, __local uint *scratch) {
 }
 "],
 );
-
-fn add_parameters() -> [Parameter; 4] {
-    [
-        Parameter::input_view::<f64>("x"),
-        Parameter::output::<f64>("y"),
-        Parameter::value::<f64>("a"),
-        Parameter::value::<u64>("count"),
-    ]
-}
 
 fn key() -> KernelKey {
     KernelKey::new(ADD, Precision::Double)
@@ -209,7 +200,7 @@ fn impossible_allocations_say_the_sizes() {
 fn a_kernel_computes_on_a_view() {
     for device in devices() {
         let program = device.program(&key()).unwrap();
-        let add = program.kernel("add", &add_parameters()).unwrap();
+        let add = program.kernel("add").unwrap();
         let x = Buffer::from_slice(&device, &[9.0, 1.0, 2.0, 3.0, 9.0]).unwrap();
         let mut y = Buffer::from_slice(&device, &[0.5; 4]).unwrap();
         let arguments =
@@ -218,8 +209,7 @@ fn a_kernel_computes_on_a_view() {
         assert_eq!(event.duration().unwrap(), None, "profiling is off");
         assert_eq!(y.to_vec().unwrap(), [2.5, 4.5, 6.5, 0.5]);
 
-        let parameters = [Parameter::output::<u32>("y"), Parameter::local::<u32>("scratch")];
-        let reverse = program.kernel("reverse_in_groups", &parameters).unwrap();
+        let reverse = program.kernel("reverse_in_groups").unwrap();
         let mut y = Buffer::from_slice(&device, &[0_u32, 1, 2, 3, 4, 5]).unwrap();
         reverse.launch(Range::groups(2, 3), &[(&mut y).into(), Argument::local::<u32>(3)]).unwrap();
         assert_eq!(y.to_vec().unwrap(), [2, 1, 0, 5, 4, 3]);
@@ -227,33 +217,9 @@ fn a_kernel_computes_on_a_view() {
 }
 
 #[test]
-fn a_wrong_declaration_is_refused_when_the_kernel_is_made() {
+fn a_program_tells_its_kernels() {
     for device in devices() {
-        let program = device.program(&key()).unwrap();
-        let refused = |change: fn(&mut Vec<Parameter>)| {
-            let mut parameters = add_parameters().to_vec();
-            change(&mut parameters);
-            program.kernel("add", &parameters).unwrap_err()
-        };
-        let error = refused(|p| p.truncate(3));
-        assert!(matches!(error, DeviceError::ArgumentCount { wanted: 4, found: 5, .. }), "{error}");
-        for (change, place) in [
-            ((|p| p[0] = Parameter::input_view::<f64>("z")) as fn(&mut Vec<Parameter>), 0),
-            (|p| p[0] = Parameter::input_view::<f32>("x"), 0),
-            (|p| p[0] = Parameter::output_view::<f64>("x"), 0),
-            (|p| p[1] = Parameter::input::<f64>("y"), 1),
-            (|p| p[1] = Parameter::value::<f64>("y"), 1),
-            (|p| p[2] = Parameter::value::<Complex<f64>>("a"), 2),
-            (|p| p[3] = Parameter::value::<u32>("count"), 3),
-            (|p| p.swap(2, 3), 2),
-        ] {
-            let error = refused(change);
-            assert!(
-                matches!(&error, DeviceError::ArgumentMismatch { kernel, position, .. } if kernel == "add" && *position == place),
-                "{error}"
-            );
-        }
-        let error = program.kernel("subtract", &[]).unwrap_err();
+        let error = device.program(&key()).unwrap().kernel("subtract").unwrap_err();
         assert!(
             matches!(&error, DeviceError::UnknownKernel { available, .. } if available.len() == 2),
             "{error}"
@@ -264,30 +230,64 @@ fn a_wrong_declaration_is_refused_when_the_kernel_is_made() {
 #[test]
 fn a_wrong_launch_is_refused_before_it_starts() {
     for device in devices() {
-        let add = device.program(&key()).unwrap().kernel("add", &add_parameters()).unwrap();
+        let program = device.program(&key()).unwrap();
+        let (add, reverse) = (program.kernel("add").unwrap(), program.kernel("reverse_in_groups").unwrap());
         let x = Buffer::from_slice(&device, &[1.0; 4]).unwrap();
+        let complex = Buffer::from_slice(&device, &[Complex::new(1.0, 0.0); 4]).unwrap();
         let single = Buffer::from_slice(&device, &[1.0_f32; 4]).unwrap();
         let mut y = Buffer::from_slice(&device, &[0.0; 4]).unwrap();
+        let mut words = Buffer::from_slice(&device, &[0_u32; 4]).unwrap();
         let (a, count) = (Argument::value(1.0), Argument::value(4_u64));
         let range = Range::groups(4, 1);
 
-        let error = add.launch(range, &[(&x).into(), (&mut y).into(), a]).unwrap_err();
-        assert!(matches!(error, DeviceError::ArgumentCount { wanted: 4, found: 3, .. }), "{error}");
-        let error = add.launch(range, &[(&single).into(), (&mut y).into(), a, count]).unwrap_err();
-        assert!(matches!(error, DeviceError::ArgumentMismatch { position: 0, .. }), "{error}");
-        let error = add.launch(range, &[(&x).into(), (&x).into(), a, count]).unwrap_err();
-        assert!(matches!(error, DeviceError::ArgumentMismatch { position: 1, .. }), "read only: {error}");
-        let part = y.slice_mut(1..).unwrap();
-        let error = add.launch(range, &[(&x).into(), part.into(), a, count]).unwrap_err();
-        assert!(matches!(error, DeviceError::ArgumentMismatch { position: 1, .. }), "no offset: {error}");
-        let error =
-            add.launch(range, &[(&x).into(), (&mut y).into(), a, Argument::value(4_u32)]).unwrap_err();
-        assert!(matches!(error, DeviceError::ArgumentMismatch { position: 3, .. }), "{error}");
+        for few_or_many in [&[(&x).into(), (&mut y).into(), a][..], &[a; 5]] {
+            let error = add.launch(range, few_or_many).unwrap_err();
+            let found = few_or_many.len();
+            assert_eq!(error, DeviceError::ArgumentCount { kernel: "add".into(), wanted: 4, found });
+        }
+        let mut right: Vec<Argument<'_>> = vec![(&x).into(), (&mut y).into(), a, count];
+        right[0] = (&complex).into();
+        // Types of memory are compared by their scalar: a kernel of numbers takes pairs as well.
+        add.launch(Range::groups(4, 1), &[right[0], right[1], right[2], Argument::value(0_u64)]).unwrap();
+        right[0] = (&x).into();
+        for (position, wrong, name, wanted) in [
+            (0, (&single).into(), "x", "view of double to read"),
+            (0, count, "x", "view of double to read"),
+            (1, (&x).into(), "y", "buffer of double to write"),
+            (1, right[1].skip(1), "y", "buffer of double to write"),
+            (1, Argument::local::<f64>(4), "y", "buffer of double to write"),
+            (1, (&mut words).into(), "y", "buffer of double to write"),
+            (2, Argument::value(1.0_f32), "a", "value of double"),
+            (2, Argument::value(Complex::new(1.0, 0.0)), "a", "value of double"),
+            (2, Argument::value([1.0; 3]), "a", "value of double"),
+            (2, (&x).into(), "a", "value of double"),
+            (3, Argument::value(4_u32), "count", "value of ulong"),
+        ] {
+            let mut arguments = right.clone();
+            arguments[position] = wrong;
+            let error = add.launch(range, &arguments).unwrap_err();
+            let found = wrong.to_string();
+            let expected = DeviceError::ArgumentMismatch {
+                kernel: "add".into(),
+                position,
+                name: name.into(),
+                wanted: wanted.into(),
+                found,
+            };
+            assert_eq!(error, expected);
+        }
+        for wrong in [Argument::local::<u32>(0), Argument::local::<f32>(1), Argument::value(1_u32)] {
+            let error = reverse.launch(range, &[(&mut words).into(), wrong]).unwrap_err();
+            assert!(
+                matches!(&error, DeviceError::ArgumentMismatch { position: 1, wanted, .. } if wanted == "local memory of uint"),
+                "{error}"
+            );
+        }
 
         for range in
             [Range::groups(0, 1), Range::groups(1, 0), Range::new([5, 1], [2, 1]), Range::groups(1, 1 << 30)]
         {
-            let error = add.launch(range, &[(&x).into(), (&mut y).into(), a, count]).unwrap_err();
+            let error = add.launch(range, &right).unwrap_err();
             assert!(matches!(error, DeviceError::InvalidRange { .. }), "{error}");
         }
 
@@ -297,7 +297,8 @@ fn a_wrong_launch_is_refused_before_it_starts() {
         )
         .unwrap();
         let foreign = Buffer::from_slice(&stranger, &[1.0; 4]).unwrap();
-        let error = add.launch(range, &[(&foreign).into(), (&mut y).into(), a, count]).unwrap_err();
+        right[0] = (&foreign).into();
+        let error = add.launch(range, &right).unwrap_err();
         assert!(matches!(error, DeviceError::ForeignBuffer { .. }), "{error}");
         assert!(matches!(y.copy_from(&foreign), Err(DeviceError::ForeignBuffer { .. })));
         assert_eq!(y.to_vec().unwrap(), [0.0; 4], "nothing ran");
@@ -320,7 +321,7 @@ fn programs_may_be_built_before_they_are_asked_for() {
         assert_eq!(told.compiled + told.loaded, built, "{told:?}");
         assert!(!told.time.is_zero());
         for key in &keys {
-            device.program(key).unwrap().kernel("add", &add_parameters()).unwrap();
+            device.program(key).unwrap().kernel("add").unwrap();
         }
         assert_eq!(device.program_count(), built, "they were there");
         assert_eq!(device.compilation() - before, told, "nothing more was built");
@@ -354,7 +355,7 @@ fn programs_come_back_from_the_cache_and_a_damaged_cache_is_rebuilt() {
         ..DeviceOptions::default()
     };
     let run = |device: &Device| {
-        let add = device.program(&key()).unwrap().kernel("add", &add_parameters()).unwrap();
+        let add = device.program(&key()).unwrap().kernel("add").unwrap();
         let x = Buffer::from_slice(device, &[1.0, 2.0]).unwrap();
         let mut y = Buffer::from_slice(device, &[10.0, 20.0]).unwrap();
         let arguments = [(&x).into(), (&mut y).into(), Argument::value(3.0), Argument::value(2_u64)];
@@ -378,7 +379,7 @@ fn programs_come_back_from_the_cache_and_a_damaged_cache_is_rebuilt() {
     opened(&options).iter().for_each(run);
     assert_eq!(files(), stored, "nothing was built again");
 
-    for damage in [&contents[..contents.len() / 2], b"", b"lattice-cl program 1\nnot really"] {
+    for damage in [&contents[..contents.len() / 2], b"", b"lattice-cl program 2\nnot really"] {
         for file in &stored {
             std::fs::write(file, damage).unwrap();
         }
@@ -400,7 +401,7 @@ fn pinned_memory_travels_beside_the_kernels() {
         for (i, value) in pinned.as_mut_slice().iter_mut().enumerate() {
             *value = i as f64;
         }
-        let add = device.program(&key()).unwrap().kernel("add", &add_parameters()).unwrap();
+        let add = device.program(&key()).unwrap().kernel("add").unwrap();
         let written = pinned.write_to(&mut x, &[]).unwrap();
         let arguments = [(&x).into(), (&mut y).into(), Argument::value(2.0), Argument::value(len as u64)];
         let added = add.launch_after(Range::groups(len, 1), &arguments, &[written.event()]).unwrap();
@@ -470,7 +471,7 @@ fn the_bandwidth_is_measured() {
 #[test]
 fn profiling_times_commands() {
     for device in opened(&DeviceOptions { profiling: Profiling::On, ..common::untuned() }) {
-        let add = device.program(&key()).unwrap().kernel("add", &add_parameters()).unwrap();
+        let add = device.program(&key()).unwrap().kernel("add").unwrap();
         let x = Buffer::from_slice(&device, &[1.0; 4]).unwrap();
         let mut y = Buffer::from_slice(&device, &[1.0; 4]).unwrap();
         let arguments = [(&x).into(), (&mut y).into(), Argument::value(1.0), Argument::value(4_u64)];
@@ -496,9 +497,7 @@ fn a_reduction_over_many_groups_is_exact_and_leaves_its_workspace_clean() {
     for device in devices() {
         for local in [1, 3, 8, 64] {
             let key = KernelKey::new(SUMS, Precision::Double).define("LOCAL_SIZE", local);
-            let parameters: Vec<Parameter> =
-                [Parameter::value::<u64>("count")].into_iter().chain(Reduction::parameters()).collect();
-            let sums = device.program(&key).unwrap().kernel("sums", &parameters).unwrap();
+            let sums = device.program(&key).unwrap().kernel("sums").unwrap();
             for groups in [1, 2, 5, 33, 1500] {
                 let items = groups * local;
                 let count = items - items / 7;

@@ -5,7 +5,7 @@
 use super::gathered;
 use super::site_field::{SiteField, Sites};
 use super::transfer;
-use crate::device::{Argument, Buffer, DeviceError, KernelFamily, KernelKey, Parameter, Range};
+use crate::device::{Argument, Buffer, DeviceError, KernelFamily, KernelKey, Range};
 use crate::geometry::{Lattice, NDIM, Shape, Shard};
 use crate::host::{CloverMatrix, GaugeConfiguration, StoredBlocks};
 use crate::scalar::Storage;
@@ -81,25 +81,7 @@ fn blocks_of_shard<T: Storage>(
     stored: StoredBlocks,
 ) -> Result<Buffer<u32>, DeviceError> {
     let layout = shard.layout(T::STORAGE);
-    let parameters = [
-        Parameter::input::<f64>("links"),
-        Parameter::output::<T::Stored>("to"),
-        Parameter::output::<u32>("failed"),
-        Parameter::value::<[u32; NDIM]>("sub_extents"),
-        Parameter::value::<[u32; NDIM]>("cuts"),
-        Parameter::value::<u32>("pack"),
-        Parameter::value::<u32>("chunk"),
-        Parameter::value::<[u32; NDIM]>("halo"),
-        Parameter::value::<u32>("origin"),
-        Parameter::value::<u32>("t"),
-        Parameter::value::<f64>("scalar"),
-        Parameter::value::<f64>("twist"),
-        Parameter::value::<f64>("in_space"),
-        Parameter::value::<f64>("in_time"),
-        Parameter::value::<u32>("inverse"),
-    ];
-    let kernel =
-        transfer::kernel(&shard.device, clover_blocks_key::<T>(stored), "clover_blocks", &parameters)?;
+    let kernel = transfer::kernel(&shard.device, clover_blocks_key::<T>(stored), "clover_blocks")?;
     let (CloverMatrix { scalar, twist, factor }, inverse) = match stored {
         StoredBlocks::Term => (CloverMatrix { scalar: 0.0, twist: 0.0, factor: 1.0 }, false),
         StoredBlocks::Inverse(of) => (of, true),

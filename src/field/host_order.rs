@@ -1,10 +1,8 @@
 //! Reordering from a device's layout to the host's order of sites and spin basis.
 
 use super::transfer::{self, FROM};
-use crate::device::{
-    Argument, Buffer, DeviceError, KernelFamily, KernelKey, Parameter, Pending, PinnedBuffer, Range,
-};
-use crate::geometry::{Layout, NDIM, Shape};
+use crate::device::{Argument, Buffer, DeviceError, KernelFamily, KernelKey, Pending, PinnedBuffer, Range};
+use crate::geometry::{Layout, Shape};
 use crate::host::Spinor;
 use crate::scalar::Storage;
 use rayon::prelude::*;
@@ -40,17 +38,8 @@ pub fn download<T: Storage>(
     spinors: &mut [Spinor<T::Real>],
 ) -> Result<(), DeviceError> {
     let (device, domain) = (buffer.device(), layout.domain());
-    let parameters = [
-        Parameter::input::<T::Stored>("from"),
-        Parameter::output::<T::Real>("to"),
-        Parameter::value::<[u32; NDIM]>("extents"),
-        Parameter::value::<u32>("origin"),
-        Parameter::value::<u64>("start"),
-        Parameter::value::<u32>("first"),
-        Parameter::value::<u32>("count"),
-    ];
     let key = host_order_key::<T>(layout, all_sites);
-    let kernel = transfer::kernel(device, key, "spinors_in_host_order", &parameters)?;
+    let kernel = transfer::kernel(device, key, "spinors_in_host_order")?;
     let parities = if all_sites { 2 } else { 1 };
     let sites = layout.volume() * parities / 2;
     let mut ordered = Buffer::<T::Real>::uninitialised(device, REALS * sites.min(PIECE))?;

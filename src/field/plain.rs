@@ -4,8 +4,8 @@ use super::site_field::Sites;
 use super::spinors::Spinors;
 use super::transfer::{self, FROM};
 use super::{ParityField, SpinorField};
-use crate::device::{Argument, Buffer, DeviceError, KernelFamily, KernelKey, Parameter, Range};
-use crate::geometry::{Lattice, Layout, NDIM, Shape, Shard};
+use crate::device::{Argument, Buffer, DeviceError, KernelFamily, KernelKey, Range};
+use crate::geometry::{Lattice, Layout, Shape, Shard};
 use crate::host::gamma::{GAMMA, Phase};
 use crate::host::{self, Spinor};
 use crate::scalar::{Real, Storage};
@@ -105,10 +105,8 @@ pub(crate) mod plain_spinors {
                 let shards = field.lattice().shards().iter();
                 for ((shard, own), field) in shards.zip(buffers).zip(field.spinors.on_devices()) {
                     let columns = OfColumns { parity, columns, stride: own.len() / columns };
-                    let parameters =
-                        [Parameter::input::<T::Stored>("from"), Parameter::output::<T::Real>("to")];
                     let items = items_of_site(&shard.layout(T::STORAGE));
-                    let kernel = Conversion { name: "spinors_to_plain", parameters, items };
+                    let kernel = Conversion { name: "spinors_to_plain", items };
                     convert::<T>(shard, columns, kernel, field.into(), own.into())?;
                 }
             }
@@ -139,9 +137,7 @@ pub(crate) mod plain_spinors {
                 let fields = field.spinors.on_devices_mut();
                 for ((shard, own), field) in lattice.shards().iter().zip(buffers).zip(fields) {
                     let columns = OfColumns { parity, columns, stride: own.len() / columns };
-                    let parameters =
-                        [Parameter::input::<T::Real>("from"), Parameter::output::<T::Stored>("to")];
-                    let kernel = Conversion { name: "spinors_from_plain", parameters, items: 1 };
+                    let kernel = Conversion { name: "spinors_from_plain", items: 1 };
                     convert::<T>(shard, columns, kernel, own.into(), field.into())?;
                 }
             }
@@ -170,15 +166,9 @@ pub(crate) mod plain_spinors {
             Phase::MinusI => 3,
         });
         let columns = gamma.map(|(column, _)| column as u32);
-        let parameters = [
-            Parameter::output::<R>("psi"),
-            Parameter::value::<[u32; 4]>("columns"),
-            Parameter::value::<[u32; 4]>("powers"),
-            Parameter::value::<u32>("sites"),
-        ];
         for (shard, own) in lattice.shards().iter().zip(buffers) {
             let sites = own.len() / Spinor::<R>::REALS;
-            let kernel = transfer::kernel(&shard.device, key::<R>(shard), "project_plain", &parameters)?;
+            let kernel = transfer::kernel(&shard.device, key::<R>(shard), "project_plain")?;
             let arguments = [
                 Argument::from(own),
                 Argument::value(columns),
@@ -217,27 +207,22 @@ struct OfColumns {
     stride: usize,
 }
 
-/// A kernel from one order to the other, with its first two parameters.
+/// A kernel from one order to the other.
 ///
 /// A site has `items` work-items.
 struct Conversion {
     name: &'static str,
-    parameters: [Parameter; 2],
     items: usize,
 }
 
 fn convert<T: Storage>(
     shard: &Shard,
     OfColumns { parity, columns, stride }: OfColumns,
-    Conversion { name, parameters, items }: Conversion,
+    Conversion { name, items }: Conversion,
     from: Argument<'_>,
     to: Argument<'_>,
 ) -> Result<(), DeviceError> {
-    let counts = ["start", "sites", "columns", "stride"].map(Parameter::value::<u32>);
-    let mut all = Vec::from(parameters);
-    all.push(Parameter::value::<[u32; NDIM]>("extents"));
-    all.extend(counts);
-    let kernel = transfer::kernel(&shard.device, key::<T>(shard), name, &all)?;
+    let kernel = transfer::kernel(&shard.device, key::<T>(shard), name)?;
     let layout = shard.layout(T::STORAGE);
     let sites = layout.volume() / 2;
     let arguments = [

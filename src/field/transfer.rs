@@ -2,9 +2,7 @@
 //!
 //! Fields are also converted from one layout to another.
 
-use crate::device::{
-    Argument, Buffer, Device, DeviceError, Kernel, KernelFamily, KernelKey, Parameter, Range,
-};
+use crate::device::{Argument, Buffer, Device, DeviceError, Kernel, KernelFamily, KernelKey, Range};
 use crate::geometry::{Layout, NDIM, Shape, SitePosition};
 use crate::scalar::{Half, Real, Storage};
 use crate::sync::lock;
@@ -175,16 +173,8 @@ pub fn cast_into<T: Storage, R: Storage>(
     shape: Shape,
     parities: usize,
 ) -> Result<(), DeviceError> {
-    let mut parameters = vec![Parameter::input::<T::Stored>("from")];
-    parameters.extend(plus.map(|_| Parameter::input::<R::Stored>("plus")));
-    parameters.extend([
-        Parameter::output::<R::Stored>("to"),
-        Parameter::value::<[u32; NDIM]>("from_extents"),
-        Parameter::value::<[u32; NDIM]>("to_extents"),
-        Parameter::value::<u32>("parities"),
-    ]);
     let key = conversion_key([from, to], shape, plus.is_some());
-    let kernel = kernel(buffer.device(), key, "convert_field", &parameters)?;
+    let kernel = kernel(buffer.device(), key, "convert_field")?;
     let sites = parities * to.blocks() * to.lanes();
     let mut arguments = vec![buffer.into()];
     arguments.extend(plus.map(Argument::from));
@@ -253,19 +243,14 @@ pub fn sub_extents(layout: &Layout) -> [u32; NDIM] {
 struct Kernels(Mutex<HashMap<(KernelKey, &'static str), Arc<Kernel>>>);
 
 /// Returns a kernel of a device, made on first use.
-pub fn kernel(
-    device: &Device,
-    key: KernelKey,
-    name: &'static str,
-    parameters: &[Parameter],
-) -> Result<Arc<Kernel>, DeviceError> {
+pub fn kernel(device: &Device, key: KernelKey, name: &'static str) -> Result<Arc<Kernel>, DeviceError> {
     let made = device.attached(|_| Ok::<_, DeviceError>(Kernels::default()))?;
     let mut made = lock(&made.0);
     let of_name = (key, name);
     if let Some(kernel) = made.get(&of_name) {
         return Ok(kernel.clone());
     }
-    let kernel = Arc::new(device.program(&of_name.0)?.kernel(name, parameters)?);
+    let kernel = Arc::new(device.program(&of_name.0)?.kernel(name)?);
     made.insert(of_name, kernel.clone());
     Ok(kernel)
 }

@@ -17,9 +17,7 @@ mod step_errors;
 pub(super) use step_errors::StepErrors;
 
 use super::directions::Directions;
-use crate::device::{
-    Argument, Buffer, Device, DeviceError, Kernel, KernelFamily, KernelKey, Parameter, Range,
-};
+use crate::device::{Argument, Buffer, Device, DeviceError, Kernel, KernelFamily, KernelKey, Range};
 use crate::geometry::{Dims, NDIM};
 use crate::host::{GaugeConfiguration, Links, Matrix3};
 use num_complex::Complex64;
@@ -142,42 +140,9 @@ impl DeviceLinks {
         let dims = configuration.dims();
         let key = KernelKey::of_real::<f64>(GAUGE).define("RECTANGLES", u8::from(rectangles));
         let program = device.program(&key)?;
-        let stage = program.kernel(
-            "flow_stage",
-            &[
-                Parameter::input::<f64>("from"),
-                Parameter::output::<f64>("exponents"),
-                Parameter::output::<f64>("to"),
-                Parameter::value::<[u32; NDIM]>("extents"),
-                Parameter::value::<[u32; 2]>("tile"),
-                Parameter::value::<u32>("directions"),
-                Parameter::value::<f64>("of_force"),
-                Parameter::value::<f64>("of_before"),
-                Parameter::value::<f64>("of_plaquettes"),
-                Parameter::value::<f64>("of_rectangles"),
-                Parameter::value::<u32>("keeps"),
-            ],
-        )?;
-        let densities = program.kernel(
-            "densities",
-            &[
-                Parameter::input::<f64>("from"),
-                Parameter::output::<f64>("to"),
-                Parameter::value::<[u32; NDIM]>("extents"),
-                Parameter::value::<[u32; 2]>("tile"),
-                Parameter::value::<u32>("rectangles"),
-            ],
-        )?;
-        let partial_sums = program.kernel(
-            "partial_sums",
-            &[
-                Parameter::input::<f64>("densities"),
-                Parameter::output::<f64>("to"),
-                Parameter::value::<u32>("volume"),
-                Parameter::value::<u32>("parts"),
-                Parameter::value::<u32>("quantities"),
-            ],
-        )?;
+        let stage = program.kernel("flow_stage")?;
+        let densities = program.kernel("densities")?;
+        let partial_sums = program.kernel("partial_sums")?;
         let reals = 2 * COMPONENTS * NDIM * dims.volume();
         let links = Buffer::from_slice(device, &in_order_of_device(configuration))?;
         let [spare, exponents] = [Buffer::zeroed(device, reals)?, Buffer::zeroed(device, reals)?];

@@ -5,7 +5,7 @@
 use super::coarse_space::SiteNumbers;
 use super::setup_kernels::{is_fixed, kernel};
 use crate::device::mpi::World;
-use crate::device::{Argument, Buffer, Device, DeviceError, Parameter, Range};
+use crate::device::{Argument, Buffer, Device, DeviceError, Range};
 use crate::scalar::Real;
 use bytemuck::Pod;
 use num_complex::Complex;
@@ -40,12 +40,6 @@ const LARGEST: f32 = 32767.0;
 
 /// Work-items that keep a group of numbers.
 const ITEMS_OF_GROUP: usize = 64;
-
-/// Returns a kernel's declaration of the numbers and their units.
-pub(super) fn parameters<R: Real>(name: &'static str) -> [Parameter; 2] {
-    let numbers = if is_fixed::<R>() { Parameter::input::<i16>(name) } else { Parameter::input::<R>(name) };
-    [numbers, Parameter::input::<f32>("units")]
-}
 
 impl<R: Real> DeviceNumbers<R> {
     /// Keeps these numbers. `group` numbers share a unit.
@@ -131,7 +125,7 @@ impl<R: Real> DeviceNumbers<R> {
         })
     }
 
-    /// The arguments for [`parameters`].
+    /// Returns the numbers and their units as arguments.
     pub fn arguments(&self) -> [Argument<'_>; 2] {
         match self {
             Self::Whole(numbers, units) => [numbers.into(), units.into()],

@@ -1,11 +1,8 @@
 //! The kernels between levels, and of coarse operators.
 
 use super::coarse_space::{CoarseSpace, SiteNumbers};
-use super::kept;
 use super::setup_kernels::is_fixed;
-use crate::device::{
-    Argument, Buffer, Device, DeviceError, Kernel, KernelFamily, KernelKey, Parameter, Range,
-};
+use crate::device::{Argument, Buffer, Device, DeviceError, Kernel, KernelFamily, KernelKey, Range};
 use crate::field::{NumbersView, SpinorField, buffer_of, buffer_of_mut, numbers_of, set_numbers};
 use crate::host::multigrid::{CoarseBlocks, coarse_hop};
 use crate::scalar::Real;
@@ -71,75 +68,7 @@ pub(super) fn kernel<R: Real>(
     fine_lanes: usize,
     sources: usize,
 ) -> Result<Kernel, DeviceError> {
-    device.program(&key::<R>(coarse, fine_lanes, sources))?.kernel(name, &parameters::<R>(name))
-}
-
-fn parameters<R: Real>(name: &str) -> Vec<Parameter> {
-    let (input, output) = (Parameter::input::<R>, Parameter::output::<R>);
-    let (numbers, count) = (Parameter::input::<u32>, Parameter::value::<u32>);
-    let [vectors, units] = kept::parameters::<R>(if name == "coarse_hop" { "blocks" } else { "vectors" });
-    match name {
-        "restrict_vector" => vec![
-            vectors,
-            units,
-            input("fine"),
-            numbers("members"),
-            output("even"),
-            output("odd"),
-            count("aggregates"),
-            count("evens"),
-            count("per_aggregate"),
-            count("half_site"),
-            count("fine_site"),
-            count("chunks"),
-            count("fine_stride"),
-            count("coarse_stride"),
-        ],
-        "prolong_vector" => vec![
-            vectors,
-            units,
-            input("even"),
-            input("odd"),
-            numbers("aggregate_of"),
-            output("fine"),
-            count("sites"),
-            count("evens"),
-            count("half_site"),
-            count("fine_site"),
-            count("chunks"),
-            count("fine_stride"),
-            count("coarse_stride"),
-        ],
-        "take_vector" => vec![
-            vectors,
-            units,
-            numbers("flags"),
-            output("fine"),
-            count("sites"),
-            count("column"),
-            count("bit"),
-            count("half_site"),
-            count("fine_site"),
-            count("chunks"),
-            count("fine_stride"),
-        ],
-        _ => vec![
-            vectors,
-            units,
-            numbers("neighbours"),
-            input("in"),
-            input("own"),
-            output("out"),
-            count("first"),
-            count("sites"),
-            count("columns"),
-            count("chunks"),
-            count("mask"),
-            Parameter::value::<R>("alpha"),
-            Parameter::value::<R>("beta"),
-            count("stride"),
-        ],
-    }
+    device.program(&key::<R>(coarse, fine_lanes, sources))?.kernel(name)
 }
 
 /// A product of blocks with vectors: alpha own + beta (the blocks of `mask`).

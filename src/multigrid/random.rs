@@ -1,6 +1,6 @@
 //! Random vectors to start from.
 
-use crate::device::{Argument, Buffer, DeviceError, KernelFamily, KernelKey, Parameter, Range};
+use crate::device::{Argument, Buffer, DeviceError, KernelFamily, KernelKey, Range};
 use crate::host::multigrid as twins;
 use crate::scalar::Real;
 use num_complex::Complex;
@@ -45,24 +45,12 @@ impl RandomNumbers<'_> {
         let device = numbers.device().clone();
         let sites: Vec<u32> = self.sites.iter().map(|&site| site as u32).collect();
         let sites = Buffer::from_slice(&device, &sites)?;
-        let value = Parameter::value::<u32>;
-        let parameters = [
-            Parameter::output::<R>("numbers"),
-            Parameter::input::<u32>("sites"),
-            value("count"),
-            value("columns"),
-            value("blocks"),
-            value("stream"),
-            value("key_low"),
-            value("key_high"),
-        ];
         let blocks = 2 * self.of_site / REALS_OF_BLOCK;
         let counts = [sites.len() as u32, sources as u32, blocks as u32, self.first_stream];
         let key = [SEED as u32, (SEED >> 32) as u32];
         let mut arguments = vec![Argument::from(numbers), Argument::from(&sites)];
         arguments.extend(counts.into_iter().chain(key).map(Argument::value));
-        let kernel =
-            device.program(&KernelKey::of_real::<R>(RANDOM))?.kernel("random_numbers", &parameters)?;
+        let kernel = device.program(&KernelKey::of_real::<R>(RANDOM))?.kernel("random_numbers")?;
         kernel.start(Range::covering(sites.len() * sources * blocks, 64), &arguments)
     }
 }

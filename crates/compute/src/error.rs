@@ -80,29 +80,41 @@ pub enum DeviceError {
         available: Vec<String>,
     },
 
-    /// A kernel has, or was given, another number of arguments than declared.
+    /// The driver does not say which parameters a kernel has.
+    #[error(
+        "device {device}: the driver does not describe the arguments of kernel `{kernel}` (clGetKernelArgInfo); \
+         choose another device, or `host`"
+    )]
+    NoSignature {
+        /// The kernel.
+        kernel: String,
+        /// The device.
+        device: String,
+    },
+
+    /// A kernel has, or was given, another number of arguments than its signature.
     #[error("kernel `{kernel}`: {wanted} arguments wanted, {found} found")]
     ArgumentCount {
         /// The kernel.
         kernel: String,
-        /// Declared.
+        /// Parameters of the kernel's text, where a view is one.
         wanted: usize,
-        /// Found in the compiled kernel, or given at a launch.
+        /// Given at a launch, or found in the compiled kernel.
         found: usize,
     },
 
-    /// One argument differs from its declaration.
+    /// One argument of a launch does not fit its parameter.
     #[error("kernel `{kernel}`, argument {position} `{name}`: {wanted} wanted, {found} found")]
     ArgumentMismatch {
         /// The kernel.
         kernel: String,
-        /// Position in the declaration, from 0.
+        /// Position among the parameters, from 0.
         position: usize,
-        /// Declared name.
+        /// Name of the parameter.
         name: String,
-        /// The declared parameter.
+        /// The parameter.
         wanted: String,
-        /// The parameter of the compiled kernel, or the argument that was given.
+        /// The argument that was given.
         found: String,
     },
 

@@ -15,8 +15,8 @@
 //!   of [`PinnedBuffer`] run beside it on the copy queue, ordered by [`Event`]s. The host may
 //!   zero new memory before its first use.
 //! * A [`Program`] is built from a [`KernelKey`], and cached in memory and on disk.
-//! * A [`Kernel`] is made with its declaration, a list of [`Parameter`]s. The declaration is
-//!   checked against the compiled kernel at once. Each launch is checked against the declaration.
+//! * A [`Kernel`] declares its parameters in its text. The compiler reports them, and each launch is
+//!   checked against the report.
 //! * Devices can be opened with a [`Recorder`]. It writes down every command, for traces. Without a
 //!   recorder this costs nothing.
 //! * Every failure is a [`DeviceError`].
@@ -51,7 +51,7 @@ pub use absence::Absence;
 pub use error::{BuildFailure, DeviceError, Result};
 pub use kernel::{
     Argument, ArgumentList, CacheMode, Compilation, Kernel, KernelFamily, KernelKey, MatrixOperation,
-    NO_CACHE_VARIABLE, Parameter, Program, Range, TUNING_FILE_VARIABLE, pocl_lacks_a_cache,
+    NO_CACHE_VARIABLE, Program, Range, TUNING_FILE_VARIABLE, pocl_lacks_a_cache,
 };
 pub use lattice_files::room::{NoRoom, available_memory, expect_room, reserve};
 pub use lattice_mpi as mpi;

@@ -35,8 +35,8 @@ use crate::host::SafeSquares;
 use lattice_compute::scalar::{Element, Factor, Precision, Real, Scalar};
 use lattice_compute::{
     Argument, ArgumentList, BufferView, BufferViewMut, Device, DeviceInfo, DeviceKind, Event, Kernel,
-    KernelFamily, KernelKey, Parameter, REDUCTION_SOURCE, REDUCTION_VALUES, Range, Reduction, Result,
-    check_device, check_length,
+    KernelFamily, KernelKey, REDUCTION_SOURCE, REDUCTION_VALUES, Range, Reduction, Result, check_device,
+    check_length,
 };
 use num_complex::Complex;
 use std::fmt;
@@ -155,40 +155,27 @@ impl<T: Element> Kernels<T> {
             .define("LOCAL_SIZE", shape.local)
             .define("ALIGNED", usize::from(shape.aligned));
         let program = device.program(&key)?;
-        let (input, output) = (Parameter::input_view::<T>, Parameter::output_view::<T>);
-        let scalar = Parameter::value::<T>;
-        let count = Parameter::value::<u64>("count");
-        let update =
-            |name: &str, parameters: &[Parameter]| program.kernel(name, &[parameters, &[count]].concat());
-        let reduce = |name: &str, parameters: &[Parameter]| {
-            program.kernel(name, &[parameters, &[count], &Reduction::parameters()].concat())
-        };
+        let kernel = |name| program.kernel(name);
         Ok(Self {
             shape,
-            copy: update("copy", &[input("x"), output("y")])?,
-            swap: update("swap", &[output("x"), output("y")])?,
-            scal: update("scal", &[scalar("alpha"), output("x")])?,
-            scaled_copy: update("scaled_copy", &[scalar("alpha"), input("x"), output("y")])?,
-            axpy: update("axpy", &[scalar("alpha"), input("x"), output("y")])?,
-            xpby: update("xpby", &[input("x"), scalar("beta"), output("y")])?,
-            axpby: update("axpby", &[scalar("alpha"), input("x"), scalar("beta"), output("y")])?,
-            dot: reduce("inner_product", &[Parameter::value::<u32>("conjugate"), input("x"), input("y")])?,
-            norm2: reduce("norm2", &[input("x")])?,
+            copy: kernel("copy")?,
+            swap: kernel("swap")?,
+            scal: kernel("scal")?,
+            scaled_copy: kernel("scaled_copy")?,
+            axpy: kernel("axpy")?,
+            xpby: kernel("xpby")?,
+            axpby: kernel("axpby")?,
+            dot: kernel("inner_product")?,
+            norm2: kernel("norm2")?,
             safe_squares: (T::Real::PRECISION == Precision::Double)
-                .then(|| reduce("safe_squares", &[input("x")]))
+                .then(|| kernel("safe_squares"))
                 .transpose()?,
-            asum: reduce("asum", &[input("x")])?,
-            iamax: reduce("iamax", &[input("x")])?,
-            dot_norm2: reduce("dot_norm2", &[input("x"), input("y")])?,
-            axpy_norm2: reduce("axpy_norm2", &[scalar("alpha"), input("x"), output("y")])?,
-            cr_step: reduce(
-                "cr_step",
-                &[scalar("alpha"), input("p"), output("x"), input("ap"), output("r")],
-            )?,
-            cr_direction: reduce(
-                "cr_direction",
-                &[scalar("beta"), input("r"), output("p"), input("ar"), output("ap")],
-            )?,
+            asum: kernel("asum")?,
+            iamax: kernel("iamax")?,
+            dot_norm2: kernel("dot_norm2")?,
+            axpy_norm2: kernel("axpy_norm2")?,
+            cr_step: kernel("cr_step")?,
+            cr_direction: kernel("cr_direction")?,
             element: PhantomData,
         })
     }

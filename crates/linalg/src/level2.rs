@@ -14,9 +14,7 @@ use super::matrix::{MatMut, MatRef, Order};
 use super::op::Op;
 use super::vector::{VecMut, VecRef};
 use lattice_compute::scalar::{Element, Factor, Scalar};
-use lattice_compute::{
-    Argument, Device, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Range, Result,
-};
+use lattice_compute::{Argument, Device, DeviceKind, Kernel, KernelFamily, KernelKey, Range, Result};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -183,54 +181,14 @@ impl<T: Element> Kernels<T> {
             .define("COLUMNS", shape.columns)
             .define("UPDATE_SIZE", shape.update_size);
         let program = device.program(&key)?;
-        let (input, output) = (Parameter::input_view::<T>, Parameter::output_view::<T>);
-        let (scalar, number, flag) =
-            (Parameter::value::<T>, Parameter::value::<u64>, Parameter::value::<u32>);
-        let partials = Parameter::output::<T>("partials");
-        let matrix =
-            [number("m"), number("n"), scalar("alpha"), input("a"), number("a_leading"), flag("conjugate")];
-        let result = [scalar("beta"), output("y"), number("y_stride")];
-        let x = [input("x"), number("x_stride")];
-        let together = [number("group_rows"), partials, Parameter::output::<u32>("counters")];
         Ok(Self {
             shape,
-            gemv_rows: program.kernel("gemv_rows", &[&matrix[..], &x, &result, &together].concat())?,
-            gemv_columns: program
-                .kernel("gemv_columns", &[&matrix[..], &x[..1], &result, &[partials]].concat())?,
-            sum_of_parts: program.kernel(
-                "sum_of_parts",
-                &[
-                    number("count"),
-                    number("parts"),
-                    Parameter::input::<T>("partials"),
-                    scalar("alpha"),
-                    scalar("beta"),
-                    output("y"),
-                    number("y_stride"),
-                ],
-            )?,
-            scale: program
-                .kernel("scale", &[number("count"), scalar("beta"), output("y"), number("y_stride")])?,
-            gather: program.kernel(
-                "gather",
-                &[number("count"), input("x"), number("x_stride"), Parameter::output::<T>("to")],
-            )?,
-            rank_one: program.kernel(
-                "rank_one",
-                &[
-                    number("m"),
-                    number("n"),
-                    scalar("alpha"),
-                    input("x"),
-                    number("x_stride"),
-                    flag("x_conjugate"),
-                    input("y"),
-                    number("y_stride"),
-                    flag("y_conjugate"),
-                    output("a"),
-                    number("a_leading"),
-                ],
-            )?,
+            gemv_rows: program.kernel("gemv_rows")?,
+            gemv_columns: program.kernel("gemv_columns")?,
+            sum_of_parts: program.kernel("sum_of_parts")?,
+            scale: program.kernel("scale")?,
+            gather: program.kernel("gather")?,
+            rank_one: program.kernel("rank_one")?,
             element: PhantomData,
         })
     }

@@ -15,7 +15,7 @@ use super::level2::{check_device, check_extent, check_single};
 use super::matrix::{MatMut, MatRef, Order};
 use super::op::Op;
 use lattice_compute::scalar::{Element, Factor, Scalar};
-use lattice_compute::{Argument, Device, Event, Kernel, KernelFamily, KernelKey, Parameter, Range, Result};
+use lattice_compute::{Argument, Device, Event, Kernel, KernelFamily, KernelKey, Range, Result};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -83,16 +83,9 @@ impl<T: Element> Kernels<T> {
 
     fn new(device: &Device) -> Result<Self> {
         let program = device.program(&KernelKey::of_element::<T>(TRIANGLES))?;
-        let (number, flag, scalar) =
-            (Parameter::value::<u64>, Parameter::value::<u32>, Parameter::value::<T>);
-        let flags = [flag("lower"), flag("hermitian")];
-        let a = [number("n"), Parameter::input_view::<T>("a"), number("a_leading")];
-        let products = [number("edge"), number("first"), Parameter::input::<T>("products")];
-        let c = [scalar("alpha"), scalar("beta"), Parameter::output_view::<T>("c"), number("c_leading")];
         Ok(Self {
-            mirror: program
-                .kernel("mirror", &[&a[..], &flags, &[Parameter::output::<T>("full")]].concat())?,
-            update_diagonal: program.kernel("update_diagonal", &[&products[..], &c, &flags].concat())?,
+            mirror: program.kernel("mirror")?,
+            update_diagonal: program.kernel("update_diagonal")?,
             element: PhantomData,
         })
     }

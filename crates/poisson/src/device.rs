@@ -7,7 +7,7 @@ use super::order::MeshOrder;
 use super::sums::{Moments, SpectralSums, added};
 use lattice_compute::scalar::Real;
 use lattice_compute::{
-    Argument, Buffer, Device, DeviceKind, Event, Kernel, KernelFamily, KernelKey, Parameter, Range, Result,
+    Argument, Buffer, Device, DeviceKind, Event, Kernel, KernelFamily, KernelKey, Range, Result,
 };
 use lattice_linalg::Completion;
 use lattice_linalg::fft::{Callback, RealPlan, Shape, SpectralProduct};
@@ -51,57 +51,17 @@ impl<T: Real> Kernels<T> {
             _ => (info.max_work_group_size.min(64), 16 * info.compute_units),
         };
         let program = device.program(&KernelKey::of_real::<T>(POISSON).define("LOCAL_SIZE", local))?;
-        let [input, output] = [Parameter::input::<T>, Parameter::output::<T>];
-        let (spectrum, shape) = (Parameter::output::<Complex<T>>("spectrum"), Parameter::value::<[u32; 4]>);
-        let [parts, number] = [Parameter::output::<f64>("parts"), Parameter::value::<f64>("factor")];
-        let long = Parameter::value::<u64>;
-        let real = Parameter::value::<f64>;
-        let [from, to] = [input("from"), output("to")];
         Ok(Self {
             local,
             groups,
-            moments: program.kernel("poisson_moments", &[input("density"), shape("shape"), parts])?,
-            overlap: program
-                .kernel("poisson_overlap", &[input("density"), input("potential"), long("points"), parts])?,
-            multiply: program.kernel(
-                "poisson_multiply",
-                &[
-                    spectrum,
-                    shape("shape"),
-                    Parameter::value::<u32>("first"),
-                    Parameter::value::<u32>("columns"),
-                    Parameter::input::<f64>("cell"),
-                    parts,
-                ],
-            )?,
-            convolve: program
-                .kernel("poisson_convolve", &[spectrum, input("factors"), long("components")])?,
-            free_space: program.kernel(
-                "poisson_free_space",
-                &[spectrum, shape("shape"), real("step1"), real("step2"), real("step3"), real("radius")],
-            )?,
-            cut: program.kernel("poisson_cut", &[from, shape("long_shape"), to, shape("shape")])?,
-            real_parts: program.kernel(
-                "poisson_real_parts",
-                &[
-                    Parameter::input::<Complex<f64>>("spectrum"),
-                    output("factors"),
-                    long("components"),
-                    number,
-                ],
-            )?,
-            reorder: program.kernel(
-                "poisson_reorder",
-                &[
-                    from,
-                    to,
-                    shape("shape"),
-                    Parameter::value::<u32>("n"),
-                    Parameter::value::<u32>("to_clustered"),
-                    long("first"),
-                    long("places"),
-                ],
-            )?,
+            moments: program.kernel("poisson_moments")?,
+            overlap: program.kernel("poisson_overlap")?,
+            multiply: program.kernel("poisson_multiply")?,
+            convolve: program.kernel("poisson_convolve")?,
+            free_space: program.kernel("poisson_free_space")?,
+            cut: program.kernel("poisson_cut")?,
+            real_parts: program.kernel("poisson_real_parts")?,
+            reorder: program.kernel("poisson_reorder")?,
             number: std::marker::PhantomData,
         })
     }
@@ -171,20 +131,12 @@ impl<T: Real> Between<T> {
     /// Returns the product as text for the transform of the first axis.
     fn callback(&self) -> Callback {
         match self {
-            Between::Periodic { .. } => Callback {
-                text: [COULOMB, include_str!("../cl/periodic.cl")].concat(),
-                parameters: vec![
-                    Parameter::value::<[u32; 4]>("shape"),
-                    Parameter::input::<f64>("cell"),
-                    Parameter::output::<f64>("parts"),
-                ],
-                doubles: 7,
-            },
-            Between::Isolated { .. } => Callback {
-                text: include_str!("../cl/free_space.cl").to_owned(),
-                parameters: vec![Parameter::input::<T>("factors")],
-                doubles: 0,
-            },
+            Between::Periodic { .. } => {
+                Callback { text: [COULOMB, include_str!("../cl/periodic.cl")].concat(), doubles: 7 }
+            }
+            Between::Isolated { .. } => {
+                Callback { text: include_str!("../cl/free_space.cl").to_owned(), doubles: 0 }
+            }
         }
     }
 }
@@ -193,12 +145,6 @@ impl<T: Real> Between<T> {
 fn sums_of_rows() -> Callback {
     Callback {
         text: [COULOMB, include_str!("../cl/rows.cl")].concat(),
-        parameters: vec![
-            Parameter::value::<[u32; 4]>("shape"),
-            Parameter::value::<u32>("first_row"),
-            Parameter::value::<u32>("first_part"),
-            Parameter::output::<f64>("parts"),
-        ],
         // Four sums of an item take five places, which keeps neighbours in different banks.
         doubles: 5,
     }

@@ -4,7 +4,7 @@ use super::super::carrier::Carrier;
 use super::super::communicator::Communicator;
 use super::division::tiles;
 use crate::device::{
-    Argument, Buffer, Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Pending,
+    Argument, Buffer, Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, Pending,
     PinnedBuffer, Range,
 };
 use crate::sync::lock;
@@ -65,7 +65,6 @@ impl GramSums {
     pub fn new(device: &Device, columns: usize, tile: usize, groups: usize) -> Result<Self, DeviceError> {
         let local = if device.info().kind == DeviceKind::Cpu { 1 } else { 256 };
         let program = device.program(&KernelKey::of_real::<f64>(SUM).define("LOCAL_SIZE", local))?;
-        let (numbers, sums) = (Parameter::input::<f64>, Parameter::output::<f64>);
         let elements = tiles(columns, tile) * tile * tile;
         let counts = counts(groups);
         let step =
@@ -75,10 +74,7 @@ impl GramSums {
             device: device.clone(),
             columns,
             tile,
-            sum: program.kernel(
-                "columns_sum",
-                &[Parameter::value::<u32>("count"), numbers("partials"), sums("results")],
-            )?,
+            sum: program.kernel("columns_sum")?,
             steps: counts.windows(2).map(step).collect(),
             memory: Mutex::new(Memory {
                 sums: buffers.collect::<Result<_, _>>()?,

@@ -9,9 +9,7 @@ mod recurrence_tests;
 #[cfg(test)]
 mod tests;
 
-use crate::device::{
-    Argument, Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Range,
-};
+use crate::device::{Argument, Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, Range};
 use crate::field::key::field_key;
 use crate::geometry::Layout;
 use crate::geometry::Shape;
@@ -170,42 +168,13 @@ impl ColumnKernels {
         };
         let Division { tile, local, groups, .. } = division;
         let program = device.program(&key)?;
-        let count = Parameter::value::<u32>;
-        let (input, output) = (Parameter::input::<T::Stored>, Parameter::output::<T::Stored>);
-        let (numbers, sums) = (Parameter::input::<f64>, Parameter::output::<f64>);
         Ok(Self {
             parities: parities as u32,
             blocks: layout.blocks() as u32,
             range: Range::groups(groups, local),
-            gram: program.kernel(
-                "columns_gram",
-                &[count("parities"), count("blocks"), input("x"), sums("partials")],
-            )?,
-            subtract: program.kernel(
-                "columns_subtract",
-                &[
-                    count("parities"),
-                    count("blocks"),
-                    numbers("matrices"),
-                    input("z"),
-                    output("q"),
-                    sums("partials"),
-                ],
-            )?,
-            advance: program.kernel(
-                "columns_advance",
-                &[
-                    count("parities"),
-                    count("blocks"),
-                    count("with_earlier"),
-                    count("with_step"),
-                    numbers("matrices"),
-                    output("x"),
-                    output("q"),
-                    output("p"),
-                    output("o"),
-                ],
-            )?,
+            gram: program.kernel("columns_gram")?,
+            subtract: program.kernel("columns_subtract")?,
+            advance: program.kernel("columns_advance")?,
             sums: GramSums::new(device, columns, tile, groups)?,
             subtrahend: Mutex::new(Matrices::new(device, columns, 1)?),
             matrices: Mutex::new(Matrices::new(device, columns, 4)?),

@@ -2,8 +2,7 @@
 
 use super::gram_sums::PendingGram;
 use crate::device::{
-    Argument, Buffer, Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Pending,
-    Range,
+    Argument, Buffer, Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, Pending, Range,
 };
 use lattice_solvers::{BlockEvent, BlockRecurrence, Limits, SquareMatrix};
 use num_complex::Complex64;
@@ -208,10 +207,6 @@ impl OnDevice {
         let key =
             KernelKey::of_real::<f64>(RECURRENCE).define("LOCAL_SIZE", local).define("COLUMNS", columns);
         let program = device.program(&key)?;
-        let gram = [Parameter::input::<f64>("gram"), Parameter::value::<u32>("tile")];
-        let number = Parameter::value::<f64>;
-        let output = Parameter::output::<f64>;
-        let (numbers, moves) = (output("numbers"), output("moves"));
         let elements = 2 * columns * columns;
         let log = BlockRecurrence::MOST_ITERATIONS * columns;
         Ok(Self {
@@ -219,19 +214,8 @@ impl OnDevice {
             numbers: Buffer::zeroed(device, MATRICES * elements + 2 * columns + COUNTS + log)?,
             subtrahend: Buffer::zeroed(device, elements)?,
             moves: Buffer::zeroed(device, 4 * elements + 2)?,
-            follow_curvature: program.kernel(
-                "columns_follow_curvature",
-                &[&gram[..], &[number("breakdown"), numbers, output("subtrahend"), moves]].concat(),
-            )?,
-            follow_residual: program.kernel(
-                "columns_follow_residual",
-                &[
-                    &gram[..],
-                    &["dependent", "alike", "overwritten", "bound"].map(number),
-                    &[Parameter::value::<u32>("replaces"), numbers, moves],
-                ]
-                .concat(),
-            )?,
+            follow_curvature: program.kernel("columns_follow_curvature")?,
+            follow_residual: program.kernel("columns_follow_residual")?,
             range: Range::groups(1, local),
             sent: Vec::new(),
         })

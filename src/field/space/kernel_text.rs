@@ -1,7 +1,5 @@
-//! The kernel of a formula: its text, its parameters, the order of its arguments.
+//! The kernel of a formula: its text and the order of its arguments.
 
-use crate::device::{Number, Parameter, Reduction};
-use crate::scalar::Storage;
 use lattice_solvers::update::{Assignment, Formula, Operand};
 use std::collections::HashMap;
 
@@ -10,7 +8,7 @@ const LOADED_AT_ONCE: usize = 4;
 
 /// A parameter of the kernel of a formula.
 ///
-/// The kernel's declaration, its parameters and its arguments are made from one list of these.
+/// The kernel's text and its arguments are made from one list of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
     /// Parities of a vector.
@@ -38,37 +36,6 @@ pub fn taken(formula: &Formula) -> impl Iterator<Item = Taken> {
         .chain((0..formula.read()).map(|k| Taken::Field(Operand::Read(k))))
         .chain((0..formula.written()).map(|k| Taken::Field(Operand::Written(k))))
         .chain(sums)
-}
-
-/// Returns the declared parameters of the kernel of a formula.
-pub fn parameters<T: Storage>(formula: &Formula) -> Vec<Parameter> {
-    let mut parameters = Vec::new();
-    for taken in taken(formula) {
-        match taken {
-            Taken::Parities => parameters.push(Parameter::value::<u32>("parities")),
-            Taken::Blocks => parameters.push(Parameter::value::<u32>("blocks")),
-            Taken::Numbers => parameters.push(Number::memory_parameter()),
-            Taken::Factor(k) => parameters.extend(Number::parameters(number_names(formula.factor_name(k)))),
-            Taken::Field(field @ Operand::Read(_)) => {
-                parameters.push(Parameter::input::<T::Stored>(formula.field_name(field)))
-            }
-            Taken::Field(field @ Operand::Written(_)) => {
-                parameters.push(Parameter::output::<T::Stored>(formula.field_name(field)))
-            }
-            Taken::Sums => parameters.extend(Reduction::parameters()),
-        }
-    }
-    parameters
-}
-
-/// Returns the names that `NUMBER_PARAMETERS` of `cl/number.cl` makes of a factor.
-fn number_names(factor: &str) -> [&'static str; 3] {
-    match factor {
-        "a" => ["a_re", "a_im", "a_ratios"],
-        "b" => ["b_re", "b_im", "b_ratios"],
-        "c" => ["c_re", "c_im", "c_ratios"],
-        _ => ["d_re", "d_im", "d_ratios"],
-    }
 }
 
 /// Returns the text of the kernel of a formula, with the macros of `cl/spinor.cl`.

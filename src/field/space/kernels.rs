@@ -1,6 +1,6 @@
 //! The kernels of a space on its devices.
 
-use super::kernel_text::{Taken, kernel_text, parameters, taken};
+use super::kernel_text::{Taken, kernel_text, taken};
 use crate::device::{
     Argument, ArgumentList, Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, NUMBER_SOURCE,
     Number, NumberMemory, Program, REDUCTION_SOURCE, Range, Reduction,
@@ -63,7 +63,7 @@ impl ShardKernels {
             _ => blocks_of_vector.div_ceil(local),
         };
         let program = device.program(&space_key::<T>(device, layout))?;
-        let kernels = update::ALL.iter().map(|formula| kernel::<T>(&program, formula));
+        let kernels = update::ALL.iter().map(|formula| kernel(&program, formula));
         Ok(Self {
             range: Range::groups(groups, local),
             numbers: device.number_memory_argument()?,
@@ -76,14 +76,14 @@ impl ShardKernels {
     }
 
     /// Starts the kernel of a formula; returns its sums, if it has some.
-    pub(super) fn start<T: Storage>(
+    pub(super) fn start(
         &self,
         formula: &Formula,
         factors: &[&Number],
         read: &[Argument<'_>],
         written: &[Argument<'_>],
     ) -> Result<Option<Reduction>, DeviceError> {
-        let kernel = self.kernel::<T>(formula)?;
+        let kernel = self.kernel(formula)?;
         let mut reduction = None;
         if formula.sums() > 0 {
             reduction = Some(self.device.reduction(self.range.group_count())?);
@@ -110,22 +110,19 @@ impl ShardKernels {
     /// Returns the kernel of a formula.
     ///
     /// A kernel that is not listed is compiled at its first use.
-    fn kernel<T: Storage>(&self, formula: &Formula) -> Result<Arc<Kernel>, DeviceError> {
+    fn kernel(&self, formula: &Formula) -> Result<Arc<Kernel>, DeviceError> {
         let mut kernels = lock(&self.kernels);
         if let Some((_, kernel)) = kernels.iter().find(|(text, _)| *text == formula.text()) {
             return Ok(Arc::clone(kernel));
         }
         let program = self.device.program(&self.key.clone().part(formula.name(), kernel_text(formula)))?;
-        kernels.push(kernel::<T>(&program, formula)?);
+        kernels.push(kernel(&program, formula)?);
         Ok(Arc::clone(&kernels[kernels.len() - 1].1))
     }
 }
 
-fn kernel<T: Storage>(
-    program: &Program,
-    formula: &Formula,
-) -> Result<(&'static str, Arc<Kernel>), DeviceError> {
-    let kernel = program.kernel(formula.name(), &parameters::<T>(formula))?;
+fn kernel(program: &Program, formula: &Formula) -> Result<(&'static str, Arc<Kernel>), DeviceError> {
+    let kernel = program.kernel(formula.name())?;
     Ok((formula.text(), Arc::new(kernel)))
 }
 

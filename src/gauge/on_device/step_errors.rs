@@ -1,7 +1,7 @@
 //! The error of a flow step on a device.
 
 use super::{COMPONENTS, DeviceLinks, GAUGE, GROUP, LinkUpdate};
-use crate::device::{Argument, Buffer, DeviceError, Kernel, KernelKey, Parameter, Range};
+use crate::device::{Argument, Buffer, DeviceError, Kernel, KernelKey, Range};
 use crate::geometry::NDIM;
 use lattice_solvers::range::larger;
 
@@ -26,27 +26,8 @@ impl StepErrors {
         let device = links.links.device();
         let key = KernelKey::of_real::<f64>(GAUGE).define("RECTANGLES", u8::from(links.rectangles));
         let program = device.program(&key)?;
-        let add_exponents = program.kernel(
-            "add_exponents",
-            &[
-                Parameter::input::<f64>("exponents"),
-                Parameter::output::<f64>("sum"),
-                Parameter::value::<u32>("volume"),
-                Parameter::value::<f64>("factor"),
-                Parameter::value::<u32>("begins"),
-            ],
-        )?;
-        let largest_differences = program.kernel(
-            "largest_differences",
-            &[
-                Parameter::input::<f64>("exponents"),
-                Parameter::input::<f64>("before"),
-                Parameter::input::<f64>("after"),
-                Parameter::output::<f64>("to"),
-                Parameter::value::<u32>("volume"),
-                Parameter::value::<u32>("parts"),
-            ],
-        )?;
+        let add_exponents = program.kernel("add_exponents")?;
+        let largest_differences = program.kernel("largest_differences")?;
         let reals = 2 * COMPONENTS * NDIM * links.dims.volume();
         let [before, sum] = [Buffer::zeroed(device, reals)?, Buffer::zeroed(device, reals)?];
         Ok(Self { before, sum, add_exponents, largest_differences })

@@ -4,7 +4,7 @@
 
 use super::slices::{Piece, project};
 use super::{GROUP, HADRON, PIECE};
-use crate::device::{Argument, Buffer, DeviceError, KernelKey, Parameter, Range, Team};
+use crate::device::{Argument, Buffer, DeviceError, KernelKey, Range, Team};
 use crate::geometry::NDIM;
 use crate::hadron::baryon::{Term, of_slices};
 use crate::hadron::momenta::Momenta;
@@ -33,21 +33,7 @@ pub fn baryons_on(
     }
     let count = operators.len();
     let slices = project(devices, quarks, (origin, momenta), count, PIECE, |device| {
-        let kernel = device.program(&KernelKey::of_real::<f64>(HADRON))?.kernel(
-            "baryon_term",
-            &[
-                Parameter::input::<f64>("closing"),
-                Parameter::input::<f64>("one"),
-                Parameter::input::<f64>("other"),
-                Parameter::input::<f64>("matrices"),
-                Parameter::output::<f64>("to"),
-                Parameter::value::<u32>("sites"),
-                Parameter::value::<u32>("operators"),
-                Parameter::value::<f64>("of_tt"),
-                Parameter::value::<f64>("of_xt"),
-                Parameter::value::<u32>("adds"),
-            ],
-        )?;
+        let kernel = device.program(&KernelKey::of_real::<f64>(HADRON))?.kernel("baryon_term")?;
         let matrices = Buffer::from_slice(device, &numbers_of(operators))?;
         Ok(move |piece: Piece, of: &[&Buffer<f64>], to: &mut Buffer<f64>| {
             let terms = form.terms().iter().enumerate();

@@ -2,7 +2,7 @@
 
 use super::slices::{Piece, project};
 use super::{GROUP, HADRON, by_component};
-use crate::device::{Argument, Buffer, DeviceError, KernelKey, Parameter, Range, Team};
+use crate::device::{Argument, Buffer, DeviceError, KernelKey, Range, Team};
 use crate::geometry::NDIM;
 use crate::hadron::current::conserved_name;
 use crate::hadron::momenta::Momenta;
@@ -37,16 +37,7 @@ pub fn conserved_vector_on(
     let extents = dims.extents().map(|extent| extent as u32);
     let momenta = Momenta::each([[0; 3]]);
     let slices = project(devices, &[quark], (origin, &momenta), CURRENTS, usize::MAX, |device| {
-        let kernel = device.program(&KernelKey::of_real::<f64>(HADRON))?.kernel(
-            "conserved_vector",
-            &[
-                Parameter::input::<f64>("s"),
-                Parameter::input::<f64>("links"),
-                Parameter::input::<f64>("gammas"),
-                Parameter::output::<f64>("to"),
-                Parameter::value::<[u32; NDIM]>("extents"),
-            ],
-        )?;
+        let kernel = device.program(&KernelKey::of_real::<f64>(HADRON))?.kernel("conserved_vector")?;
         let gammas = Buffer::from_slice(device, &gammas())?;
         let device = device.clone();
         Ok(move |Piece { distance, sites, .. }: Piece, of: &[&Buffer<f64>], to: &mut Buffer<f64>| {

@@ -2,7 +2,7 @@
 
 use super::slices::{Piece, project};
 use super::{COMPONENTS, GROUP, HADRON, PIECE};
-use crate::device::{Argument, Buffer, Device, DeviceError, KernelKey, Parameter, Range, Team};
+use crate::device::{Argument, Buffer, Device, DeviceError, KernelKey, Range, Team};
 use crate::geometry::NDIM;
 use crate::hadron::current::AXIAL_NAME;
 use crate::hadron::meson::{NUMBERS, of_slices, phases_of_meson, projected};
@@ -77,15 +77,7 @@ fn projected_in_pieces(
     piece: usize,
 ) -> Result<Slices, DeviceError> {
     project(devices, &quarks, (origin, momenta), NUMBERS, piece, |device| {
-        let kernel = device.program(&KernelKey::of_real::<f64>(HADRON))?.kernel(
-            "products_of_colours",
-            &[
-                Parameter::input::<f64>("s1"),
-                Parameter::input::<f64>("s2"),
-                Parameter::output::<f64>("to"),
-                Parameter::value::<u32>("sites"),
-            ],
-        )?;
+        let kernel = device.program(&KernelKey::of_real::<f64>(HADRON))?.kernel("products_of_colours")?;
         Ok(move |piece: Piece, of: &[&Buffer<f64>], to: &mut Buffer<f64>| {
             let arguments = [of[0].into(), of[1].into(), to.into(), Argument::value(piece.sites as u32)];
             kernel.start(Range::covering(PAIRS * piece.sites, GROUP), &arguments)

@@ -1,9 +1,7 @@
 //! Sums over the time slices of a lattice on devices, with the phases of momenta.
 
 use super::{COMPONENTS, GROUP, HADRON, by_component};
-use crate::device::{
-    Argument, Buffer, Device, DeviceError, Kernel, KernelKey, Parameter, Pending, PinnedBuffer, Range,
-};
+use crate::device::{Argument, Buffer, Device, DeviceError, Kernel, KernelKey, Pending, PinnedBuffer, Range};
 use crate::geometry::NDIM;
 use crate::hadron::momenta::{Momenta, Phases, Slices};
 use crate::hadron::{QuarkPropagator, SitePropagator};
@@ -180,20 +178,7 @@ impl SliceSums {
         phases: &Phases<'_>,
         numbers: usize,
     ) -> Result<Self, DeviceError> {
-        let kernel = device.program(&KernelKey::of_real::<f64>(HADRON))?.kernel(
-            "sums_of_stretches",
-            &[
-                Parameter::input::<f64>("products"),
-                Parameter::input::<f64>("phases"),
-                Parameter::output::<f64>("to"),
-                Parameter::value::<u32>("numbers"),
-                Parameter::value::<u32>("sites"),
-                Parameter::value::<u32>("first"),
-                Parameter::value::<u32>("slice"),
-                Parameter::value::<u32>("stretch"),
-                Parameter::value::<u32>("momenta"),
-            ],
-        )?;
+        let kernel = device.program(&KernelKey::of_real::<f64>(HADRON))?.kernel("sums_of_stretches")?;
         let momenta = phases.count();
         let of_sites = by_component(momenta, of_slice, |momentum, site| phases.at_site(momentum, site));
         Ok(Self {

@@ -3,8 +3,8 @@
 //! A step reads and writes [`DeviceSpinor::STEP_BYTES`] for each site at least.
 
 use super::{COMPONENTS, GROUP, HADRON, by_component};
-use crate::device::{Argument, Buffer, Device, DeviceError, Kernel, KernelKey, Parameter, Range, Team};
-use crate::geometry::{Dims, NDIM};
+use crate::device::{Argument, Buffer, Device, DeviceError, Kernel, KernelKey, Range, Team};
+use crate::geometry::Dims;
 use crate::hadron::SpinorSmearing;
 use crate::host::{GaugeConfiguration, Spinor};
 use num_complex::Complex64;
@@ -103,16 +103,7 @@ impl DeviceSpinor {
         let dims = links.configuration.dims();
         let volume = dims.volume();
         assert_eq!(field.len(), volume, "one spinor for each site");
-        let kernel = device.program(&KernelKey::of_real::<f64>(HADRON))?.kernel(
-            "smear_step",
-            &[
-                Parameter::input::<f64>("links"),
-                Parameter::input::<f64>("from"),
-                Parameter::output::<f64>("to"),
-                Parameter::value::<[u32; NDIM]>("extents"),
-                Parameter::value::<f64>("weight"),
-            ],
-        )?;
+        let kernel = device.program(&KernelKey::of_real::<f64>(HADRON))?.kernel("smear_step")?;
         let links = links.on(device)?;
         let spinors = by_component(COMPONENTS, volume, |component, site| field[site].component(component));
         let field = Buffer::from_slice(device, &spinors)?;

@@ -1,4 +1,4 @@
-//! The kernels of the stencil on one device: definitions and parameters.
+//! The kernels of the stencil on one device: definitions.
 
 use super::parts::{
     AnisotropyPart, BoundaryPart, EndingMemory, GroupParts, HaloPart, KernelPart, LaunchGroups, LinksPart,
@@ -8,7 +8,7 @@ use super::task::{Region, Task};
 use super::traversal::{Groups, Traversal};
 use super::variants::Tuning;
 use crate::device::{
-    Device, DeviceError, Kernel, KernelFamily, KernelKey, NUMBER_SOURCE, Parameter, REDUCTION_SOURCE, Range,
+    Device, DeviceError, Kernel, KernelFamily, KernelKey, NUMBER_SOURCE, REDUCTION_SOURCE, Range,
 };
 use crate::field::{GaugeField, LinkFormat, field_key};
 use crate::geometry::{Layout, NDIM, Shard};
@@ -74,32 +74,13 @@ impl ShardKernels {
         let layout = shard.layout(T::STORAGE);
         let tuning = tuning.fitting(&shard.device, &layout, links.reconstruction(), task);
         let program = shard.device.program(&kernel_key::<T>(shard, links.format(), task, tuning))?;
-        let mut parameters = vec![
-            Parameter::input::<T::Stored>("in"),
-            Parameter::output::<T::Stored>("out"),
-            Parameter::input::<T::Stored>("links"),
-        ];
-        parameters.extend(Traversal::shape_parameters());
-        parameters.extend(Traversal::order_parameters());
-        parameters.extend([Parameter::value::<T::Real>("coefficient"), Parameter::value::<u32>("origin")]);
         let groups = groups(&shard.device, &layout, task, tuning);
-        if groups.are_in_rounds() {
-            parameters.push(Groups::parameter());
-        }
-        if task.region != Region::Full {
-            parameters.push(Parameter::value::<u32>("parity"));
-        }
         let boundary = BoundaryPart::of(links.format(), &layout);
         let halo = HaloPart::of(shard, &layout, groups.count, task.ending);
-        parameters.extend(task.site_part().parameters::<T>());
-        parameters.extend(AnisotropyPart::of(links.anisotropy()).parameters::<T>());
-        parameters.extend(boundary.parameters::<T>());
-        parameters.extend(halo.parameters::<T>());
-        parameters.extend(task.ending.parameters::<T>());
         let items = tuning.work_group * (task.columns / tuning.columns_per_item);
         let pack = |units: usize| {
             Ok::<_, DeviceError>(Pack {
-                kernel: halo.packing_kernel::<T>(&program)?,
+                kernel: program.kernel("pack_halos")?,
                 range: HaloPart::packing_range(units, tuning.work_group),
                 units,
                 groups: halo.packing_groups(shard, units, items),
@@ -117,7 +98,7 @@ impl ShardKernels {
             traversal,
             group_parts: halo.group_parts(shard, at_faces)?,
             origin: shard.domain.parity() as u32,
-            wilson: program.kernel("wilson", &parameters)?,
+            wilson: program.kernel("wilson")?,
             columns: task.columns,
             groups,
             ending: EndingMemory::new(task.ending, &shard.device, task.columns, groups.count)?,

@@ -2,7 +2,7 @@
 
 use super::application::prepared;
 use super::parts::{KernelPart, SiteBuffers, SitePart};
-use crate::device::{Argument, ArgumentList, DeviceError, Kernel, KernelFamily, Parameter, Range};
+use crate::device::{Argument, ArgumentList, DeviceError, Kernel, KernelFamily, Range};
 use crate::field::{BlockField, GaugeField, ParityField, field_key};
 use crate::geometry::Lattice;
 use crate::host::{SiteFactor, StencilFactors};
@@ -51,15 +51,7 @@ impl<T: Storage> SiteProduct<T> {
             let key =
                 field_key::<T>(SITE_PRODUCT, &layout).define("STREAM_LINKS", 0).define("STREAM_OUTPUT", 0);
             let key = part.add_to(key).part("product", include_str!("../../../cl/stencil/site_product.cl"));
-            let mut parameters = vec![
-                Parameter::input::<T::Stored>("in"),
-                Parameter::output::<T::Stored>("out"),
-                Parameter::value::<u32>("blocks"),
-                Parameter::value::<T::Real>("coefficient"),
-                Parameter::value::<u32>("parity"),
-            ];
-            parameters.extend(part.parameters::<T>());
-            let kernel = shard.device.program(&key)?.kernel("site_product", &parameters)?;
+            let kernel = shard.device.program(&key)?.kernel("site_product")?;
             let group = if layout.lanes() == 1 { LOCAL_SIZE } else { 1 };
             let range = Range::new([layout.blocks().next_multiple_of(group), columns], [group, 1]);
             kernels.push((kernel, range, layout.blocks() as u32));

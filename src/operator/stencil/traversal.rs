@@ -2,7 +2,7 @@
 //!
 //! Kernels take the order as numbers, so that lattices of all sizes share kernels.
 
-use crate::device::{Argument, Parameter};
+use crate::device::Argument;
 use crate::geometry::{Layout, NDIM};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -131,21 +131,12 @@ impl Traversal {
         (0..groups.count).into_par_iter().map(at_face).collect()
     }
 
-    /// Returns the parameters of a kernel that takes the shape of a domain.
-    pub fn shape_parameters() -> [Parameter; 2] {
-        [Parameter::value::<[u32; 4]>("extents"), Parameter::value::<u32>("blocks")]
-    }
-
+    /// Returns the shape of a domain: extents and blocks.
     pub fn shape(&self) -> [Argument<'static>; 2] {
         [Argument::value(self.extents), Argument::value(self.blocks)]
     }
 
-    /// Returns the parameters of a kernel that takes the order of blocks as well.
-    pub fn order_parameters() -> [Parameter; 4] {
-        let [divisors, factors, shifts] = ["divisors", "factors", "shifts"].map(Parameter::value::<[u32; 4]>);
-        [divisors, factors, shifts, Parameter::value::<[u32; 2]>("order")]
-    }
-
+    /// Returns the order of blocks: divisors, factors, shifts, and the order itself.
     pub fn order(&self) -> [Argument<'static>; 4] {
         let list = |part: fn(Divisor) -> u32| Argument::value(self.divisors.map(part));
         let order = Argument::value([self.boxes, self.first_slice]);
@@ -195,11 +186,6 @@ impl Groups {
         let [at_once, rounds] = self.rounds.unwrap_or([1, 1]).map(|number| number as usize);
         let first = group / at_once * at_once * rounds + group % at_once;
         (0..rounds).map(move |round| first + round * at_once).take_while(move |&share| share < shares)
-    }
-
-    /// Returns the parameter of a kernel that works in rounds.
-    pub fn parameter() -> Parameter {
-        Parameter::value::<[u32; 2]>("rounds")
     }
 
     /// Returns the argument of a kernel that works in rounds.

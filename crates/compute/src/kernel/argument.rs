@@ -1,5 +1,6 @@
-//! Arguments of kernels: declared parameters, and arguments of a launch.
+//! Arguments of a launch.
 
+use super::signature::{Kind, Parameter};
 use crate::queue::Core;
 use bytemuck::Pod;
 use num_complex::Complex;
@@ -82,107 +83,6 @@ impl fmt::Display for CType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.scalar)?;
         if self.components > 1 { write!(f, "{}", self.components) } else { Ok(()) }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// `__global const T *name`.
-    Input,
-    /// `__global T *name`.
-    Output,
-    /// `__local T *name`.
-    Local,
-    /// `T name`.
-    Value,
-    /// `__read_only image2d_t name`.
-    Image,
-}
-
-/// One declared parameter of a kernel.
-///
-/// Types are compared by their scalar. A buffer of `Complex<f32>` may be `float2 *`, `float *` or
-/// `float16 *` in the kernel, which is a matter of layout. Such a buffer is never `double *` or
-/// `int *`. Values must agree exactly. Kernel sources must name types by macros, not by `typedef`,
-/// so that drivers tell the plain type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parameter {
-    pub(super) name: &'static str,
-    pub(super) kind: Kind,
-    pub(super) ctype: Option<CType>,
-    pub(super) size: usize,
-    /// `true` if the next argument of the kernel is the offset, `ulong name_offset`.
-    ///
-    /// The offset counts elements.
-    pub(super) with_offset: bool,
-}
-
-impl Parameter {
-    fn new<T: 'static>(name: &'static str, kind: Kind, with_offset: bool) -> Self {
-        Self { name, kind, ctype: CType::of::<T>(), size: size_of::<T>(), with_offset }
-    }
-
-    /// Declares a whole buffer that the kernel reads: `__global const T *name`.
-    pub fn input<T: Pod>(name: &'static str) -> Self {
-        Self::new::<T>(name, Kind::Input, false)
-    }
-
-    /// Declares a whole buffer that the kernel writes: `__global T *name`.
-    pub fn output<T: Pod>(name: &'static str) -> Self {
-        Self::new::<T>(name, Kind::Output, false)
-    }
-
-    /// Declares a part of a buffer that the kernel reads.
-    ///
-    /// The kernel has two arguments for it: `__global const T *name, ulong name_offset`, with the
-    /// offset in elements.
-    pub fn input_view<T: Pod>(name: &'static str) -> Self {
-        Self::new::<T>(name, Kind::Input, true)
-    }
-
-    /// Declares a part of a buffer that the kernel writes.
-    ///
-    /// The kernel has two arguments for it: `__global T *name, ulong name_offset`, with the offset
-    /// in elements.
-    pub fn output_view<T: Pod>(name: &'static str) -> Self {
-        Self::new::<T>(name, Kind::Output, true)
-    }
-
-    /// Declares a number: `T name`, at most 32 bytes.
-    pub fn value<T: Pod>(name: &'static str) -> Self {
-        Self::new::<T>(name, Kind::Value, false)
-    }
-
-    /// Declares local memory of a size given at launch: `__local T *name`.
-    pub fn local<T: Pod>(name: &'static str) -> Self {
-        Self::new::<T>(name, Kind::Local, false)
-    }
-
-    /// Declares an image that the kernel reads: `__read_only image2d_t name`.
-    ///
-    /// The sampler is a constant of the kernel's text.
-    pub fn image(name: &'static str) -> Self {
-        Self { name, kind: Kind::Image, ctype: None, size: 0, with_offset: false }
-    }
-
-    /// Returns the number of kernel arguments for this parameter: 2 for views.
-    pub(super) fn positions(&self) -> usize {
-        1 + usize::from(self.with_offset)
-    }
-}
-
-impl fmt::Display for Parameter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ctype = self.ctype.map_or_else(|| format!("{} bytes", self.size), |t| t.to_string());
-        match self.kind {
-            Kind::Input if self.with_offset => write!(f, "view of {ctype} to read"),
-            Kind::Input => write!(f, "buffer of {ctype} to read"),
-            Kind::Output if self.with_offset => write!(f, "view of {ctype} to write"),
-            Kind::Output => write!(f, "buffer of {ctype} to write"),
-            Kind::Local => write!(f, "local memory of {ctype}"),
-            Kind::Value => write!(f, "value of {ctype}"),
-            Kind::Image => f.write_str("image to read"),
-        }
     }
 }
 
@@ -282,6 +182,11 @@ impl<'a> Argument<'a> {
     }
 
     /// Returns `true` if this can be given for `parameter`.
+    ///
+    /// Types of memory are compared by their scalar. A buffer of `Complex<f32>` may be `float2 *`,
+    /// `float *` or `float16 *` in the kernel, which is a matter of layout. Such a buffer is never
+    /// `double *` or `int *`. So a kernel of `double *` takes real and complex buffers alike, and
+    /// no check tells an element from its parts. Values must agree exactly.
     pub(super) fn fits(&self, parameter: &Parameter) -> bool {
         let kind = match (&self.value, parameter.kind) {
             (Value::Memory { whole, .. }, Kind::Input) => *whole || parameter.with_offset,
@@ -293,7 +198,12 @@ impl<'a> Argument<'a> {
             (Value::Image { .. }, Kind::Image) => true,
             _ => false,
         };
-        kind && self.ctype == parameter.ctype && self.size == parameter.size
+        kind && match (self.ctype, parameter.ctype) {
+            (given, Some(wanted)) if parameter.kind == Kind::Value => given == Some(wanted),
+            (Some(given), Some(wanted)) => given.scalar == wanted.scalar,
+            // One side has no word for the type. The driver compares the size of a value.
+            _ => true,
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Compiled programs kept between runs.
 //!
-//! One file holds one program. The file's name is a blake3 hash of everything that the binary
+//! One file holds one program: the signatures of its kernels, and its binary. The file's name is a blake3 hash of everything that the binary
 //! depends on. The file opens with a list of these dependencies as text, and with the hash of the
 //! rest. List and hash are verified before the driver sees a single byte. A file that does not
 //! verify counts as absent and is written anew.
@@ -10,6 +10,7 @@
 //! links nor fifos are followed.
 
 use super::cache_mode::CacheMode;
+use super::signature::Signatures;
 use crate::select::POCL;
 use lattice_files::regular::{self, Links};
 use lattice_files::temporary;
@@ -23,7 +24,7 @@ pub(crate) struct BinaryCache {
     directory: Option<PathBuf>,
 }
 
-const MAGIC: &[u8] = b"lattice-cl program 1\n";
+const MAGIC: &[u8] = b"lattice-cl program 2\n";
 
 /// Size limit of a binary in bytes, more than any driver's binary of a program has.
 const MOST_BYTES: u64 = 1 << 28;
@@ -45,24 +46,24 @@ impl BinaryCache {
         self.directory.is_some()
     }
 
-    /// Returns the binary stored under `identity`, if it is there and whole.
-    pub fn load(&self, identity: &str) -> Option<Vec<u8>> {
+    /// Returns the signatures and the binary stored under `identity`, if they are there and whole.
+    pub fn load(&self, identity: &str) -> Option<(Signatures, Vec<u8>)> {
         let path = path(self.directory.as_ref()?, identity);
         let bytes = regular::read(&path, Links::Refused, MOST_BYTES).ok()?;
-        let payload = verified(&bytes, identity).map(<[u8]>::to_vec);
-        if payload.is_none() {
+        let entry = verified(&bytes, identity).map(|(signatures, binary)| (signatures, binary.to_vec()));
+        if entry.is_none() {
             tracing::debug!("{} is not a whole cached program; it will be written anew", path.display());
         }
-        payload
+        entry
     }
 
-    /// Stores a binary under `identity`.
+    /// Stores signatures and a binary under `identity`.
     ///
     /// A cache that cannot be written costs time, nothing else: failures are logged.
-    pub fn store(&self, identity: &str, binary: &[u8]) {
+    pub fn store(&self, identity: &str, signatures: &Signatures, binary: &[u8]) {
         let Some(directory) = &self.directory else { return };
         let path = path(directory, identity);
-        if let Err(error) = write(&path, identity, binary) {
+        if let Err(error) = write(&path, identity, &signatures.to_string(), binary) {
             tracing::debug!("cannot keep the compiled program {}: {error}", path.display());
         }
     }
@@ -119,15 +120,18 @@ fn make_folder(directory: &Path) -> io::Result<()> {
     builder.create(directory)
 }
 
-/// Writes a binary to its file.
+/// Writes an entry to its file.
 ///
-/// The file holds the magic, the hash of all that follows, the length of the identity, the
-/// identity, the binary.
-fn write(path: &Path, identity: &str, binary: &[u8]) -> io::Result<()> {
+/// The file holds the magic, the hash of all that follows, identity and signatures, each behind its
+/// length, and the binary.
+fn write(path: &Path, identity: &str, signatures: &str, binary: &[u8]) -> io::Result<()> {
     let directory = path.parent().unwrap_or(Path::new("."));
     make_folder(directory)?;
-    let mut body = (identity.len() as u64).to_le_bytes().to_vec();
-    body.extend_from_slice(identity.as_bytes());
+    let mut body = Vec::new();
+    for text in [identity, signatures] {
+        body.extend_from_slice(&(text.len() as u64).to_le_bytes());
+        body.extend_from_slice(text.as_bytes());
+    }
     body.extend_from_slice(binary);
     // A temporary file and a rename, so that no other process ever sees half a file.
     let mut file = temporary::create(directory, path.file_name().unwrap_or_default())?;
@@ -138,14 +142,22 @@ fn write(path: &Path, identity: &str, binary: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-fn verified<'a>(bytes: &'a [u8], identity: &str) -> Option<&'a [u8]> {
+/// Returns the signatures and the binary of an entry, if it is whole and of this identity.
+fn verified<'a>(bytes: &'a [u8], identity: &str) -> Option<(Signatures, &'a [u8])> {
     let (hash, body) = bytes.strip_prefix(MAGIC)?.split_first_chunk::<{ blake3::OUT_LEN }>()?;
     if blake3::hash(body) != blake3::Hash::from_bytes(*hash) {
         return None;
     }
-    let (length, rest) = body.split_first_chunk::<8>()?;
-    let (stored, binary) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
-    (stored == identity.as_bytes() && !binary.is_empty()).then_some(binary)
+    let (stored, rest) = split_text(body)?;
+    let (signatures, binary) = split_text(rest)?;
+    let signatures = Signatures::parse(std::str::from_utf8(signatures).ok()?)?;
+    (stored == identity.as_bytes() && !binary.is_empty()).then_some((signatures, binary))
+}
+
+/// Splits bytes into a text that stands behind its length, and the rest.
+fn split_text(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (length, rest) = bytes.split_first_chunk::<8>()?;
+    rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)
 }
 
 #[cfg(test)]
@@ -158,15 +170,19 @@ mod tests {
         (directory, cache)
     }
 
+    fn signatures() -> Signatures {
+        Signatures::parse("axpy a,value,double,whole x,input,double,view\n").unwrap()
+    }
+
     #[test]
     fn what_was_stored_comes_back_under_its_own_identity_only() {
         let (_directory, cache) = cache();
         assert_eq!(cache.load("a"), None);
-        cache.store("a", b"binary");
-        assert_eq!(cache.load("a").as_deref(), Some(&b"binary"[..]));
+        cache.store("a", &signatures(), b"binary");
+        assert_eq!(cache.load("a"), Some((signatures(), b"binary".to_vec())));
         assert_eq!(cache.load("b"), None);
         let off = BinaryCache::new(&CacheMode::Off, "any");
-        off.store("a", b"nowhere");
+        off.store("a", &signatures(), b"nowhere");
         assert_eq!(off.load("a"), None);
     }
 
@@ -185,7 +201,7 @@ mod tests {
     #[test]
     fn only_regular_files_are_read() {
         let (folder, cache) = cache();
-        cache.store("a", b"binary");
+        cache.store("a", &signatures(), b"binary");
         let file = path(cache.directory.as_ref().unwrap(), "a");
         let elsewhere = folder.path().join("elsewhere");
         fs::rename(&file, &elsewhere).unwrap();
@@ -195,8 +211,8 @@ mod tests {
         let made = std::process::Command::new("mkfifo").arg(&file).status().unwrap();
         assert!(made.success());
         assert_eq!(cache.load("a"), None, "a fifo");
-        cache.store("a", b"binary");
-        assert_eq!(cache.load("a").as_deref(), Some(&b"binary"[..]), "both are replaced");
+        cache.store("a", &signatures(), b"binary");
+        assert_eq!(cache.load("a"), Some((signatures(), b"binary".to_vec())), "both are replaced");
     }
 
     #[cfg(unix)]
@@ -213,7 +229,7 @@ mod tests {
     #[test]
     fn a_damaged_file_is_never_trusted() {
         let (_directory, cache) = cache();
-        cache.store("a", b"binary");
+        cache.store("a", &signatures(), b"binary");
         let file = path(cache.directory.as_ref().unwrap(), "a");
         let whole = fs::read(&file).unwrap();
         for position in 0..whole.len() {
@@ -224,7 +240,10 @@ mod tests {
             fs::write(&file, &whole[..position]).unwrap();
             assert_eq!(cache.load("a"), None, "cut at {position}");
         }
-        cache.store("a", b"again");
-        assert_eq!(cache.load("a").as_deref(), Some(&b"again"[..]));
+        // Whole by its hash, but no signatures.
+        write(&file, "a", "axpy x", b"binary").unwrap();
+        assert_eq!(cache.load("a"), None);
+        cache.store("a", &signatures(), b"again");
+        assert_eq!(cache.load("a"), Some((signatures(), b"again".to_vec())));
     }
 }

@@ -1,18 +1,13 @@
-//! Kernels that know their own signature.
+//! Kernels and their launches.
 
-use super::argument::{Argument, CType, Kind, Parameter, Value};
+use super::argument::{Argument, Value};
+use super::signature::Signature;
 use crate::error::{DeviceError, Result};
 use crate::queue::{Core, Event, Noted, Queue, wait_list};
 use crate::sync::lock;
 use cl3::load_library;
-use opencl3::error_codes::{
-    CL_KERNEL_ARG_INFO_NOT_AVAILABLE, CL_SUCCESS, ClError, DLOPEN_FUNCTION_NOT_AVAILABLE,
-    DLOPEN_RUNTIME_LOAD_FAILED,
-};
-use opencl3::kernel::{
-    CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_ADDRESS_LOCAL, CL_KERNEL_ARG_ADDRESS_PRIVATE,
-    CL_KERNEL_ARG_TYPE_CONST, Kernel as RawKernel, set_kernel_arg,
-};
+use opencl3::error_codes::{CL_SUCCESS, DLOPEN_FUNCTION_NOT_AVAILABLE, DLOPEN_RUNTIME_LOAD_FAILED};
+use opencl3::kernel::{Kernel as RawKernel, set_kernel_arg};
 use opencl3::memory::ClMem;
 use opencl3::program::Program as RawProgram;
 use opencl3::types::{cl_event, cl_mem, cl_uint};
@@ -73,12 +68,12 @@ impl Range {
 ///
 /// A clone is the same OpenCL object.
 #[derive(Clone)]
-pub struct Kernel(Arc<Declared>);
+pub struct Kernel(Arc<Signed>);
 
-/// A kernel that was checked against its declaration.
-struct Declared {
+/// A kernel and its signature.
+struct Signed {
     name: String,
-    parameters: Vec<Parameter>,
+    signature: Signature,
     max_group: usize,
     /// The OpenCL object, locked by a launch.
     ///
@@ -117,36 +112,39 @@ impl FirstLaunches {
 }
 
 impl Kernel {
+    /// Makes the kernel `name` of a program.
+    ///
+    /// The signature is the kept one, or else the driver's report.
     pub(super) fn new(
         core: &Arc<Core>,
         program: &RawProgram,
         launched: &Arc<FirstLaunches>,
         name: &str,
-        parameters: &[Parameter],
+        kept: Option<&Signature>,
     ) -> Result<Self> {
         // The raw kernel retains its program.
         let raw = RawKernel::create(program, name).map_err(core.failed("clCreateKernel"))?;
-        let found = raw.num_args().map_err(core.failed("clGetKernelInfo"))? as usize;
-        let wanted = parameters.iter().map(Parameter::positions).sum();
+        let signature = match kept {
+            Some(signature) => signature.clone(),
+            None => Signature::query(&raw).map_err(core.failed("clGetKernelArgInfo"))?.ok_or_else(|| {
+                DeviceError::NoSignature { kernel: name.to_owned(), device: core.label.clone() }
+            })?,
+        };
+        let (wanted, found) =
+            (signature.positions(), raw.num_args().map_err(core.failed("clGetKernelInfo"))? as usize);
         if found != wanted {
             return Err(DeviceError::ArgumentCount { kernel: name.to_owned(), wanted, found });
         }
         let max_group =
             raw.get_work_group_size(core.raw.id()).map_err(core.failed("clGetKernelWorkGroupInfo"))?;
-        check_declaration(core, &raw, name, parameters)?;
-        Ok(Self(Arc::new(Declared {
+        Ok(Self(Arc::new(Signed {
             name: name.to_owned(),
-            parameters: parameters.to_vec(),
+            signature,
             max_group,
             raw: Mutex::new(Launchable { raw, compiled: Vec::new() }),
             launched: Arc::clone(launched),
             core: Arc::clone(core),
         })))
-    }
-
-    /// Tells whether this is the kernel of that name and declaration.
-    pub(super) fn is(&self, name: &str, parameters: &[Parameter]) -> bool {
-        self.0.name == name && self.0.parameters == parameters
     }
 
     /// Returns the name in the source.
@@ -306,11 +304,11 @@ impl Kernel {
         let launchable = lock(&self.0.raw);
         let raw = &launchable.raw;
         let mut position = 0;
-        for (parameter, argument) in self.0.parameters.iter().zip(arguments) {
+        for (parameter, argument) in self.0.signature.parameters().iter().zip(arguments) {
             let result = match &argument.value {
                 Value::Memory { raw: memory, offset, .. } => {
                     let handle: cl_mem = memory.get();
-                    // SAFETY: a buffer argument is a cl_mem. The declaration was checked to be a
+                    // SAFETY: a buffer argument is a cl_mem. The parameter was checked to be a
                     // pointer to global memory here, and the buffer to be of this context. The
                     // launch retains the buffer.
                     let mut set =
@@ -322,15 +320,15 @@ impl Kernel {
                     }
                     set
                 }
-                // SAFETY: `fits` has checked that type and size are the declared ones; OpenCL
-                // copies the bytes.
+                // SAFETY: `fits` has checked that the type is the parameter's. A type without a name
+                // here is compared by size, by OpenCL. OpenCL copies the bytes.
                 Value::Bytes(bytes) => unsafe { set(raw, position, argument.size, bytes.as_ptr().cast()) },
-                // SAFETY: local memory is a size and a null pointer; it was checked to be declared
+                // SAFETY: local memory is a size and a null pointer; the parameter was checked to be
                 // `__local`.
                 Value::Local { bytes } => unsafe { set(raw, position, *bytes, ptr::null()) },
                 Value::Image { raw: image, .. } => {
                     let handle: cl_mem = image.0;
-                    // SAFETY: an image argument is a cl_mem. The declaration was checked to be an
+                    // SAFETY: an image argument is a cl_mem. The parameter was checked to be an
                     // image, and the image to be of this context. The launch retains the image.
                     unsafe { set(raw, position, size_of::<cl_mem>(), (&raw const handle).cast()) }
                 }
@@ -361,19 +359,20 @@ impl Kernel {
     }
 
     fn check_arguments(&self, arguments: &[Argument<'_>]) -> Result<()> {
-        if arguments.len() != self.0.parameters.len() {
+        let parameters = self.0.signature.parameters();
+        if arguments.len() != parameters.len() {
             return Err(DeviceError::ArgumentCount {
                 kernel: self.0.name.clone(),
-                wanted: self.0.parameters.len(),
+                wanted: parameters.len(),
                 found: arguments.len(),
             });
         }
-        for (position, (parameter, argument)) in self.0.parameters.iter().zip(arguments).enumerate() {
+        for (position, (parameter, argument)) in parameters.iter().zip(arguments).enumerate() {
             if !argument.fits(parameter) {
                 return Err(DeviceError::ArgumentMismatch {
                     kernel: self.0.name.clone(),
                     position,
-                    name: parameter.name.to_owned(),
+                    name: parameter.name.to_string(),
                     wanted: parameter.to_string(),
                     found: argument.to_string(),
                 });
@@ -400,105 +399,8 @@ impl fmt::Debug for Kernel {
 /// Calls clSetKernelArg.
 ///
 /// # Safety
-/// `value` is null or points to `size` bytes of the type that the kernel declares at `position`.
+/// `value` is null or points to `size` bytes of the type of the kernel's argument at `position`.
 unsafe fn set(raw: &RawKernel, position: usize, size: usize, value: *const c_void) -> Result<(), i32> {
     // SAFETY: the caller's promise; the kernel is alive and locked.
     unsafe { set_kernel_arg(raw.get(), position as cl_uint, size, value) }
-}
-
-/// The description of one argument by the compiled kernel.
-struct Compiled {
-    name: String,
-    type_name: String,
-    address: cl_uint,
-    constant: bool,
-}
-
-impl Compiled {
-    /// Asks the driver about an argument; `None` if the driver cannot tell.
-    fn query(raw: &RawKernel, position: usize) -> std::result::Result<Option<Self>, ClError> {
-        let position = position as cl_uint;
-        let ask = || {
-            Ok(Self {
-                name: raw.get_arg_name(position)?,
-                type_name: raw.get_arg_type_name(position)?,
-                address: raw.get_arg_address_qualifier(position)?,
-                constant: raw.get_arg_type_qualifier(position)? & u64::from(CL_KERNEL_ARG_TYPE_CONST) != 0,
-            })
-        };
-        match ask() {
-            // Without the name nothing else can be trusted: some drivers answer with blanks for
-            // binaries.
-            Ok(compiled) => Ok(Some(compiled).filter(|c: &Self| !c.name.is_empty())),
-            Err(ClError(CL_KERNEL_ARG_INFO_NOT_AVAILABLE)) => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-
-    fn is(&self, name: &str, kind: Kind, ctype: Option<CType>) -> bool {
-        if kind == Kind::Image {
-            // Drivers differ in the address space that they tell of images.
-            return self.name == name && self.type_name.contains("image2d");
-        }
-        let (address, constant) = match kind {
-            Kind::Input => (CL_KERNEL_ARG_ADDRESS_GLOBAL, Some(true)),
-            Kind::Output => (CL_KERNEL_ARG_ADDRESS_GLOBAL, Some(false)),
-            Kind::Local => (CL_KERNEL_ARG_ADDRESS_LOCAL, None),
-            Kind::Value | Kind::Image => (CL_KERNEL_ARG_ADDRESS_PRIVATE, None),
-        };
-        let types_agree = match (CType::parse(&self.type_name), ctype) {
-            (Some(found), Some(wanted)) if kind == Kind::Value => found == wanted,
-            (Some(found), Some(wanted)) => found.scalar == wanted.scalar,
-            // One side has no word for the type: the size is checked when the argument is given.
-            _ => true,
-        };
-        self.name == name
-            && self.address == address
-            && constant.is_none_or(|c| c == self.constant)
-            && types_agree
-    }
-}
-
-impl fmt::Display for Compiled {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let address = match self.address {
-            CL_KERNEL_ARG_ADDRESS_GLOBAL => "__global ",
-            CL_KERNEL_ARG_ADDRESS_LOCAL => "__local ",
-            CL_KERNEL_ARG_ADDRESS_PRIVATE => "",
-            _ => "__constant ",
-        };
-        let constant = if self.constant { "const " } else { "" };
-        write!(f, "`{address}{constant}{} {}`", self.type_name, self.name)
-    }
-}
-
-/// Compares the compiled kernel with its declaration, argument by argument.
-fn check_declaration(core: &Core, raw: &RawKernel, kernel: &str, parameters: &[Parameter]) -> Result<()> {
-    let mut compiled_position = 0;
-    for (position, parameter) in parameters.iter().enumerate() {
-        let mut check = |name: &str, kind, ctype, wanted: String| {
-            let found = Compiled::query(raw, compiled_position).map_err(core.failed("clGetKernelArgInfo"))?;
-            compiled_position += 1;
-            match found {
-                Some(found) if !found.is(name, kind, ctype) => Err(DeviceError::ArgumentMismatch {
-                    kernel: kernel.to_owned(),
-                    position,
-                    name: name.to_owned(),
-                    wanted,
-                    found: found.to_string(),
-                }),
-                Some(_) => Ok(()),
-                None => {
-                    tracing::debug!("kernel {kernel}: the driver does not describe argument {name}");
-                    Ok(())
-                }
-            }
-        };
-        check(parameter.name, parameter.kind, parameter.ctype, parameter.to_string())?;
-        if parameter.with_offset {
-            let name = format!("{}_offset", parameter.name);
-            check(&name, Kind::Value, CType::of::<u64>(), "its offset, a ulong".to_owned())?;
-        }
-    }
-    Ok(())
 }

@@ -9,8 +9,9 @@ mod launch;
 mod matrix_units;
 mod probe;
 mod program;
+mod signature;
 
-pub use argument::{Argument, ArgumentList, Parameter};
+pub use argument::{Argument, ArgumentList};
 pub use cache_mode::{CacheMode, NO_CACHE_VARIABLE, TUNING_FILE_VARIABLE, pocl_lacks_a_cache};
 pub use compilation::Compilation;
 pub use key::{KernelFamily, KernelKey};

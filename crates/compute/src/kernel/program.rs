@@ -1,14 +1,15 @@
 //! Compiled programs.
 
-use super::argument::Parameter;
 use super::binary_cache::BinaryCache;
 use super::compilation::Compilation;
 use super::key::KernelKey;
 use super::launch::{FirstLaunches, Kernel};
+use super::signature::{Signature, Signatures};
 use crate::error::{BuildFailure, DeviceError, Result};
 use crate::queue::{Core, Ordinal};
 use crate::sync::lock;
 use opencl3::error_codes::{CL_BUILD_PROGRAM_FAILURE, CL_INVALID_PROGRAM_EXECUTABLE, ClError, error_text};
+use opencl3::kernel::Kernel as RawKernel;
 use opencl3::program::Program as RawProgram;
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -20,6 +21,10 @@ pub struct Program {
     key: KernelKey,
     core: Arc<Core>,
     launched: Arc<FirstLaunches>,
+    /// The signatures that were kept beside the binary. Others are asked of the driver.
+    signatures: Signatures,
+    /// The options of a program from the cache, to compile it anew.
+    loaded_with: Option<String>,
     /// The kernels that were asked for.
     ///
     /// NVIDIA's driver takes some ten microseconds for a kernel, and a question for each argument.
@@ -61,19 +66,21 @@ impl Program {
             options.push_str(&format!(" -D DEVICE_ORDINAL={number}"));
         }
         let identity = identity(core, key, &options, &source);
-        let program = |raw| Self {
+        let program = |raw, signatures, loaded_with| Self {
             raw,
+            signatures,
+            loaded_with,
             key: key.clone(),
             core: Arc::clone(core),
             launched: Arc::default(),
             kernels: Mutex::default(),
         };
 
-        if let Some(binary) = cache.load(&identity) {
+        if let Some((signatures, binary)) = cache.load(&identity) {
             match from_binary(core, &binary, &options) {
                 Ok(raw) => {
                     tracing::debug!("program {key}: binary from the cache");
-                    return Ok((program(raw), true));
+                    return Ok((program(raw, signatures, Some(options)), true));
                 }
                 // Drivers may refuse their own binaries, after an update for instance. Only time is
                 // lost.
@@ -83,20 +90,22 @@ impl Program {
             }
         }
         let begun = Instant::now();
-        let program = program(from_source(core, key, &source, &options)?);
+        let raw = from_source(core, key, &source, &options)?;
         tracing::debug!("program {key}: compiled in {:.0} ms", begun.elapsed().as_secs_f64() * 1e3);
         if !cache.is_on() {
             // Asking for the binary makes some drivers compile every kernel, needed or not.
-            return Ok((program, false));
+            return Ok((program(raw, Signatures::default(), None), false));
         }
-        match program.raw.get_binaries() {
+        let signatures = signatures(core, &raw)?;
+        match raw.get_binaries() {
             Ok(binaries) => {
                 // A context of several devices has as many places. The program is built for one of them.
-                binaries.iter().filter(|binary| !binary.is_empty()).for_each(|b| cache.store(&identity, b));
+                let of_device = binaries.iter().filter(|binary| !binary.is_empty());
+                of_device.for_each(|binary| cache.store(&identity, &signatures, binary));
             }
             Err(error) => tracing::debug!("program {key}: the driver gives no binary ({error})"),
         }
-        Ok((program, false))
+        Ok((program(raw, signatures, None), false))
     }
 
     /// Returns the key that the program was built from.
@@ -104,17 +113,17 @@ impl Program {
         &self.key
     }
 
-    /// Returns the kernel `name`, checked against its declaration.
+    /// Returns the kernel `name`.
     ///
-    /// The number of arguments is checked. If the driver tells them, the name, address space,
-    /// constness and type of each argument are checked as well.
+    /// Launches check arguments against the parameters of the kernel's text, as the compiler
+    /// reports them.
     ///
     /// # Errors
-    /// [`DeviceError::UnknownKernel`], [`DeviceError::ArgumentCount`],
-    /// [`DeviceError::ArgumentMismatch`].
-    pub fn kernel(&self, name: &str, parameters: &[Parameter]) -> Result<Kernel> {
+    /// [`DeviceError::UnknownKernel`]. [`DeviceError::NoSignature`] if the driver does not describe
+    /// the kernel. [`DeviceError::OpenCl`].
+    pub fn kernel(&self, name: &str) -> Result<Kernel> {
         let mut kernels = lock(&self.kernels);
-        if let Some(kernel) = kernels.iter().find(|kernel| kernel.is(name, parameters)) {
+        if let Some(kernel) = kernels.iter().find(|kernel| kernel.name() == name) {
             return Ok(kernel.clone());
         }
         let names = self.raw.kernel_names();
@@ -125,7 +134,14 @@ impl Program {
                 available: names.split(';').map(str::to_owned).collect(),
             });
         }
-        let kernel = Kernel::new(&self.core, &self.raw, &self.launched, name, parameters)?;
+        let make = |raw| Kernel::new(&self.core, raw, &self.launched, name, self.signatures.get(name));
+        let kernel = match (make(&self.raw), &self.loaded_with) {
+            // The driver forgets signatures in binaries, and this one was not kept.
+            (Err(DeviceError::NoSignature { .. }), Some(options)) => {
+                make(&from_source(&self.core, &self.key, &self.key.source(), options)?)
+            }
+            (made, _) => made,
+        }?;
         kernels.push(kernel.clone());
         Ok(kernel)
     }
@@ -137,11 +153,26 @@ impl fmt::Debug for Program {
     }
 }
 
-/// Returns everything that a binary depends on, as text.
+/// Returns the signatures of all kernels that the driver lists and describes.
+///
+/// NVIDIA's driver lists no kernels unless the program is built for the first device of its context.
+/// It describes kernels of binaries, however (580.159.04).
+fn signatures(core: &Core, raw: &RawProgram) -> Result<Signatures> {
+    let mut signatures = Signatures::default();
+    for name in raw.kernel_names().split(';').filter(|name| !name.is_empty()) {
+        let kernel = RawKernel::create(raw, name).map_err(core.failed("clCreateKernel"))?;
+        if let Some(signature) = Signature::query(&kernel).map_err(core.failed("clGetKernelArgInfo"))? {
+            signatures.push(name, signature);
+        }
+    }
+    Ok(signatures)
+}
+
+/// Returns everything that an entry of the cache depends on, as text.
 fn identity(core: &Core, key: &KernelKey, options: &str, source: &str) -> String {
     let info = &core.info;
     format!(
-        "lattice-cl {}\nplatform {}\ndevice {}\ndriver {}\nopencl {}\nkey {key}\noptions {options}\nsource {}\n",
+        "lattice-cl {} with signatures\nplatform {}\ndevice {}\ndriver {}\nopencl {}\nkey {key}\noptions {options}\nsource {}\n",
         env!("CARGO_PKG_VERSION"),
         info.platform,
         info.name,

@@ -2,7 +2,7 @@
 
 use super::streams::Cut;
 use crate::error::{DeviceError, Result};
-use crate::kernel::{Argument, Kernel, KernelFamily, KernelKey, Parameter, Range};
+use crate::kernel::{Argument, Kernel, KernelFamily, KernelKey, Range};
 use crate::memory::{Buffer, check_length};
 use crate::open::Device;
 use crate::queue::Event;
@@ -45,12 +45,8 @@ impl AccessKernels {
         let cut = Cut::of(device.info());
         let key = KernelKey::new(ACCESS, Precision::Double).define("LOCAL_SIZE", cut.local);
         let program = device.program(&key)?;
-        let (y, x) = (Parameter::output::<f64>("y"), Parameter::input::<f64>("x"));
-        let number = Parameter::value::<u64>;
-        let strided =
-            program.kernel("access_strided", &[y, x, number("start"), number("stride"), number("count")])?;
-        let gather =
-            program.kernel("access_gather", &[y, x, Parameter::input::<u32>("list"), number("count")])?;
+        let strided = program.kernel("access_strided")?;
+        let gather = program.kernel("access_gather")?;
         Ok(Self { cut, strided, gather })
     }
 

@@ -1,7 +1,7 @@
 //! The rate of multiplications and additions on a device.
 
 use crate::error::Result;
-use crate::kernel::{Argument, Kernel, KernelFamily, KernelKey, MatrixOperation, Parameter, Range};
+use crate::kernel::{Argument, Kernel, KernelFamily, KernelKey, MatrixOperation, Range};
 use crate::memory::Buffer;
 use crate::open::Device;
 use crate::scalar::Real;
@@ -51,17 +51,15 @@ pub fn arithmetic_rate<R: Real>(device: &Device) -> Result<ArithmeticRate> {
         .define("CHAINS", CHAINS)
         .define("MATRIX_UNITS", u8::from(has_matrix_units));
     let program = device.program(&key)?;
-    let parameters =
-        [Parameter::value::<u32>("rounds"), Parameter::value::<R>("factor"), Parameter::output::<R>("out")];
     let mut out = Buffer::<R>::zeroed(device, groups * local * lanes)?;
 
     let rounds: u32 = if processor { 20_000 } else { 2_000 };
     let flops = items * f64::from(rounds) * (2 * 16 * CHAINS * lanes) as f64;
-    let fma = flops / best(device, &program.kernel("fma_chains", &parameters)?, range, rounds, &mut out)?;
+    let fma = flops / best(device, &program.kernel("fma_chains")?, range, rounds, &mut out)?;
     let mma = if has_matrix_units {
         // Each of 32 work-items has its part in 8 products of 16 × 8 × 8.
         let flops = items / 32.0 * f64::from(rounds) * (8 * 2 * 16 * 8 * 8) as f64;
-        Some(flops / best(device, &program.kernel("mma_chains", &parameters)?, range, rounds, &mut out)?)
+        Some(flops / best(device, &program.kernel("mma_chains")?, range, rounds, &mut out)?)
     } else {
         None
     };

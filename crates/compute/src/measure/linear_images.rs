@@ -1,7 +1,7 @@
 //! The interpolation of images between their numbers, found by trying.
 
 use crate::error::Result;
-use crate::kernel::{Argument, KernelFamily, KernelKey, Parameter, Range};
+use crate::kernel::{Argument, KernelFamily, KernelKey, Range};
 use crate::memory::{Buffer, Image2d};
 use crate::open::Device;
 use crate::scalar::Precision;
@@ -69,15 +69,7 @@ fn probe(device: &Device) -> Result<Option<LinearImages>> {
     let image = Image2d::from_rows(device, 4, 3, &numbers)?;
     let places: Vec<f32> = (0..=4 * FRACTIONS).map(|i| i as f32 / FRACTIONS as f32 - 0.5).collect();
     let program = device.program(&KernelKey::new(PROBE, Precision::Single))?;
-    let kernel = program.kernel(
-        "probe_linear",
-        &[
-            Parameter::image("image"),
-            Parameter::input::<f32>("places"),
-            Parameter::output::<f32>("found"),
-            Parameter::value::<u32>("count"),
-        ],
-    )?;
+    let kernel = program.kernel("probe_linear")?;
     let given = Buffer::from_slice(device, &places)?;
     let mut found = Buffer::<f32>::zeroed(device, places.len())?;
     let count = Argument::value(places.len() as u32);

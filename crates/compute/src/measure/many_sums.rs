@@ -1,7 +1,7 @@
 //! The cost of many sums in one launch.
 
 use crate::error::Result;
-use crate::kernel::{Argument, Kernel, KernelFamily, KernelKey, Parameter, Range};
+use crate::kernel::{Argument, Kernel, KernelFamily, KernelKey, Range};
 use crate::memory::Buffer;
 use crate::open::Device;
 use crate::queue::Event;
@@ -45,9 +45,7 @@ impl PowerSums {
             .define("LOCAL_SIZE", local)
             .define("REDUCTION_VALUES", count);
         let key = if layout == SumsLayout::Beside { key.define("REDUCTION_BESIDE", 1) } else { key };
-        let own = [Parameter::input::<f64>("numbers"), Parameter::value::<u64>("count")];
-        let parameters = [&own[..], &ManySums::parameters()].concat();
-        let kernel = device.program(&key)?.kernel("many_sums", &parameters)?;
+        let kernel = device.program(&key)?.kernel("many_sums")?;
         Ok(Self { device: device.clone(), kernel, range: Range::groups(groups, local), count })
     }
 

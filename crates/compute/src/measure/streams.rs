@@ -4,7 +4,7 @@
 
 use super::twin::{PeriodicNumbers, Stream};
 use crate::error::Result;
-use crate::kernel::{Argument, Kernel, KernelFamily, KernelKey, Parameter, Range};
+use crate::kernel::{Argument, Kernel, KernelFamily, KernelKey, Range};
 use crate::memory::{Buffer, BufferView};
 use crate::open::Device;
 use crate::queue::Event;
@@ -171,7 +171,7 @@ pub struct StreamKernels<T> {
     device: Device,
     lanes: usize,
     cut: Cut,
-    kernels: [Kernel; Stream::ALL.len()],
+    kernels: Vec<Kernel>,
     number: PhantomData<T>,
 }
 
@@ -207,27 +207,8 @@ impl<T: Real> StreamKernels<T> {
             .define("LOCAL_SIZE", cut.local)
             .define("AHEAD", Cut::AHEAD);
         let program = device.program(&key)?;
-        let (a, b, c) = (
-            Parameter::output_view::<T>("a"),
-            Parameter::input_view::<T>("b"),
-            Parameter::input_view::<T>("c"),
-        );
-        let (s, count) = (Parameter::value::<T>("s"), Parameter::value::<u64>("count"));
-        let kernel = |stream: Stream, parameters: &[Parameter]| {
-            program.kernel(&format!("stream_{}", stream.name()), parameters)
-        };
-        let sum = |stream, operands: &[Parameter]| {
-            kernel(stream, &[operands, &[count], &Reduction::parameters()].concat())
-        };
-        let kernels = [
-            sum(Stream::Read, &[b])?,
-            kernel(Stream::Write, &[a, s, count])?,
-            kernel(Stream::Copy, &[a, b, count])?,
-            kernel(Stream::Scale, &[a, b, s, count])?,
-            kernel(Stream::Add, &[a, b, c, count])?,
-            kernel(Stream::Triad, &[a, b, c, s, count])?,
-            sum(Stream::Dot, &[b, c])?,
-        ];
+        let kernel = |stream: Stream| program.kernel(&format!("stream_{}", stream.name()));
+        let kernels = Stream::ALL.map(kernel).into_iter().collect::<Result<_>>()?;
         Ok(Self { device: device.clone(), lanes, cut, kernels, number: PhantomData })
     }
 

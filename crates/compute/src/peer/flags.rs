@@ -4,7 +4,7 @@ use super::faults::Faults;
 use super::kernels::{FLAGS, PeerKernels, STRIDE, written};
 use super::peers::Peers;
 use crate::error::Result;
-use crate::kernel::{Argument, Parameter, Range};
+use crate::kernel::{Argument, Range};
 use crate::memory::Buffer;
 use std::sync::Arc;
 
@@ -61,30 +61,19 @@ impl PeerFlags {
         self.peers.place(number).expect("a device of this process")
     }
 
-    /// Returns the parameters of a kernel that waits for flags.
+    /// Returns the arguments of a kernel that waits for flags.
     ///
-    /// The kernel contains [`FLAG_SOURCE`](crate::FLAG_SOURCE).
-    pub fn wait_parameters() -> [Parameter; 4] {
-        let number = Parameter::value::<u32>;
-        let words = Parameter::output::<u32>;
-        [words("flags"), number("epoch"), number("patience"), words("mark")]
-    }
-
-    /// The arguments for [`PeerFlags::wait_parameters`].
+    /// They are for `uint *flags, uint epoch, uint patience, uint *mark`. The kernel contains
+    /// [`FLAG_SOURCE`](crate::FLAG_SOURCE).
     pub fn wait_arguments(&self, on: usize, epoch: u32) -> [Argument<'_>; 4] {
         let patience = Argument::value(self.peers.patience());
         [self.argument(on, on), Argument::value(epoch), patience, written(self.peers.mark(self.place(on)))]
     }
 
-    /// Returns the parameters of a kernel that raises flags after its last work-group.
+    /// Returns the arguments of a kernel of device `by` that raises flags after its last work-group.
     ///
-    /// The flags of the devices that are told are further parameters.
-    pub fn raise_parameters() -> [Parameter; 3] {
-        let number = Parameter::value::<u32>;
-        [Parameter::output::<u32>("groups_done"), number("self"), number("told")]
-    }
-
-    /// Returns the arguments for [`PeerFlags::raise_parameters`], of device `by`.
+    /// They are for `uint *groups_done, uint self, uint told`. The flags of the devices that are told
+    /// are further arguments.
     ///
     /// `done` is a zeroed word of the device.
     pub fn raise_arguments<'a>(&self, done: &'a Buffer<u32>, by: usize, epoch: u32) -> [Argument<'a>; 3] {

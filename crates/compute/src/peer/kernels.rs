@@ -1,7 +1,7 @@
 //! The kernels of `cl/peer.cl` on one device.
 
 use crate::error::Result;
-use crate::kernel::{Argument, Kernel, KernelFamily, KernelKey, Parameter};
+use crate::kernel::{Argument, Kernel, KernelFamily, KernelKey};
 use crate::memory::Buffer;
 use crate::open::Device;
 use std::sync::Arc;
@@ -37,25 +37,6 @@ pub(crate) struct PeerKernels {
     pub ping: Kernel,
 }
 
-/// Returns `SEND_PARAMETERS` of `cl/peer.cl`, or with an array `SEND_ARRAY_PARAMETERS`.
-fn send_parameters(array: bool) -> [Parameter; 11] {
-    let number = Parameter::value::<u32>;
-    let (sums, words) = (Parameter::output::<f64>, Parameter::output::<u32>);
-    [
-        if array { Parameter::input::<f64>("sums") } else { sums("sums") },
-        number(if array { "count" } else { "own" }),
-        sums("boxes_one"),
-        sums("boxes_other"),
-        words("flags_one"),
-        words("flags_other"),
-        number("self"),
-        number("devices"),
-        number("epoch"),
-        number("told"),
-        words("mark"),
-    ]
-}
-
 impl PeerKernels {
     /// Returns the kernels of a device, compiled on first use.
     pub fn of(device: &Device) -> Result<Arc<Self>> {
@@ -65,35 +46,16 @@ impl PeerKernels {
     fn new(device: &Device) -> Result<Self> {
         let key = KernelKey::of_real::<f64>(PEER).define("ARRAY_DOUBLES", MOST_IN_ARRAY);
         let program = device.program(&key)?;
-        let number = Parameter::value::<u32>;
-        let (words, mark) = (Parameter::output::<u32>, Parameter::output::<u32>("mark"));
-        let (flags, epoch, patience) = (words("flags"), number("epoch"), number("patience"));
         Ok(Self {
-            raise: program.kernel("peer_raise", &[flags, number("which"), epoch])?,
-            wait: program.kernel("peer_wait", &[flags, number("which"), epoch, patience, mark])?,
-            send: program.kernel("peer_send", &send_parameters(false))?,
-            add: program.kernel(
-                "peer_add",
-                &[
-                    &send_parameters(false)[..],
-                    &[number("slot"), Parameter::input::<f64>("boxes"), flags, patience],
-                ]
-                .concat(),
-            )?,
-            send_array: program.kernel("peer_send_array", &send_parameters(true))?,
-            add_array: program.kernel(
-                "peer_add_array",
-                &[
-                    &send_parameters(true)[..],
-                    &[Parameter::output::<f64>("totals"), Parameter::input::<f64>("boxes"), flags, patience],
-                ]
-                .concat(),
-            )?,
-            write: program.kernel("peer_write", &[words("to"), number("seed"), number("count")])?,
-            read: program
-                .kernel("peer_read", &[Parameter::input::<u32>("from"), words("to"), number("count")])?,
-            ping: program
-                .kernel("peer_ping", &[flags, number("second"), number("rounds"), patience, mark])?,
+            raise: program.kernel("peer_raise")?,
+            wait: program.kernel("peer_wait")?,
+            send: program.kernel("peer_send")?,
+            add: program.kernel("peer_add")?,
+            send_array: program.kernel("peer_send_array")?,
+            add_array: program.kernel("peer_add_array")?,
+            write: program.kernel("peer_write")?,
+            read: program.kernel("peer_read")?,
+            ping: program.kernel("peer_ping")?,
         })
     }
 }

@@ -3,7 +3,7 @@
 //! One kernel computes them as sums, the next one multiplies by them.
 
 use crate::error::{DeviceError, Result};
-use crate::kernel::{Argument, Parameter};
+use crate::kernel::Argument;
 use crate::memory::{Blocking, Memory};
 use crate::open::Device;
 use crate::sync::lock;
@@ -386,22 +386,9 @@ impl Number {
             .collect())
     }
 
-    /// Returns the kernel parameters of a number.
+    /// Returns the arguments for `NUMBER_PARAMETERS(name)` of `cl/number.cl`.
     ///
-    /// They are `const double <name>_re, const double <name>_im, const uint4 <name>_ratios`.
-    /// `NUMBER_PARAMETERS(<name>)` of `cl/number.cl` declares them.
-    pub fn parameters([re, im, ratios]: [&'static str; 3]) -> [Parameter; 3] {
-        [Parameter::value::<f64>(re), Parameter::value::<f64>(im), Parameter::value::<[u32; 4]>(ratios)]
-    }
-
-    /// Returns the parameter `NUMBER_MEMORY` of `cl/number.cl`.
-    ///
-    /// A kernel that takes numbers declares it once.
-    pub fn memory_parameter() -> Parameter {
-        Parameter::input::<f64>("numbers")
-    }
-
-    /// Returns the arguments for [`Number::parameters`].
+    /// The parameters are `const double name_re, const double name_im, const uint4 name_ratios`.
     ///
     /// A number of too many sums, or of sums on the host, is read first.
     ///
@@ -424,7 +411,9 @@ impl Number {
 
 const ONE_DEVICE: &str = "numbers that are read together are on one device";
 
-/// The memory for [`Number::memory_parameter`].
+/// The memory for `NUMBER_MEMORY` of `cl/number.cl`.
+///
+/// A kernel that takes numbers declares it once.
 pub struct NumberMemory(Arc<Memory>);
 
 impl Device {
@@ -438,7 +427,7 @@ impl Device {
 }
 
 impl NumberMemory {
-    /// Returns the argument for [`Number::memory_parameter`].
+    /// Returns the argument for `NUMBER_MEMORY`.
     pub fn argument(&self) -> Argument<'_> {
         self.0.argument::<f64>()
     }

@@ -2,7 +2,7 @@
 
 use super::number::{Number, Slot};
 use crate::error::Result;
-use crate::kernel::{Argument, Parameter};
+use crate::kernel::Argument;
 use crate::memory::Memory;
 use crate::open::Device;
 use crate::sync::lock;
@@ -120,18 +120,6 @@ impl Workspace {
 }
 
 impl Reduction {
-    /// Returns the parameters that `REDUCTION_PARAMETERS` stands for.
-    ///
-    /// The parameters come last in a kernel's declaration.
-    pub fn parameters() -> [Parameter; 4] {
-        [
-            Parameter::output::<u32>("reduction_partials"),
-            Parameter::output::<u32>("reduction_counters"),
-            Parameter::output::<f64>("reduction_results"),
-            Parameter::value::<u32>("reduction_slot"),
-        ]
-    }
-
     fn workspace(&self) -> &Workspace {
         self.workspace.as_ref().expect("a reduction has its workspace until it is dropped")
     }
@@ -140,7 +128,7 @@ impl Reduction {
         self.slot.as_ref().expect("a reduction has its slot until it is dropped")
     }
 
-    /// Returns the arguments for [`Reduction::parameters`].
+    /// Returns the arguments for `REDUCTION_PARAMETERS`, which come last.
     pub fn arguments(&mut self) -> [Argument<'_>; 4] {
         let workspace = self.workspace();
         let [results, slot] = self.slot().arguments();
@@ -190,15 +178,7 @@ pub struct ManySums {
 }
 
 impl ManySums {
-    /// Returns the parameters that `MANY_SUMS_PARAMETERS` stands for.
-    ///
-    /// The parameters come last in a kernel's declaration.
-    pub fn parameters() -> [Parameter; 4] {
-        let [partials, counters, results, _] = Reduction::parameters();
-        [partials, counters, results, Parameter::value::<[u32; 4]>("reduction_slots")]
-    }
-
-    /// Returns the arguments for [`ManySums::parameters`].
+    /// Returns the arguments for `MANY_SUMS_PARAMETERS`, which come last.
     pub fn arguments(&mut self) -> [Argument<'_>; 4] {
         let workspace = self.workspace.as_ref().expect("sums have their workspace until they are dropped");
         let mut indices = [0; 4];

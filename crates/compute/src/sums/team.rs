@@ -3,7 +3,7 @@
 use super::number::{Number, Slot};
 use super::reduction::Reduction;
 use crate::error::Result;
-use crate::kernel::{Argument, ArgumentList, Parameter, Range};
+use crate::kernel::{Argument, ArgumentList, Range};
 use crate::memory::Buffer;
 use crate::open::Device;
 use crate::peer::{MOST_IN_ARRAY, PeerFlags, PeerKernels, Peers, written};
@@ -239,26 +239,6 @@ impl TeamSums {
 }
 
 impl Meeting<'_> {
-    /// Returns the parameters of a kernel that meets, in the names of `cl/stencil/halo.cl`.
-    ///
-    /// The kernel contains [`MAILBOX_SOURCE`](crate::MAILBOX_SOURCE).
-    pub fn parameters() -> [Parameter; 10] {
-        let number = Parameter::value::<u32>;
-        let (doubles, words) = (Parameter::output::<f64>, Parameter::output::<u32>);
-        [
-            doubles("boxes_one"),
-            doubles("boxes_other"),
-            words("sum_flags_one"),
-            words("sum_flags_other"),
-            number("devices"),
-            number("sum_epoch"),
-            number("sum_told"),
-            number("sum_slot"),
-            Parameter::input::<f64>("boxes"),
-            words("sum_flags"),
-        ]
-    }
-
     /// Begins the sum. The next kernel with [`arguments`](Self::arguments) on each device is part of it.
     ///
     /// # Errors
@@ -269,7 +249,10 @@ impl Meeting<'_> {
         Ok(())
     }
 
-    /// Returns the arguments for [`parameters`](Self::parameters), of the device at a place.
+    /// Returns the arguments of a kernel that meets, of the device at a place.
+    ///
+    /// The kernel contains [`MAILBOX_SOURCE`](crate::MAILBOX_SOURCE). `cl/stencil/halo.cl` has the
+    /// parameters.
     ///
     /// Slot 0 stands for a launch that does not meet, before the sum has begun.
     ///

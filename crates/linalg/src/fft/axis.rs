@@ -5,7 +5,7 @@ use super::cut::Cut;
 use super::error::{FftError, FftResult};
 use super::factors::{factors, fast_length, two_factors};
 use super::fixed::{Fixed, LEAST_ELEMENTS};
-use super::kernels::{Kernels, LineKernels, fixed, with_callback};
+use super::kernels::{Kernels, fixed, with_callback};
 use super::lines::{Lines, Mode, Side, lines};
 use super::operand::{IN_PLACE, LOAD_SWAPPED, Operand, STORE_SWAPPED};
 use super::shape::{Layout, Shape};
@@ -14,7 +14,7 @@ use super::tile::Tile;
 use super::tiles::{Places, Tiles};
 use super::variant::{FftAlgorithm, FftTuning};
 use lattice_compute::scalar::Real;
-use lattice_compute::{Argument, Buffer, Device, Event, Range, Scratch};
+use lattice_compute::{Argument, Buffer, Device, Event, Kernel, Range, Scratch};
 use num_complex::Complex;
 
 /// The sign of the exponent.
@@ -55,7 +55,7 @@ struct Own {
     plane: usize,
     /// Doubles of local memory that each work-item needs at the end.
     doubles: usize,
-    kernels: LineKernels,
+    kernel: Kernel,
 }
 
 /// Lines that are too long for local memory.
@@ -129,15 +129,15 @@ impl<T: Real> Local<T> {
         let doubles = callback.map_or(0, |callback| callback.doubles);
         let own = match (Fixed::of(cut, real, &lines, tuning, columns), callback) {
             (Some(own), _) => {
-                let kernels = fixed::<T>(device, &own, callback)?;
+                let kernel = fixed::<T>(device, &own, callback)?;
                 let Fixed { lanes, vectors, local, plane, .. } = own;
-                Some(Own { lanes, local, vectors, plane, doubles, kernels })
+                Some(Own { lanes, local, vectors, plane, doubles, kernel })
             }
             (None, Some(callback)) => {
-                let kernels = with_callback::<T>(device, cut, radices, callback)?;
+                let kernel = with_callback::<T>(device, cut, radices, callback)?;
                 let vectors = cut.vectors(elements, real);
                 let (lanes, local, plane) = (cut.lanes, cut.local, elements * vectors);
-                Some(Own { lanes, local, vectors, plane, doubles, kernels })
+                Some(Own { lanes, local, vectors, plane, doubles, kernel })
             }
             (None, None) => None,
         };
@@ -195,8 +195,8 @@ impl<T: Real> Local<T> {
         let (n, real) = (self.lines.length, size_of::<T>());
         let elements = n.max(self.m);
         let cut = kernels.cut;
-        let (lanes, vectors, local, plane, doubles, choice) = match &self.own {
-            Some(own) => (own.lanes, own.vectors, own.local, own.plane, own.doubles, &own.kernels),
+        let (lanes, vectors, local, plane, doubles, kernel) = match &self.own {
+            Some(own) => (own.lanes, own.vectors, own.local, own.plane, own.doubles, &own.kernel),
             None => {
                 let vectors = cut.vectors(elements, real);
                 (cut.lanes, vectors, cut.local, elements * vectors, 0, &kernels.lines)
@@ -233,7 +233,6 @@ impl<T: Real> Local<T> {
             Argument::local::<T>(work),
             Argument::local::<u64>(4 * together),
         ];
-        let kernel = &choice[usize::from(from_operand.is_complex)][usize::from(to.is_complex)];
         let range = Range::groups(lines.div_ceil(together), local);
         Ok(kernel.launch(range, &[&arguments[..], more].concat())?)
     }
@@ -299,7 +298,7 @@ impl<T: Real> Long<T> {
         let range = |items: usize| Range::covering(items.min(1 << 18), local);
         let [from_stride, to_stride] =
             [self.lines.from.stride, self.lines.to.stride].map(|stride| Argument::value(stride as u64));
-        let mut events = vec![kernels.gather[usize::from(from.is_complex)].launch(
+        let mut events = vec![kernels.gather.launch(
             range(count * m),
             &[
                 from.argument,
@@ -330,7 +329,7 @@ impl<T: Real> Long<T> {
             b
         };
         let scale = Argument::value(T::from_f64(scale));
-        events.push(kernels.scatter[usize::from(to.is_complex)].launch(
+        events.push(kernels.scatter.launch(
             range(count * n),
             &[
                 result.input(),

@@ -1,7 +1,5 @@
 //! Text that sees the numbers of a transform on their way.
 
-use lattice_compute::Parameter;
-
 /// What a kernel of lines does with numbers while it reads them, or between transform and inverse.
 ///
 /// The text is OpenCL C. It stands in front of the kernel and defines macros. Three must be there:
@@ -22,8 +20,6 @@ use lattice_compute::Parameter;
 pub struct Callback {
     /// The text.
     pub text: String,
-    /// The parameters, in the order of the text.
-    pub parameters: Vec<Parameter>,
     /// Doubles of local memory that the end takes for each work-item.
     pub doubles: usize,
 }

@@ -1,13 +1,13 @@
 //! Tiles on a device.
 
 use super::error::FftResult;
-use super::kernels::{LineKernels, tiles};
+use super::kernels::tiles;
 use super::lines::Lines;
 use super::operand::{IN_PLACE, Operand};
 use super::tables;
 use super::tile::{Along, Tile};
 use lattice_compute::scalar::Real;
-use lattice_compute::{Argument, Buffer, Device, Event, Range};
+use lattice_compute::{Argument, Buffer, Device, Event, Kernel, Range};
 use num_complex::Complex;
 
 /// Where tiles lie: how many there are, and the steps of rows and columns where they are read and written.
@@ -32,7 +32,7 @@ pub(super) struct Tiles<T> {
     geometry: Buffer<u64>,
     row_roots: Buffer<Complex<T>>,
     column_roots: Buffer<Complex<T>>,
-    kernels: LineKernels,
+    kernel: Kernel,
 }
 
 impl<T: Real> Tiles<T> {
@@ -47,7 +47,7 @@ impl<T: Real> Tiles<T> {
             geometry: Buffer::from_slice(device, &places.geometry)?,
             row_roots: roots(Along::Rows)?,
             column_roots: roots(Along::Columns)?,
-            kernels: tiles::<T>(device, &tile, places.geometry[0], places.steps)?,
+            kernel: tiles::<T>(device, &tile, places.geometry[0], places.steps)?,
             tile,
             places,
         })
@@ -83,9 +83,8 @@ impl<T: Real> Tiles<T> {
             Argument::value(T::from_f64(scale)),
             Argument::local::<T>(self.tile.work()),
         ];
-        let kernel = &self.kernels[usize::from(source.is_complex)][usize::from(to.is_complex)];
         let groups = self.places.count.div_ceil(self.tile.together());
-        Ok(kernel.launch(Range::groups(groups, self.tile.items), &arguments)?)
+        Ok(self.kernel.launch(Range::groups(groups, self.tile.items), &arguments)?)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::op::Op;
 use lattice_compute::scalar::{Element, Precision, Real};
 use lattice_compute::{
     Argument, Buffer, BufferView, BufferViewMut, Device, DeviceKind, Event, Kernel, KernelFamily, KernelKey,
-    Parameter, Range,
+    Range,
 };
 use serde::{Deserialize, Serialize};
 use std::marker::PhantomData;
@@ -152,14 +152,7 @@ impl<T: Real + Element> Launch<T> {
         for &(name, value) in &shape.definitions {
             key = key.define(name, value);
         }
-        let parameters = [
-            Parameter::input::<u64>("products"),
-            Parameter::input::<[u32; 4]>("tiles"),
-            Parameter::input_view::<T>("a"),
-            Parameter::input_view::<T>("b"),
-            Parameter::output_view::<T>("c"),
-        ];
-        let kernel = device.program(&key)?.kernel("gemm_grouped", &parameters)?;
+        let kernel = device.program(&key)?.kernel("gemm_grouped")?;
         let words: Vec<u64> = products.iter().flat_map(Product::words).collect();
         Ok(Self {
             kernel,

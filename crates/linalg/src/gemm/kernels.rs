@@ -4,12 +4,12 @@
 
 use super::output_region::OutputRegion;
 use super::panels::{MOST_PACKED, PanelKernels};
-use super::problem::{Problem, Target, c_parameters, parameters};
+use super::problem::{Problem, Target};
 use super::tuning::{GemmTuning, Mma, Registers};
 use crate::completion::Completion;
 use lattice_compute::scalar::{Element, Factor as Scale};
 use lattice_compute::sync::lock;
-use lattice_compute::{Argument, Device, Event, Kernel, KernelFamily, KernelKey, Parameter, Range, Result};
+use lattice_compute::{Argument, Device, Event, Kernel, KernelFamily, KernelKey, Range, Result};
 use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex};
@@ -187,20 +187,11 @@ fn plane(m: usize, n: usize, count: usize) -> Range {
 fn textbook<T: Element>(device: &Device) -> Result<Built> {
     let key = KernelKey::of_element::<T>(TEXTBOOK).define("TILE", TEXTBOOK_TILE).define("CUT", 1);
     let program = device.program(&key)?;
-    let mut product = parameters::<T>();
-    product.extend(["a_transposed", "b_transposed"].map(Parameter::value::<u32>));
-    let mut scale = ["m", "n"].map(Parameter::value::<u64>).to_vec();
-    scale.push(Parameter::value::<T>("beta"));
-    scale.extend(c_parameters::<T>());
-    let mut add_parts = ["m", "n", "parts"].map(Parameter::value::<u64>).to_vec();
-    add_parts.push(Parameter::input::<T>("partials"));
-    add_parts.extend(["alpha", "beta"].map(Parameter::value::<T>));
-    add_parts.extend(c_parameters::<T>());
     Ok(Built::Textbook {
-        global: program.kernel("gemm_global", &product)?,
-        local: program.kernel("gemm_local", &product)?,
-        scale: program.kernel("scale", &scale)?,
-        add_parts: program.kernel("add_parts", &add_parts)?,
+        global: program.kernel("gemm_global")?,
+        local: program.kernel("gemm_local")?,
+        scale: program.kernel("scale")?,
+        add_parts: program.kernel("add_parts")?,
     })
 }
 
@@ -220,7 +211,7 @@ fn registers<T: Element>(
         .define("PAD", pad)
         .define("SLICES", slices);
     let key = limited(device, key, max_registers);
-    Ok(Built::Single(device.program(&key)?.kernel("gemm_registers", &parameters::<T>())?))
+    Ok(Built::Single(device.program(&key)?.kernel("gemm_registers")?))
 }
 
 fn mma<T: Element>(device: &Device, variant: Mma, specialisation: Specialisation) -> Result<Built> {
@@ -236,7 +227,7 @@ fn mma<T: Element>(device: &Device, variant: Mma, specialisation: Specialisation
         .define("PREFETCH", prefetch)
         .define("PAIR_REALS", 2 * T::REALS);
     let key = limited(device, key, max_registers);
-    Ok(Built::Single(device.program(&key)?.kernel("gemm_mma", &parameters::<T>())?))
+    Ok(Built::Single(device.program(&key)?.kernel("gemm_mma")?))
 }
 
 /// Adds a limit on registers to the key, if the compiler can be told.

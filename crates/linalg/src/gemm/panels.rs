@@ -2,12 +2,12 @@
 //!
 //! Both factors are packed into scratch memory, piece by piece.
 
-use super::problem::{Factor, Problem, a_parameters, b_parameters, c_parameters};
+use super::problem::{Factor, Problem};
 use super::tuning::Panels;
 use crate::completion::Completion;
 use lattice_compute::scalar::{Element, Scalar};
 use lattice_compute::{
-    Argument, Device, Event, Kernel, KernelFamily, KernelKey, Parameter, Range as LaunchRange, Result,
+    Argument, Device, Event, Kernel, KernelFamily, KernelKey, Range as LaunchRange, Result,
 };
 use std::ops::Range;
 
@@ -49,25 +49,10 @@ impl PanelKernels {
             .define("PACK_STEPS", PACK_STEPS)
             .define("CUT", 1);
         let program = device.program(&key)?;
-        let number = Parameter::value::<u64>;
-        let pack = |name, extent, factor: [Parameter; 3], transposed, conjugate| {
-            let mut list = [extent, "k", "missing"].map(number).to_vec();
-            list.extend(factor);
-            list.push(number("skipped"));
-            list.extend([Parameter::value::<u32>(transposed), Parameter::value::<u32>(conjugate)]);
-            list.push(Parameter::output::<T>("packed"));
-            program.kernel(name, &list)
-        };
-        let mut multiply = ["m", "n", "k"].map(number).to_vec();
-        multiply.push(Parameter::value::<T>("alpha"));
-        multiply.extend(["a_packed", "b_packed"].map(Parameter::input::<T>));
-        multiply.push(Parameter::value::<T>("beta"));
-        multiply.extend(c_parameters::<T>());
-        multiply.push(number("c_skipped"));
         Ok(Self {
-            pack_a: pack("pack_a", "m", a_parameters::<T>(), "a_transposed", "a_conjugate")?,
-            pack_b: pack("pack_b", "n", b_parameters::<T>(), "b_transposed", "b_conjugate")?,
-            multiply: program.kernel("gemm_panels", &multiply)?,
+            pack_a: program.kernel("pack_a")?,
+            pack_b: program.kernel("pack_b")?,
+            multiply: program.kernel("gemm_panels")?,
         })
     }
 

@@ -6,7 +6,7 @@ use crate::error::{BlasError, BlasResult, operand_name};
 use crate::matrix::{MatMut, MatRef, Order};
 use crate::op::Op;
 use lattice_compute::scalar::{Element, Factor as Scale};
-use lattice_compute::{Argument, Parameter, Result};
+use lattice_compute::{Argument, Result};
 
 /// A factor as a kernel reads it.
 #[derive(Clone, Copy)]
@@ -215,44 +215,4 @@ impl<'a> Factor<'a> {
     pub fn arguments(&self) -> [Argument<'a>; 3] {
         [self.elements, Argument::value(self.leading_dimension as u64), Argument::value(self.stride as u64)]
     }
-}
-
-/// Returns the parameters of [`Factor::arguments`] for A.
-pub(super) fn a_parameters<T: Element>() -> [Parameter; 3] {
-    [
-        Parameter::input_view::<T>("a"),
-        Parameter::value::<u64>("a_leading"),
-        Parameter::value::<u64>("a_stride"),
-    ]
-}
-
-/// Returns the parameters of [`Factor::arguments`] for B.
-pub(super) fn b_parameters<T: Element>() -> [Parameter; 3] {
-    [
-        Parameter::input_view::<T>("b"),
-        Parameter::value::<u64>("b_leading"),
-        Parameter::value::<u64>("b_stride"),
-    ]
-}
-
-/// Returns the parameters of [`Problem::c_arguments`].
-pub(super) fn c_parameters<T: Element>() -> [Parameter; 3] {
-    [
-        Parameter::output_view::<T>("c"),
-        Parameter::value::<u64>("c_leading"),
-        Parameter::value::<u64>("c_stride"),
-    ]
-}
-
-/// Returns `GEMM_PARAMETERS` in `cl/gemm.cl`.
-pub(super) fn parameters<T: Element>() -> Vec<Parameter> {
-    let mut list = ["m", "n", "k", "missing"].map(Parameter::value::<u64>).to_vec();
-    list.push(Parameter::value::<T>("alpha"));
-    list.extend(a_parameters::<T>());
-    list.push(Parameter::value::<u32>("a_conjugate"));
-    list.extend(b_parameters::<T>());
-    list.push(Parameter::value::<u32>("b_conjugate"));
-    list.push(Parameter::value::<T>("beta"));
-    list.extend(c_parameters::<T>());
-    list
 }

@@ -2,8 +2,7 @@
 
 use super::format::GPU_SLICE;
 use crate::host::level1::Arithmetic;
-use lattice_compute::{Device, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Range, Result};
-use num_complex::Complex;
+use lattice_compute::{Device, DeviceKind, Kernel, KernelFamily, KernelKey, Range, Result};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -86,15 +85,6 @@ impl Cut {
 /// The same with values in single precision.
 struct OfSingleValues<T>(Arc<Kernels<T>>);
 
-/// Returns the parameter of a matrix's values.
-pub(super) fn values_parameter<T: Arithmetic>(single: bool) -> Parameter {
-    match (single, T::IS_COMPLEX) {
-        (false, _) => Parameter::input::<T>("values"),
-        (true, false) => Parameter::input::<f32>("values"),
-        (true, true) => Parameter::input::<Complex<f32>>("values"),
-    }
-}
-
 impl<T: Arithmetic> Kernels<T> {
     /// Returns the kernels of a device, for values in single precision if `single`.
     pub fn of(device: &Device, single: bool) -> Result<Arc<Self>> {
@@ -116,151 +106,18 @@ impl<T: Arithmetic> Kernels<T> {
             .define("PART_SUMS", if cut.groups.is_some() { 8 } else { 2 })
             .define("SINGLE_VALUES", u8::from(single));
         let program = device.program(&key)?;
-        let (long, int) = (Parameter::value::<u64>, Parameter::value::<u32>);
-        let (starts, indices) = (Parameter::input::<u64>, Parameter::input::<u32>);
-        let values = values_parameter::<T>(single);
-        let (x, y) = (Parameter::input::<T>("x"), Parameter::output::<T>("y"));
-        let (results, vectors, chunk) = (long("results"), int("vectors"), long("chunk"));
-        let columns = indices("columns");
         Ok(Self {
-            csr_rows: program.kernel(
-                "csr_rows",
-                &[
-                    results,
-                    vectors,
-                    chunk,
-                    int("team"),
-                    int("longest"),
-                    starts("starts"),
-                    columns,
-                    values,
-                    x,
-                    y,
-                ],
-            )?,
-            csr_parts: program.kernel(
-                "csr_parts",
-                &[vectors, starts("bounds"), columns, values, x, Parameter::output::<T>("partials")],
-            )?,
-            full_parts: program.kernel(
-                "full_parts",
-                &[
-                    vectors,
-                    starts("bounds"),
-                    indices("first_columns"),
-                    values,
-                    x,
-                    Parameter::output::<T>("partials"),
-                ],
-            )?,
-            part_sums: program.kernel(
-                "part_sums",
-                &[results, vectors, indices("rows"), indices("first"), Parameter::input::<T>("partials"), y],
-            )?,
-            sell: program.kernel(
-                "sell",
-                &[
-                    results,
-                    vectors,
-                    chunk,
-                    int("rows"),
-                    starts("starts"),
-                    indices("lengths"),
-                    indices("rows_of"),
-                    columns,
-                    values,
-                    x,
-                    y,
-                ],
-            )?,
-            diagonals: program.kernel(
-                "diagonals",
-                &[
-                    results,
-                    vectors,
-                    chunk,
-                    long("rows"),
-                    long("column_count"),
-                    int("count"),
-                    Parameter::input::<i64>("offsets"),
-                    values,
-                    x,
-                    y,
-                ],
-            )?,
-            coo_segments: program.kernel(
-                "coo_segments",
-                &[
-                    results,
-                    vectors,
-                    long("entries"),
-                    long("segment"),
-                    indices("rows_of"),
-                    columns,
-                    values,
-                    x,
-                    Parameter::output::<T>("heads"),
-                    y,
-                ],
-            )?,
-            coo_heads: program.kernel(
-                "coo_heads",
-                &[
-                    results,
-                    vectors,
-                    long("entries"),
-                    long("segment"),
-                    indices("rows_of"),
-                    Parameter::input::<T>("heads"),
-                    y,
-                ],
-            )?,
-            symmetric: program.kernel(
-                "symmetric",
-                &[
-                    int("count"),
-                    int("first"),
-                    vectors,
-                    int("rows"),
-                    int("block_rows"),
-                    indices("order"),
-                    starts("starts"),
-                    columns,
-                    values,
-                    x,
-                    y,
-                ],
-            )?,
-            substitute: program.kernel(
-                "substitute",
-                &[
-                    int("first_level"),
-                    int("last_level"),
-                    indices("level_starts"),
-                    indices("order"),
-                    starts("starts"),
-                    columns,
-                    Parameter::input::<T>("values"),
-                    Parameter::input::<T>("inverse"),
-                    Parameter::input::<T>("b"),
-                    Parameter::output::<T>("x"),
-                ],
-            )?,
-            sweep: program.kernel(
-                "sweep",
-                &[
-                    int("rows"),
-                    chunk,
-                    int("from_zero"),
-                    starts("starts"),
-                    columns,
-                    Parameter::input::<T>("values"),
-                    Parameter::input::<T>("inverse"),
-                    Parameter::input::<T>("b"),
-                    Parameter::input::<T>("before"),
-                    Parameter::output::<T>("x"),
-                ],
-            )?,
+            csr_rows: program.kernel("csr_rows")?,
+            csr_parts: program.kernel("csr_parts")?,
+            full_parts: program.kernel("full_parts")?,
+            part_sums: program.kernel("part_sums")?,
+            sell: program.kernel("sell")?,
+            diagonals: program.kernel("diagonals")?,
+            coo_segments: program.kernel("coo_segments")?,
+            coo_heads: program.kernel("coo_heads")?,
+            symmetric: program.kernel("symmetric")?,
+            substitute: program.kernel("substitute")?,
+            sweep: program.kernel("sweep")?,
             cut,
             element: PhantomData,
         })

@@ -1,10 +1,10 @@
 //! The kernels of `cl/sparse_vectors.cl` on one device.
 
 use super::format::block_slice;
-use super::kernels::{Cut, values_parameter};
+use super::kernels::Cut;
 use crate::host::level1::Arithmetic;
 use lattice_compute::sync::lock;
-use lattice_compute::{Device, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Result};
+use lattice_compute::{Device, DeviceKind, Kernel, KernelFamily, KernelKey, Result};
 use serde::{Deserialize, Serialize};
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex};
@@ -109,25 +109,12 @@ impl<T: Arithmetic> PackKernels<T> {
             .define("BLOCK_SLICE", block_slice(slice))
             .define("SINGLE_VALUES", u8::from(single));
         let program = device.program(&key)?;
-        let (long, int) = (Parameter::value::<u64>, Parameter::value::<u32>);
-        let (starts, indices) = (Parameter::input::<u64>, Parameter::input::<u32>);
-        let values = values_parameter::<T>(single);
-        let (x, y) = (Parameter::input::<T>("x"), Parameter::output::<T>("y"));
-        let first = [long("results"), int("packs"), long("chunk")];
-        let slices = [starts("starts"), indices("lengths"), indices("rows_of"), indices("columns"), values];
-        let kernel = |name: &str, own: &[Parameter], arrays: &[Parameter]| {
-            program.kernel(name, &[&first[..], own, arrays, &[x, y]].concat())
-        };
         Ok(Self {
             packs,
-            csr: kernel("csr_packs", &[int("longest")], &[starts("starts"), indices("columns"), values])?,
-            sell: kernel("sell_packs", &[int("rows")], &slices)?,
-            blocks: kernel("blocks", &[int("block_rows"), int("size")], &slices)?,
-            diagonals: kernel(
-                "diagonals_packs",
-                &[long("rows"), long("column_count"), int("count")],
-                &[Parameter::input::<i64>("offsets"), values],
-            )?,
+            csr: program.kernel("csr_packs")?,
+            sell: program.kernel("sell_packs")?,
+            blocks: program.kernel("blocks")?,
+            diagonals: program.kernel("diagonals_packs")?,
             element: PhantomData,
         })
     }

@@ -3,9 +3,7 @@
 use crate::block::Block;
 use crate::matrix::Order;
 use lattice_compute::scalar::{Element, Factor, Scalar};
-use lattice_compute::{
-    Argument, Device, DeviceKind, Event, Kernel, KernelFamily, KernelKey, Parameter, Range, Result,
-};
+use lattice_compute::{Argument, Device, DeviceKind, Event, Kernel, KernelFamily, KernelKey, Range, Result};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -80,34 +78,14 @@ impl<T: Element> Kernels<T> {
 
     fn with(device: &Device, shape: DiagonalShape) -> Result<Self> {
         let program = device.program(&shape.define(KernelKey::of_element::<T>(TRIANGULAR)))?;
-        let (number, flag) = (Parameter::value::<u64>, Parameter::value::<u32>);
-        let a = [Parameter::input_view::<T>("a"), number("a_down"), number("a_across")];
-        let flags = [flag("lower"), flag("unit")];
-        let inverses = [Parameter::output_view::<T>("inverses")];
-        let full = [Parameter::output_view::<T>("full")];
-        let x = [Parameter::input_view::<T>("x"), number("x_down"), number("x_across")];
-        let y = [Parameter::output_view::<T>("y"), number("y_down"), number("y_across")];
-        let (one, two) = ([number("n")], [number("n"), number("edge")]);
-        let extents = [number("rows"), number("columns"), Parameter::value::<T>("alpha")];
         Ok(Self {
             shape,
-            invert_diagonal: program
-                .kernel("invert_diagonal", &[&one[..], &a, &flags, &inverses].concat())?,
-            spread_diagonal: program.kernel("spread_diagonal", &[&two[..], &a, &flags, &full].concat())?,
-            copy_scaled: program.kernel("copy_scaled", &[&extents[..], &x, &y].concat())?,
-            restore: program
-                .kernel("restore", &[&extents[..2], &[Parameter::input::<u32>("info")], &x, &y].concat())?,
-            set_identity: program.kernel("set_identity", &[&extents[..2], &y].concat())?,
-            column_sums: program.kernel(
-                "column_sums",
-                &[
-                    &extents[..2],
-                    &[flag("hermitian"), flag("lower")],
-                    &x,
-                    &[Parameter::output::<f64>("sums")],
-                ]
-                .concat(),
-            )?,
+            invert_diagonal: program.kernel("invert_diagonal")?,
+            spread_diagonal: program.kernel("spread_diagonal")?,
+            copy_scaled: program.kernel("copy_scaled")?,
+            restore: program.kernel("restore")?,
+            set_identity: program.kernel("set_identity")?,
+            column_sums: program.kernel("column_sums")?,
             element: PhantomData,
         })
     }

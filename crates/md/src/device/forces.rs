@@ -11,7 +11,7 @@ use crate::error::MdResult;
 use crate::evaluation::{Evaluation, Lists, SUMS, Sums};
 use crate::host::Pairs;
 use crate::options::{Fetch, List, Options, PairTuning};
-use lattice_compute::{Argument, ArgumentList, Buffer, Device, Kernel, Parameter, Program, Range};
+use lattice_compute::{Argument, ArgumentList, Buffer, Device, Kernel, Program, Range};
 use std::sync::Arc;
 
 /// A potential and atoms on one device, with pairs of type `T`.
@@ -59,29 +59,10 @@ impl<T: PairPrecision> OnDevice<T> {
                     reach: tuning.reach,
                     once: matches!(options.list, List::HalfCells { .. }),
                 };
-                Some(Neighbours::new::<T>(device, &of_atoms, group, pairs.edges, of_list, atoms)?)
+                Some(Neighbours::new(device, &of_atoms, group, pairs.edges, of_list, atoms)?)
             }
         };
-        let pack = of_atoms.kernel(
-            "md_pack",
-            &[
-                Parameter::input::<f64>("positions"),
-                Parameter::input::<u32>("atom_types"),
-                Parameter::input::<u32>("order"),
-                Parameter::input::<f64>("edges"),
-                Parameter::value::<u32>("atoms"),
-                Parameter::output::<T::Coordinate>("places"),
-            ],
-        )?;
-        let curve = [
-            Parameter::input::<f64>("distances"),
-            Parameter::value::<u32>("number"),
-            Parameter::input::<T>("constants"),
-            Parameter::input::<T>("rows"),
-            Parameter::value::<u32>("count"),
-            Parameter::output::<f64>("values"),
-        ];
-        let curve = [&curve[..], &samples.parameters()].concat();
+        let pack = of_atoms.kernel("md_pack")?;
         Ok(Self {
             tuning,
             types: pairs.potential.types() as u32,
@@ -97,10 +78,10 @@ impl<T: PairPrecision> OnDevice<T> {
             below: Buffer::zeroed(device, 2)?,
             neighbours,
             pack,
-            curve: with_sums.kernel("md_curve", &curve)?,
+            curve: with_sums.kernel("md_curve")?,
             rung: Rung::new(device, &alone, options.list, atoms)?,
-            alone: force_kernel(&alone, &samples, options.list, Makes::ForcesAlone)?,
-            with_sums: force_kernel(&with_sums, &samples, options.list, Makes::SumsToo)?,
+            alone: force_kernel(&alone, options.list)?,
+            with_sums: force_kernel(&with_sums, options.list)?,
             program: of_atoms,
             samples,
         })

@@ -10,7 +10,7 @@ use crate::host::Pairs;
 use crate::options::{BelowRange, Fetch, Options, PairTuning};
 use crate::state::MotionState;
 use crate::system::{below_range, expect_finite};
-use lattice_compute::{Argument, Buffer, Device, Kernel, Parameter};
+use lattice_compute::{Argument, Buffer, Device, Kernel};
 
 /// Most steps between two looks at how far atoms have moved.
 const MOST_STEPS: f64 = 100.0;
@@ -66,32 +66,8 @@ impl<T: PairPrecision> MovingOnDevice<T> {
         let (edges, rmin) = (pairs.edges, pairs.potential.rmin());
         let pairs = PairsToTune::<T>::new(device, pairs, options)?.prepared()?;
         let atoms = pairs.count();
-        let [input, output] = [Parameter::input::<f64>, Parameter::output::<f64>];
-        let [order, types] = ["order", "atom_types"].map(Parameter::input::<u32>);
-        let [kicks, count] = ["kicks", "atoms"].map(Parameter::value::<u32>);
-        let time = Parameter::value::<f64>("duration");
-        let drift = pairs.program.kernel(
-            "md_drift",
-            &[
-                output("positions"),
-                output("velocities"),
-                input("forces"),
-                input("accelerations"),
-                order,
-                types,
-                input("edges"),
-                input("sorted_at"),
-                time,
-                kicks,
-                count,
-                Parameter::output::<T::Coordinate>("places"),
-                Parameter::output::<u32>("moved"),
-            ],
-        )?;
-        let kick = pairs.program.kernel(
-            "md_kick",
-            &[output("velocities"), input("forces"), input("accelerations"), order, time, count],
-        )?;
+        let drift = pairs.program.kernel("md_drift")?;
+        let kick = pairs.program.kernel("md_kick")?;
         Ok(Self {
             allowed: options.skin().map(|skin| 0.5 * skin),
             duration,

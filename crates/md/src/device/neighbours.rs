@@ -4,7 +4,7 @@ use super::atoms::Atoms;
 use super::places::PairPrecision;
 use crate::error::MdResult;
 use crate::evaluation::Lists;
-use lattice_compute::{Argument, Buffer, Device, Kernel, Parameter, Program, Range, Result};
+use lattice_compute::{Argument, Buffer, Device, Kernel, Program, Range, Result};
 
 /// Which pairs are listed.
 #[derive(Clone, Copy)]
@@ -56,7 +56,7 @@ fn grid(edges: [f64; 3], radius: f64, reach: u32, atoms: usize) -> [u32; 3] {
 
 impl Neighbours {
     /// Makes room for lists.
-    pub fn new<T: PairPrecision>(
+    pub fn new(
         device: &Device,
         program: &Program,
         group: usize,
@@ -71,12 +71,6 @@ impl Neighbours {
         let expected = if once { 2.1 } else { 4.2 } * radius.powi(3) * density;
         let capacity = ((1.3 * expected) as usize + 8).min(atoms);
         let numbers = |count: usize| Buffer::<u32>::zeroed(device, count);
-        let [input, output] = [Parameter::input::<u32>, Parameter::output::<u32>];
-        let [vectors, new_vectors] = [Parameter::input::<f64>, Parameter::output::<f64>];
-        let [count, atoms_, capacity_, reach, once] =
-            ["count", "atoms", "capacity", "reach", "once"].map(Parameter::value::<u32>);
-        let shape = Parameter::value::<[u32; 4]>("grid");
-        let kernel = |name: &str, parameters: &[Parameter]| program.kernel(name, parameters);
         Ok(Self {
             group,
             of_list,
@@ -92,58 +86,12 @@ impl Neighbours {
             listed: numbers(atoms * capacity)?,
             lengths: numbers(atoms)?,
             most: numbers(1)?,
-            count: kernel(
-                "md_cell_count",
-                &[
-                    vectors("positions"),
-                    vectors("edges"),
-                    shape,
-                    atoms_,
-                    output("cells"),
-                    output("slots"),
-                    output("counts"),
-                ],
-            )?,
-            starting: kernel("md_cell_starts", &[input("counts"), count, output("starts")])?,
-            fill: kernel(
-                "md_cell_fill",
-                &[input("cells"), input("slots"), input("starts"), atoms_, output("members")],
-            )?,
-            sort: kernel("md_cell_sort", &[input("starts"), input("order"), count, output("members")])?,
-            gather: kernel(
-                "md_cell_gather",
-                &[
-                    input("members"),
-                    input("cells"),
-                    atoms_,
-                    input("order"),
-                    vectors("positions"),
-                    vectors("velocities"),
-                    vectors("forces"),
-                    output("new_order"),
-                    new_vectors("new_positions"),
-                    new_vectors("new_velocities"),
-                    new_vectors("new_forces"),
-                    output("new_cells"),
-                ],
-            )?,
-            list: kernel(
-                "md_neighbours",
-                &[
-                    Parameter::input::<T::Coordinate>("places"),
-                    Parameter::input::<T>("constants"),
-                    input("cells"),
-                    input("starts"),
-                    shape,
-                    reach,
-                    once,
-                    atoms_,
-                    capacity_,
-                    output("neighbours"),
-                    output("lengths"),
-                    output("most"),
-                ],
-            )?,
+            count: program.kernel("md_cell_count")?,
+            starting: program.kernel("md_cell_starts")?,
+            fill: program.kernel("md_cell_fill")?,
+            sort: program.kernel("md_cell_sort")?,
+            gather: program.kernel("md_cell_gather")?,
+            list: program.kernel("md_neighbours")?,
         })
     }
 

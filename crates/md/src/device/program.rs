@@ -6,7 +6,7 @@ use crate::host::Pairs;
 use crate::options::{Fetch, List, Options, Precision};
 use crate::potential::{Potential, Shift};
 use crate::table::{Interpolation, Mode, Spacing};
-use lattice_compute::{Device, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Program, Result};
+use lattice_compute::{Device, DeviceKind, Kernel, KernelFamily, KernelKey, Program, Result};
 use std::sync::Arc;
 
 const PAIRS: KernelFamily = KernelFamily::new("md-pairs", &[include_str!("../../cl/pairs.cl")]);
@@ -89,34 +89,12 @@ fn layout<T: PairPrecision>(device: &Device, group: usize) -> KernelKey {
 }
 
 /// Returns the kernel of forces of a program of [`program`].
-pub(super) fn force_kernel<T: PairPrecision>(
-    program: &Program,
-    samples: &Samples<T>,
-    list: List,
-    makes: Makes,
-) -> Result<Kernel> {
-    let [constants, rows] = ["constants", "rows"].map(Parameter::input::<T>);
-    let [types, atoms, capacity] = ["types", "atoms", "capacity"].map(Parameter::value::<u32>);
-    let [neighbours, lengths] = ["neighbours", "lengths"].map(Parameter::input::<u32>);
-    let forces = Parameter::output::<f64>("forces");
-    let (name, middle) = match list {
-        List::AllPairs => ("md_all_pairs", vec![atoms, forces]),
-        List::Cells { .. } => ("md_listed_pairs", vec![neighbours, lengths, atoms, capacity, forces]),
-        List::HalfCells { .. } => {
-            let scattered = Parameter::output::<u32>("scattered");
-            ("md_half_pairs", vec![neighbours, lengths, atoms, capacity, scattered])
-        }
-        List::Matrix => ("md_matrix_pairs", vec![Parameter::input::<T>("squares"), atoms, forces]),
+pub(super) fn force_kernel(program: &Program, list: List) -> Result<Kernel> {
+    let name = match list {
+        List::AllPairs => "md_all_pairs",
+        List::Cells { .. } => "md_listed_pairs",
+        List::HalfCells { .. } => "md_half_pairs",
+        List::Matrix => "md_matrix_pairs",
     };
-    let mut parameters = vec![Parameter::input::<T::Coordinate>("places"), constants, rows, types];
-    parameters.extend(middle);
-    parameters.extend(samples.parameters());
-    match makes {
-        Makes::SumsToo => parameters.push(Parameter::output::<f64>("parts")),
-        Makes::ForcesAlone if samples.fetch().is_some() => {
-            parameters.push(Parameter::output::<u32>("below"));
-        }
-        Makes::ForcesAlone => {}
-    }
-    program.kernel(name, &parameters)
+    program.kernel(name)
 }

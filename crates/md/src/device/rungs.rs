@@ -3,7 +3,7 @@
 use super::places::PairPrecision;
 use crate::error::MdResult;
 use crate::options::List;
-use lattice_compute::{Argument, Buffer, Device, Kernel, Parameter, Program, Range};
+use lattice_compute::{Argument, Buffer, Device, Kernel, Program, Range};
 
 /// Work-items of a group that computes distances, if the kernel may have so many.
 const DISTANCES: usize = 1024;
@@ -21,28 +21,16 @@ pub(super) enum Rung<T> {
 impl<T: PairPrecision> Rung<T> {
     /// Makes room for a kind of list. `program` has the kernels of forces.
     pub fn new(device: &Device, program: &Program, list: List, atoms: usize) -> MdResult<Self> {
-        let count = Parameter::value::<u32>("atoms");
         Ok(match list {
             List::AllPairs | List::Cells { .. } => Self::None,
             List::Matrix => {
-                let distances = program.kernel(
-                    "md_distances",
-                    &[
-                        Parameter::input::<T::Coordinate>("places"),
-                        Parameter::input::<T>("constants"),
-                        count,
-                        Parameter::output::<T>("squares"),
-                    ],
-                )?;
+                let distances = program.kernel("md_distances")?;
                 let group = DISTANCES.min(distances.max_work_group_size()).max(1);
                 Self::Matrix { squares: Buffer::zeroed(device, atoms * atoms)?, distances, group }
             }
             List::HalfCells { .. } => Self::Half {
                 scattered: Buffer::zeroed(device, 6 * atoms)?,
-                convert: program.kernel(
-                    "md_half_forces",
-                    &[Parameter::input::<u32>("scattered"), count, Parameter::output::<f64>("forces")],
-                )?,
+                convert: program.kernel("md_half_forces")?,
             },
         })
     }

@@ -4,7 +4,7 @@ use crate::error::MdResult;
 use crate::options::Fetch;
 use crate::potential::Potential;
 use lattice_compute::scalar::Real;
-use lattice_compute::{Argument, Buffer, Device, Image2d, Parameter};
+use lattice_compute::{Argument, Buffer, Device, Image2d};
 
 /// The arguments of `PAIR_PARAMETERS`.
 pub(super) enum Samples<T> {
@@ -45,18 +45,7 @@ impl<T: Real> Samples<T> {
         }
     }
 
-    /// Declares `PAIR_PARAMETERS`.
-    pub fn parameters(&self) -> Vec<Parameter> {
-        let names = ["energies", "slopes"];
-        let table = match self {
-            Self::None => return Vec::new(),
-            Self::Buffers(..) => names.map(Parameter::input::<T>),
-            Self::Images(..) => names.map(Parameter::image),
-        };
-        table.into_iter().chain([Parameter::value::<u32>("samples")]).collect()
-    }
-
-    /// Returns the arguments for [`Samples::parameters`].
+    /// Returns the arguments for `PAIR_PARAMETERS`.
     pub fn arguments(&self) -> Vec<Argument<'_>> {
         match self {
             Self::None => Vec::new(),

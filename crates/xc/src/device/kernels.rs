@@ -3,9 +3,7 @@
 use crate::functional::Functional;
 use crate::harmonics::{Kind, kernel_text};
 use lattice_compute::scalar::{Precision, Real};
-use lattice_compute::{
-    Argument, Device, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Range, Result,
-};
+use lattice_compute::{Argument, Device, DeviceKind, Kernel, KernelFamily, KernelKey, Range, Result};
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex};
 
@@ -84,47 +82,15 @@ impl<T: Real, W: Real> Kernels<T, W> {
         let key = |family, lanes| {
             KernelKey::of_real::<T>(family).lanes(lanes).define("WIDE_BITS", W::PRECISION.bits())
         };
-        let [groups, group_functions] =
-            [Parameter::input::<u64>("groups"), Parameter::input::<u32>("group_functions")];
-        let [number, count] = [Parameter::value::<u64>, Parameter::value::<u32>];
-        let (input, output) = (Parameter::input::<T>, Parameter::output::<T>);
         let gathering = device.program(&key(DENSITY, lanes).define("PLANES", 1))?;
         let adding = device.program(&key(MATRIX, 1))?;
         Ok(Self {
             local,
             units: info.compute_units,
             lanes,
-            gather: gathering.kernel(
-                "xc_gather",
-                &[groups, group_functions, count("all_functions"), input("density"), output("squares")],
-            )?,
-            scatter: adding.kernel(
-                "xc_scatter",
-                &[
-                    groups,
-                    count("all_functions"),
-                    Parameter::input::<[u32; 2]>("places"),
-                    Parameter::input::<u32>("begins"),
-                    Parameter::input::<[u32; 2]>("entries"),
-                    input("squares"),
-                    Parameter::output::<W>("matrix"),
-                ],
-            )?,
-            pull: adding.kernel(
-                "xc_pull",
-                &[
-                    groups,
-                    number("all_points"),
-                    number("plane"),
-                    input("chi"),
-                    input("products"),
-                    input("weighted_products"),
-                    Parameter::input::<W>("factors"),
-                    count("spin"),
-                    number("pull_count"),
-                    Parameter::output::<W>("pulls"),
-                ],
-            )?,
+            gather: gathering.kernel("xc_gather")?,
+            scatter: adding.kernel("xc_scatter")?,
+            pull: adding.kernel("xc_pull")?,
             functions: Mutex::default(),
             densities: Mutex::default(),
             functionals: Mutex::default(),
@@ -144,21 +110,7 @@ impl<T: Real, W: Real> Kernels<T, W> {
                 .define("PLANES", planes)
                 .part("harmonics", kernel_text(planes, kinds))
                 .part("functions", include_str!("../../cl/xc_functions.cl"));
-            let [number, input] = [Parameter::value::<u64>, Parameter::input::<T>];
-            device.program(&key)?.kernel(
-                "xc_functions",
-                &[
-                    Parameter::input::<u64>("groups"),
-                    number("all_points"),
-                    number("plane"),
-                    Parameter::input::<[u32; 2]>("group_shells"),
-                    Parameter::input::<[u32; 4]>("shells"),
-                    input("centres"),
-                    input("primitives"),
-                    input("points_of_batch"),
-                    Parameter::output::<T>("chi"),
-                ],
-            )
+            device.program(&key)?.kernel("xc_functions")
         })
     }
 
@@ -168,25 +120,9 @@ impl<T: Real, W: Real> Kernels<T, W> {
             let program = device.program(
                 &self.key(DENSITY).define("WIDE_BITS", W::PRECISION.bits()).define("PLANES", planes),
             )?;
-            let [number, input] = [Parameter::value::<u64>, Parameter::input::<T>];
-            let groups = Parameter::input::<u64>("groups");
-            let spin = Parameter::value::<u32>("spin");
-            let all_points = number("all_points");
-            let density = [groups, all_points, number("plane"), input("chi"), input("products"), spin];
-            let weighted = [
-                groups,
-                all_points,
-                number("plane"),
-                input("chi"),
-                Parameter::input::<W>("factors"),
-                spin,
-                Parameter::value::<W>("scale"),
-                Parameter::output::<T>("weighted"),
-            ];
             Ok(Arc::new(OfDensity {
-                density: program
-                    .kernel("xc_density", &[&density[..], &[Parameter::output::<W>("values")]].concat())?,
-                weighted: program.kernel("xc_weighted", &weighted)?,
+                density: program.kernel("xc_density")?,
+                weighted: program.kernel("xc_weighted")?,
             }))
         })
     }
@@ -201,27 +137,9 @@ impl<T: Real, W: Real> Kernels<T, W> {
                 .define("CORRELATION", correlation.name())
                 .define("LEAST_SPIN", format_args!("{:e}", correlation.least_spin()));
             let program = device.program(&key)?;
-            let (input, output) = (Parameter::input::<f64>, Parameter::output::<f64>);
-            let all_points = Parameter::value::<u64>("all_points");
-            let potential = [
-                all_points,
-                Parameter::value::<u32>("spins"),
-                Parameter::value::<u32>("with_gradient"),
-                input("weights"),
-                input("values"),
-                output("factors"),
-                output("of_points"),
-            ];
-            let sums = [
-                Parameter::input::<u64>("groups"),
-                all_points,
-                Parameter::value::<u32>("group_count"),
-                input("of_points"),
-                output("sums"),
-            ];
             Ok(Arc::new(OfFunctional {
-                potential: program.kernel("xc_potential", &potential)?,
-                sums: program.kernel("xc_sums", &sums)?,
+                potential: program.kernel("xc_potential")?,
+                sums: program.kernel("xc_sums")?,
             }))
         })
     }

@@ -2,7 +2,7 @@
 
 use super::molecular::{Balls, Cells};
 use crate::error::XcResult;
-use lattice_compute::{Argument, Buffer, Device, KernelFamily, KernelKey, Parameter, Range};
+use lattice_compute::{Argument, Buffer, Device, KernelFamily, KernelKey, Range};
 
 const CELLS: KernelFamily = KernelFamily::new("xc_cells", &[include_str!("../../cl/xc_cells.cl")]);
 
@@ -16,15 +16,7 @@ impl Cells {
     /// Multiplies the weight of each point by the part of the point that belongs to its atom.
     pub(super) fn cut_on(&self, device: &Device, balls: &mut Balls) -> XcResult<()> {
         let program = device.program(&KernelKey::of_real::<f64>(CELLS))?;
-        let parameters = [
-            Parameter::input::<f64>("centres"),
-            Parameter::input::<f64>("pairs"),
-            Parameter::value::<u32>("atoms"),
-            Parameter::value::<u64>("each"),
-            Parameter::input::<f64>("points"),
-            Parameter::output::<f64>("weights"),
-        ];
-        let kernel = program.kernel("xc_cells", &parameters)?;
+        let kernel = program.kernel("xc_cells")?;
         let atoms = self.positions.len();
         let pairs: Vec<[f64; 2]> = (0..atoms * atoms).map(|k| self.pair(k / atoms, k % atoms)).collect();
         let centres = Buffer::from_slice(device, self.positions.as_flattened())?;

@@ -1,7 +1,7 @@
 //! The weight of hops in space: twin of `cl/stencil/anisotropy.cl`.
 
 use super::{Cost, KernelPart};
-use crate::device::{Argument, KernelKey, Parameter};
+use crate::device::{Argument, KernelKey};
 use crate::geometry::Anisotropy;
 use crate::scalar::{Real, Storage};
 
@@ -28,10 +28,6 @@ impl KernelPart for AnisotropyPart {
     fn add_to(&self, key: KernelKey) -> KernelKey {
         key.define("ANISOTROPIC", u8::from(self.weight.is_some()))
             .part("anisotropy", include_str!("../../../../cl/stencil/anisotropy.cl"))
-    }
-
-    fn parameters<T: Storage>(&self) -> Vec<Parameter> {
-        self.weight.iter().map(|_| Parameter::value::<T::Real>("spatial_weight")).collect()
     }
 
     /// Returns no cost.

@@ -1,7 +1,7 @@
 //! The phases of links that leave the lattice: twin of `cl/stencil/boundary.cl`.
 
 use super::{Cost, KernelPart};
-use crate::device::{Argument, KernelKey, Parameter};
+use crate::device::{Argument, KernelKey};
 use crate::field::LinkFormat;
 use crate::geometry::{Boundary, Layout, NDIM, Shard};
 use crate::host::Reconstruction;
@@ -14,18 +14,17 @@ pub(crate) struct BoundaryPart<'a> {
     layout: &'a Layout,
 }
 
-/// The names for a direction: its macros and the stencil's parameters.
+/// The names of a direction's macros.
 struct Names {
     wrap: &'static str,
     turn: &'static str,
-    phase: [&'static str; 2],
 }
 
 const NAMES: [Names; NDIM] = [
-    Names { wrap: "WRAP_x", turn: "TURN_x", phase: ["phase_re_x", "phase_im_x"] },
-    Names { wrap: "WRAP_y", turn: "TURN_y", phase: ["phase_re_y", "phase_im_y"] },
-    Names { wrap: "WRAP_z", turn: "TURN_z", phase: ["phase_re_z", "phase_im_z"] },
-    Names { wrap: "WRAP_t", turn: "TURN_t", phase: ["phase_re_t", "phase_im_t"] },
+    Names { wrap: "WRAP_x", turn: "TURN_x" },
+    Names { wrap: "WRAP_y", turn: "TURN_y" },
+    Names { wrap: "WRAP_z", turn: "TURN_z" },
+    Names { wrap: "WRAP_t", turn: "TURN_t" },
 ];
 
 impl<'a> BoundaryPart<'a> {
@@ -103,10 +102,6 @@ impl KernelPart for BoundaryPart<'_> {
         let key = self.wrapped().fold(key, |key, mu| key.define(NAMES[mu].wrap, self.lanes(mu, "-1", "1")));
         let key = self.turned().fold(key, |key, mu| key.define(NAMES[mu].turn, self.lanes(mu, "1", "0")));
         key.part("boundary", include_str!("../../../../cl/stencil/boundary.cl"))
-    }
-
-    fn parameters<T: Storage>(&self) -> Vec<Parameter> {
-        self.turned().flat_map(|mu| NAMES[mu].phase.map(Parameter::value::<T::Real>)).collect()
     }
 
     /// Returns no cost: links that leave the lattice are few.

@@ -1,8 +1,7 @@
 //! The ending of a stencil: twin of `cl/stencil/ending_….cl`.
 
 use super::{Cost, KernelPart};
-use crate::device::{KernelKey, Number, Parameter, Reduction};
-use crate::scalar::Storage;
+use crate::device::KernelKey;
 use std::cell::OnceCell;
 
 /// The operand of an ending, besides the result.
@@ -147,25 +146,6 @@ impl KernelPart for Ending {
             .part("quads", include_str!("../../../../cl/quads.cl"))
             .part("fragments", include_str!("../../../../cl/fragments.cl"))
             .part(name, text)
-    }
-
-    fn parameters<T: Storage>(&self) -> Vec<Parameter> {
-        let Row { takes, makes, .. } = self.row();
-        let mut parameters = match takes {
-            Takes::Nothing => Vec::new(),
-            Takes::Field => vec![Parameter::input::<T::Stored>("against")],
-            Takes::Multiple => {
-                let number = Number::parameters(["a_re", "a_im", "a_ratios"]);
-                std::iter::once(Number::memory_parameter()).chain(number).collect()
-            }
-            Takes::Matrix => vec![Parameter::input::<f64>("matrix")],
-        };
-        match makes {
-            Makes::Nothing => {}
-            Makes::Numbers => parameters.extend(Reduction::parameters()),
-            Makes::Gram => parameters.push(Parameter::output::<f64>("partials")),
-        }
-        parameters
     }
 
     /// Counts 48 flops for a norm, and 96 for a product or a subtraction.

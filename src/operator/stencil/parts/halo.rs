@@ -2,13 +2,11 @@
 //!
 //! Its kernels are in `cl/stencil/halo.cl`.
 
-use super::super::traversal::Traversal;
 use super::boundary::{parts, phase_of_leaving};
 use super::ending::{Ending, Makes};
 use super::{Cost, KernelPart};
 use crate::device::{
-    Argument, Buffer, DeviceError, FLAG_SOURCE, Kernel, KernelKey, MAILBOX_SOURCE, Meeting, Parameter,
-    PeerFlags, PeerWay, Program, Range, TeamSums,
+    Argument, Buffer, DeviceError, FLAG_SOURCE, KernelKey, MAILBOX_SOURCE, Meeting, PeerWay, Range, TeamSums,
 };
 use crate::field::{Halo, LinkFormat, Received};
 use crate::geometry::{Layout, NDIM, Shard};
@@ -78,51 +76,6 @@ pub(crate) struct Packers<'a> {
     /// The arguments of the phase in each cut direction.
     pub phases: &'a [Complex64],
 }
-
-/// The names of kernel parameters for one direction.
-struct Names {
-    /// The buffers that packing writes, behind and ahead.
-    to: [&'static str; 2],
-    /// The phase of packing.
-    phase: [&'static str; 2],
-    /// The flags of the domains behind and ahead, if there are flags.
-    told: [&'static str; 2],
-    /// The buffers that the stencil reads, from ahead and from behind.
-    from: [&'static str; 2],
-    /// The neighbours ahead and behind, if there are flags.
-    beside: &'static str,
-}
-
-const NAMES: [Names; NDIM] = [
-    Names {
-        to: ["to_behind_x", "to_ahead_x"],
-        phase: ["leaving_re_x", "leaving_im_x"],
-        told: ["at_behind_x", "at_ahead_x"],
-        from: ["from_ahead_x", "from_behind_x"],
-        beside: "beside_x",
-    },
-    Names {
-        to: ["to_behind_y", "to_ahead_y"],
-        phase: ["leaving_re_y", "leaving_im_y"],
-        told: ["at_behind_y", "at_ahead_y"],
-        from: ["from_ahead_y", "from_behind_y"],
-        beside: "beside_y",
-    },
-    Names {
-        to: ["to_behind_z", "to_ahead_z"],
-        phase: ["leaving_re_z", "leaving_im_z"],
-        told: ["at_behind_z", "at_ahead_z"],
-        from: ["from_ahead_z", "from_behind_z"],
-        beside: "beside_z",
-    },
-    Names {
-        to: ["to_behind_t", "to_ahead_t"],
-        phase: ["leaving_re_t", "leaving_im_t"],
-        told: ["at_behind_t", "at_ahead_t"],
-        from: ["from_ahead_t", "from_behind_t"],
-        beside: "beside_t",
-    },
-];
 
 impl HaloPart {
     /// Makes the part for a domain with fields of this layout, for launches of `groups` groups with sites.
@@ -218,37 +171,6 @@ impl HaloPart {
         !self.flags && self.cut.contains(&true)
     }
 
-    /// Returns the kernel that packs all faces.
-    pub fn packing_kernel<T: Storage>(self, program: &Program) -> Result<Kernel, DeviceError> {
-        let [extents, blocks] = Traversal::shape_parameters();
-        let mut parameters = vec![
-            Parameter::input::<T::Stored>("in"),
-            Parameter::input::<T::Stored>("links"),
-            extents,
-            blocks,
-            Parameter::value::<u32>("origin"),
-            Parameter::value::<u32>("first_parity"),
-        ];
-        parameters.extend(self.packing_parameters::<T>());
-        program.kernel("pack_halos", &parameters)
-    }
-
-    /// Returns the parameters of packing: the faces, their phases and the flags.
-    fn packing_parameters<T: Storage>(self) -> Vec<Parameter> {
-        let mut parameters = Vec::new();
-        for Names { to, phase, told, .. } in self.directions().map(|mu| &NAMES[mu]) {
-            parameters.extend(to.map(Parameter::output::<T::Real>));
-            parameters.extend(phase.map(Parameter::value::<T::Real>));
-            if self.flags {
-                parameters.extend(told.map(Parameter::output::<u32>));
-            }
-        }
-        if self.flags {
-            parameters.extend(PeerFlags::raise_parameters());
-        }
-        parameters
-    }
-
     /// Returns the number of work-items that pack.
     ///
     /// Each has a block of one right-hand side on one side of a direction.
@@ -290,29 +212,6 @@ impl KernelPart for HaloPart {
         let key = if self.meets { key.define("MEETS", 1).part("mailboxes", MAILBOX_SOURCE) } else { key };
         let key = key.part("halo", include_str!("../../../../cl/stencil/halo.cl"));
         if mask == 0 { key } else { key.define("NT", self.lanes_in_t) }
-    }
-
-    fn parameters<T: Storage>(&self) -> Vec<Parameter> {
-        let of_direction = |mu: usize| {
-            let Names { from, beside, .. } = NAMES[mu];
-            let received = from.map(Parameter::input::<T::Real>);
-            received.into_iter().chain(self.flags.then(|| Parameter::value::<[u32; 2]>(beside)))
-        };
-        let mut parameters: Vec<Parameter> = self.directions().flat_map(of_direction).collect();
-        if self.flags && !parameters.is_empty() {
-            parameters.extend(PeerFlags::wait_parameters());
-        }
-        if self.has_parts() {
-            parameters.extend([Parameter::input::<u32>("part_groups"), Parameter::value::<[u32; 2]>("part")]);
-        }
-        if self.packs {
-            parameters.extend(self.packing_parameters::<T>());
-            parameters.push(Parameter::value::<[u32; 2]>("packers"));
-        }
-        if self.meets {
-            parameters.extend(Meeting::parameters());
-        }
-        parameters
     }
 
     /// Returns no cost, because faces are few compared with sites.

@@ -20,19 +20,16 @@ pub(super) use halo::{GroupParts, HaloPart, LaunchGroups, Packers};
 pub(super) use shared_links::LinksPart;
 pub(super) use site_term::{SiteBuffers, SitePart};
 
-use crate::device::{KernelKey, Parameter};
+use crate::device::KernelKey;
 use crate::geometry::Shape;
 use crate::host::BlockLayout;
 use crate::scalar::{Storage, StoragePrecision};
 use lattice_solvers::Work;
 
-/// A part of the kernel: its text, definitions, parameters and cost.
+/// A part of the kernel: its text, definitions and cost.
 pub(super) trait KernelPart {
     /// Adds the text and the definitions of the part.
     fn add_to(&self, key: KernelKey) -> KernelKey;
-
-    /// Returns the kernel's parameters of the part, in order.
-    fn parameters<T: Storage>(&self) -> Vec<Parameter>;
 
     /// Returns the cost with this number of right-hand sides.
     fn cost(&self, columns: usize) -> Cost;

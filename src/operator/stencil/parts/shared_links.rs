@@ -1,10 +1,10 @@
 //! Links that a work-group shares: twin of `cl/stencil/shared_links.cl`.
 
 use super::{Cost, KernelPart};
-use crate::device::{KernelKey, Parameter};
+use crate::device::KernelKey;
 use crate::geometry::NDIM;
 use crate::host::Reconstruction;
-use crate::scalar::{Storage, StoragePrecision};
+use crate::scalar::StoragePrecision;
 
 /// The place where links are reconstructed.
 ///
@@ -30,11 +30,6 @@ impl KernelPart for LinksPart {
     fn add_to(&self, key: KernelKey) -> KernelKey {
         key.define("SHARED_LINKS", u8::from(self.shared))
             .part("links", include_str!("../../../../cl/stencil/shared_links.cl"))
-    }
-
-    /// Returns no parameters: the links are parameters of every kernel.
-    fn parameters<T: Storage>(&self) -> Vec<Parameter> {
-        Vec::new()
     }
 
     /// Returns no cost: links are counted once for each site, however they are loaded.

@@ -1,7 +1,7 @@
 //! The part of a Dirac operator within a site: twin of `cl/stencil/site_….cl`.
 
 use super::{Cost, KernelPart};
-use crate::device::{Argument, Buffer, KernelKey, Parameter};
+use crate::device::{Argument, Buffer, KernelKey};
 use crate::host::{BlockLayout, BlockUse, SiteMatrix, StencilFactors};
 use crate::scalar::{Real, Storage};
 
@@ -140,31 +140,6 @@ impl KernelPart for SitePart {
             (Kind::Plain, true) => key.part("scalar", include_str!("../../../../cl/stencil/site_scalar.cl")),
             (Kind::Plain, false) => key.part("none", include_str!("../../../../cl/stencil/site_none.cl")),
         }
-    }
-
-    fn parameters<T: Storage>(&self) -> Vec<Parameter> {
-        let real = Parameter::value::<T::Real>;
-        let mut parameters = Vec::new();
-        match self.kind {
-            Kind::Plain => parameters.extend(self.adds_field.then(|| real("shift"))),
-            Kind::Twisted { .. } => {
-                parameters.push(real("hop_twist"));
-                if self.adds_field {
-                    parameters.extend([real("shift"), real("twist")]);
-                }
-            }
-            Kind::Clover { hop, field, numbers } => {
-                parameters.extend(hop.map(|_| Parameter::input::<T::Stored>("hop_blocks")));
-                if self.adds_field && numbers {
-                    parameters.extend([real("shift"), real("twist")]);
-                }
-                if field.is_some() {
-                    parameters.extend([real("field_factor"), Parameter::input::<T::Stored>("field_blocks")]);
-                }
-            }
-        }
-        parameters.extend(self.own_field.then(|| Parameter::input::<T::Stored>("shifted")));
-        parameters
     }
 
     /// Counts 48 flops for each multiple of a spinor that is added, as is usual.

@@ -1,9 +1,7 @@
 //! The rungs of the ladder (`cl/ladder/`): their kernels and launches.
 
 use super::fields::Fields;
-use lattice_cl::device::{
-    Argument, Buffer, Device, Event, Kernel, KernelFamily, KernelKey, Parameter, Range, Result,
-};
+use lattice_cl::device::{Argument, Buffer, Device, Event, Kernel, KernelFamily, KernelKey, Range, Result};
 use lattice_cl::scalar::Precision;
 use num_complex::Complex64;
 use std::cell::RefCell;
@@ -178,28 +176,6 @@ pub const RUNGS: [Rung; 9] = [
     },
 ];
 
-impl Operand {
-    /// Returns the parameter of a kernel; the `first` one is written.
-    fn parameter(self, first: bool) -> Parameter {
-        match self {
-            Out => Parameter::output::<Complex64>("out"),
-            Psi => Parameter::input::<Complex64>("psi"),
-            Projected if first => Parameter::output::<Complex64>("projected"),
-            Projected => Parameter::input::<Complex64>("projected"),
-            Links => Parameter::input::<f64>("links"),
-            GroupedLinks => Parameter::input::<Complex64>("grouped_links"),
-            Neighbours => Parameter::input::<u32>("neighbours"),
-            Columns => Parameter::input::<u32>("columns"),
-            Entries => Parameter::input::<Complex64>("entries"),
-            Kappa => Parameter::value::<f64>("kappa"),
-            Volume => Parameter::value::<u32>("volume"),
-            Extents => Parameter::value::<[u32; 4]>("extents"),
-            Direction => Parameter::value::<u32>("d"),
-            Local(_) => Parameter::local::<Complex64>("projected"),
-        }
-    }
-}
-
 /// The kernels of a rung, built for one device.
 #[derive(Debug)]
 pub struct BuiltRung {
@@ -216,11 +192,7 @@ impl BuiltRung {
     /// [`DeviceError::Build`](lattice_cl::device::DeviceError::Build).
     pub fn new(device: &Device, rung: &'static Rung, fields: &Fields) -> Result<Self> {
         let program = device.program(&KernelKey::new(LADDER, Precision::Double))?;
-        let kernel = |step: &Step| {
-            let operands = step.operands.iter().enumerate();
-            let parameters: Vec<_> = operands.map(|(place, operand)| operand.parameter(place == 0)).collect();
-            program.kernel(step.name, &parameters)
-        };
+        let kernel = |step: &Step| program.kernel(step.name);
         let kernels = rung.kernels.iter().map(kernel).collect::<Result<_>>()?;
         let between = if rung.kernels.len() > 1 { 12 * fields.volume() } else { 0 };
         Ok(Self { rung, kernels, projected: RefCell::new(Buffer::zeroed(device, between)?) })

@@ -11,7 +11,7 @@ use crate::level3::{Triangle, check_square};
 use crate::matrix::MatMut;
 use crate::triangular::TRIANGLE_SOURCES;
 use lattice_compute::scalar::{Element, Precision, Real};
-use lattice_compute::{Argument, Buffer, BufferViewMut, Device, Event, KernelFamily, Parameter, Result};
+use lattice_compute::{Argument, Buffer, BufferViewMut, Device, Event, KernelFamily, Result};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -119,23 +119,11 @@ impl<T: Element> Rotations<T> {
     }
 
     fn new(device: &Device) -> Result<Self> {
-        let (count, number) = (Parameter::value::<u32>, Parameter::value::<u64>);
-        let matrix = |[name, down, across, stride]: [&'static str; 4]| {
-            [Parameter::output_view::<T>(name), number(down), number(across), number(stride)]
-        };
-        let (a, v) =
-            (matrix(["a", "a_down", "a_across", "stride"]), matrix(["v", "v_down", "v_across", "v_stride"]));
-        let tolerance = [Parameter::value::<f64>("tolerance")];
-        let values = [Parameter::output_view::<T::Real>("values")];
-        let info = [Parameter::output::<u32>("info")];
-        let heads = [["n", "vectors", "turned"].map(count), ["rows", "columns", "wanted"].map(count)];
-        let heev = [&heads[0][..], &tolerance, &a, &values, &info].concat();
-        let gesvj = [&heads[1][..], &tolerance, &a, &values, &v, &info].concat();
         // A square with gaps, and two numbers for each column.
         let bytes = |edge: usize| edge * (edge + 3) * size_of::<T>();
         Ok(Self {
-            heev: BySize::new(device, bytes, (ROTATIONS, "batch_heev"), heev),
-            gesvj: BySize::new(device, bytes, (ROTATIONS, "batch_gesvj"), gesvj),
+            heev: BySize::new(device, bytes, (ROTATIONS, "batch_heev")),
+            gesvj: BySize::new(device, bytes, (ROTATIONS, "batch_gesvj")),
             element: PhantomData,
         })
     }

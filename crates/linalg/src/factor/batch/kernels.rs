@@ -3,7 +3,7 @@
 use crate::block::Block;
 use crate::triangular::{TRIANGLE_SOURCES, Triangular};
 use lattice_compute::scalar::{Element, Factor};
-use lattice_compute::{Argument, Device, Event, Kernel, KernelFamily, KernelKey, Parameter, Range, Result};
+use lattice_compute::{Argument, Device, Event, Kernel, KernelFamily, KernelKey, Range, Result};
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
 
@@ -57,7 +57,6 @@ impl<'a> Many<'a> {
 pub(super) struct BySize {
     family: KernelFamily,
     name: &'static str,
-    parameters: Vec<Parameter>,
     /// The sizes that local memory holds.
     built: Vec<(usize, OnceLock<Kernel>)>,
 }
@@ -68,7 +67,6 @@ impl BySize {
         device: &Device,
         bytes: impl Fn(usize) -> usize,
         (family, name): (KernelFamily, &'static str),
-        parameters: Vec<Parameter>,
     ) -> Self {
         let info = device.info();
         let fits = |&edge: &usize| {
@@ -76,7 +74,7 @@ impl BySize {
                 || edge <= info.max_work_group_size && bytes(edge) <= info.local_memory_bytes as usize
         };
         let built = EDGES.into_iter().filter(fits).map(|edge| (edge, OnceLock::new())).collect();
-        Self { family, name, parameters, built }
+        Self { family, name, built }
     }
 
     /// Returns the most rows and columns of a matrix.
@@ -97,7 +95,7 @@ impl BySize {
             Some(kernel) => kernel,
             None => {
                 let key = KernelKey::of_element::<T>(self.family).define("EDGE", *edge);
-                let kernel = device.program(&key)?.kernel(self.name, &self.parameters)?;
+                let kernel = device.program(&key)?.kernel(self.name)?;
                 built.get_or_init(|| kernel)
             }
         };
@@ -120,21 +118,12 @@ impl<T: Element> Factorisations<T> {
     }
 
     fn new(device: &Device) -> Result<Self> {
-        let (count, number) = (Parameter::value::<u32>, Parameter::value::<u64>);
-        let a = [Parameter::output_view::<T>("a"), number("a_down"), number("a_across"), number("stride")];
-        let info = [Parameter::output::<u32>("info")];
-        let extents = [count("rows"), count("columns")];
         let triangle = |edge: usize| edge * (edge + 1) / 2 * size_of::<T>();
         let square = |edge: usize| edge * (edge + 2) * size_of::<T>();
-        let potrf = [&[count("n")][..], &a, &info].concat();
-        let pivots = [Parameter::output_view::<u32>("pivots")];
-        let getrf = [&extents[..], &a, &pivots, &info].concat();
-        let taus = [Parameter::output_view::<T>("taus")];
-        let geqrf = [&extents[..], &a, &taus].concat();
         Ok(Self {
-            potrf: BySize::new(device, triangle, (TRIANGLES, "batch_potrf"), potrf),
-            getrf: BySize::new(device, square, (SQUARES, "batch_getrf"), getrf),
-            geqrf: BySize::new(device, square, (SQUARES, "batch_geqrf"), geqrf),
+            potrf: BySize::new(device, triangle, (TRIANGLES, "batch_potrf")),
+            getrf: BySize::new(device, square, (SQUARES, "batch_getrf")),
+            geqrf: BySize::new(device, square, (SQUARES, "batch_geqrf")),
             element: PhantomData,
         })
     }
@@ -205,27 +194,11 @@ impl<T: Element> Solutions<T> {
 
     fn new(device: &Device) -> Result<Self> {
         let program = device.program(&KernelKey::of_element::<T>(SOLUTIONS))?;
-        let (count, number) = (Parameter::value::<u32>, Parameter::value::<u64>);
-        let matrix = |[name, down, across, stride]: [&'static str; 4]| {
-            [Parameter::input_view::<T>(name), number(down), number(across), number(stride)]
-        };
-        let b = [Parameter::output_view::<T>("b"), number("b_down"), number("b_across"), number("b_stride")];
-        let l = matrix(["l", "l_down", "l_across", "l_stride"]);
-        let potrs = [&[count("n"), count("columns"), count("conjugate")][..], &l, &b].concat();
-        let counts = [count("n"), count("columns"), count("turned"), count("conjugate")];
-        let lu = matrix(["lu", "lu_down", "lu_across", "lu_stride"]);
-        let pivots = [Parameter::input_view::<u32>("pivots")];
-        let getrs = [&counts[..], &pivots, &lu, &b].concat();
-        let x = [Parameter::output_view::<T>("x"), number("x_down"), number("x_across"), number("x_stride")];
-        let getri = [&counts[..1], &pivots, &lu, &x].concat();
-        let flags = ["n", "columns", "lower", "unit", "conjugate"].map(count);
-        let t = matrix(["t", "t_down", "t_across", "t_stride"]);
-        let trsm = [&flags[..], &[Parameter::value::<T>("alpha")], &t, &b].concat();
         Ok(Self {
-            potrs: program.kernel("batch_potrs", &potrs)?,
-            getrs: program.kernel("batch_getrs", &getrs)?,
-            getri: program.kernel("batch_getri", &getri)?,
-            trsm: program.kernel("batch_trsm", &trsm)?,
+            potrs: program.kernel("batch_potrs")?,
+            getrs: program.kernel("batch_getrs")?,
+            getri: program.kernel("batch_getri")?,
+            trsm: program.kernel("batch_trsm")?,
             element: PhantomData,
         })
     }

@@ -3,7 +3,7 @@
 use crate::block::Block;
 use crate::triangular::{DiagonalShape, TRIANGLE_SOURCES};
 use lattice_compute::scalar::Element;
-use lattice_compute::{Argument, Device, Event, Kernel, KernelFamily, KernelKey, Parameter, Result};
+use lattice_compute::{Argument, Device, Event, Kernel, KernelFamily, KernelKey, Result};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -27,20 +27,7 @@ impl<T: Element> Kernels<T> {
 
     fn with(device: &Device, shape: DiagonalShape) -> Result<Self> {
         let program = device.program(&shape.define(KernelKey::of_element::<T>(CHOLESKY)))?;
-        let count = Parameter::value::<u32>;
-        let block = [
-            count("n"),
-            count("first"),
-            Parameter::input_view::<T>("a"),
-            Parameter::value::<u64>("a_down"),
-            Parameter::value::<u64>("a_across"),
-            Parameter::output_view::<T>("l"),
-            Parameter::value::<u64>("l_down"),
-            Parameter::value::<u64>("l_across"),
-            Parameter::output_view::<T>("inverses"),
-            Parameter::output::<u32>("info"),
-        ];
-        Ok(Self { shape, block: program.kernel("cholesky_block", &block)?, element: PhantomData })
+        Ok(Self { shape, block: program.kernel("cholesky_block")?, element: PhantomData })
     }
 
     /// Starts L of a block of A, and the inverse of L.

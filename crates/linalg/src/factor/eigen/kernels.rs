@@ -3,9 +3,7 @@
 use crate::factor::meeting::{MEETING, launches};
 use crate::triangular::TRIANGLE_SOURCES;
 use lattice_compute::scalar::Element;
-use lattice_compute::{
-    Argument, Device, DeviceKind, Event, Kernel, KernelFamily, KernelKey, Parameter, Range, Result,
-};
+use lattice_compute::{Argument, Device, DeviceKind, Event, Kernel, KernelFamily, KernelKey, Range, Result};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -158,67 +156,17 @@ impl<T: Element> Kernels<T> {
                 .define("BATCH", shape.batch),
         };
         let program = device.program(&key)?;
-        let count = Parameter::value::<u32>;
-        let (input, output) = (Parameter::input::<T>, Parameter::output::<T>);
-        let (numbers, written) = (Parameter::input::<f64>, Parameter::output::<f64>);
-        let [n, k, j, groups] = ["n", "k", "j", "groups"].map(count);
-        let column = [n, k, j, groups];
-        let with = |more: &[Parameter]| [&column[..], more].concat();
         let panel = match variant {
             PanelVariant::Strips(_) => Panel::Strips {
-                update_column: program.kernel(
-                    "update_column",
-                    &with(&[
-                        output("a"),
-                        output("v"),
-                        input("fresh"),
-                        input("tau"),
-                        numbers("products"),
-                        written("squares"),
-                        written("diagonal"),
-                    ]),
-                )?,
-                finish_panel: program.kernel(
-                    "finish_panel",
-                    &with(&[output("v"), input("fresh"), input("tau"), numbers("products")]),
-                )?,
-                make_reflector: program.kernel(
-                    "make_reflector",
-                    &with(&[output("a"), output("v"), numbers("squares"), output("tau"), written("beside")]),
-                )?,
-                multiply: program.kernel(
-                    "multiply_strips",
-                    &[
-                        &[n, count("base"), j, count("strips"), input("a"), input("v")][..],
-                        &[output("parts"), output("dots")],
-                    ]
-                    .concat(),
-                )?,
-                combine: program.kernel(
-                    "combine",
-                    &[
-                        &[n, k, j, count("slots"), input("parts"), input("v"), output("fresh")],
-                        &[input("dots"), input("tau"), written("products")][..],
-                    ]
-                    .concat(),
-                )?,
+                update_column: program.kernel("update_column")?,
+                finish_panel: program.kernel("finish_panel")?,
+                make_reflector: program.kernel("make_reflector")?,
+                multiply: program.kernel("multiply_strips")?,
+                combine: program.kernel("combine")?,
             },
-            PanelVariant::Rows(_) => {
-                let counts = ["first", "width", "first_stage", "last_stage"].map(count);
-                let names = ["a", "v", "fresh", "parts", "column_parts", "dots"];
-                let sums = ["squares", "products"].map(written);
-                let found = [output("tau"), written("diagonal"), written("beside")];
-                let arrived = [Parameter::output_view::<u32>("arrived")];
-                Panel::Rows(program.kernel(
-                    "reduce_panel",
-                    &[&[n][..], &counts, &names.map(output), &sums, &found, &arrived].concat(),
-                )?)
-            }
+            PanelVariant::Rows(_) => Panel::Rows(program.kernel("reduce_panel")?),
         };
-        let to_elements = program.kernel(
-            "to_elements",
-            &[Parameter::value::<u64>("count"), numbers("numbers"), output("elements")],
-        )?;
+        let to_elements = program.kernel("to_elements")?;
         Ok(Self { variant, panel, to_elements, element: PhantomData })
     }
 

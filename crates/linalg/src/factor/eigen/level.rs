@@ -5,7 +5,7 @@ use crate::error::BlasResult;
 use crate::matrix::{MatMut, MatRef, MatrixLayout, Order};
 use crate::op::Op;
 use lattice_compute::{
-    Argument, Buffer, Device, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Range as Items, Result,
+    Argument, Buffer, Device, DeviceKind, Kernel, KernelFamily, KernelKey, Range as Items, Result,
 };
 use std::ops::Range;
 use std::sync::Arc;
@@ -38,18 +38,12 @@ impl Kernels {
     fn with(device: &Device, slots: usize) -> Result<Self> {
         let key = KernelKey::of_real::<f64>(SECULAR).define("GROUP", GROUP).define("SLOTS", slots);
         let program = device.program(&key)?;
-        let (table, numbers) = (Parameter::input::<u64>("table"), Parameter::input::<f64>);
-        let (columns, written) = (Parameter::input::<u32>("columns"), Parameter::output::<f64>);
-        let known = [table, numbers("numbers")];
-        let with = |more: &[Parameter]| [&known[..], more].concat();
-        let products = [numbers("roots"), numbers("exact"), columns, written("products")];
-        let n = Parameter::value::<u64>("n");
         Ok(Self {
             slots,
-            solve_roots: program.kernel("solve_roots", &with(&[written("roots")]))?,
-            exact_weights: program.kernel("exact_weights", &with(&[numbers("roots"), written("exact")]))?,
-            fill_products: program.kernel("fill_products", &with(&products))?,
-            take_ends: program.kernel("take_ends", &[n, table, numbers("vectors"), written("ends")])?,
+            solve_roots: program.kernel("solve_roots")?,
+            exact_weights: program.kernel("exact_weights")?,
+            fill_products: program.kernel("fill_products")?,
+            take_ends: program.kernel("take_ends")?,
         })
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::error::BlasResult;
 use lattice_compute::{
-    Argument, Buffer, Device, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Range as Items,
+    Argument, Buffer, Device, DeviceKind, Kernel, KernelFamily, KernelKey, Range as Items,
 };
 use lattice_solvers::{NoEigenvalue, tridiagonal_eigen};
 use std::ops::Range;
@@ -73,11 +73,7 @@ fn by_counts(
     let rounds = ((high - low) / (0.25 * f64::EPSILON)).log((SECTIONS + 1) as f64).ceil();
     let kernel = device.attached(|device| {
         let key = KernelKey::of_real::<f64>(STURM).define("GROUP", GROUP).define("SECTIONS", SECTIONS);
-        let counts = ["n", "first", "count", "rounds"].map(Parameter::value::<u32>);
-        let ends = ["low", "high"].map(Parameter::value::<f64>);
-        let read = ["diagonal", "squares"].map(Parameter::input::<f64>);
-        let parameters = [&counts[..], &ends, &read, &[Parameter::output::<f64>("values")]].concat();
-        device.program(&key)?.kernel("section", &parameters).map(Section)
+        device.program(&key)?.kernel("section").map(Section)
     })?;
     let (scaled, squares) = (Buffer::from_slice(device, &scaled)?, Buffer::from_slice(device, &squares)?);
     let mut values = Buffer::<f64>::uninitialised(device, count)?;

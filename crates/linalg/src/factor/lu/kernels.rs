@@ -6,7 +6,7 @@ use crate::matrix::Order;
 use crate::triangular::TRIANGLE_SOURCES;
 use lattice_compute::scalar::Element;
 use lattice_compute::{
-    Argument, Device, DeviceKind, Event, Kernel, KernelFamily, KernelKey, Parameter, Profiling, Range, Result,
+    Argument, Device, DeviceKind, Event, Kernel, KernelFamily, KernelKey, Profiling, Range, Result,
 };
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -77,62 +77,13 @@ impl<T: Element> Kernels<T> {
     fn with(device: &Device, shape: Shape) -> Result<Self> {
         let key = KernelKey::of_element::<T>(LU).define("WIDTH", WIDTH).define("PANEL_ITEMS", shape.items);
         let program = device.program(&key)?;
-        let (number, count) = (Parameter::value::<u64>, Parameter::value::<u32>);
-        let panel = [
-            count("m"),
-            count("width"),
-            count("first_step"),
-            count("last_step"),
-            count("count"),
-            Parameter::output_view::<T>("a"),
-            number("a_down"),
-            number("a_across"),
-            Parameter::output::<T>("rows"),
-            Parameter::output::<T::Real>("sizes"),
-            Parameter::output::<u32>("places"),
-            Parameter::output_view::<u32>("pivots"),
-            count("first"),
-            Parameter::output::<u32>("info"),
-            Parameter::output_view::<u32>("arrived"),
-        ];
-        let substitution = [
-            count("size"),
-            number("columns"),
-            Parameter::input_view::<T>("l"),
-            number("l_down"),
-            number("l_across"),
-            Parameter::output_view::<T>("x"),
-            number("x_down"),
-            number("x_across"),
-        ];
-        let trace = [
-            count("m"),
-            count("count"),
-            Parameter::input_view::<u32>("pivots"),
-            count("first"),
-            count("backwards"),
-            Parameter::output::<u32>("origins"),
-        ];
-        let moving = [
-            count("m"),
-            number("columns"),
-            Parameter::input::<u32>("origins"),
-            count("to_origins"),
-            count("columns_first"),
-            Parameter::input_view::<T>("x"),
-            number("x_down"),
-            number("x_across"),
-            Parameter::output_view::<T>("y"),
-            number("y_down"),
-            number("y_across"),
-        ];
         Ok(Self {
             shape,
-            panel_steps: program.kernel("panel_steps", &panel)?,
-            substitute: program.kernel("substitute", &substitution)?,
-            panel_in_registers: program.kernel("panel_in_registers", &panel)?,
-            trace_exchanges: program.kernel("trace_exchanges", &trace)?,
-            move_rows: program.kernel("move_rows", &moving)?,
+            panel_steps: program.kernel("panel_steps")?,
+            substitute: program.kernel("substitute")?,
+            panel_in_registers: program.kernel("panel_in_registers")?,
+            trace_exchanges: program.kernel("trace_exchanges")?,
+            move_rows: program.kernel("move_rows")?,
             element: PhantomData,
         })
     }

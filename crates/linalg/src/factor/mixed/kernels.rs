@@ -4,7 +4,7 @@ use crate::block::Block;
 use crate::host::mixed::Wide;
 use crate::level3::Triangle;
 use crate::triangular::TRIANGLE_SOURCES;
-use lattice_compute::{Argument, Device, Event, Kernel, KernelFamily, KernelKey, Parameter, Range, Result};
+use lattice_compute::{Argument, Device, Event, Kernel, KernelFamily, KernelKey, Range, Result};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -37,22 +37,11 @@ impl<T: Wide> Kernels<T> {
     fn new(device: &Device) -> Result<Self> {
         let items = 1 << device.info().max_work_group_size.clamp(1, MOST_ITEMS).ilog2();
         let program = device.program(&KernelKey::of_element::<T>(MIXED).define("ITEMS", items))?;
-        let (number, flag) = (Parameter::value::<u64>, Parameter::value::<u32>);
-        let extents = [number("rows"), number("columns")];
-        let steps = [number("x_down"), number("x_across")];
-        let read = [&[Parameter::input_view::<T>("x")][..], &steps].concat();
-        let written = [&[Parameter::output_view::<T>("x")][..], &steps].concat();
-        let narrowed = [Parameter::output::<T::Narrow>("y"), Parameter::output::<u32>("overflow")];
-        let widened = [flag("first"), Parameter::input::<T::Narrow>("d")];
-        let rest = [Parameter::input::<T>("r")];
         Ok(Self {
             items,
-            narrow: program.kernel("narrow", &[&extents[..], &[flag("part")], &read, &narrowed].concat())?,
-            add_widened: program.kernel("add_widened", &[&extents[..], &widened, &written].concat())?,
-            largest: program.kernel(
-                "largest",
-                &[&extents[..1], &rest, &read, &[Parameter::output::<f64>("sizes")]].concat(),
-            )?,
+            narrow: program.kernel("narrow")?,
+            add_widened: program.kernel("add_widened")?,
+            largest: program.kernel("largest")?,
             element: PhantomData,
         })
     }

@@ -5,7 +5,7 @@ use crate::factor::meeting::{MEETING, launches};
 use crate::triangular::TRIANGLE_SOURCES;
 use lattice_compute::scalar::Element;
 use lattice_compute::{
-    Argument, Device, DeviceKind, Event, Kernel, KernelFamily, KernelKey, Parameter, Profiling, Range, Result,
+    Argument, Device, DeviceKind, Event, Kernel, KernelFamily, KernelKey, Profiling, Range, Result,
 };
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -92,35 +92,15 @@ impl<T: Element> Kernels<T> {
             .define("SLOTS", shape.slots)
             .define("KEPT", MOST_KEPT);
         let program = device.program(&key)?;
-        let (number, count) = (Parameter::value::<u64>, Parameter::value::<u32>);
-        let steps = [number("a_down"), number("a_across")];
-        let read = [&[Parameter::input_view::<T>("a")][..], &steps].concat();
-        let written = [&[Parameter::output_view::<T>("a")][..], &steps].concat();
-        let known_tau = [Parameter::input_view::<T>("tau")];
-        let reflect = [
-            &[count("m"), count("width"), count("first_stage"), count("last_stage")][..],
-            &written,
-            &[Parameter::output::<f64>("dots"), Parameter::output::<T>("pivot_rows")],
-            &[Parameter::output_view::<T>("tau"), Parameter::output_view::<u32>("arrived")],
-        ];
-        let spread = [&[number("m"), number("width")][..], &read, &known_tau, &[Parameter::output::<T>("v")]];
-        let reciprocals = [&[number("width")][..], &known_tau, &[Parameter::output::<T>("products")]];
-        let factors = [&[number("m")][..], &read, &[Parameter::output::<f64>("factors")]];
-        let scaling = [
-            &[number("m"), number("n"), count("upper"), count("divides")][..],
-            &[Parameter::input::<f64>("factors")],
-            &written,
-        ];
-        let zero = [&[number("n")][..], &read, &[Parameter::output::<u32>("info")]];
         Ok(Self {
             shape,
-            reflect: program.kernel("reflect", &reflect.concat())?,
-            reflect_in_registers: program.kernel("reflect_in_registers", &reflect.concat())?,
-            spread_reflectors: program.kernel("spread_reflectors", &spread.concat())?,
-            set_reciprocals: program.kernel("set_reciprocals", &reciprocals.concat())?,
-            column_factors: program.kernel("column_factors", &factors.concat())?,
-            scale_columns: program.kernel("scale_columns", &scaling.concat())?,
-            first_zero: program.kernel("first_zero", &zero.concat())?,
+            reflect: program.kernel("reflect")?,
+            reflect_in_registers: program.kernel("reflect_in_registers")?,
+            spread_reflectors: program.kernel("spread_reflectors")?,
+            set_reciprocals: program.kernel("set_reciprocals")?,
+            column_factors: program.kernel("column_factors")?,
+            scale_columns: program.kernel("scale_columns")?,
+            first_zero: program.kernel("first_zero")?,
             element: PhantomData,
         })
     }

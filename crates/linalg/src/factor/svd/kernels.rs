@@ -3,7 +3,7 @@
 use crate::block::Block;
 use crate::triangular::TRIANGLE_SOURCES;
 use lattice_compute::scalar::Element;
-use lattice_compute::{Argument, Device, Event, Kernel, KernelFamily, KernelKey, Parameter, Range, Result};
+use lattice_compute::{Argument, Device, Event, Kernel, KernelFamily, KernelKey, Range, Result};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -40,18 +40,10 @@ impl<T: Element> Kernels<T> {
 
     fn build(device: &Device) -> Result<Self> {
         let program = device.program(&KernelKey::of_element::<T>(JACOBI).define("GROUP", GROUP))?;
-        let (count, number) = (Parameter::value::<u32>, Parameter::value::<u64>);
-        let (input, output) = (Parameter::input::<T>, Parameter::output::<T>);
-        let (numbers, written) = (Parameter::input::<f64>, Parameter::output::<f64>);
-        let counts = ["rows", "columns", "players", "turn"].map(count);
-        let rotated = [Parameter::value::<f64>("tolerance"), output("x"), output("v"), written("worst")];
-        let order = [Parameter::input::<u32>("order"), numbers("factors"), input("x")];
-        let y = [Parameter::output_view::<T>("y"), number("y_down"), number("y_across")];
-        let extents = [number("rows"), number("columns"), count("conjugate")];
         Ok(Self {
-            rotate_pairs: program.kernel("rotate_pairs", &[counts, rotated].concat())?,
-            column_norms: program.kernel("column_norms", &[count("rows"), input("x"), written("norms")])?,
-            gather_columns: program.kernel("gather_columns", &[extents, order, y].concat())?,
+            rotate_pairs: program.kernel("rotate_pairs")?,
+            column_norms: program.kernel("column_norms")?,
+            gather_columns: program.kernel("gather_columns")?,
             element: PhantomData,
         })
     }

@@ -8,7 +8,7 @@ use crate::gemm::tuning::LOCAL_BYTES_OF_NVIDIA;
 use crate::matrix::{MatMut, MatRef, MatrixLayout};
 use lattice_compute::scalar::Precision;
 use lattice_compute::sync::lock;
-use lattice_compute::{Argument, Device, Kernel, KernelFamily, KernelKey, Parameter, Range, Result};
+use lattice_compute::{Argument, Device, Kernel, KernelFamily, KernelKey, Range, Result};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -138,17 +138,7 @@ fn kernel<H: HalfFormat, C: HalfResult>(
         .define("B_TRANSPOSED", u8::from(transposed[1]))
         .define("BFLOAT", u8::from(H::IS_BFLOAT))
         .define("RESULT", C::KIND);
-    let number = Parameter::value::<u64>;
-    let operand = |view, leading, stride| [view, number(leading), number(stride)];
-    let parameters = [
-        &[number("m"), number("n"), number("k"), Parameter::value::<f32>("alpha")][..],
-        &operand(Parameter::input_view::<H>("a"), "a_leading", "a_stride"),
-        &operand(Parameter::input_view::<H>("b"), "b_leading", "b_stride"),
-        &[Parameter::value::<f32>("beta")],
-        &operand(Parameter::output_view::<C>("c"), "c_leading", "c_stride"),
-    ]
-    .concat();
-    let made = Arc::new(device.program(&key)?.kernel("gemm_half_mma", &parameters)?);
+    let made = Arc::new(device.program(&key)?.kernel("gemm_half_mma")?);
     Ok(Arc::clone(lock(&kernels.0).entry(case).or_insert(made)))
 }
 

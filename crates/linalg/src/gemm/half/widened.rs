@@ -7,7 +7,7 @@ use crate::gemm::gemm;
 use crate::matrix::{MatMut, MatRef, MatrixLayout, Order};
 use crate::op::Op;
 use lattice_compute::scalar::Precision;
-use lattice_compute::{Argument, Buffer, Device, Kernel, KernelFamily, KernelKey, Parameter, Range, Result};
+use lattice_compute::{Argument, Buffer, Device, Kernel, KernelFamily, KernelKey, Range, Result};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -33,24 +33,9 @@ impl<H: HalfFormat, C: HalfResult> Kernels<H, C> {
                 .define("BFLOAT", u8::from(H::IS_BFLOAT))
                 .define("RESULT", C::KIND);
             let program = device.program(&key)?;
-            let number = Parameter::value::<u64>;
-            let steps = |names: [&'static str; 3]| names.map(number);
-            let extents = [number("rows"), number("columns")];
-            let widen = [
-                &extents[..],
-                &[Parameter::input_view::<H>("x")],
-                &steps(["x_down", "x_across", "x_stride"]),
-                &[Parameter::output::<f32>("y")],
-            ];
-            let add_result = [
-                &extents[..],
-                &[Parameter::input::<f32>("s"), Parameter::value::<f32>("beta")],
-                &[Parameter::output_view::<C>("c")],
-                &steps(["c_down", "c_across", "c_stride"]),
-            ];
             Ok(Self {
-                widen: program.kernel("widen", &widen.concat())?,
-                add_result: program.kernel("add_result", &add_result.concat())?,
+                widen: program.kernel("widen")?,
+                add_result: program.kernel("add_result")?,
                 formats: PhantomData,
             })
         })

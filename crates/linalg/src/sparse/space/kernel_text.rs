@@ -1,7 +1,5 @@
-//! The kernel of a formula: its text, its parameters, the order of its arguments.
+//! The kernel of a formula: its text and the order of its arguments.
 
-use lattice_compute::scalar::Element;
-use lattice_compute::{Number, Parameter, Reduction};
 use lattice_solvers::update::{Formula, Operand};
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -9,38 +7,6 @@ use std::fmt::Write;
 /// Returns the vectors of a formula in the order of the kernel's parameters.
 pub(super) fn fields(formula: &Formula) -> impl Iterator<Item = Operand> {
     (0..formula.read()).map(Operand::Read).chain((0..formula.written()).map(Operand::Written))
-}
-
-/// Returns the declared parameters of the kernel of a formula.
-pub(super) fn parameters<T: Element>(formula: &Formula) -> Vec<Parameter> {
-    let mut parameters = vec![Parameter::value::<u64>("count")];
-    if formula.factors() > 0 {
-        parameters.push(Number::memory_parameter());
-    }
-    for k in 0..formula.factors() {
-        parameters.extend(Number::parameters(number_names(formula.factor_name(k))));
-    }
-    for field in fields(formula) {
-        let name = formula.field_name(field);
-        parameters.push(match field {
-            Operand::Read(_) => Parameter::input::<T>(name),
-            Operand::Written(_) => Parameter::output::<T>(name),
-        });
-    }
-    if formula.sums() > 0 {
-        parameters.extend(Reduction::parameters());
-    }
-    parameters
-}
-
-/// Returns the names that `NUMBER_PARAMETERS` of `number.cl` makes of a factor.
-fn number_names(factor: &str) -> [&'static str; 3] {
-    match factor {
-        "a" => ["a_re", "a_im", "a_ratios"],
-        "b" => ["b_re", "b_im", "b_ratios"],
-        "c" => ["c_re", "c_im", "c_ratios"],
-        _ => ["d_re", "d_im", "d_ratios"],
-    }
 }
 
 /// Returns the text of the kernel of a formula, with the macros of `cl/packs.cl`.

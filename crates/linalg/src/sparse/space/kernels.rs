@@ -1,7 +1,7 @@
 //! The kernels of fused updates on one device.
 
 use super::chebyshev::CHEBYSHEV_STEP;
-use super::kernel_text::{kernel_text, parameters};
+use super::kernel_text::kernel_text;
 use crate::error::BlasResult;
 use crate::host::level1::Arithmetic;
 use crate::sparse::vector::Vector;
@@ -64,7 +64,7 @@ impl<T: Arithmetic> Kernels<T> {
             .define("LOCAL_SIZE", local)
             .define("ALIGNED", u8::from(info.kind != DeviceKind::Cpu));
         let program = device.program(&key.clone().part("listed", LISTED.as_str()))?;
-        let kernels = listed().map(|formula| kernel::<T>(&program, formula)).collect::<Result<_>>()?;
+        let kernels = listed().map(|formula| kernel(&program, formula)).collect::<Result<_>>()?;
         Ok(Self {
             local,
             pack: lanes / T::REALS,
@@ -128,12 +128,12 @@ impl<T: Arithmetic> Kernels<T> {
             return Ok(Arc::clone(kernel));
         }
         let program = device.program(&self.key.clone().part(formula.name(), kernel_text(formula)))?;
-        kernels.push(kernel::<T>(&program, formula)?);
+        kernels.push(kernel(&program, formula)?);
         Ok(Arc::clone(&kernels[kernels.len() - 1].1))
     }
 }
 
-fn kernel<T: Arithmetic>(program: &Program, formula: &Formula) -> Result<(&'static str, Arc<Kernel>)> {
-    let kernel = program.kernel(formula.name(), &parameters::<T>(formula))?;
+fn kernel(program: &Program, formula: &Formula) -> Result<(&'static str, Arc<Kernel>)> {
+    let kernel = program.kernel(formula.name())?;
     Ok((formula.text(), Arc::new(kernel)))
 }

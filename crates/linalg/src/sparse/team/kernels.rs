@@ -1,7 +1,7 @@
 //! The kernels of `cl/sparse_team.cl` on one device.
 
 use crate::host::level1::Arithmetic;
-use lattice_compute::{Device, Kernel, KernelFamily, KernelKey, Parameter, Range, Result};
+use lattice_compute::{Device, Kernel, KernelFamily, KernelKey, Range, Result};
 use std::marker::PhantomData;
 
 const TEAM: KernelFamily = KernelFamily::new(
@@ -26,13 +26,7 @@ impl<T: Arithmetic> Kernels<T> {
         let local = device.info().max_work_group_size.clamp(1, 64);
         let key = KernelKey::of_element::<T>(TEAM).define("LOCAL_SIZE", local).define("SINGLE_VALUES", 0);
         let program = device.program(&key)?;
-        let (results, vectors) = (Parameter::value::<u64>("results"), Parameter::value::<u32>("vectors"));
-        let places = Parameter::input::<u32>("places");
-        let kernel = |name: &str, from: &'static str, to: &'static str| {
-            let (from, to) = (Parameter::input::<T>(from), Parameter::output::<T>(to));
-            program.kernel(name, &[results, vectors, places, from, to])
-        };
-        let (gather, add_at) = (kernel("gather", "x", "gathered")?, kernel("add_at", "terms", "y")?);
+        let (gather, add_at) = (program.kernel("gather")?, program.kernel("add_at")?);
         Ok(Self { gather, add_at, local, element: PhantomData })
     }
 

@@ -1,7 +1,7 @@
 //! The kernels of `cl/multigrid.cl` on one device.
 
 use crate::host::level1::Arithmetic;
-use lattice_compute::{Device, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Result};
+use lattice_compute::{Device, DeviceKind, Kernel, KernelFamily, KernelKey, Result};
 use std::marker::PhantomData;
 
 /// Sums are those of the host, so no product is kept without rounding.
@@ -25,9 +25,9 @@ const TABLE: usize = 1024;
 /// Work-items of a group on GPUs and on processors.
 const LOCALS: [usize; 2] = [128, 16];
 
-/// Makes a structure of kernels with their parameters.
+/// Makes a structure of kernels.
 macro_rules! kernels {
-    ($( $name:ident($( $kind:ident $parameter:ident: $type:ty ),*); )*) => {
+    ($( $name:ident, )*) => {
         /// The kernels for elements of type `T` on one device.
         pub(super) struct Kernels<T> {
             pub local: usize,
@@ -47,10 +47,7 @@ macro_rules! kernels {
                 let program = device.program(&key)?;
                 Ok(Self {
                     local,
-                    $( $name: program.kernel(
-                        stringify!($name),
-                        &[$( Parameter::$kind::<$type>(stringify!($parameter)) ),*],
-                    )?, )*
+                    $( $name: program.kernel(stringify!($name))?, )*
                     element: PhantomData,
                 })
             }
@@ -59,86 +56,10 @@ macro_rules! kernels {
 }
 
 kernels! {
-    chunk_sums(value count: u32, input lengths: u32, output sums: u64);
-    chunk_starts(value count: u32, input lengths: u32, input before: u64, output starts: u64);
-    row_facts(
-        value rows: u32, input starts: u64, input columns: u32, input values: T, output diagonal: T, output inverse: T,
-        output ratios: f64, output least: f64, output zeros: u32
-    );
-    point_sizes(
-        value points: u32, value block: u32, input starts: u64, input columns: u32, input values: T, output sizes: f64
-    );
-    graph_lengths(
-        value points: u32, value block: u32, value least: f32, input starts: u64, input columns: u32, input values: T,
-        input sizes: f64, output lengths: u32
-    );
-    graph_fill(
-        value points: u32, value block: u32, value least: f32, input starts: u64, input columns: u32, input values: T,
-        input sizes: f64, input graph_starts: u64, output neighbours: u32, output strengths: f32
-    );
-    seeds_begin(value points: u32, input graph_starts: u64, output states: u64);
-    seeds_spread(
-        value points: u32, input graph_starts: u64, input neighbours: u32, input states: u64, output around: u64
-    );
-    seeds_decide(
-        value points: u32, input graph_starts: u64, input neighbours: u32, input around: u64, output states: u64,
-        output left: u32
-    );
-    seed_flags(value points: u32, input states: u64, output flags: u32);
-    join_seeds(
-        value points: u32, input graph_starts: u64, input neighbours: u32, input states: u64, input numbers: u64,
-        output aggregates: u32
-    );
-    join_others(
-        value points: u32, input graph_starts: u64, input neighbours: u32, input strengths: f32, input aggregates: u32,
-        output joined: u32
-    );
-    member_flags(value points: u32, input aggregates: u32, output flags: u32);
-    member_columns(value points: u32, input aggregates: u32, input member_starts: u64, output columns: u32);
-    tentative_pattern(
-        value rows: u32, value block: u32, value modes: u32, input aggregates: u32, input member_starts: u64,
-        output starts: u64, output columns: u32
-    );
-    orthonormalise(
-        value aggregates: u32, value block: u32, value modes: u32, value dependent: f64, input member_starts: u64,
-        input members: u32, input starts: u64, input near_null: T, output q: T, output coarse: T
-    );
-    count_columns(value entries: u64, input columns: u32, output lengths: u32);
-    fill_columns(
-        value rows: u32, input starts: u64, input columns: u32, input column_starts: u64, output filled: u32,
-        output rows_of: u32, output entries_of: u64
-    );
-    sort_columns(value columns: u32, input starts: u64, output rows_of: u32, output entries_of: u64);
-    gather_conjugate(value entries: u64, input entries_of: u64, input values: T, output gathered: T);
-    product_lengths(
-        value rows: u32, input a_starts: u64, input a_columns: u32, input b_starts: u64, input b_columns: u32,
-        output lengths: u32
-    );
-    product_fill(
-        value rows: u32, input a_starts: u64, input a_columns: u32, input a_values: T, input b_starts: u64,
-        input b_columns: u32, input b_values: T, input starts: u64, output columns: u32, output values: T
-    );
-    product_lengths_by_groups(
-        input a_starts: u64, input a_columns: u32, input b_starts: u64, input b_columns: u32, output lengths: u32
-    );
-    product_fill_by_groups(
-        input a_starts: u64, input a_columns: u32, input a_values: T, input b_starts: u64, input b_columns: u32,
-        input b_values: T, input starts: u64, output columns: u32, output values: T
-    );
-    smooth_prolongator(
-        value rows: u32, value omega: f64, input starts: u64, input columns: u32, input diagonal: T, input t_starts: u64,
-        input t_columns: u32, input t_values: T, output values: T
-    );
-    mend_rows(value rows: u32, input starts: u64, input columns: u32, output values: T);
-    scale_entries(
-        value rows: u32, value by_columns: u32, value by_rows: u32, input starts: u64, input columns: u32,
-        input values: T, input of_columns: T, input of_rows: T, output scaled_values: T
-    );
-    slots(value rows: u32, value window: u32, input starts: u64, output rows_of: u32, output lengths: u32);
-    slice_lengths(value slices: u32, value height: u32, input lengths: u32, output padded: u32);
-    slice_fill(
-        value slots: u32, value height: u32, input starts: u64, input columns: u32, input values: T,
-        input slice_starts: u64, input rows_of: u32, input lengths: u32, output slice_columns: u32,
-        output slice_values: T
-    );
+    chunk_sums, chunk_starts, row_facts, point_sizes, graph_lengths, graph_fill, seeds_begin,
+    seeds_spread, seeds_decide, seed_flags, join_seeds, join_others, member_flags,
+    member_columns, tentative_pattern, orthonormalise, count_columns, fill_columns,
+    sort_columns, gather_conjugate, product_lengths, product_fill, product_lengths_by_groups,
+    product_fill_by_groups, smooth_prolongator, mend_rows, scale_entries, slots, slice_lengths,
+    slice_fill,
 }
