@@ -76,7 +76,7 @@ impl ShardKernels {
     }
 
     /// Starts the kernel of a formula; returns its sums, if it has some.
-    pub(super) fn start<T: Storage>(
+    pub(super) fn start(
         &self,
         formula: &Formula,
         factors: &[&Number],

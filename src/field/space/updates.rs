@@ -42,7 +42,7 @@ pub(super) fn on_devices<T: Storage>(
         let read: Vec<Argument<'_>> = read.iter().map(|field| (&field.on_devices()[k]).into()).collect();
         let written: Vec<Argument<'_>> =
             written.iter_mut().map(|field| (&mut field.on_devices_mut()[k]).into()).collect();
-        running.extend(shard.start::<T>(formula, factors, &read, &written)?);
+        running.extend(shard.start(formula, factors, &read, &written)?);
     }
     if running.is_empty() {
         return Ok(Vec::new());
