@@ -211,12 +211,13 @@ pub enum DeviceError {
 
     /// A way of reaching the memory of other devices that is not known.
     #[error(
-        "LATTICE_CL_PEER: `{found}` is no way to the memory of other devices; give `off`, or a list of {ways}",
-        ways = lattice_files::words::all::<crate::PeerWay>().join(", ")
+        "LATTICE_CL_PEER: `{found}` is no way to the memory of other devices; give `off`, or a list of {known}"
     )]
     UnknownPeerWay {
         /// The request.
         found: String,
+        /// All ways, with commas between them.
+        known: String,
     },
 
     /// Memory of a device that others can reach is not to be had.

@@ -4,6 +4,7 @@ mod argument;
 mod binary_cache;
 mod cache_mode;
 mod compilation;
+mod element_type;
 mod key;
 mod launch;
 mod matrix_units;

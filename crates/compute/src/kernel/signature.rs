@@ -4,7 +4,7 @@
 //! `-cl-kernel-arg-info`, so that drivers tell name, type and address space of each parameter.
 //! The report is kept beside the binary of the program, for drivers that forget it in binaries.
 
-use super::argument::CType;
+use super::element_type::CType;
 use opencl3::error_codes::{CL_KERNEL_ARG_INFO_NOT_AVAILABLE, ClError};
 use opencl3::kernel::{
     CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_ADDRESS_LOCAL, CL_KERNEL_ARG_ADDRESS_PRIVATE,

@@ -137,7 +137,11 @@ impl FromStr for PeerWays {
         }
         for name in text.split(',').map(str::trim) {
             let known = PeerWay::ALL.iter().position(|way| way.name() == name);
-            ways.0[known.ok_or_else(|| DeviceError::UnknownPeerWay { found: name.to_owned() })?] = true;
+            let unknown = || {
+                let known = lattice_files::words::all::<PeerWay>().join(", ");
+                DeviceError::UnknownPeerWay { found: name.to_owned(), known }
+            };
+            ways.0[known.ok_or_else(unknown)?] = true;
         }
         Ok(ways)
     }
