@@ -18,12 +18,13 @@ use std::sync::Arc;
 /// The Dirac operator: one or several quark masses, and the other parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
+#[cfg_attr(feature = "cli", command(group(clap::ArgGroup::new("coupling").required(true))))]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Action {
     /// The hopping parameter: M = 1 − κ H.
     ///
     /// Job files may give a list.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "K", required_unless_present = "mass"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "K", group = "coupling"))]
     #[cfg_attr(feature = "cli", arg(value_parser = one_number))]
     #[schemars(with = "OneOrMore<f64>")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -31,7 +32,7 @@ pub struct Action {
     /// The bare mass instead of κ: M = (4 + m) − H/2.
     ///
     /// Job files may give a list. Solutions are 2κ times those with κ = 1/(8 + 2m).
-    #[cfg_attr(feature = "cli", arg(long, value_name = "M", conflicts_with = "kappa"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "M", group = "coupling"))]
     #[cfg_attr(feature = "cli", arg(value_parser = one_number))]
     #[schemars(with = "OneOrMore<f64>")]
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -325,7 +325,7 @@ fn a_boundary_sign_in_the_links_never_makes_periodic_fermions() {
     run(&folder, "convert signed.ildg b.ildg --signs-in-links remove")
         .says(0, &["was taken out of the t-links"]);
     assert_eq!(read_gauge(folder.path().join("b.ildg")).unwrap(), config);
-    run(&folder, "info a.ildg --signs-in-links perhaps").says(2, &["refuse, remove and keep"]);
+    run(&folder, "info a.ildg --signs-in-links perhaps").says(2, &["refuse, remove or keep"]);
 }
 
 /// A checkpoint with other blocks, as long as its sum is right.

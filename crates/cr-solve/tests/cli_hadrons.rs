@@ -289,7 +289,7 @@ fn baryons_know_the_phase_of_their_quarks_whoever_has_set_it() {
 fn what_makes_no_sense_is_refused() {
     let folder = folder();
     for (options, status, words) in [
-        ("--hadrons mesons,octett", 2, &["octett", "mesons, octet, decuplet, currents"][..]),
+        ("--hadrons mesons,octett", 2, &["octett", "mesons, octet, decuplet or currents"][..]),
         ("--momenta 2", 2, &["--hadrons"]),
         ("--hadrons mesons --momenta 4", 2, &["n_y goes to 2", "1 at most", "n² up to 3"]),
         ("--source wall:6", 2, &["wall:6", "t runs from 0 to 5"]),

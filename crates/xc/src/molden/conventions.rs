@@ -44,6 +44,12 @@ enum Cartesian {
     OfPower,
     /// All have the factor of a product of different axes: CFOUR.
     OfProduct,
+    /// Each has the norm √((2l−1)!!) of its contraction's: Turbomole.
+    TimesPower,
+}
+
+impl Cartesian {
+    const ALL: [Self; 4] = [Self::Each, Self::OfPower, Self::OfProduct, Self::TimesPower];
 }
 
 /// What a file's functions are.
@@ -130,7 +136,7 @@ impl Convention {
     fn all(primitives: Primitives, is_of_orca: bool) -> Vec<Self> {
         let mut all = Vec::new();
         for has_norms_of_contractions in [false, true] {
-            for cartesian in [Cartesian::Each, Cartesian::OfPower, Cartesian::OfProduct] {
+            for cartesian in Cartesian::ALL {
                 for has_signs_of_orca in [is_of_orca, !is_of_orca] {
                     all.push(Self { primitives, has_norms_of_contractions, cartesian, has_signs_of_orca });
                 }
@@ -138,6 +144,8 @@ impl Convention {
         }
         // Where primitives have their norms, programs have normalised the contractions.
         all.retain(|one| !(one.has_norms_of_contractions && primitives == Primitives::WithNorms));
+        // Contractions that are normalised again have no factor left.
+        all.retain(|one| one.has_norms_of_contractions || one.cartesian != Cartesian::TimesPower);
         all
     }
 
@@ -149,6 +157,7 @@ impl Convention {
         let of_kind = match (kind.is_cartesian, self.cartesian) {
             (true, Cartesian::OfPower) => f64::sqrt(products() / odd_factorial(kind.momentum)),
             (true, Cartesian::OfProduct) => f64::sqrt(products()),
+            (true, Cartesian::TimesPower) => odd_factorial(kind.momentum).sqrt(),
             (false, _) if self.has_signs_of_orca && [3, 4].contains(&place.abs_diff(kind.momentum)) => -1.0,
             _ => 1.0,
         };
@@ -303,6 +312,10 @@ impl Reading {
             (
                 has_cartesian && cartesian == Cartesian::OfProduct,
                 "Cartesian functions of a shell share the norm of their product, as those of CFOUR do",
+            ),
+            (
+                has_cartesian && cartesian == Cartesian::TimesPower,
+                "contractions of Cartesian functions lack the norm of x^l, as those of Turbomole do",
             ),
             (
                 has_signs_of_orca && has(|shell| !shell.is_cartesian && shell.momentum > 2),

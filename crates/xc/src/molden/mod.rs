@@ -194,7 +194,7 @@ impl Content {
             if !is_one {
                 let problem = format!(
                     "the square of the orbital's norm is {square:.6}, not 1, in every known normalisation of \
-                     primitives and functions (the format's, ORCA's, psi4's, CFOUR's); write coefficients of \
+                     primitives and functions (the format's, ORCA's, psi4's, CFOUR's, Turbomole's); write coefficients of \
                      normalised functions, and no fewer orbitals' lines than there are"
                 );
                 return Err(MoldenError { line: orbital.line, problem });

@@ -49,6 +49,7 @@ enum Norms {
     Each,
     OfPower,
     OfProduct,
+    TimesPower,
 }
 
 /// How a file is written.
@@ -168,6 +169,7 @@ fn functions_of_file(style: &Style, momentum: usize) -> Vec<(usize, f64)> {
             Norms::Each => 1.0,
             Norms::OfPower => of_power,
             Norms::OfProduct => of_power * all.sqrt(),
+            Norms::TimesPower => all.sqrt(),
         };
         (place, factor)
     };
@@ -296,7 +298,10 @@ fn every_convention_gives_one_density() {
         let (basis, orbitals) = pairs(&Style { pure, ..PLAIN });
         let wanted = [matrix(&orbitals, |k| orbitals[k].1)];
         for (with_norms, contraction) in [(false, 1.0), (true, 1.0), (false, 0.7)] {
-            for norms in [Norms::Each, Norms::OfPower, Norms::OfProduct] {
+            for norms in [Norms::Each, Norms::OfPower, Norms::OfProduct, Norms::TimesPower] {
+                if norms == Norms::TimesPower && (with_norms || contraction == 1.0) {
+                    continue;
+                }
                 for (orca_signs, title) in [(false, "water"), (true, "made by orca_2mkl"), (true, "water")] {
                     let is_distinct = norms == Norms::Each || pure.contains(&false);
                     if !is_distinct {
