@@ -10,7 +10,7 @@
 //! * [`number`] reads numbers as programs write them, those of Fortran too.
 //! * [`npy`] reads and begins arrays of NumPy, and [`npz`] archives of them.
 //! * [`text`] makes the text of files fit to be shown.
-//! * [`words`] are enumerations whose values have a word each.
+//! * [`words`](mod@words) are enumerations whose values have a word each.
 //! * [`room`] tells whether memory is left for what a file announces.
 
 pub mod input;
