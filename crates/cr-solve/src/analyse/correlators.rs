@@ -1,7 +1,9 @@
 //! The correlators of a result, and their names.
 
 use lattice_cl::hadron::{HadronSet, Hadrons, Momentum, NAMED_HADRONS, NamedHadron};
-use serde_json::{Map, Value, json};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Keys whose values tell a correlator from others.
@@ -130,11 +132,11 @@ fn add_named_hadrons(
     outer: &[String],
     correlators: &mut BTreeMap<String, Correlator>,
 ) {
-    let list = |key: &str| entries.get(key).filter(|list| list.is_array()).cloned();
-    let parsed = |key: &str| json!({ key: list(key).unwrap_or_else(|| json!([])) });
-    let read = |key: &str| serde_json::from_value::<Hadrons>(parsed(key)).unwrap_or_default();
-    let hadrons =
-        Hadrons { mesons: read("mesons").mesons, baryons: read("baryons").baryons, ..Default::default() };
+    let hadrons = Hadrons {
+        mesons: list_of(entries, "mesons"),
+        baryons: list_of(entries, "baryons"),
+        ..Default::default()
+    };
     let momenta: BTreeSet<Momentum> = hadrons
         .mesons
         .iter()
@@ -155,6 +157,11 @@ fn add_named_hadrons(
             }
         }
     }
+}
+
+/// Returns a list of an object, empty if there is none of this type.
+fn list_of<T: DeserializeOwned>(entries: &Map<String, Value>, key: &str) -> Vec<T> {
+    entries.get(key).and_then(|list| Vec::deserialize(list).ok()).unwrap_or_default()
 }
 
 /// Returns the names of the correlators that are measured during a solve.
@@ -190,6 +197,7 @@ fn reals(value: &Value) -> Option<Vec<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn correlators_are_found_wherever_they_are() {
