@@ -1,6 +1,7 @@
 //! The programs of `examples/`.
 //!
-//! Each compares its numbers with values that it has from elsewhere. As modules they take no linking of their own.
+//! Each program compares its numbers with values from elsewhere. Modules need no linking of their
+//! own.
 
 #[path = "../examples/batch.rs"]
 mod batch;

@@ -208,7 +208,8 @@ fn file_of(
     let mut path = path;
     // A name that exports itself would never end.
     for round in 0..10 {
-        // An item of the crate's root is in its file, whose path is empty. What the root hands on may be of another crate.
+        // An item of the crate's root is in its file, whose path is empty. The root may hand on
+        // items of other crates.
         let known = (round.min(1)..=path.len()).rev().find_map(|length| {
             let part = &path[..length];
             files

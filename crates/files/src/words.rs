@@ -2,7 +2,7 @@
 
 /// An enumeration of words, made by [`words!`](crate::words!).
 pub trait Words: Copy + Send + Sync + 'static {
-    /// What a value is, without an article: `multigrid cycle`.
+    /// The noun for a value, without an article: `multigrid cycle`.
     const WHAT: &'static str;
     /// All values, in the order in which help lists them.
     const VALUES: &'static [Self];

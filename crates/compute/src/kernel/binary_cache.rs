@@ -1,7 +1,7 @@
 //! Compiled programs kept between runs.
 //!
-//! One file holds one program: the signatures of its kernels, and its binary. The file's name is a blake3 hash of everything that the binary
-//! depends on. The file opens with a list of these dependencies as text, and with the hash of the
+//! One file holds one program: the signatures of its kernels, and its binary. The file's name is a
+//! blake3 hash of everything that the binary depends on. The file opens with a list of these dependencies as text, and with the hash of the
 //! rest. List and hash are verified before the driver sees a single byte. A file that does not
 //! verify counts as absent and is written anew.
 //!
