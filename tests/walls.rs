@@ -234,20 +234,22 @@ fn sources(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
     }
 }
 
+/// The lines of a source that are neither comments nor of its unit tests.
+fn lines_of_code(text: &str) -> impl Iterator<Item = &str> {
+    let code = text.split("]\nmod tests").next().unwrap();
+    code.lines().filter(|line| !line.trim_start().starts_with("//"))
+}
+
 #[test]
-fn one_crate_knows_opencl_and_one_mpi_and_only_the_program_prints() {
+fn one_crate_knows_opencl_and_one_mpi_only_the_program_prints_and_threads_may_be_refused() {
     let mut found = Vec::new();
     for folder in CRATES {
         sources(&repository().join(folder), &mut found);
     }
     let (mut opencl, mut mpi, mut printing) = (0, 0, 0);
     for (path, text) in found {
-        let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
-        let says = |words: &[&str]| {
-            code.lines().any(|line| {
-                !line.trim_start().starts_with("//") && words.iter().any(|word| line.contains(word))
-            })
-        };
+        let says =
+            |words: &[&str]| lines_of_code(&text).any(|line| words.iter().any(|word| line.contains(word)));
         if says(&["opencl3::", "cl3::"]) {
             opencl += 1;
             assert!(
@@ -264,6 +266,11 @@ fn one_crate_knows_opencl_and_one_mpi_and_only_the_program_prints() {
             // A forked process must be refused before it waits for threads that it has not.
             assert!(path.ends_with("crates/python/src/work.rs"), "{} leaves the interpreter", path.display());
         }
+        assert!(
+            !says(&["scope.spawn(||", "scope.spawn(move ||", "thread::spawn("]),
+            "{}: a thread that the system refuses is a panic; take lattice_files::threads, or thread::Builder",
+            path.display()
+        );
         if says(&["println!", "print!", "stdout()", "stderr()"]) {
             printing += 1;
             assert!(path.starts_with(repository().join("crates/cr-solve")), "{} prints", path.display());
@@ -304,10 +311,7 @@ fn one_crate_opens_the_files_that_users_name() {
     let mut openers = BTreeSet::new();
     for (path, text) in found {
         let path = path.strip_prefix(repository()).unwrap().to_owned();
-        let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
-        if !path.starts_with("crates/files")
-            && code.lines().any(|line| !line.trim_start().starts_with("//") && opens(line))
-        {
+        if !path.starts_with("crates/files") && lines_of_code(&text).any(opens) {
             openers.insert(path);
         }
     }

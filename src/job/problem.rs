@@ -27,6 +27,7 @@ use crate::io;
 use crate::multigrid::Multigrid;
 use crate::operator::Dirac;
 use crate::solve::{Auto, build_programs_of_solve};
+use lattice_files::threads;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
@@ -91,7 +92,8 @@ impl Problem {
         let (links, configuration) = thread::scope(|scope| {
             let compile = |dims| {
                 if let Ok(lattice) = lattice_of(job, team, dims) {
-                    scope.spawn(move || build_programs(job, &lattice));
+                    // Without a thread they compile when they are needed.
+                    drop(threads::start(scope, move || build_programs(job, &lattice)));
                 }
             };
             let options = io::ReadOptions { extents: Some(&compile), ..job.configuration.read_options() };

@@ -3,6 +3,7 @@
 use super::absence::Absence;
 use lattice_files::room::NoRoom;
 use lattice_files::text::tuple;
+use lattice_files::threads::NoThread;
 use lattice_mpi::MpiError;
 use opencl3::error_codes::{ClError, error_text};
 use std::fmt;
@@ -284,6 +285,10 @@ pub enum DeviceError {
     /// More of the host's memory than this process may have.
     #[error(transparent)]
     HostMemory(#[from] NoRoom),
+
+    /// The host starts no further thread.
+    #[error(transparent)]
+    Thread(#[from] NoThread),
 
     /// A kernel could not be started.
     ///

@@ -12,6 +12,7 @@ use lattice_cl::multigrid::SetupFileError;
 use lattice_cl::operator::DiracError;
 use lattice_cl::solve::InvertError;
 use lattice_files::number::shown;
+use lattice_files::threads::NoThread;
 use std::fmt;
 use std::process::ExitCode;
 
@@ -174,6 +175,12 @@ impl From<DeviceError> for Failure {
             Some(hint) => failure.hint(hint),
             None => failure,
         }
+    }
+}
+
+impl From<NoThread> for Failure {
+    fn from(error: NoThread) -> Self {
+        DeviceError::from(error).into()
     }
 }
 

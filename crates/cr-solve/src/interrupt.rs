@@ -12,6 +12,7 @@ use lattice_files::leftovers;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 use signal_hook::low_level;
+use std::io;
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -78,12 +79,14 @@ impl Watch {
     pub fn begin(report: &Arc<Report>) -> Result<Self, Failure> {
         let hang_up = (!is_ignored(SIGHUP)).then_some(SIGHUP);
         let signals = [SIGINT, SIGTERM].into_iter().chain(hang_up);
-        let mut signals = Signals::new(signals).map_err(|error| {
+        let refused = |error: io::Error| {
             let error = anyhow::Error::new(error).context("interruptions cannot be listened for");
             Failure::new(Status::Failed, error)
-        })?;
+        };
+        let mut signals = Signals::new(signals).map_err(refused)?;
         let (handle, report) = (signals.handle(), Arc::clone(report));
-        thread::spawn(move || signals.forever().for_each(|signal| comes(signal, &report)));
+        let listen = move || signals.forever().for_each(|signal| comes(signal, &report));
+        thread::Builder::new().spawn(listen).map_err(refused)?;
         Ok(Self(handle))
     }
 }
@@ -101,7 +104,7 @@ fn comes(signal: i32, report: &Arc<Report>) {
         end_at_once(signal);
     }
     let (begun, report) = (Instant::now(), Arc::clone(report));
-    thread::spawn(move || {
+    let watch = move || {
         while STATE.listening.load(Ordering::Relaxed) > 0 && !lock(&STATE.looks).has_seen {
             if lock(&STATE.looks).is_lost(begun.elapsed()) {
                 let message = "the computation does not come to an end after the request, and is ended";
@@ -114,7 +117,10 @@ fn comes(signal: i32, report: &Arc<Report>) {
         if !lock(&STATE.looks).has_seen {
             end_at_once(signal);
         }
-    });
+    };
+    if thread::Builder::new().spawn(watch).is_err() {
+        end_at_once(signal);
+    }
 }
 
 /// Ends the program without what it has for its end, but leaves nothing half-written.

@@ -33,6 +33,7 @@ use lattice_cl::job::{
 use lattice_cl::operator::{Coupling, Expectation};
 use lattice_cl::scalar::StoragePrecision;
 use lattice_cl::solve::{Attempt, Earlier, KeptChoice, SolveParams};
+use lattice_files::threads;
 use lattice_solvers::{Failure as SolverFailure, SolverState, Wish};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -267,7 +268,8 @@ fn set_up(job: &Job, common: &Common, recorder: &Recorder, report: &Report) -> R
             report.compiles_for(dims);
             // The lattice tries its devices' memory. Two threads that do this hang a `basic` device of PoCL 3.1.
             if let Ok(lattice) = job::lattice_of(job, team, dims) {
-                scope.spawn(move || job::build_programs(job, &lattice));
+                // Without a thread they compile when they are needed.
+                drop(threads::start(scope, move || job::build_programs(job, &lattice)));
             }
         };
         // Each rank reads what its devices need.

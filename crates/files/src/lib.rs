@@ -22,4 +22,5 @@ pub mod regular;
 pub mod room;
 pub mod temporary;
 pub mod text;
+pub mod threads;
 pub mod words;

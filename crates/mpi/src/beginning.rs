@@ -46,13 +46,16 @@ fn end_at_once(status: u8) -> ! {
 /// Calls functions of MPI that wait for all ranks.
 ///
 /// If they do not come back in time, or end the process, the process ends with `words`.
+///
+/// # Errors
+/// The errors of `work`; [`MpiError::Thread`] before it.
 pub fn guarded<T>(
     launcher: &Launcher,
     library: &str,
     patience: Option<Duration>,
     words: &LastWords,
-    work: impl FnOnce() -> T,
-) -> T {
+    work: impl FnOnce() -> Result<T, MpiError>,
+) -> Result<T, MpiError> {
     let farewell = || FAREWELL.lock().unwrap_or_else(PoisonError::into_inner);
     *farewell() = Some(Farewell { library: library.to_owned(), words: Arc::clone(words) });
     // SAFETY: the function is one for the whole life of the program, and does not unwind.
@@ -60,7 +63,7 @@ pub fn guarded<T>(
     let (done, is_done) = channel::<()>();
     if let Some(patience) = patience {
         let (rank, words) = (launcher.rank, Arc::clone(words));
-        thread::spawn(move || {
+        let watch = move || {
             let wait = |time: Duration| {
                 let looks = time.as_millis().div_ceil(LOOK.as_millis());
                 (0..looks).all(|_| is_done.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout))
@@ -71,7 +74,8 @@ pub fn guarded<T>(
                 // One message is enough. The first rank may be the one that is missing.
                 end_at_once(if rank < 2 { words(&error) } else { STATUS_IN_SILENCE });
             }
-        });
+        };
+        thread::Builder::new().spawn(watch).map_err(MpiError::thread)?;
     }
     let result = work();
     drop(done);

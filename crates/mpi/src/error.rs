@@ -45,6 +45,14 @@ pub enum MpiError {
         /// The name that the library gives itself.
         library: String,
     },
+    /// The system starts no further thread.
+    #[error(
+        "no thread can be started that watches the other ranks: {reason}; raise the limit of memory or of processes (ulimit)"
+    )]
+    Thread {
+        /// The words of the system.
+        reason: String,
+    },
     /// Some ranks have not begun.
     #[error(
         "not all ranks have begun within {seconds} s: one has ended, runs another program or is very slow; start all ranks with one \
@@ -104,6 +112,13 @@ pub enum MpiError {
         /// The code that it returned.
         code: i32,
     },
+}
+
+impl MpiError {
+    /// Makes the error of a thread that does not start.
+    pub(crate) fn thread(refused: std::io::Error) -> Self {
+        Self::Thread { reason: refused.to_string() }
+    }
 }
 
 /// Names a number of processes.

@@ -141,7 +141,7 @@ impl World {
         }
         if size > 1 {
             let shared = Arc::clone(&world.shared);
-            thread::spawn(move || shared.give_signs());
+            thread::Builder::new().spawn(move || shared.give_signs()).map_err(MpiError::thread)?;
         }
         Ok(world)
     }

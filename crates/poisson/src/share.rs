@@ -1,6 +1,8 @@
 //! Jobs that the devices of a team share.
 
 use super::error::PoissonResult;
+use lattice_compute::DeviceError;
+use lattice_files::threads::together;
 
 /// Does jobs on workers, a thread for each, and returns the results in the order of the jobs.
 ///
@@ -22,17 +24,9 @@ pub(crate) fn shared_out<W: Send, J: Send, R: Send>(
     let of_worker = |worker: &mut W, queue: Vec<(usize, J)>| -> PoissonResult<Vec<(usize, R)>> {
         queue.into_iter().map(|(number, job)| Ok((number, work(worker, job)?))).collect()
     };
-    let done: Vec<PoissonResult<Vec<_>>> = std::thread::scope(|scope| {
-        let threads: Vec<_> = workers
-            .iter_mut()
-            .zip(queues)
-            .map(|(worker, queue)| scope.spawn(move || of_worker(worker, queue)))
-            .collect();
-        threads
-            .into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
-    });
+    let queues = workers.iter_mut().zip(queues);
+    let done = together(queues.map(|(worker, queue)| move || of_worker(worker, queue)))
+        .map_err(DeviceError::from)?;
     let mut results = Vec::new();
     for of_worker in done {
         results.extend(of_worker?);

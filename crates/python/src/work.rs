@@ -8,6 +8,7 @@ use lattice_cl::sync::lock;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -111,7 +112,7 @@ pub fn run<T: Send + 'static>(
     });
     if let Err(error) = spawned {
         RUNNING.fetch_sub(1, Ordering::SeqCst);
-        return Err(PyRuntimeError::new_err(format!("no thread can be started: {error}")));
+        return Err(refused(error));
     }
     attend(py, &follower, &shared.0, &shared.1, Some(GRACE))
 }
@@ -129,9 +130,15 @@ pub fn run_borrowing<T: Send>(
     let follower = Follower::new(progress)?;
     let (exchange, slot) = (Exchange::default(), Slot::new());
     thread::scope(|scope| {
-        scope.spawn(|| slot.put(catch_unwind(AssertUnwindSafe(|| work(&exchange)))));
+        let work = || slot.put(catch_unwind(AssertUnwindSafe(|| work(&exchange))));
+        thread::Builder::new().spawn_scoped(scope, work).map_err(refused)?;
         attend(py, &follower, &exchange, &slot, None)
     })
+}
+
+/// Makes the exception for a thread that does not start.
+fn refused(error: io::Error) -> PyErr {
+    PyRuntimeError::new_err(format!("no thread can be started: {error}"))
 }
 
 /// Does short work in the calling thread, beside other threads of Python.

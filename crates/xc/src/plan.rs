@@ -11,7 +11,8 @@ use super::host::{self, Sums};
 use super::stages::StageTime;
 use super::tables::values_of;
 use lattice_compute::schedule::{Balance, Move, fit, imbalance};
-use lattice_compute::{Device, DeviceKind, Team, available_memory};
+use lattice_compute::{Device, DeviceError, DeviceKind, Team, available_memory};
+use lattice_files::threads::together;
 use rayon::prelude::*;
 use std::time::Instant;
 
@@ -471,10 +472,8 @@ fn at_once<R: Send>(
         return members.iter_mut().map(work).collect();
     }
     let work = &work;
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = members.iter_mut().map(|member| scope.spawn(move || work(member))).collect();
-        threads.into_iter().map(|thread| thread.join().expect("evaluations do not panic")).collect()
-    })
+    let all = together(members.iter_mut().map(|member| move || work(member)));
+    all.map_err(DeviceError::from)?.into_iter().collect()
 }
 
 /// Returns ten ranges of groups of all sizes, by whose times devices are compared.

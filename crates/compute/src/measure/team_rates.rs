@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::memory::{Buffer, Pending, PinnedBuffer};
 use crate::open::{Device, PeerWay, Team};
 use crate::peer::{PeerCopies, PeerLink, Peers};
-use std::thread;
+use lattice_files::threads::together;
 use std::time::{Duration, Instant};
 
 /// Bytes of a short message and of a long one.
@@ -46,14 +46,8 @@ impl TeamRates {
     pub fn measure(team: &Team) -> Result<Option<Self>> {
         let [first, second, ..] = team.devices() else { return Ok(None) };
         let alone = team.devices().iter().map(triad_bandwidth).collect::<Result<_>>()?;
-        let together = thread::scope(|scope| {
-            let measure = |device| scope.spawn(move || triad_bandwidth(device));
-            let measured: Vec<_> = team.devices().iter().map(measure).collect();
-            let joined = measured.into_iter().map(|rate| rate.join());
-            joined
-                .map(|rate| rate.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-                .collect::<Result<_>>()
-        })?;
+        let measured = together(team.devices().iter().map(|device| || triad_bandwidth(device)))?;
+        let together = measured.into_iter().collect::<Result<_>>()?;
         let way = Peers::of(team.devices()).map(|peers| peers.way());
         let copies = if way.is_none() { Peers::copies(team.devices()) } else { None };
         let way = way.or(copies.map(|_| PeerWay::Amd));

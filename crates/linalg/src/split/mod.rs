@@ -7,7 +7,7 @@
 //! ```
 //! use lattice_linalg::split::{self, HostMut, HostRef, SplitParams};
 //! use lattice_linalg::{MatrixLayout, Op};
-//! use lattice_compute::{Selector, Team};
+//! use lattice_compute::{DeviceError, Selector, Team};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let team = Team::select(Selector::Auto)?; // several selectors: several devices
@@ -82,14 +82,15 @@ use crate::host;
 use crate::host::level1::Arithmetic;
 use copiers::copiers;
 use job::Job;
-use lattice_compute::Team;
 use lattice_compute::scalar::{Factor, Scalar};
+use lattice_compute::{DeviceError, Team};
+use lattice_files::threads::{self, joined};
 use schedule::{Cost, LEAST_ROWS, Schedule};
 use staged::SharedPieces;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Instant;
-use worker::{Piece, Worker, joined};
+use worker::{Piece, Worker};
 
 /// The way in which a product is split.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -293,7 +294,7 @@ pub fn gemm_watched<T: Arithmetic>(
     let (pieces_in, pieces) = mpsc::channel::<Piece<T>>();
     let results: Vec<BlasResult<Share>> = std::thread::scope(|scope| {
         let mut backs = Vec::new();
-        let mut threads = Vec::new();
+        let mut workers = Vec::new();
         for (member, device) in team.devices().iter().enumerate() {
             let (back, returned) = mpsc::channel();
             backs.push(back);
@@ -303,7 +304,11 @@ pub fn gemm_watched<T: Arithmetic>(
             let (job, schedule, shared) = (&job, &schedule, &shared);
             let worker = Worker { member, device, params, job, schedule, shared, room };
             let (pieces, share) = (pieces_in.clone(), (rates[member], planned[member]));
-            threads.push(scope.spawn(move || worker.run(start, share, pieces, returned)));
+            let thread = threads::start(scope, move || worker.run(start, share, pieces, returned));
+            if thread.is_err() {
+                schedule.abandon();
+            }
+            workers.push(thread);
         }
         drop(pieces_in);
         let (c, written) = (&c.shared(), &written);
@@ -324,7 +329,7 @@ pub fn gemm_watched<T: Arithmetic>(
                 });
             }
         });
-        threads.into_iter().map(joined).collect()
+        workers.into_iter().map(|worker| joined(worker.map_err(DeviceError::from)?)).collect()
     });
     let mut shares = Vec::with_capacity(results.len());
     for (member, result) in results.into_iter().enumerate() {

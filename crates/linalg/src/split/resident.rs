@@ -2,7 +2,6 @@
 
 use super::copiers::copiers;
 use super::host_matrix::{HostMut, HostRef, SharedMut};
-use super::joined;
 use super::staged::SharedPieces;
 use super::transfer::Transfer;
 use crate::completion::Completion;
@@ -13,7 +12,8 @@ use crate::level2::check_extent;
 use crate::matrix::{MatMut, MatRef, MatrixLayout};
 use crate::op::Op;
 use lattice_compute::scalar::Scalar;
-use lattice_compute::{Buffer, Device, PinnedBuffer, Team};
+use lattice_compute::{Buffer, Device, DeviceError, PinnedBuffer, Team};
+use lattice_files::threads::together;
 use std::sync::mpsc;
 
 /// A matrix of which each device of a team has consecutive rows.
@@ -157,10 +157,7 @@ pub(super) fn send_one<T: Arithmetic>(
 pub(super) fn on_all<R: Send>(
     work: impl Iterator<Item = impl FnOnce() -> BlasResult<R> + Send>,
 ) -> BlasResult<Vec<R>> {
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = work.map(|work| scope.spawn(work)).collect();
-        threads.into_iter().map(joined).collect()
-    })
+    together(work).map_err(DeviceError::from)?.into_iter().collect()
 }
 
 /// Starts C = α A op(B) + β C, each device with its own rows.

@@ -13,11 +13,11 @@ use crate::error::BlasResult;
 use crate::gemm::{GemmParams, gemm_with};
 use crate::host::level1::Arithmetic;
 use crate::matrix::{MatMut, MatRef, MatrixLayout};
-use lattice_compute::{Buffer, Device, PinnedBuffer};
+use lattice_compute::{Buffer, Device, DeviceError, PinnedBuffer};
+use lattice_files::threads::{joined, start};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
 /// A part of α op(A) op(B) in host memory.
@@ -91,7 +91,7 @@ impl<T: Arithmetic> Worker<'_, T> {
             busy: Some(Duration::ZERO),
         };
         std::thread::scope(|scope| {
-            let feeding = scope.spawn(move || feeder.run());
+            let feeding = start(scope, move || feeder.run()).map_err(DeviceError::from)?;
             // When one thread ends first, its channels tell the other.
             let multiplied = multiplier.run(fed);
             let fed = joined(feeding);
@@ -264,9 +264,4 @@ impl<T: Arithmetic> Multiplier<'_, T> {
         self.spare.push(tile.buffer);
         Ok(())
     }
-}
-
-/// Returns the result of a thread, or resumes its panic.
-pub fn joined<R>(thread: ScopedJoinHandle<'_, R>) -> R {
-    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

@@ -4,7 +4,9 @@ use super::{BandwidthSection, Run, subject};
 use crate::bench::text::size;
 use crate::failure::Failure;
 use lattice_cl::device::{Device, DeviceError, PeerLink, Peers, TeamSums};
-use std::sync::Barrier;
+use lattice_files::threads::{joined, start};
+use std::sync::RwLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
 
@@ -77,17 +79,24 @@ fn writes_at_once(run: &mut Run<'_, '_>, devices: &[Device], bytes: u64) -> Resu
     let all = bytes * (count * (count - 1)) as u64;
     let subject = subject(BandwidthSection::Peers, "write", "each on the memory of all others, at once");
     run.session.time_by(subject.with("array_bytes", bytes).bytes(all).by_the_wall(), |_| {
-        let barrier = Barrier::new(count + 1);
+        // A gate and not a barrier: a thread that does not start would let the others wait for ever.
+        let (ready, gate) = (AtomicUsize::new(0), RwLock::new(()));
+        let write = |links: &mut Vec<PeerLink<'_>>| {
+            ready.fetch_add(1, Ordering::Release);
+            drop(gate.read());
+            links.iter_mut().try_for_each(PeerLink::write)
+        };
+        let write = &write;
         thread::scope(|scope| {
-            let write = |links: &mut Vec<PeerLink<'_>>| {
-                barrier.wait();
-                links.iter_mut().try_for_each(PeerLink::write)
-            };
-            let threads: Vec<_> = links.iter_mut().map(|links| scope.spawn(move || write(links))).collect();
-            barrier.wait();
+            let closed = gate.write();
+            let threads = links.iter_mut().map(|links| start(scope, move || write(links)));
+            let threads = threads.collect::<Result<Vec<_>, _>>()?;
+            while ready.load(Ordering::Acquire) < count {
+                thread::yield_now();
+            }
             let begun = Instant::now();
-            let ends = threads.into_iter().map(|thread| thread.join().expect("a link does not panic"));
-            ends.collect::<Result<(), _>>()?;
+            drop(closed);
+            threads.into_iter().map(joined).collect::<Result<(), _>>()?;
             Ok((begun.elapsed(), None))
         })
     })?;

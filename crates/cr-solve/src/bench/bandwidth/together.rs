@@ -7,8 +7,8 @@ use crate::bench::text::size;
 use crate::failure::Failure;
 use lattice_cl::device::{Device, StreamArrays, StreamKernels};
 use lattice_cl::host::Stream;
+use lattice_files::threads::together;
 use std::sync::Barrier;
-use std::thread;
 use std::time::Instant;
 
 /// Largest array of each device, unless all requested sizes are larger.
@@ -61,11 +61,9 @@ pub fn measure(run: &mut Run<'_, '_>, devices: &[Device], sizes: &[u64]) -> Resu
             }
             failed.map_or(Ok((samples, times)), |error| Err(error.into()))
         };
-        let found: Vec<Result<_, Failure>> = thread::scope(|scope| {
-            let threads: Vec<_> =
-                parties.iter_mut().map(|(_, kernels, arrays)| scope.spawn(|| one(kernels, arrays))).collect();
-            threads.into_iter().map(|thread| thread.join().expect("measuring does not panic")).collect()
-        });
+        let one = &one;
+        let measured = together(parties.iter_mut().map(|(_, kernels, arrays)| move || one(kernels, arrays)));
+        let found = measured?;
         let found: Vec<_> = found.into_iter().collect::<Result<_, _>>()?;
         let array_bytes = (parties[0].2.len() * size_of::<f64>()) as u64;
         let moved_bytes = stream.arrays() as u64 * array_bytes;

@@ -7,6 +7,7 @@ use crate::bench::session::wrong;
 use crate::bench::text::size;
 use crate::failure::Failure;
 use lattice_cl::device::{Buffer, Device, PinnedBuffer};
+use lattice_files::threads::{joined, start};
 use rayon::prelude::*;
 use std::thread;
 
@@ -167,11 +168,10 @@ pub fn measure(
         let both_pageable = |memory: &mut Memory| -> Result<(), Failure> {
             let Memory { there, numbers, back, .. } = memory;
             thread::scope(|scope| {
-                let reading = scope.spawn(|| source.read(back));
+                let reading = start(scope, || source.read(back))?;
                 let written = there.write(numbers);
-                reading.join().expect("reading does not panic").and(written)
-            })?;
-            Ok(())
+                Ok(joined(reading).and(written)?)
+            })
         };
         memory.back.fill(f64::NAN);
         both_pageable(&mut memory)?;
