@@ -1,6 +1,6 @@
 //! Matrices between spins.
 
-use crate::host::gamma::{GAMMA, Phase, SpinMatrix};
+use crate::host::gamma::{GAMMA, Phase, SpinMatrix, spin_product};
 use num_complex::Complex64;
 use std::array::from_fn;
 use std::ops::{Add, Mul};
@@ -14,12 +14,7 @@ use std::ops::{Add, Mul};
 pub fn gamma(n: usize) -> SpinMatrix {
     assert!(n < 16, "there are sixteen matrices");
     let one: SpinMatrix = from_fn(|s| (s, Phase::One));
-    (0..4).filter(|mu| n >> mu & 1 == 1).fold(one, |left, mu| {
-        left.map(|(middle, phase)| {
-            let (column, other) = GAMMA[mu][middle];
-            (column, phase.and(other))
-        })
-    })
+    (0..4).filter(|mu| n >> mu & 1 == 1).fold(one, |left, mu| spin_product(&left, &GAMMA[mu]))
 }
 
 /// A matrix between spins with any entries, `[row][column]`.

@@ -142,12 +142,7 @@ pub struct CloverBlocks(pub [HermitianBlock; 2]);
 
 /// Returns ½[γ_μ, γ_ν] = γ_μ γ_ν for a plane, as one entry in each row.
 fn sigma(mu: usize, nu: usize) -> SpinMatrix {
-    let (first, second) = (&gamma::GAMMA[mu], &gamma::GAMMA[nu]);
-    std::array::from_fn(|row| {
-        let (between, phase) = first[row];
-        let (column, other) = second[between];
-        (column, phase.and(other))
-    })
+    gamma::spin_product(&gamma::GAMMA[mu], &gamma::GAMMA[nu])
 }
 
 impl CloverBlocks {

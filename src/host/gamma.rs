@@ -28,6 +28,15 @@ impl Phase {
         }
     }
 
+    /// Returns the complex conjugate.
+    pub fn conj(self) -> Self {
+        match self {
+            Phase::I => Phase::MinusI,
+            Phase::MinusI => Phase::I,
+            real => real,
+        }
+    }
+
     /// Returns the product of two phases.
     pub fn and(self, other: Self) -> Self {
         let quarter_turns = |phase| match phase {
@@ -58,6 +67,63 @@ pub const GAMMA: [SpinMatrix; 4] = [
 
 /// γ5 = γ1γ2γ3γ4 = diag(1, 1, −1, −1).
 pub const GAMMA5: SpinMatrix = [(0, One), (1, One), (2, MinusOne), (3, MinusOne)];
+
+/// iγ5, of a twisted mass.
+pub const I_GAMMA5: SpinMatrix = [(0, I), (1, I), (2, MinusI), (3, MinusI)];
+
+/// Returns the product of two spin matrices.
+pub fn spin_product(left: &SpinMatrix, right: &SpinMatrix) -> SpinMatrix {
+    left.map(|(middle, phase)| {
+        let (column, other) = right[middle];
+        (column, phase.and(other))
+    })
+}
+
+/// Returns the adjoint of a spin matrix.
+pub fn spin_adjoint(matrix: &SpinMatrix) -> SpinMatrix {
+    let mut adjoint = *matrix;
+    for (row, &(column, phase)) in matrix.iter().enumerate() {
+        adjoint[column] = (row, phase.conj());
+    }
+    adjoint
+}
+
+/// Returns ±1 = Γ².
+///
+/// # Panics
+/// When Γ² is another matrix.
+pub fn square_sign(gamma: &SpinMatrix) -> f64 {
+    sign(&spin_product(gamma, gamma), &[(0, One), (1, One), (2, One), (3, One)])
+}
+
+/// Returns the sign of Γ† = ±Γ.
+///
+/// # Panics
+/// When Γ† is another matrix.
+pub fn adjoint_sign(gamma: &SpinMatrix) -> f64 {
+    sign(&spin_adjoint(gamma), gamma)
+}
+
+/// Returns the sign of γ5 Γ† γ5 = ±Γ.
+///
+/// # Panics
+/// When γ5 Γ† γ5 is another matrix.
+pub fn gamma5_sign(gamma: &SpinMatrix) -> f64 {
+    sign(&spin_product(&spin_product(&GAMMA5, &spin_adjoint(gamma)), &GAMMA5), gamma)
+}
+
+/// Returns the sign in left = ±right.
+fn sign(left: &SpinMatrix, right: &SpinMatrix) -> f64 {
+    if left == right {
+        return 1.0;
+    }
+    assert_eq!(
+        *left,
+        right.map(|(column, phase)| (column, phase.and(MinusOne))),
+        "matrices equal up to a sign"
+    );
+    -1.0
+}
 
 /// Multiplies a spinor by a spin matrix.
 pub fn spin_times<T: Real>(matrix: &SpinMatrix, psi: &Spinor<T>) -> Spinor<T> {
@@ -94,6 +160,23 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn signs_are_those_of_the_algebra() {
+        let [x, y, _, t] = &GAMMA;
+        let i_gamma5 = GAMMA5.map(|(column, phase)| (column, phase.and(I)));
+        assert_eq!(i_gamma5, I_GAMMA5);
+        // γ5γ_t and γ_xγ_y are antihermitian; γ5 commutes with the second alone.
+        for (matrix, signs) in [
+            (I_GAMMA5, [-1.0, -1.0, -1.0]),
+            (GAMMA5, [1.0, 1.0, 1.0]),
+            (*t, [1.0, 1.0, -1.0]),
+            (spin_product(&GAMMA5, t), [-1.0, -1.0, 1.0]),
+            (spin_product(x, y), [-1.0, -1.0, -1.0]),
+        ] {
+            assert_eq!([square_sign(&matrix), adjoint_sign(&matrix), gamma5_sign(&matrix)], signs);
         }
     }
 

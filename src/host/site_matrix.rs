@@ -8,7 +8,7 @@ use num_complex::Complex64;
 /// The part of a [`SiteFactor`](super::SiteFactor) that differs from site to site.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum SiteMatrix {
-    /// No matrix: the factor is scalar + i twist γ5.
+    /// No matrix: the factor is scalar + twist Γ.
     #[default]
     None,
     /// The factor is scalar + i twist γ5 + `factor` T.
