@@ -11,8 +11,8 @@ use lattice_cl::hadron::Column;
 use lattice_cl::host::Spinor as HostSpinor;
 use lattice_cl::host::random::weak;
 use lattice_cl::job::{
-    Action, CallbackError, Callbacks, Flavour, Invalid, Job, OneOrMore, Problem, SolveOutcome, SourceEntry,
-    Task,
+    Action, CallbackError, Callbacks, Flavour, Invalid, Job, OneOrMore, Problem, SiteTermKeys, SolveOutcome,
+    SourceEntry, Task,
 };
 use lattice_cl::operator::{Dirac, Kappa, SiteTerm};
 use lattice_cl::solve::{CgParams, Preconditioning, cg};
@@ -33,7 +33,10 @@ impl Callbacks for Solutions {
 fn job(kappa: &[f64], mu: f64, flavour: Option<Flavour>) -> Job {
     let mut job = Job {
         command: Task::Spectrum,
-        action: Action { mu: Some(mu), flavour, ..Action::default() },
+        action: Action {
+            site_term: SiteTermKeys { mu: Some(mu), flavour, ..SiteTermKeys::default() },
+            ..Action::default()
+        },
         sources: Some(SourceEntry::default()),
         ..Job::default()
     };
@@ -99,7 +102,7 @@ fn flavours_go_with_masses_and_need_a_twisted_mass() {
     assert_eq!(quarks(None)[0].flavour, Some(Flavour::Up));
     assert_eq!(quarks(Some(Flavour::Down))[0].site_term, SiteTerm::Twisted { mu: -0.1 });
     let mut wilson = both;
-    wilson.action.mu = None;
+    wilson.action.site_term.mu = None;
     assert_eq!(wilson.check(), Err(Invalid::FlavourWithoutMu));
     assert_eq!(Invalid::FlavourWithoutMu.key().unwrap(), "action.flavour");
 }

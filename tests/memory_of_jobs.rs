@@ -8,8 +8,8 @@ use lattice_cl::device::Team;
 use lattice_cl::hadron::SpinorSmearing;
 use lattice_cl::host::{Reconstruction, random};
 use lattice_cl::job::{
-    Action, Configuration, Job, Method, Needs, OneOrMore, Problem, Progress, Solver, SourceEntry, Task,
-    WantedPrecision,
+    Action, Configuration, Job, Method, Needs, OneOrMore, Problem, Progress, SiteTermKeys, Solver,
+    SourceEntry, Task, WantedPrecision,
 };
 use lattice_cl::solve::{Inner, IterationPrecision, Preconditioning};
 use lattice_solvers::Watching;
@@ -83,14 +83,19 @@ fn operators_and_teams_take_the_memory_that_was_told() {
     let usual = job("cg", IterationPrecision::Mixed(Inner::Single), Preconditioning::EvenOdd);
     let smear_source = Some(SpinorSmearing::Gaussian { width: 1.0, steps: 2 });
     let clover = Job {
-        action: Action { csw: Some(1.2), kappa: Some(OneOrMore::More(vec![0.1, 0.11])), ..Action::default() },
+        action: Action {
+            site_term: SiteTermKeys { csw: Some(1.2), ..SiteTermKeys::default() },
+            kappa: Some(OneOrMore::More(vec![0.1, 0.11])),
+            ..Action::default()
+        },
         configuration: Configuration { links: Reconstruction::Twelve, ..Configuration::default() },
         sources: Some(SourceEntry { smear_source, ..SourceEntry::default() }),
         ..usual.clone()
     };
     expect_as_told(&clover, &team_of(2), 0.85);
     if all_combinations() {
-        let twisted = Job { action: Action { mu: Some(0.1), ..clover.action.clone() }, ..usual };
+        let site_term = SiteTermKeys { mu: Some(0.1), ..clover.action.site_term };
+        let twisted = Job { action: Action { site_term, ..clover.action.clone() }, ..usual };
         expect_as_told(&twisted, &team_of(3), 0.85);
     }
 }

@@ -36,6 +36,7 @@ mod results;
 mod same_file;
 mod signs;
 mod small_file;
+pub(crate) mod text;
 mod validate;
 mod write;
 mod write_options;

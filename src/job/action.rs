@@ -1,7 +1,6 @@
 //! `[action]`: the operator.
 
 use super::fat_links::FatLinks;
-use super::flavour::Flavour;
 use super::invalid::Invalid;
 use super::method::{Method, Parameters};
 use super::one_or_more::OneOrMore;
@@ -10,7 +9,7 @@ use crate::gauge::{SmearError, smear};
 use crate::geometry::{Anisotropy, Boundary, Theta};
 use crate::hadron::Source;
 use crate::host::GaugeConfiguration;
-use crate::operator::{Coupling, Kappa, Mass, SiteTerm, SiteTermError};
+use crate::operator::{Clover, Coupling, Flavour, Kappa, Mass, SiteTerm, SiteTermKeys};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
@@ -37,44 +36,10 @@ pub struct Action {
     #[schemars(with = "OneOrMore<f64>")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mass: Option<OneOrMore<f64>>,
-    /// Twisted mass: M + 2iκμγ5, or M + iμγ5 with mass.
-    ///
-    /// This is the flavour up, with τ₃ = +1. The flavour down has the opposite sign.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "MU"))]
-    #[schemars(with = "f64")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mu: Option<f64>,
-    /// Flavour with a twisted mass: up (+μ), down (−μ) or both, one after the other.
-    #[cfg_attr(feature = "cli", arg(long, alias = "flavor", value_name = "up|down|both", requires = "mu"))]
-    #[cfg_attr(feature = "cli", arg(hide_short_help = true))]
-    #[schemars(with = "Flavour")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub flavour: Option<Flavour>,
-    /// Clover term: M + κ c_sw T, or M + ½ c_sw T with mass.
-    ///
-    /// T is made of the operator's links: those of fat-links, if it is given.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "CSW"))]
-    #[schemars(with = "f64")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub csw: Option<f64>,
-    /// Clover coefficient of spatial planes, before division by ξ0. Replaces csw.
-    #[cfg_attr(
-        feature = "cli",
-        arg(long, value_name = "C_R", requires = "clover_t", conflicts_with = "csw")
-    )]
-    #[cfg_attr(feature = "cli", arg(hide_short_help = true))]
-    #[schemars(with = "f64")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub clover_r: Option<f64>,
-    /// Clover coefficient of planes with time. Replaces csw.
-    #[cfg_attr(
-        feature = "cli",
-        arg(long, value_name = "C_T", requires = "clover_r", conflicts_with = "csw")
-    )]
-    #[cfg_attr(feature = "cli", arg(hide_short_help = true))]
-    #[schemars(with = "f64")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub clover_t: Option<f64>,
+    /// The keys of the site term, in this table.
+    #[cfg_attr(feature = "cli", command(flatten))]
+    #[serde(flatten)]
+    pub site_term: SiteTermKeys,
     /// Bare anisotropy ξ0. Spatial hops get the weight ν/ξ0.
     ///
     /// The term 4 + m of M becomes 1 + 3ν/ξ0 + m, with m = 1/(2κ) − 4. The clover term of planes in
@@ -94,7 +59,7 @@ pub struct Action {
     /// are smeared with the links of the file.
     #[cfg_attr(feature = "cli", arg(long, value_name = "KIND:...", hide_short_help = true))]
     #[schemars(with = "String")]
-    #[serde(with = "super::text::option", skip_serializing_if = "Option::is_none")]
+    #[serde(with = "crate::io::text::option", skip_serializing_if = "Option::is_none")]
     pub fat_links: Option<FatLinks>,
     /// Boundary condition: antiperiodic (in t), periodic, or four signs for x,y,z,t.
     #[cfg_attr(feature = "cli", arg(long, default_value = "antiperiodic", hide_short_help = true))]
@@ -106,7 +71,7 @@ pub struct Action {
     /// The phase e^{iπθ} multiplies the sign of the boundary, on the links that leave the last slice.
     #[cfg_attr(feature = "cli", arg(long, value_name = "X,Y,Z,T", hide_short_help = true))]
     #[schemars(with = "String")]
-    #[serde(with = "super::text::option", skip_serializing_if = "Option::is_none")]
+    #[serde(with = "crate::io::text::option", skip_serializing_if = "Option::is_none")]
     pub theta: Option<Theta>,
 }
 
@@ -152,7 +117,7 @@ impl Action {
     /// error for a flavour without a twisted mass.
     pub fn quarks(&self) -> Result<Vec<Quark>, Invalid> {
         let (couplings, up) = (self.couplings()?, self.site_term()?);
-        let flavours: Vec<Option<Flavour>> = match (self.mu, self.flavour) {
+        let flavours: Vec<Option<Flavour>> = match (self.site_term.mu, self.site_term.flavour) {
             (None, Some(_)) => return Err(Invalid::FlavourWithoutMu),
             (None, None) => vec![None],
             (Some(_), flavour) => flavour.unwrap_or_default().each().iter().copied().map(Some).collect(),
@@ -182,14 +147,9 @@ impl Action {
     /// With a twisted mass the result is the site term of the flavour with +μ.
     ///
     /// # Errors
-    /// All errors of [`clover`](Self::clover), and an error if a parameter is not finite.
+    /// All errors of [`SiteTerm::of_keys`].
     pub fn site_term(&self) -> Result<SiteTerm, Invalid> {
-        let site_term = match (self.clover()?, self.mu) {
-            (Some(Clover { csw, .. }), mu) => SiteTerm::Clover { csw, mu: mu.unwrap_or(0.0) },
-            (None, Some(mu)) => SiteTerm::Twisted { mu },
-            (None, None) => SiteTerm::Scalar,
-        };
-        Ok(site_term.checked()?)
+        Ok(SiteTerm::of_keys(&self.site_term)?)
     }
 
     /// Returns the anisotropy of the lattice, checked.
@@ -203,30 +163,9 @@ impl Action {
     /// Returns the clover term, checked; `None` without one.
     ///
     /// # Errors
-    /// * If `csw` and `clover_r`, `clover_t` are given together.
-    /// * If only one of `clover_r` and `clover_t` is given.
-    /// * If a coefficient is not finite.
-    /// * If ξ0 or ν is not positive and finite.
+    /// All errors of [`SiteTermKeys::clover`] and [`anisotropy`](Self::anisotropy).
     pub fn clover(&self) -> Result<Option<Clover>, Invalid> {
-        let xi0 = self.anisotropy()?.xi0();
-        match (self.csw, self.clover_r, self.clover_t) {
-            (None, None, None) => Ok(None),
-            (Some(csw), None, None) if csw.is_finite() => Ok(Some(Clover { csw, weights: [1.0 / xi0, 1.0] })),
-            (Some(csw), None, None) => Err(SiteTermError::Csw(csw).into()),
-            (Some(_), ..) => Err(Invalid::BothClovers),
-            (None, Some(r), Some(t)) => {
-                for (name, value) in [("clover-r", r), ("clover-t", t)] {
-                    if !value.is_finite() {
-                        return Err(Invalid::CloverOfPlane { name, value });
-                    }
-                }
-                // Equal coefficients give the same bits as csw.
-                let csw = if r == t { r } else { 1.0 };
-                let [r, t] = if r == t { [1.0; 2] } else { [r, t] };
-                Ok(Some(Clover { csw, weights: [r / xi0, t] }))
-            }
-            (None, ..) => Err(Invalid::HalfOfClover),
-        }
+        Ok(self.site_term.clover(self.anisotropy()?.xi0())?)
     }
 
     /// Checks the smearing of the operator's links.
@@ -260,27 +199,16 @@ impl Action {
 
     /// Returns the operator in words, for files that hold its solutions.
     pub fn operator_words(&self) -> String {
-        let clover = match (self.csw, self.clover_r, self.clover_t) {
-            (Some(csw), ..) => Some(format!(", c_sw {csw:?}")),
-            (None, Some(r), Some(t)) => Some(format!(", c_R {r:?}, c_T {t:?}")),
-            (None, ..) => None,
-        };
-        let name = match (&clover, self.mu) {
-            (None, None) => "Wilson operator",
-            (None, Some(_)) => "twisted-mass operator",
-            (Some(_), None) => "clover operator",
-            (Some(_), Some(_)) => "twisted-clover operator",
-        };
-        let numbers = [("mu", self.mu), ("anisotropy", self.anisotropy), ("nu", self.nu)];
+        let numbers = [("anisotropy", self.anisotropy), ("nu", self.nu)];
         let numbers = numbers
             .map(|(name, number)| number.map_or_else(String::new, |number| format!(", {name} {number:?}")));
         let fat_links = self.fat_links.map_or_else(String::new, |kind| format!(", fat links {kind}"));
-        name.to_owned() + &clover.unwrap_or_default() + &numbers.concat() + &fat_links
+        self.site_term.operator_words() + &numbers.concat() + &fat_links
     }
 
     /// Returns the equation of a propagator in words, for files that hold its solutions.
     pub fn equation_words(&self, coupling: Coupling, flavour: Option<Flavour>, source: &Source) -> String {
-        let flavour = flavour.filter(|_| self.flavour.is_some());
+        let flavour = flavour.filter(|_| self.site_term.flavour.is_some());
         let flavour = flavour.map_or_else(String::new, |flavour| format!(", flavour {flavour}"));
         format!(
             "M x = b, {}{flavour}, kappa {:?}, {} form, boundary {}, source {source}",
@@ -334,15 +262,6 @@ impl Quark {
     }
 }
 
-/// A clover term of a job.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Clover {
-    /// The coefficient of T; 1 if planes have coefficients of their own.
-    pub csw: f64,
-    /// The factors of the field strength in planes of space, and in planes with time.
-    pub weights: [f64; 2],
-}
-
 /// Returns the first element that is equal to an earlier one.
 pub(super) fn first_repeated<T: PartialEq>(all: &[T]) -> Option<&T> {
     all.iter().enumerate().find(|(k, one)| all[..*k].contains(one)).map(|(_, one)| one)
@@ -365,7 +284,7 @@ fn write_boundary<S: Serializer>(boundary: &Boundary, serializer: S) -> Result<S
 }
 
 fn read_boundary<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Boundary, D::Error> {
-    super::text::deserialize(deserializer)
+    crate::io::text::deserialize(deserializer)
 }
 
 #[cfg(test)]
@@ -374,13 +293,18 @@ mod tests {
 
     #[test]
     fn coefficients_of_the_clover_term_are_finite() {
-        for csw in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-            let action = Action { csw: Some(csw), ..Action::kappa(0.12) };
-            let error = action.clover().unwrap_err();
-            assert!(matches!(error, Invalid::SiteTerm(SiteTermError::Csw(_))), "{error}");
-            assert_eq!(error.key().as_deref(), Some("action.csw"));
-            let action = Action { clover_r: Some(csw), clover_t: Some(1.0), ..Action::kappa(0.12) };
-            assert_eq!(action.clover().unwrap_err().key().as_deref(), Some("action.clover-r"));
+        let refused = |site_term: SiteTermKeys| {
+            let action = Action { site_term, ..Action::kappa(0.12) };
+            let [key, other] = [action.clover().map(drop), action.site_term().map(drop)]
+                .map(|refused| refused.unwrap_err().key());
+            assert_eq!(key, other);
+            key
+        };
+        for csw in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY].map(Some) {
+            let key = refused(SiteTermKeys { csw, ..SiteTermKeys::default() });
+            assert_eq!(key.as_deref(), Some("action.csw"));
+            let planes = SiteTermKeys { clover_r: csw, clover_t: Some(1.0), ..SiteTermKeys::default() };
+            assert_eq!(refused(planes).as_deref(), Some("action.clover-r"));
         }
     }
 }

@@ -1,8 +1,8 @@
 //! `[configuration]`: the links.
 
-use super::text::{self, words_of};
 use crate::geometry::Dims;
 use crate::host::Reconstruction;
+use crate::io::text::{self, words_of};
 use crate::io::{Format, ReadOptions, SignsInLinks};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

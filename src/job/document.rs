@@ -2,7 +2,6 @@
 
 use super::action::{Action, Quark};
 use super::configuration::Configuration;
-use super::flavour::Flavour;
 use super::hadrons::{HadronEntry, HadronTable};
 use super::invalid::Invalid;
 use super::label::Label;
@@ -15,6 +14,7 @@ use super::solver::Solver;
 use super::sources::{LabelledSource, SmearingEntry, SourceEntry, labelled};
 use super::task::Task;
 use crate::hadron::{Column, Source};
+use crate::operator::Flavour;
 use crate::operator::{Coupling, System};
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};

@@ -6,9 +6,9 @@ use super::momenta::{check_momenta, momenta};
 use super::one_or_more::OneOrMore;
 use super::quarks::numbers_of;
 use super::sources::LabelledSource;
-use super::text;
 use crate::geometry::Dims;
 use crate::hadron::{HadronSet, HadronSets, Momenta, MomentaError, SpinorSmearing};
+use crate::io::text;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -37,23 +37,9 @@ pub enum Invalid {
     /// An anisotropy that defines no lattice.
     #[error(transparent)]
     Anisotropy(#[from] AnisotropyError),
-    /// A coefficient of the clover term is not a number.
-    #[error("{name} = {value:?} is not allowed: the coefficient of the clover term must be a finite number")]
-    CloverOfPlane {
-        /// `clover-r` or `clover-t`.
-        name: &'static str,
-        /// The value that was given.
-        value: f64,
-    },
     /// A flavour is given without a twisted mass.
     #[error("gives a flavour, and there is no twisted mass: give mu in [action], or leave flavour out")]
     FlavourWithoutMu,
-    /// Only one of `clover-r` and `clover-t` is given.
-    #[error("gives one of clover-r and clover-t; give both, or csw, which is both")]
-    HalfOfClover,
-    /// `csw` and coefficients of single planes are both given.
-    #[error("gives csw and clover-r, clover-t; csw is both of them, one form must go")]
-    BothClovers,
     /// `[sources]` and `[[source]]` are both given.
     #[error("gives both [sources] and [[source]]; one of them must go")]
     BothSources,
@@ -353,14 +339,10 @@ impl Invalid {
             Self::Mass(CouplingError::Diagonal { .. }) => "action.anisotropy",
             Self::Anisotropy(AnisotropyError::Xi0(_)) => "action.anisotropy",
             Self::Anisotropy(AnisotropyError::Nu(_)) => "action.nu",
-            Self::CloverOfPlane { name, .. } => return Some(format!("action.{name}")),
             Self::FlavourWithoutMu => "action.flavour",
-            Self::HalfOfClover => "action.clover-r",
             Self::FatLinks(_) => "action.fat-links",
-            Self::BothClovers => "action.csw",
             Self::MassTwice(_) => "action",
-            Self::SiteTerm(SiteTermError::Mu(_)) => "action.mu",
-            Self::SiteTerm(SiteTermError::Csw(_)) => "action.csw",
+            Self::SiteTerm(error) => return Some(format!("action.{}", error.key())),
             Self::BothSources | Self::LabelTwice(_) | Self::NoLinks => "source",
             Self::MomentaOfNothing(key) => return Some(format!("hadrons.{key}")),
             Self::Momenta { .. } => "hadrons.momenta",

@@ -1,7 +1,7 @@
 //! The keys of `[solver]` that only a multigrid method has.
 
 use super::invalid::Invalid;
-use super::text::{self, words_of};
+use crate::io::text::{self, words_of};
 use crate::multigrid::{Block, CycleKind, MOST_DEGREE, MOST_SETUP_ITERATIONS, MOST_VECTORS};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -2,7 +2,6 @@
 
 use super::action::Quark;
 use super::document::Job;
-use super::flavour::Flavour;
 use super::hadrons::{HadronEntry, NamedHadrons};
 use super::invalid::Invalid;
 use super::method::Method;
@@ -10,6 +9,7 @@ use super::quarks::numbers_of;
 use super::sequential::NamedSequential;
 use super::sink::Sink;
 use super::solver::Solver;
+use crate::operator::Flavour;
 
 impl Job {
     /// Returns the quarks, checked: those of `[[quark]]`, or one for each mass and flavour of the action.
@@ -30,7 +30,7 @@ impl Job {
                 .collect());
         }
         let common = &self.action;
-        if common.kappa.is_some() || common.mass.is_some() || common.flavour.is_some() {
+        if common.kappa.is_some() || common.mass.is_some() || common.site_term.flavour.is_some() {
             return Err(Invalid::MassBesideQuarks);
         }
         let is_kappa = self.quark[0].kappa.is_some();

@@ -1,8 +1,8 @@
 //! `[[observable]]`: the observables, measured on propagators.
 
-use super::text::{self, words, words_of};
 use crate::geometry::{Dims, NDIM};
 use crate::hadron::Observable;
+use crate::io::text::{self, words, words_of};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use std::fmt;

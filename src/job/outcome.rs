@@ -1,12 +1,12 @@
 //! The results of a job.
 
-use super::flavour::Flavour;
 use super::label::{Columns, Label};
 use super::modes_news::DeflationOutcome;
 use super::multigrid_choice::MultigridChoice;
 use super::sources::LabelledSource;
 use crate::hadron::{Correlator, Hadrons};
 use crate::operator::Coupling;
+use crate::operator::Flavour;
 use crate::solve::{Attempt, SolveParams};
 use lattice_solvers::{Failure, Residual, SolverInfo, Work};
 use schemars::JsonSchema;

@@ -2,8 +2,8 @@
 
 use super::observables::{Direction, directions};
 use super::one_or_more::OneOrMore;
-use super::text;
 use crate::geometry::Grid;
+use crate::io::text;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -13,7 +13,6 @@ use super::sink::Sink;
 use super::solver::Solver;
 use super::sources::{LabelledSource, SourceSmearing};
 use super::task::Task;
-use super::text;
 use crate::device::Team;
 use crate::field::GaugeField;
 use crate::gauge;
@@ -24,6 +23,7 @@ use crate::hadron::{
 };
 use crate::host::{GaugeConfiguration, LinkField, Spinor, TimePhases};
 use crate::io;
+use crate::io::text;
 use crate::multigrid::Multigrid;
 use crate::operator::Dirac;
 use crate::solve::{Auto, build_programs_of_solve};

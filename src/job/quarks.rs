@@ -1,11 +1,11 @@
 //! `[[quark]]`: several quarks of one job.
 
 use super::action::Action;
-use super::flavour::Flavour;
 use super::invalid::Invalid;
 use super::one_or_more::OneOrMore;
 use super::solver::Solver;
-use super::text;
+use crate::io::text;
+use crate::operator::{Flavour, SiteTermKeys};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -57,9 +57,12 @@ impl QuarkEntry {
         Action {
             kappa: self.kappa.map(OneOrMore::One),
             mass: self.mass.map(OneOrMore::One),
-            csw: self.csw.or(common.csw),
-            mu: self.mu.or(common.mu),
-            flavour: self.flavour,
+            site_term: SiteTermKeys {
+                csw: self.csw.or(common.site_term.csw),
+                mu: self.mu.or(common.site_term.mu),
+                flavour: self.flavour,
+                ..common.site_term
+            },
             ..common.clone()
         }
     }

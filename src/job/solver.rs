@@ -1,6 +1,6 @@
 //! The methods that a job can name.
 
-use super::text::words;
+use crate::io::text::words;
 use crate::operator::System;
 use crate::solve::SolveMethod;
 use lattice_files::words::sentence;

@@ -1,7 +1,7 @@
 //! The precision of an iteration that a job asks for.
 
-use super::text::words;
 use crate::device::Team;
+use crate::io::text::words;
 use crate::solve::IterationPrecision;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use std::borrow::Cow;

@@ -2,13 +2,13 @@
 
 use super::coupling::{Coupling, CouplingError};
 use super::schur_complement::{EvenOddParts, SchurComplement, SchurSymmetry};
-use super::site_term::{SiteTerm, SiteTermError};
+use super::site_terms::{SiteTerm, SiteTermError};
 use super::stencil::{ByEnding, Ending, EndingFields, Fields, Region, Stencil, Task, Tuning};
 use super::systems::{BlockDiracOperator, DiracOperator, InPrecision, Normal};
 use crate::device::{DeviceError, Event, Number};
 use crate::field::{GaugeField, PendingGram, SpinorField, SpinorSpace};
 use crate::geometry::{Lattice, LatticeError, NDIM};
-use crate::host::StencilFactors;
+use crate::host::{SiteMatrix, StencilFactors};
 use crate::scalar::Storage;
 use lattice_solvers::{LinearOperator, Work};
 
@@ -23,8 +23,7 @@ use lattice_solvers::{LinearOperator, Work};
 /// On an [anisotropic](crate::geometry::Anisotropy) lattice hops in space have the weight w = ν/ξ0.
 /// Then 1 − 6κ(1 − w) stands for 1, and 1 + 3w for 4.
 ///
-/// T is 0 for [`SiteTerm::Scalar`] and 2iκμγ5 for [`SiteTerm::Twisted`]. [`SiteTerm::Clover`] adds
-/// the clover term.
+/// T is 0 for [`SiteTerm::Scalar`]. Each other [`SiteTerm`] says what it adds.
 pub struct Dirac<T: Storage> {
     space: SpinorSpace<T>,
     stencil: Stencil<T>,
@@ -135,16 +134,13 @@ impl<T: Storage> Dirac<T> {
         assert!(options.columns > 0, "an operator needs a right-hand side");
         let anisotropy = links.anisotropy();
         let (coupling, site_term) = (coupling.into().checked_on(anisotropy)?, site_term.checked()?);
-        if site_term.csw() != 0.0 && !links.has_clover() {
+        let factors = site_term.factors_on(anisotropy, coupling);
+        if factors.shift.matrix != SiteMatrix::None && !links.has_clover() {
             return Err(DiracError::NoClover);
         }
         let space = links.lattice().spinor_block_space(options.columns)?;
-        let task = Task {
-            factors: site_term.factors_on(anisotropy, coupling),
-            region: Region::Full,
-            ending: Ending::Store,
-            columns: options.columns,
-        };
+        let columns = options.columns;
+        let task = Task { factors, region: Region::Full, ending: Ending::Store, columns };
         let stencil = Stencil::new(links, task, options.tuning).map_err(LatticeError::from)?;
         Ok(Self::of_stencil(space, stencil, coupling, site_term))
     }

@@ -5,7 +5,7 @@ mod dirac;
 mod expectation;
 mod hop;
 mod schur_complement;
-mod site_term;
+mod site_terms;
 mod stencil;
 mod systems;
 
@@ -15,7 +15,7 @@ pub use expectation::Expectation;
 pub use hop::{HopEvenOdd, HopOptions};
 pub use schur_complement::{SchurComplement, SchurSymmetry};
 pub(crate) use schur_complement::{hops_of, sides_of};
-pub use site_term::{SiteTerm, SiteTermError};
+pub use site_terms::{Clover, Flavour, SiteTerm, SiteTermError, SiteTermKeys, SiteTermResult};
 pub use stencil::{Ending, Tuned, Tuning, kernels_to_tune, tune_stencil, tuning_steps};
 pub(crate) use stencil::{Region, Task, known_key};
 pub(crate) use systems::{BlockDiracOperator, DiracOperator, InPrecision};

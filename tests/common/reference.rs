@@ -3,6 +3,7 @@
 use super::shared;
 use super::spinors::Spinor;
 use lattice_cl::geometry::Boundary;
+use lattice_cl::host::gamma::spin_times;
 use lattice_cl::host::{self, CloverBlocks, FieldStrength, GaugeConfiguration, LinkField, StencilFactors};
 use lattice_cl::io::{ReadOptions, read_gauge_with};
 use lattice_cl::{Dims, operator::SiteTerm};
@@ -57,7 +58,10 @@ pub fn gamma5(field: &[Spinor]) -> Vec<Spinor> {
     field.iter().map(turned).collect()
 }
 
-/// (1 + 2iκμγ5 + κ c_sw T − κ H) φ, from the definition.
+/// (1 + 2κ Σ a Γ + κ c_sw T − κ H) φ, from the definition.
+///
+/// The spin matrices Γ and their parameters a are those that the term names, such as μ and iγ5. Values of
+/// other programs and exact propagators tell whether they are right.
 pub fn operator(
     configuration: &GaugeConfiguration,
     boundary: Boundary,
@@ -68,18 +72,16 @@ pub fn operator(
     let links = LinkField::<f64>::new(configuration, boundary);
     let mut image = vec![Spinor::default(); phi.len()];
     host::stencil(&links, StencilFactors::new(1.0, -kappa), phi, &mut image);
-    // A term that is not known here would be left out in silence.
-    let (mu, csw) = match term {
-        SiteTerm::Scalar => (0.0, 0.0),
-        SiteTerm::Twisted { mu } => (mu, 0.0),
-        SiteTerm::Clover { csw, mu } => (mu, csw),
+    let add = |image: &mut Spinor, number: f64, other: &Spinor| {
+        *image = Spinor::from_fn(|s, c| image.0[s][c] + other.0[s][c] * number);
     };
-    let i = Complex::new(0.0, 2.0 * kappa * mu);
-    for (site, (image, turned)) in image.iter_mut().zip(gamma5(phi)).enumerate() {
+    for (site, image) in image.iter_mut().enumerate() {
+        for (a, gamma) in term.spin_matrices() {
+            add(image, 2.0 * kappa * a, &spin_times(&gamma, &phi[site]));
+        }
         let f = FieldStrength::at(configuration, site);
-        let blocks = CloverBlocks::of_field_strength(&f.0, 0.0, kappa * csw, [1.0; 6]);
-        let clover = blocks.times(&phi[site]);
-        *image = Spinor::from_fn(|s, c| image.0[s][c] + i * turned.0[s][c] + clover.0[s][c]);
+        let blocks = CloverBlocks::of_field_strength(&f.0, 0.0, kappa * term.csw(), [1.0; 6]);
+        add(image, 1.0, &blocks.times(&phi[site]));
     }
     image
 }

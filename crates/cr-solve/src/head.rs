@@ -9,7 +9,7 @@ use super::words::{coupling_text, method_text, solver_text, solver_words};
 use lattice_cl::job::{
     DeflationOutcome, Flavour, Job, MultigridChoice, PropagatorOutcome, SolveOutcome, Solver,
 };
-use lattice_cl::operator::Coupling;
+use lattice_cl::operator::{Coupling, SiteTermResult};
 use lattice_cl::solve::SolveParams;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
@@ -34,12 +34,9 @@ pub struct Head<'a> {
     configuration: &'a Configuration,
     provenance: &'a Provenance,
     pub solver: Solver,
-    /// Zero for the Wilson operator. Of several `[[quark]]` it is that of the first, as the clover term.
-    pub mu: f64,
-    /// `null` if planes have coefficients of their own.
-    pub csw: Option<f64>,
-    pub clover_r: f64,
-    pub clover_t: f64,
+    /// The parameters of the site term, of several `[[quark]]` those of the first.
+    #[serde(flatten)]
+    site_term: SiteTermResult,
     /// ξ0, which is 1 on an isotropic lattice.
     pub anisotropy: f64,
     pub nu: f64,
@@ -135,18 +132,12 @@ impl<'a> Head<'a> {
     pub fn new(performed: &Performed<'a>) -> Self {
         let Performed { problem, configuration, provenance, .. } = performed;
         let job = problem.job();
-        let action = &problem.quark(0).action;
-        let of_planes = [action.clover_r, action.clover_t];
-        let [clover_r, clover_t] = of_planes.map(|c| c.or(action.csw).unwrap_or(0.0));
         Self {
             schema_version: 1,
             configuration,
             provenance,
             solver: job.solver.solver,
-            mu: action.mu.unwrap_or(0.0),
-            csw: action.csw.or((clover_r == clover_t).then_some(clover_r)),
-            clover_r,
-            clover_t,
+            site_term: SiteTermResult(problem.quark(0).action.site_term),
             anisotropy: job.action.anisotropy.unwrap_or(1.0),
             nu: job.action.nu.unwrap_or(1.0),
             fat_links: job.action.fat_links.map(|kind| kind.to_string()),
@@ -170,15 +161,10 @@ impl<'a> Head<'a> {
 
     /// Adds lines on what the operator has besides a mass.
     ///
-    /// The lines are about the twisted mass, the clover term and the angles of the boundary.
+    /// The lines are about the site term, the anisotropy, the links and the angles of the boundary.
     pub fn action(&self, flavour: Option<Flavour>, table: &mut Table) {
-        if let Some(flavour) = flavour {
-            table.line("mu", format!("{:?}, flavour {flavour}", self.mu));
-        }
-        match self.csw {
-            Some(0.0) => {}
-            Some(csw) => table.line("c_sw", format!("{csw:?}")),
-            None => table.line("c_R, c_T", format!("{:?}, {:?}", self.clover_r, self.clover_t)),
+        for (name, value) in self.site_term.lines(flavour) {
+            table.line(name, value);
         }
         if [self.anisotropy, self.nu] != [1.0; 2] {
             table.line("anisotropy", format!("{:?}, nu {:?}", self.anisotropy, self.nu));

@@ -4,6 +4,7 @@ use super::report::{colour_is_unwanted, is_dumb};
 use clap::{ColorChoice, Command};
 use lattice_cl::device::mpi::PATIENCE_VARIABLE;
 use lattice_cl::device::{NO_CACHE_VARIABLE, PEER_VARIABLE, TUNING_FILE_VARIABLE, discover};
+use lattice_cl::operator::SiteTerm;
 use std::ffi::OsString;
 
 const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
@@ -238,18 +239,24 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("cr-solve man", &["cr-solve man target/man"]),
 ];
 
-/// Conventions of `invert` and `spectrum` for solutions and correlators.
-const CONVENTIONS: &str = "\
+/// Returns the conventions of `invert` and `spectrum` for solutions and correlators.
+fn conventions() -> String {
+    let of_terms = SiteTerm::formulas().map(|(key, formula)| {
+        let option = format!("--{key}");
+        format!("  {option:<9} {}\n", formula.replace('\n', "\n            "))
+    });
+    format!(
+        "\
 Conventions:
   spinors   gamma matrices of DeGrand and Rossi
   --kappa   M = 1 - kappa H
   --mass    M = (4 + m) - H/2; solutions are those of kappa = 1/(8 + 2m) times 2 kappa
-  --mu      adds 2i kappa mu gamma5, with --mass i mu gamma5; gamma5 = diag(1, 1, -1, -1);
-            --flavour down has -mu
-  --csw     adds kappa c_sw T, with --mass c_sw T/2, T the clover term of the file's links
-  --anisotropy, --nu   hops in space have the weight w = nu/xi0, and M has 1 + 3w + m for 4 + m
+{}  --anisotropy, --nu   hops in space have the weight w = nu/xi0, and M has 1 + 3w + m for 4 + m
   --theta   psi(x + L) = s exp(i pi theta) psi(x) in each direction, s the sign of --boundary
-  C(n)      the pion correlator: |M^-1 b|^2 summed over 12 sources and the slice at distance n";
+  C(n)      the pion correlator: |M^-1 b|^2 summed over 12 sources and the slice at distance n",
+        of_terms.collect::<String>()
+    )
+}
 
 /// Returns the help on environment variables.
 fn environment() -> String {
@@ -300,7 +307,7 @@ fn extended(command: Command, above: &str) -> Command {
         )
     } else {
         let conventions = match command.get_name() {
-            "invert" | "spectrum" => format!("{CONVENTIONS}\n\n"),
+            "invert" | "spectrum" => conventions() + "\n\n",
             "run" => format!("A job file:\n\n{}\n", indented(super::job_file::EXAMPLE)),
             _ => String::new(),
         };

@@ -19,10 +19,11 @@ use lattice_cl::device::Recorder;
 use lattice_cl::io::Parts;
 use lattice_cl::job::{self, Invalid, Task};
 use lattice_cl::modes::{DiracModes, ModesError, ModesParams};
-use lattice_cl::operator::{Dirac, System};
+use lattice_cl::operator::{Dirac, SiteTerm, System};
 use lattice_cl::solve::Preconditioning;
 use lattice_solvers::{Failure as SolverFailure, LanczosLook};
 use serde::Serialize;
+use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -84,8 +85,9 @@ struct ModesResult {
     preconditioning: String,
     kappa: f64,
     mass: f64,
-    mu: f64,
-    csw: f64,
+    /// The parameters of the site term.
+    #[serde(flatten)]
+    site_term: Map<String, Value>,
     tolerance: f64,
     eigenvalues: Vec<f64>,
     /// ‖A v − λ v‖ of each mode, computed from the definition.
@@ -208,8 +210,9 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         preconditioning: params.preconditioning.to_string(),
         kappa: dirac.coupling().kappa(),
         mass: dirac.coupling().mass(),
-        mu: dirac.site_term().mu(),
-        csw: dirac.site_term().csw(),
+        site_term: SiteTerm::keys()
+            .map(|key| (key.to_owned(), dirac.site_term().value(key).into()))
+            .collect(),
         tolerance: params.tolerance,
         eigenvalues: modes.values(),
         residuals: modes.residuals(),

@@ -125,7 +125,7 @@ pub fn plot_files(job: &Job) -> Result<Vec<PathBuf>, Invalid> {
 fn named(path: &Path, job: &Job, of_each: usize) -> Result<Vec<PathBuf>, Invalid> {
     let (quarks, numbers) = (job.quarks()?, job.propagators()?);
     let propagators = numbers.len();
-    let both = job.action.flavour == Some(Flavour::Both);
+    let both = job.action.site_term.flavour == Some(Flavour::Both);
     let flavours = Flavour::Both.each().len();
     // Quarks of one action have the same sources.
     let sources = propagators / quarks.len();
@@ -175,14 +175,18 @@ pub fn drawn(plot: Result<(), PlotError>, report: &Report) -> Result<(), Failure
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lattice_cl::job::Action;
+    use lattice_cl::job::{Action, SiteTermKeys};
 
     #[test]
     fn several_files_have_numbers_and_flavours() {
         let names = |path: &str, masses: &[f64], flavour, of_each| -> Vec<String> {
             let kappa = Some(OneOrMore::More(masses.to_vec()));
             let job = Job {
-                action: Action { kappa, mu: Some(0.1), flavour, ..Action::default() },
+                action: Action {
+                    kappa,
+                    site_term: SiteTermKeys { mu: Some(0.1), flavour, ..SiteTermKeys::default() },
+                    ..Action::default()
+                },
                 ..Job::default()
             };
             let paths = named(Path::new(path), &job, of_each).unwrap();

@@ -9,7 +9,8 @@ use lattice_cl::device::Team;
 use lattice_cl::host::Spinor;
 use lattice_cl::io::{Format, WriteOptions, read_propagator, read_results, write_gauge, write_results};
 use lattice_cl::job::{
-    Action, CallbackError, Callbacks, Configuration, Job, Method, Problem, SolveOutcome, SourceEntry, Task,
+    Action, CallbackError, Callbacks, Configuration, Job, Method, Problem, SiteTermKeys, SolveOutcome,
+    SourceEntry, Task,
 };
 use serde_json::Value;
 use tempfile::TempDir;
@@ -101,7 +102,10 @@ fn the_program_a_job_file_and_the_library_give_the_same_bits() {
     let job = Job {
         command: Task::Spectrum,
         configuration: Configuration::file(folder.path().join("a.ildg")),
-        action: Action { csw: Some(1.1), ..Action::kappa(0.09) },
+        action: Action {
+            site_term: SiteTermKeys { csw: Some(1.1), ..SiteTermKeys::default() },
+            ..Action::kappa(0.09)
+        },
         sources: Some(source),
         solver: Method { tol: Some(1e-11), ..Default::default() },
         ..Default::default()

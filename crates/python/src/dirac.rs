@@ -10,11 +10,12 @@ use super::work;
 use lattice_cl::device::Team;
 use lattice_cl::field::GaugeField;
 use lattice_cl::host::GaugeConfiguration;
-use lattice_cl::job::{self, Action, Flavour, Job, JobError, Method, OneOrMore, Problem, SourceEntry, Task};
+use lattice_cl::job::{self, Action, Job, JobError, Problem, SourceEntry, Task};
 use lattice_cl::operator::{self, Coupling};
 use lattice_cl::sync::lock;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyFloat};
+use serde::de::DeserializeOwned;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -42,41 +43,17 @@ struct Held {
 #[pymethods]
 impl Dirac {
     #[new]
-    #[pyo3(signature = (
-        gauge, *, kappa = None, mass = None, csw = None, mu = None, flavour = None, boundary = "antiperiodic", theta = None,
-        anisotropy = None, nu = None, devices = None
-    ))]
-    #[allow(clippy::too_many_arguments)]
+    #[pyo3(signature = (gauge, *, devices = None, **action))]
     fn new(
         py: Python<'_>,
         gauge: &Bound<'_, Gauge>,
-        kappa: Option<f64>,
-        mass: Option<f64>,
-        csw: Option<f64>,
-        mu: Option<f64>,
-        flavour: Option<&str>,
-        boundary: &str,
-        theta: Option<&str>,
-        anisotropy: Option<f64>,
-        nu: Option<f64>,
         devices: Option<&Bound<'_, PyAny>>,
+        action: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let flavour = flavour.map(|flavour| parsed(py, flavour)).transpose()?;
-        if flavour == Some(Flavour::Both) {
-            return Err(invalid(py, "an operator is of one flavour: up or down"));
+        let action: Action = table(py, action)?;
+        if action.quarks().is_ok_and(|quarks| quarks.len() > 1) {
+            return Err(invalid(py, "an operator is of one mass and of one flavour: up or down"));
         }
-        let action = Action {
-            kappa: kappa.map(OneOrMore::One),
-            mass: mass.map(OneOrMore::One),
-            csw,
-            mu,
-            flavour,
-            boundary: parsed(py, boundary)?,
-            theta: theta.map(|theta| parsed(py, theta)).transpose()?,
-            anisotropy,
-            nu,
-            ..Action::default()
-        };
         let wanted = DevicesArgument::of(devices)?;
         let configuration = Arc::clone(&gauge.get().links);
         let made = work::run(py, None, move |_| {
@@ -150,7 +127,7 @@ impl Dirac {
             command: Task::Spectrum,
             action: self.held.action.clone(),
             sources: Some(source),
-            solver: method(py, options)?,
+            solver: table(py, options)?,
             ..Job::default()
         };
         let mut collected = self.solved(py, &job, smearing_links, progress)?;
@@ -174,7 +151,7 @@ impl Dirac {
             command: Task::Invert,
             action: self.held.action.clone(),
             sources: Some(SourceEntry { spin: Some(spin), colour: Some(colour), ..source }),
-            solver: method(py, options)?,
+            solver: table(py, options)?,
             ..Job::default()
         };
         let mut collected = self.solved(py, &job, smearing_links, progress)?;
@@ -246,13 +223,18 @@ fn source_of(source: &Bound<'_, PyAny>) -> PyResult<(SourceEntry, Option<Arc<Gau
     Ok((SourceEntry { source: parsed(py, &text)?, smear_source, ..SourceEntry::default() }, links))
 }
 
-/// Reads the keys of `[solver]` in a job, with underscores for the strokes.
-fn method(py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Method> {
-    let Some(options) = options else { return Ok(Method::default()) };
+/// Reads a table of a job from its keys, with underscores for the strokes.
+///
+/// Keys with `None` are left out.
+fn table<T: Default + DeserializeOwned>(py: Python<'_>, keys: Option<&Bound<'_, PyDict>>) -> PyResult<T> {
+    let Some(keys) = keys else { return Ok(T::default()) };
     let given = PyDict::new(py);
-    for (key, value) in options.iter().filter(|(_, value)| !value.is_none()) {
+    for (key, value) in keys.iter().filter(|(_, value)| !value.is_none()) {
         given.set_item(key.extract::<String>()?.replace('_', "-"), value)?;
     }
-    let text: String = py.import("json")?.call_method1("dumps", (given,))?.extract()?;
+    // Numbers of NumPy are written as Python's.
+    let numbers = PyDict::new(py);
+    numbers.set_item("default", py.get_type::<PyFloat>())?;
+    let text: String = py.import("json")?.call_method("dumps", (given,), Some(&numbers))?.extract()?;
     serde_json::from_str(&text).map_err(|error| invalid(py, error))
 }

@@ -1,6 +1,6 @@
 //! The kernels of the stencil as something to be tuned.
 
-use super::super::site_term::SiteTerm;
+use super::super::site_terms::SiteTerm;
 use super::application::{Fields, Stencil};
 use super::kernels::kernel_key;
 use super::parts::{Ending, EndingFields};

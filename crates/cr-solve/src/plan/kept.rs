@@ -2,6 +2,7 @@
 
 use crate::failure::{Failure, Status};
 use lattice_cl::job::{Action, Job};
+use lattice_cl::operator::SiteTerm;
 use lattice_cl::solve::SolveParams;
 use lattice_cl::{Dims, io};
 use serde_json::Value;
@@ -58,7 +59,8 @@ impl Measured {
         let all: f64 = iterations.iter().sum();
         let seconds = result.pointer("/seconds/solve")?.as_f64()?;
         let number = |name: &str| result.get(name).and_then(Value::as_f64).filter(|number| *number != 0.0);
-        let without_job = || Action { mu: number("mu"), csw: number("csw"), ..Action::default() };
+        let of_terms = || SiteTerm::keys().filter_map(|key| Some((key, number(key)?)));
+        let without_job = || serde_json::from_value(of_terms().collect::<Value>()).unwrap_or_default();
         let action = result.pointer("/job/resolved/action").cloned();
         let action: Option<Action> = action.and_then(|action| serde_json::from_value(action).ok());
         (all > 0.0 && sites > 0.0 && seconds > 0.0).then(|| {

@@ -238,17 +238,10 @@ class Dirac:
         cls: type[_Dirac],
         gauge: Gauge,
         *,
-        kappa: float | None = None,
-        mass: float | None = None,
-        csw: float | None = None,
-        mu: float | None = None,
-        flavour: str | None = None,
-        boundary: str = "antiperiodic",
-        theta: str | None = None,
-        anisotropy: float | None = None,
-        nu: float | None = None,
         devices: _Devices = None,
-    ) -> _Dirac: ...
+        **action: float | str | None,
+    ) -> _Dirac:
+        """Put an operator on devices. `action` are the keys of `[action]` in a job: `kappa`, `csw`, `clover_r`, …"""
     @property
     def kappa(self) -> float: ...
     @property

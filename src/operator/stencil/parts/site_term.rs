@@ -2,7 +2,9 @@
 
 use super::{Cost, KernelPart};
 use crate::device::{Argument, Buffer, KernelKey};
+use crate::host::gamma::SpinMatrix;
 use crate::host::{BlockLayout, BlockUse, SiteMatrix, StencilFactors};
+use crate::operator::site_terms::spin_term;
 use crate::scalar::{Real, Storage};
 
 /// The part of a kernel that knows the mass.
@@ -21,9 +23,11 @@ pub(crate) struct SitePart {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Plain,
-    /// Some number differs between the two chiralities.
+    /// Some factor has a multiple of a spin matrix.
     Twisted {
-        /// `true` if the factor of the hop differs between the two chiralities.
+        /// The spin matrix, whose site term has the text.
+        gamma: SpinMatrix,
+        /// `true` if the factor of the hop has a multiple of it.
         twists_hop: bool,
     },
     /// The site term has blocks of a clover term.
@@ -49,14 +53,16 @@ impl SitePart {
     /// `adds_field` and `own_field` follow from the sites that the stencil works on.
     pub fn of(factors: &StencilFactors, adds_field: bool, own_field: bool) -> Self {
         let StencilFactors { shift, coefficient, .. } = factors;
+        let (twists_hop, twists_field) = (coefficient.twist != 0.0, adds_field && shift.twist != 0.0);
         let hop = coefficient.matrix.block_use();
         let field = shift.matrix.block_use().filter(|_| adds_field);
-        let twists_hop = coefficient.twist != 0.0;
         let kind = if hop.is_some() || field.is_some() {
             debug_assert!(!twists_hop, "a hop with a twist and blocks");
             Kind::Clover { hop, field, numbers: !matches!(shift.matrix, SiteMatrix::Inverse(_)) }
-        } else if twists_hop || (adds_field && shift.twist != 0.0) {
-            Kind::Twisted { twists_hop }
+        } else if twists_hop || twists_field {
+            let gamma = if twists_hop { coefficient.gamma } else { shift.gamma };
+            debug_assert!(!(twists_hop && twists_field) || gamma == shift.gamma, "two spin matrices");
+            Kind::Twisted { gamma, twists_hop }
         } else {
             Kind::Plain
         };
@@ -101,7 +107,7 @@ impl SitePart {
     }
 }
 
-/// Returns r of coefficient (1 + i r γ5).
+/// Returns r of coefficient (1 + r Γ).
 fn hop_twist(factors: &StencilFactors) -> f64 {
     let coefficient = factors.coefficient;
     if coefficient.twist == 0.0 { 0.0 } else { coefficient.twist / coefficient.scalar }
@@ -122,10 +128,12 @@ impl KernelPart for SitePart {
         let key = key.part("field", include_str!("../../../../cl/stencil/site_field.cl"));
         let adds_field = u8::from(self.adds_field);
         match (self.kind, self.adds_field) {
-            (Kind::Twisted { twists_hop }, _) => key
-                .define("ADDS_FIELD", adds_field)
-                .define("TWISTS_HOP", u8::from(twists_hop))
-                .part("twisted", include_str!("../../../../cl/stencil/site_twisted.cl")),
+            (Kind::Twisted { gamma, twists_hop }, _) => {
+                let term = spin_term(&gamma);
+                key.define("ADDS_FIELD", adds_field)
+                    .define("TWISTS_HOP", u8::from(twists_hop))
+                    .part(term.name, term.text)
+            }
             (Kind::Clover { hop, field, numbers }, _) => {
                 let adjoint = |usage: Option<BlockUse>| u8::from(usage.is_some_and(|usage| usage.adjoint));
                 key.define("ADDS_FIELD", adds_field)
@@ -149,7 +157,7 @@ impl KernelPart for SitePart {
         let adds = u64::from(self.adds_field);
         let (flops, blocks) = match self.kind {
             Kind::Plain => (48 * adds, Vec::new()),
-            Kind::Twisted { twists_hop } => (48 * (2 * adds + u64::from(twists_hop)), Vec::new()),
+            Kind::Twisted { twists_hop, .. } => (48 * (2 * adds + u64::from(twists_hop)), Vec::new()),
             Kind::Clover { hop, field, .. } => {
                 let blocks: Vec<BlockLayout> =
                     [hop, field].into_iter().flatten().map(|usage| usage.layout).collect();

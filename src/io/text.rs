@@ -1,4 +1,4 @@
-//! Values that a job has as text, written as on the command line.
+//! Values that documents have as text, written as on the command line.
 
 use lattice_files::words::Words;
 use schemars::{Schema, SchemaGenerator, json_schema};
@@ -25,7 +25,7 @@ where
     parse(&String::deserialize(deserializer)?)
 }
 
-pub(super) fn parse<T: FromStr<Err: Display>, E: Error>(text: &str) -> Result<T, E> {
+pub(crate) fn parse<T: FromStr<Err: Display>, E: Error>(text: &str) -> Result<T, E> {
     text.parse().map_err(|error| E::custom(format!("{text} is not allowed: {error}")))
 }
 
@@ -55,7 +55,7 @@ pub mod option {
 }
 
 /// Returns the keys that are given in a table, with their values.
-pub(super) fn keys(table: &impl Serialize) -> Map<String, Value> {
+pub(crate) fn keys(table: &impl Serialize) -> Map<String, Value> {
     match serde_json::to_value(table) {
         Ok(Value::Object(keys)) => keys,
         // Only a path that is no text has no document.

@@ -1,6 +1,6 @@
 //! The flavours of twisted-mass quarks.
 
-use super::text::words_of;
+use crate::io::text::{self, words_of};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
@@ -32,13 +32,13 @@ impl Flavour {
 
 impl Serialize for Flavour {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        super::text::serialize(self, serializer)
+        text::serialize(self, serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Flavour {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        super::text::deserialize(deserializer)
+        text::deserialize(deserializer)
     }
 }
 
