@@ -3,8 +3,7 @@
 use super::communicator::Communicator;
 use super::faces::{Exchange, Faces, FacesOfLaunch, Packed};
 use crate::device::{Argument, ArgumentList, Buffer, DeviceError, Kernel, PeerFlags, Peers, Range};
-use crate::geometry::Lattice;
-use crate::host::Spinor;
+use crate::geometry::{FieldKind, Lattice};
 use crate::scalar::Storage;
 use crate::sync::lock;
 use std::collections::HashMap;
@@ -92,9 +91,6 @@ pub(crate) struct Packing<'a, T: Storage> {
 }
 
 impl<T: Storage> Halo<T> {
-    /// Complex numbers in a half-spinor.
-    const COMPONENTS: usize = Spinor::<T::Real>::COMPONENTS / 2;
-
     /// Returns the halo of a lattice for this many fields, made on first use.
     ///
     /// Memory that devices share takes milliseconds to allocate.
@@ -115,7 +111,7 @@ impl<T: Storage> Halo<T> {
 
     fn new(lattice: &Lattice, columns: usize, communicator: &impl Communicator) -> Result<Self, DeviceError> {
         let exchange = communicator.faces(lattice, |shard, mu| {
-            columns * 2 * 2 * Self::COMPONENTS * shard.layout(T::STORAGE).face_sites(mu)
+            columns * 2 * 2 * FieldKind::WILSON.sent_by_face_site() * shard.layout(T::STORAGE).face_sites(mu)
         })?;
         Ok(Self { exchange, columns })
     }

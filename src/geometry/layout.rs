@@ -56,7 +56,7 @@ impl Shape {
     }
 
     /// Returns the number of complex numbers at each site.
-    pub fn components(self) -> usize {
+    pub const fn components(self) -> usize {
         self.groups * self.group
     }
 }

@@ -1,7 +1,8 @@
 //! Dirac operators with hops to nearest neighbours.
 
 use super::coupling::{Coupling, CouplingError};
-use super::schur_complement::{EvenOddParts, SchurComplement, SchurSymmetry};
+use super::even_odd_parts::EvenOddParts;
+use super::schur_complement::{SchurComplement, SchurSymmetry};
 use super::site_terms::{SiteTerm, SiteTermError};
 use super::stencil::{ByEnding, Ending, EndingFields, Fields, Region, Stencil, Task, Tuning};
 use super::systems::{BlockDiracOperator, DiracOperator, InPrecision, Normal};

@@ -4,17 +4,14 @@
 
 use super::stencil::{Ending, Region, Task, work_per_site};
 use crate::device::{DeviceError, PeerWay, TeamRates};
-use crate::geometry::{Domain, Lattice};
+use crate::geometry::{Domain, FieldKind, Lattice};
 use crate::host::{Reconstruction, StencilFactors};
 use crate::scalar::StoragePrecision;
 use std::fmt;
 use std::time::Duration;
 
-/// Reals of the projected spinor that a site at a face sends.
-const SENT_REALS: usize = 12;
-
-/// Reals of a spinor.
-const SPINOR_REALS: usize = 24;
+/// The fields of the hop.
+const KIND: FieldKind = FieldKind::WILSON;
 
 /// The expected time of a hop on a team, and on its fastest device alone.
 ///
@@ -129,14 +126,15 @@ fn face_sites(domain: &Domain) -> f64 {
 /// Fields in half precision send single precision, in which they are computed.
 fn bytes_sent(domain: &Domain, precision: StoragePrecision) -> f64 {
     let real = precision.bytes().max(size_of::<f32>());
-    face_sites(domain) * (SENT_REALS * real) as f64
+    face_sites(domain) * (2 * KIND.sent_by_face_site() * real) as f64
 }
 
 /// Returns the bytes that packing reads and writes.
 ///
 /// They are spinors, links on half of the faces, and the sent data.
 fn bytes_of_packing(domain: &Domain, precision: StoragePrecision, reconstruction: Reconstruction) -> f64 {
-    let read = (SPINOR_REALS as f64 + reconstruction.reals() as f64 / 2.0) * precision.bytes() as f64;
+    let read = ((2 * KIND.shape.components()) as f64 + reconstruction.reals() as f64 / 2.0)
+        * precision.bytes() as f64;
     face_sites(domain) * read + bytes_sent(domain, precision)
 }
 

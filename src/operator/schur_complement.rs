@@ -1,14 +1,12 @@
-//! Even-odd preconditioning by the Schur complement of a Dirac operator.
-//!
-//! Sources and solutions are converted between both systems.
+//! The Schur complement of a Dirac operator, for even-odd preconditioning.
 
+use super::four_blocks::{EVEN, FourBlocks, ODD};
 use super::hop::{HopEvenOdd, HopOptions};
 use super::stencil::{ByEnding, Ending, SiteProduct};
 use super::systems::{BlockDiracOperator, DiracOperator, InPrecision, Normal, apply_and_subtract, work_with};
 use crate::device::{DeviceError, Number};
 use crate::field::{
-    BlockField, ColumnMatrix, GaugeField, ParityField, ParitySpace, PendingGram, SpinorField,
-    ends_on_matrix_units,
+    BlockField, ColumnMatrix, GaugeField, ParityField, ParitySpace, PendingGram, ends_on_matrix_units,
 };
 use crate::geometry::{Lattice, LatticeError, Shard};
 use crate::host::StencilFactors;
@@ -18,14 +16,10 @@ use lattice_solvers::update::{NORM2, RESIDUAL};
 use lattice_solvers::{BlockSpace, LinearOperator, VectorSpace, Work, gram_work, subtraction_work};
 use std::sync::{Arc, Mutex};
 
-/// The parity that the Schur complement acts on.
-const EVEN: usize = 0;
-const ODD: usize = 1;
-
 /// The Schur complement M̂ = A − c² H_eo A⁻¹ H_oe on the even sites.
 ///
-/// The Dirac operator is M = A + c H. H_eo is the hop to the even sites, H_oe the hop to the odd
-/// sites. A is the operator within a site.
+/// The Dirac operator M = A + c H has four blocks: A on the even sites and on the odd ones, c H_eo and
+/// c H_oe. H_eo is the hop to the even sites, H_oe the hop to the odd sites.
 ///
 /// M x = b is equivalent to M̂ x_e = b_e − c H_eo A⁻¹ b_o and x_o = A⁻¹ (b_o − c H_oe x_e). Source:
 /// T. DeGrand and P. Rossi, Comput. Phys. Commun. 60 (1990) 211. If M† = γ5 M γ5, then M̂† = γ5 M̂
@@ -41,9 +35,9 @@ const ODD: usize = 1;
 pub struct SchurComplement<T: Storage> {
     space: ParitySpace<T>,
     links: GaugeField<T>,
-    factors: StencilFactors,
+    blocks: FourBlocks,
     order: Order,
-    /// The blocks of A⁻¹, if it has any: so hops that are made later find them.
+    /// The stored blocks of A⁻¹, if it has any: so hops that are made later find them.
     inverse: Option<Arc<BlockField<T>>>,
     to_odd: HopEvenOdd<T>,
     /// The hops to even sites with each ending.
@@ -107,23 +101,22 @@ impl Order {
 }
 
 /// Returns the factors of the hop to odd sites: A⁻¹ H_oe ψ, without the factor f.
-fn inner_factors(factors: StencilFactors) -> StencilFactors {
-    let (_, remainder) = factors.shift.split_inverse();
-    StencilFactors { shift: 0.0.into(), coefficient: remainder, gamma5: false, ..factors }
+fn inner_factors(blocks: FourBlocks) -> StencilFactors {
+    let (_, remainder) = blocks.inverse(ODD);
+    StencilFactors { gamma5: false, ..blocks.step(0.0, remainder) }
 }
 
 /// Returns the factors of the hop back to even sites.
 ///
 /// The hop computes A ψ − c² f H_eo χ, or ψ − c² f² [A⁻¹/f] H_eo χ.
-fn outer_factors(factors: StencilFactors, order: Order) -> StencilFactors {
-    let (c, (factor, remainder)) = (factors.coefficient.scalar, factors.shift.split_inverse());
-    let symmetric = -c * c * factor * factor;
+fn outer_factors(blocks: FourBlocks, order: Order) -> StencilFactors {
+    let (c, (of_odd, _), (of_even, remainder)) =
+        (blocks.coefficient(), blocks.inverse(ODD), blocks.inverse(EVEN));
+    let symmetric = -c * c * of_even * of_odd;
     match order {
-        Order::Asymmetric => StencilFactors { coefficient: factors.coefficient * -c * factor, ..factors },
-        Order::InverseLast => {
-            StencilFactors { shift: 1.0.into(), coefficient: remainder * symmetric, ..factors }
-        }
-        Order::InverseFirst => StencilFactors { shift: 1.0.into(), coefficient: symmetric.into(), ..factors },
+        Order::Asymmetric => blocks.step(blocks.within(EVEN), c * -c * of_odd),
+        Order::InverseLast => blocks.step(1.0, remainder * symmetric),
+        Order::InverseFirst => blocks.step(1.0, symmetric),
     }
 }
 
@@ -135,20 +128,9 @@ pub(crate) fn hops_of(
     symmetry: SchurSymmetry,
     adjoint: bool,
 ) -> [StencilFactors; 2] {
-    let order = Order::of(symmetry);
-    let (factors, order) = if adjoint { (factors.adjoint(), order.adjoint()) } else { (factors, order) };
-    [inner_factors(factors), outer_factors(factors, order)]
-}
-
-/// Returns the factors of the conversions to the complement's system and back.
-///
-/// On the even sites this is b_e − c f H_eo χ, on the odd sites A⁻¹ (b_o − c H_oe x_e).
-pub(crate) fn sides_of(factors: StencilFactors) -> [StencilFactors; 2] {
-    let (c, (factor, remainder)) = (factors.coefficient.scalar, factors.shift.split_inverse());
-    let there = StencilFactors { shift: 1.0.into(), coefficient: (-c * factor).into(), ..factors };
-    let back =
-        StencilFactors { shift: remainder * factor, coefficient: remainder * (-c * factor), ..factors };
-    [there, back]
+    let (blocks, order) = (FourBlocks::of(factors), Order::of(symmetry));
+    let (blocks, order) = if adjoint { (blocks.adjoint(), order.adjoint()) } else { (blocks, order) };
+    [inner_factors(blocks), outer_factors(blocks, order)]
 }
 
 impl<T: Storage> SchurComplement<T> {
@@ -159,18 +141,18 @@ impl<T: Storage> SchurComplement<T> {
         symmetry: SchurSymmetry,
         columns: usize,
     ) -> Result<Self, LatticeError> {
-        Self::in_order(links, factors, Order::of(symmetry), columns)
+        Self::in_order(links, FourBlocks::of(factors), Order::of(symmetry), columns)
     }
 
     fn in_order(
         links: &GaugeField<T>,
-        factors: StencilFactors,
+        blocks: FourBlocks,
         order: Order,
         columns: usize,
     ) -> Result<Self, LatticeError> {
         let space = links.lattice().parity_block_space(EVEN, columns)?;
-        let inverse = links.blocks(factors.shift.split_inverse().1.matrix)?;
-        let to_odd = Self::inner_hop(links, factors, columns)?;
+        let inverse = links.blocks(blocks.inverse(ODD).1.matrix)?;
+        let to_odd = Self::inner_hop(links, blocks, columns)?;
         let between = Arc::new(Mutex::new(to_odd.scratch_target()?));
         let lattice = links.lattice();
         let ends = |shard: &Shard| {
@@ -178,9 +160,9 @@ impl<T: Storage> SchurComplement<T> {
             ends_on_matrix_units::<T>(&shard.device, &layout, columns)
         };
         let ends_blocks = !lattice.team().is_host() && lattice.everywhere().iter().all(ends);
-        let before = Self::before(links, factors, order, columns)?;
+        let before = Self::before(links, blocks, order, columns)?;
         let (links, to_even) = (links.clone(), ByEnding::default());
-        Ok(Self { space, links, factors, order, inverse, to_odd, to_even, between, before, ends_blocks })
+        Ok(Self { space, links, blocks, order, inverse, to_odd, to_even, between, before, ends_blocks })
     }
 
     /// Makes the product with A⁻¹ without its factor f, if it comes first.
@@ -188,14 +170,14 @@ impl<T: Storage> SchurComplement<T> {
     /// `None` if A is a number, which commutes.
     fn before(
         links: &GaugeField<T>,
-        factors: StencilFactors,
+        blocks: FourBlocks,
         order: Order,
         columns: usize,
     ) -> Result<Option<Arc<Before<T>>>, DeviceError> {
-        if order != Order::InverseFirst || factors.shift.is_plain() {
+        if order != Order::InverseFirst || blocks.are_numbers_within() {
             return Ok(None);
         }
-        let (_, remainder) = factors.shift.split_inverse();
+        let (_, remainder) = blocks.inverse(EVEN);
         let product = SiteProduct::new(links, EVEN, remainder, columns)?;
         let turned = ParityField::uninitialised(links.lattice(), EVEN, columns)?;
         Ok(Some(Arc::new(Before { product, turned: Mutex::new(turned) })))
@@ -203,15 +185,15 @@ impl<T: Storage> SchurComplement<T> {
 
     fn inner_hop(
         links: &GaugeField<T>,
-        factors: StencilFactors,
+        blocks: FourBlocks,
         columns: usize,
     ) -> Result<HopEvenOdd<T>, DeviceError> {
-        HopEvenOdd::new(links, ODD, inner_factors(factors), HopOptions { columns, ..Default::default() })
+        HopEvenOdd::new(links, ODD, inner_factors(blocks), HopOptions { columns, ..Default::default() })
     }
 
     /// Returns the factors of the hop back to even sites.
     fn outer_factors(&self) -> StencilFactors {
-        outer_factors(self.factors, self.order)
+        outer_factors(self.blocks, self.order)
     }
 
     fn to_even_with(&self, ending: Ending) -> Result<&HopEvenOdd<T>, DeviceError> {
@@ -243,18 +225,18 @@ impl<T: Storage> SchurComplement<T> {
         work
     }
 
-    fn with_factors(&self, factors: StencilFactors, order: Order) -> Result<Self, DeviceError> {
+    fn with_blocks(&self, blocks: FourBlocks, order: Order) -> Result<Self, DeviceError> {
         let columns = self.space.columns();
         Ok(Self {
             space: self.space.clone(),
             links: self.links.clone(),
-            factors,
+            blocks,
             order,
             inverse: self.inverse.clone(),
-            to_odd: Self::inner_hop(&self.links, factors, columns)?,
+            to_odd: Self::inner_hop(&self.links, blocks, columns)?,
             to_even: ByEnding::default(),
             between: Arc::clone(&self.between),
-            before: Self::before(&self.links, factors, order, columns)?,
+            before: Self::before(&self.links, blocks, order, columns)?,
             ends_blocks: self.ends_blocks,
         })
     }
@@ -264,7 +246,7 @@ impl<T: Storage> SchurComplement<T> {
     /// # Errors
     /// When the links cannot be converted, or the kernels not be built.
     pub fn cast<R: Storage>(&self) -> Result<SchurComplement<R>, LatticeError> {
-        SchurComplement::in_order(&self.links.cast()?, self.factors, self.order, self.space.columns())
+        SchurComplement::in_order(&self.links.cast()?, self.blocks, self.order, self.space.columns())
     }
 
     /// Returns the lattice it acts on.
@@ -275,21 +257,20 @@ impl<T: Storage> SchurComplement<T> {
 
 impl<T: Storage> DiracOperator for SchurComplement<T> {
     fn is_gamma5_hermitian(&self) -> bool {
-        let commutes = self.order == Order::Asymmetric || self.factors.shift.is_plain();
-        self.factors.is_gamma5_hermitian() && commutes
+        let commutes = self.order == Order::Asymmetric || self.blocks.are_numbers_within();
+        self.blocks.is_gamma5_hermitian() && commutes
     }
 
     fn adjoint(&self) -> Result<Self, DeviceError> {
-        self.with_factors(self.factors.adjoint(), self.order.adjoint())
+        self.with_blocks(self.blocks.adjoint(), self.order.adjoint())
     }
 
     fn times_gamma5(&self) -> Result<Self, DeviceError> {
-        self.with_factors(StencilFactors { gamma5: !self.factors.gamma5, ..self.factors }, self.order)
+        self.with_blocks(self.blocks.times_gamma5(), self.order)
     }
 
     fn gamma5(&self) -> Result<Self, DeviceError> {
-        let factors = StencilFactors { dagger: false, gamma5: true, ..StencilFactors::new(1.0, 0.0) };
-        self.with_factors(factors, Order::Asymmetric)
+        self.with_blocks(FourBlocks::gamma5(), Order::Asymmetric)
     }
 }
 
@@ -414,81 +395,6 @@ impl<T: Storage> BlockDiracOperator for SchurComplement<T> {
         } else {
             work_with(self, subtraction_work)
         }
-    }
-}
-
-/// The sides of M x = b that the Schur complement does not see.
-///
-/// They make the source of its system, and complete its solution, for all right-hand sides.
-pub(crate) struct EvenOddParts<T: Storage> {
-    /// b_e − c f H_eo χ, where A⁻¹ b_o = f χ
-    prepare: HopEvenOdd<T>,
-    /// A⁻¹ (b_o − c H_oe x_e)
-    reconstruct: HopEvenOdd<T>,
-    odd_source: ParityField<T>,
-    /// χ, where it is not b_o.
-    turned_source: Option<ParityField<T>>,
-    /// A⁻¹ on the even sites, for the symmetric complement.
-    inverse: Option<SiteProduct<T>>,
-}
-
-impl<T: Storage> EvenOddParts<T> {
-    /// Prepares the equation M x = b with M = A + c H of these factors.
-    pub(super) fn new(
-        links: &GaugeField<T>,
-        factors: StencilFactors,
-        symmetry: SchurSymmetry,
-        b: &SpinorField<T>,
-    ) -> Result<Self, LatticeError> {
-        // The hops find the inverse, and it is known to exist.
-        let _inverse = links.blocks(factors.shift.split_inverse().1.matrix)?;
-        let options = HopOptions { shift: true, columns: b.columns(), ..Default::default() };
-        let [there, back] = sides_of(factors);
-        let prepare = HopEvenOdd::new(links, EVEN, there, options)?;
-        let reconstruct = HopEvenOdd::new(links, ODD, back, options)?;
-        let (factor, remainder) = factors.shift.split_inverse();
-        let product = |parity, factor| SiteProduct::new(links, parity, factor, b.columns());
-        let mut odd_source = reconstruct.scratch_target()?;
-        b.copy_parity_to(&mut odd_source)?;
-        let mut turned_source = None;
-        if !factors.shift.is_plain() {
-            let mut turned = reconstruct.scratch_target()?;
-            product(ODD, remainder)?.apply(&odd_source, &mut turned)?;
-            turned_source = Some(turned);
-        }
-        let inverse = match symmetry {
-            SchurSymmetry::Asymmetric => None,
-            SchurSymmetry::Symmetric => Some(product(EVEN, remainder * factor)?),
-        };
-        Ok(Self { prepare, reconstruct, odd_source, turned_source, inverse })
-    }
-
-    /// Returns b_e − c H_eo A⁻¹ b_o for the given b.
-    ///
-    /// For the symmetric complement the result is multiplied by A⁻¹.
-    pub fn source(&self, b: &SpinorField<T>) -> Result<ParityField<T>, DeviceError> {
-        let mut source = self.prepare.scratch_target()?;
-        let odd = self.turned_source.as_ref().unwrap_or(&self.odd_source);
-        self.prepare.apply(odd, Some(&self.even_part(b)?), &mut source)?;
-        let Some(inverse) = &self.inverse else { return Ok(source) };
-        let mut turned = self.prepare.scratch_target()?;
-        inverse.apply(&source, &mut turned)?;
-        Ok(turned)
-    }
-
-    /// Returns the part of a field on the even sites.
-    pub fn even_part(&self, field: &SpinorField<T>) -> Result<ParityField<T>, DeviceError> {
-        let mut even = self.prepare.scratch_target()?;
-        field.copy_parity_to(&mut even)?;
-        Ok(even)
-    }
-
-    /// Computes x on all sites from its part on the even ones.
-    pub fn solution(&self, even: &ParityField<T>, x: &mut SpinorField<T>) -> Result<(), DeviceError> {
-        let mut odd = self.reconstruct.scratch_target()?;
-        self.reconstruct.apply(even, Some(&self.odd_source), &mut odd)?;
-        x.copy_parity_from(even)?;
-        x.copy_parity_from(&odd)
     }
 }
 
