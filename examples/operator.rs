@@ -23,7 +23,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     current[0] = 1.0; // 1 A goes in at a corner,
     current[corners - 1] = -1.0; // and out at the opposite one.
 
-    let (u, info) = conjugate_gradient(&laplacian, &current, None, &CgOptions::default(), None)?;
+    let (u, info) = conjugate_gradient(&laplacian, &current, None, &CgOptions::default(), None, None)?;
 
     let resistance = u[0] - u[corners - 1];
     println!("{} iterations, |b - A x| / |b| = {:.1e}", info.iterations, info.residual.true_residual);

@@ -2,12 +2,13 @@
 
 use crate::breakdown::vanishes;
 use crate::callbacks::Callbacks;
-use crate::convergence::{Progress, SolveResult, Step, Stopping, Verdict};
 use crate::outcome::Failure;
+use crate::progress::{Progress, SolveResult, Step, Verdict};
 use crate::shadow::{HOPELESS_GROWTH, SHADOW_NUMBERS, Shadow};
 use crate::state::{Names, Resumed};
+use crate::stopping::Stopping;
 use crate::update::{AXPY, BICGSTAB_DIRECTION, BICGSTAB_SOLUTION_AND_RESIDUAL};
-use crate::{LinearOperator, VectorOf, VectorSpace};
+use crate::{Operator, VectorSpace};
 
 /// Options of [`bicgstab`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,16 +59,13 @@ impl Default for BicgstabOptions {
 /// * the iteration limit is reached.
 ///
 /// The space's own error if an operation fails.
-pub fn bicgstab<'c, A>(
-    a: &A,
-    b: &VectorOf<A>,
-    guess: Option<&VectorOf<A>>,
+pub fn bicgstab<'c, S: VectorSpace>(
+    a: &Operator<'_, S>,
+    b: &S::Vector,
+    guess: Option<&S::Vector>,
     params: &BicgstabOptions,
-    callbacks: impl Into<Callbacks<'c, A>>,
-) -> SolveResult<A>
-where
-    A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>>,
-{
+    callbacks: impl Into<Callbacks<'c, S>>,
+) -> SolveResult<S> {
     let space = a.space();
     let mut progress = Progress::start(a, b, guess, params.stopping, callbacks)?;
     let passes =

@@ -2,12 +2,13 @@
 
 use crate::breakdown::vanishes;
 use crate::callbacks::Callbacks;
-use crate::convergence::{Progress, SolveResult, Step, Stopping, Verdict};
 use crate::outcome::{Failure, SolverError};
+use crate::progress::{Progress, SolveResult, Step, Verdict};
 use crate::shadow::{HOPELESS_GROWTH, SHADOW_NUMBERS, Shadow};
 use crate::state::{Names, Resumed};
+use crate::stopping::Stopping;
 use crate::update::{AXPY, DOT, SOLUTION_AND_RESIDUAL};
-use crate::{ErrorOf, LinearOperator, ScalarOf, VectorOf, VectorSpace};
+use crate::{Operator, VectorSpace};
 use num_complex::Complex64;
 
 /// Options of [`bicgstab_l`].
@@ -68,16 +69,13 @@ impl Default for BicgstabLOptions {
 /// * the iteration limit is reached.
 ///
 /// [`SolverError::Parameter`] if ℓ is zero. The space's own error if an operation fails.
-pub fn bicgstab_l<'c, A>(
-    a: &A,
-    b: &VectorOf<A>,
-    guess: Option<&VectorOf<A>>,
+pub fn bicgstab_l<'c, S: VectorSpace>(
+    a: &Operator<'_, S>,
+    b: &S::Vector,
+    guess: Option<&S::Vector>,
     params: &BicgstabLOptions,
-    callbacks: impl Into<Callbacks<'c, A>>,
-) -> SolveResult<A>
-where
-    A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>>,
-{
+    callbacks: impl Into<Callbacks<'c, S>>,
+) -> SolveResult<S> {
     let BicgstabLOptions { stopping, degree, breakdown } = *params;
     if degree == 0 {
         return Err(SolverError::Parameter { name: "degree", value: 0.0, allowed: "1 or more" });
@@ -90,11 +88,11 @@ where
 
     let resumed = progress.resume(&STATE)?;
     // Aⁱ r and Aⁱ u
-    let powers = |count| (0..count).map(|_| space.zero_vector()).collect::<Result<Vec<_>, ErrorOf<A>>>();
+    let powers = |count| (0..count).map(|_| space.zero_vector()).collect::<Result<Vec<_>, S::Error>>();
     let (mut r, mut u) = (powers(degree + 1)?, powers(degree + 1)?);
     let (mut x, mut shadow);
     // The scalars of the last step. There are none at a start.
-    let mut last: Option<Last<ScalarOf<A>>> = None;
+    let mut last: Option<Last<S::Scalar>> = None;
     if let Some(Resumed { vectors, scalars, numbers: [norm2, start_norm2, mixed, re, im] }) = resumed {
         let q;
         [x, r[0], u[0], q] = vectors;

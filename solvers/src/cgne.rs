@@ -2,10 +2,10 @@
 
 use crate::callbacks::Callbacks;
 use crate::conjugate_gradient::{CgOptions, Curvature};
-use crate::convergence::{Progress, SolveResult, Step, Verdict};
+use crate::progress::{Progress, SolveResult, Step, Verdict};
 use crate::state::{Names, Resumed};
 use crate::update::{NORM2, SOLUTION_AND_DIRECTION};
-use crate::{LinearOperator, VectorOf, VectorSpace};
+use crate::{Operator, VectorSpace};
 use num_complex::Complex64;
 
 /// Solves A x = b by Conjugate Gradient on A A†y = b.
@@ -38,17 +38,14 @@ use num_complex::Complex64;
 /// * the iteration limit is reached.
 ///
 /// The space's own error if an operation fails.
-pub fn cgne<'c, A>(
-    a: &A,
-    adjoint: &A,
-    b: &VectorOf<A>,
-    guess: Option<&VectorOf<A>>,
+pub fn cgne<'c, S: VectorSpace>(
+    a: &Operator<'_, S>,
+    adjoint: &Operator<'_, S>,
+    b: &S::Vector,
+    guess: Option<&S::Vector>,
     params: &CgOptions,
-    callbacks: impl Into<Callbacks<'c, A>>,
-) -> SolveResult<A>
-where
-    A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>>,
-{
+    callbacks: impl Into<Callbacks<'c, S>>,
+) -> SolveResult<S> {
     let space = a.space();
     let mut progress = Progress::start(a, b, guess, params.stopping, callbacks)?;
     let mut passes = NORM2.work(space);

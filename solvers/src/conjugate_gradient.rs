@@ -1,11 +1,14 @@
 //! Conjugate Gradient.
 
 use crate::callbacks::Callbacks;
-use crate::convergence::{Progress, SolveResult, Step, Stopping, Verdict};
 use crate::outcome::Failure;
+use crate::preconditioned_cg::preconditioned_cg;
+use crate::preconditioner::Preconditioner;
+use crate::progress::{Progress, SolveResult, Step, Verdict};
 use crate::state::{Names, Resumed};
+use crate::stopping::Stopping;
 use crate::update::{BICGSTAB_DIRECTION, SOLUTION_AND_DIRECTION};
-use crate::{LinearOperator, VectorOf, VectorSpace};
+use crate::{Operator, VectorSpace};
 use num_complex::Complex64;
 
 /// Options of [`conjugate_gradient`], and of [`cgne`](crate::cgne).
@@ -16,13 +19,18 @@ pub struct CgOptions {
     /// Bound of a breakdown. Default 1e-14.
     ///
     /// The method breaks down when the curvature (p, Ap) / (r, r) is negative. It also breaks down
-    /// when the curvature falls below this bound times the curvature of the first direction.
+    /// when the curvature falls below this bound times the curvature of the first direction. With a
+    /// preconditioner the curvatures are (p, Ap) / (r, Kr) and (r, Kr) / (r, r).
     pub breakdown: f64,
+    /// `true` for a preconditioner that is no fixed linear operator. Default `false`.
+    ///
+    /// The next direction is then made conjugate to the last one by an inner product of its own.
+    pub flexible: bool,
 }
 
 impl Default for CgOptions {
     fn default() -> Self {
-        Self { stopping: Stopping::default(), breakdown: 1e-14 }
+        Self { stopping: Stopping::default(), breakdown: 1e-14, flexible: false }
     }
 }
 
@@ -36,8 +44,20 @@ impl Default for CgOptions {
 /// ```
 ///
 /// Besides the application, an iteration takes two passes over vectors. One is for r and its norm:
-/// an operator may do this pass as it is applied ([`LinearOperator::descend`]). The other is for x
+/// an operator may do this pass as it is applied ([`LinearOperator::descend`](crate::LinearOperator::descend)). The other is for x
 /// and p.
+///
+/// The preconditioner K ≈ A⁻¹ is Hermitian and positive definite (Y. Saad, *Iterative Methods for
+/// Sparse Linear Systems*, 2nd ed., algorithm 9.1). ‖r‖ decides when to stop.
+///
+/// ```text
+/// α = (r, z) / (p, Ap),   x = x + α p,   r = r − α Ap,   z = K r
+/// β = (r', z') / (r, z),  p = z + β p
+/// ```
+///
+/// With [`flexible`](CgOptions::flexible) it is β = −(Ap, z') / (p, Ap), the form of Polak and
+/// Ribière: (Ap, z') = −(r' − r, z') / α (G. H. Golub and Q. Ye, SIAM J. Sci. Comput. 21 (1999)
+/// 1305). K may then change a little from one iteration to the next.
 ///
 /// `guess` is x₀: zero if absent, or if it is 10⁴ times worse than zero. [`Callbacks`] compute the
 /// residual that counts and keep states.
@@ -45,24 +65,25 @@ impl Default for CgOptions {
 /// # Errors
 /// [`SolverError::NotConverged`](crate::SolverError::NotConverged) with the iterate of the smallest
 /// residual, to within a factor of four, if
-/// * (p, Ap) is not positive,
+/// * (p, Ap) or (r, Kr) is not positive,
 /// * a scalar is not finite,
 /// * the residual stagnates, or
 /// * the iteration limit is reached.
 ///
-/// The space's own error if an operation fails.
-pub fn conjugate_gradient<'c, A>(
-    a: &A,
-    b: &VectorOf<A>,
-    guess: Option<&VectorOf<A>>,
+/// The preconditioner's own error, unless it gave up. The space's own error if an operation fails.
+pub fn conjugate_gradient<'c, S: VectorSpace>(
+    a: &Operator<'_, S>,
+    b: &S::Vector,
+    guess: Option<&S::Vector>,
     params: &CgOptions,
-    callbacks: impl Into<Callbacks<'c, A>>,
-) -> SolveResult<A>
-where
-    A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>>,
-{
-    let space = a.space();
+    preconditioner: Option<&mut dyn Preconditioner<S>>,
+    callbacks: impl Into<Callbacks<'c, S>>,
+) -> SolveResult<S> {
     let mut progress = Progress::start(a, b, guess, params.stopping, callbacks)?;
+    if let Some(preconditioner) = preconditioner {
+        return preconditioned_cg(a, params, preconditioner, progress);
+    }
+    let space = a.space();
     let work = SOLUTION_AND_DIRECTION.work(space);
 
     let (mut x, mut r, mut p, mut r_norm2);

@@ -1,11 +1,12 @@
 //! Conjugate Residual.
 
 use crate::callbacks::Callbacks;
-use crate::convergence::{Progress, SolveResult, Step, Stopping, Verdict};
 use crate::outcome::Failure;
+use crate::progress::{Progress, SolveResult, Step, Verdict};
 use crate::state::{Names, Resumed};
+use crate::stopping::Stopping;
 use crate::update::{AXPY, DIRECTION_AND_IMAGE, RESIDUAL, SOLUTION_DIRECTION_AND_IMAGE};
-use crate::{LinearOperator, VectorOf, VectorSpace};
+use crate::{Operator, VectorSpace};
 use num_complex::Complex64;
 
 /// The way in which the next search direction is made conjugate to the last one.
@@ -74,16 +75,13 @@ impl Default for CrOptions {
 /// * the iteration limit is reached.
 ///
 /// The space's own error if an operation fails.
-pub fn conjugate_residual<'c, A>(
-    a: &A,
-    b: &VectorOf<A>,
-    guess: Option<&VectorOf<A>>,
+pub fn conjugate_residual<'c, S: VectorSpace>(
+    a: &Operator<'_, S>,
+    b: &S::Vector,
+    guess: Option<&S::Vector>,
     params: &CrOptions,
-    callbacks: impl Into<Callbacks<'c, A>>,
-) -> SolveResult<A>
-where
-    A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>>,
-{
+    callbacks: impl Into<Callbacks<'c, S>>,
+) -> SolveResult<S> {
     let space = a.space();
     let mut progress = Progress::start(a, b, guess, params.stopping, callbacks)?;
     let (apart, together) = (DIRECTION_AND_IMAGE.work(space), SOLUTION_DIRECTION_AND_IMAGE.work(space));

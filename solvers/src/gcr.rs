@@ -4,12 +4,13 @@
 
 use crate::breakdown::vanishes;
 use crate::callbacks::Callbacks;
-use crate::convergence::{Progress, SolveResult, Step, Stopping, Verdict};
 use crate::outcome::SolverError;
+use crate::preconditioner::{Preconditioner, precondition_with_image};
+use crate::progress::{Progress, SolveResult, Step, Verdict};
 use crate::state::{Names, Resumed};
+use crate::stopping::Stopping;
 use crate::update::{AXPY, DOT, NORM2, RESIDUAL, SOLUTION_AND_RESIDUAL};
-use crate::work::Work;
-use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
+use crate::{Operator, VectorSpace};
 
 /// Options of [`gcr`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,48 +33,6 @@ impl Default for GcrOptions {
     fn default() -> Self {
         Self { stopping: Stopping::default(), restart: 16, breakdown: 1e-14 }
     }
-}
-
-/// Computes z ≈ A⁻¹ r, and returns the work.
-///
-/// The old contents of z do not matter. Any method of this crate will do, and may change from call
-/// to call. A method that gives up leaves its best iterate as z, so that its error can be passed
-/// on:
-///
-/// ```text
-/// |r, z| smoother.apply(r, z)                                        a fixed number of steps, an MrSmoother
-/// |r, z| bicgstab(&a, r, None, &loose, None).map(|(x, info)| { *z = x; info.work })
-/// ```
-pub type Preconditioner<'a, A> =
-    &'a mut (dyn FnMut(&VectorOf<A>, &mut VectorOf<A>) -> Preconditioned<A> + 'a);
-
-/// The work of a preconditioner, or why there is none of it.
-pub type Preconditioned<A> = Result<Work, SolverError<VectorOf<A>, ErrorOf<A>>>;
-
-/// A preconditioner that knows the image of its result, for [`gcr_with_images`].
-pub trait ImagingPreconditioner<A: LinearOperator> {
-    /// Computes z ≈ A⁻¹ r and image = A z, and returns the work.
-    ///
-    /// The work includes applications of A. The old contents of both do not matter.
-    ///
-    /// # Errors
-    /// Errors of the space.
-    fn apply(
-        &mut self,
-        r: &VectorOf<A>,
-        z: &mut VectorOf<A>,
-        image: &mut VectorOf<A>,
-    ) -> Result<Work, ErrorOf<A>>;
-
-    /// Returns the number of applications of A meanwhile.
-    fn applications(&self) -> usize;
-}
-
-/// The maker of the directions.
-enum Maker<'a, A: LinearOperator + 'a> {
-    Residual,
-    Preconditioner(Preconditioner<'a, A>),
-    Imaging(&'a mut (dyn ImagingPreconditioner<A> + 'a)),
 }
 
 /// Solves A x = b by Generalised Conjugate Residuals with restarts, GCR(m).
@@ -118,52 +77,14 @@ enum Maker<'a, A: LinearOperator + 'a> {
 ///
 /// [`SolverError::Parameter`] if m is zero. The preconditioner's own error, unless it gave up. The
 /// space's own error if an operation fails.
-pub fn gcr<'p, 'c, A>(
-    a: &A,
-    b: &VectorOf<A>,
-    guess: Option<&VectorOf<A>>,
+pub fn gcr<'c, S: VectorSpace>(
+    a: &Operator<'_, S>,
+    b: &S::Vector,
+    guess: Option<&S::Vector>,
     params: &GcrOptions,
-    preconditioner: Option<Preconditioner<'p, A>>,
-    callbacks: impl Into<Callbacks<'c, A>>,
-) -> SolveResult<A>
-where
-    A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>> + 'p,
-{
-    let maker = preconditioner.map_or(Maker::Residual, Maker::Preconditioner);
-    iterate(a, b, guess, params, maker, callbacks.into())
-}
-
-/// Solves like [`gcr`], with a preconditioner that gives A K r with K r.
-///
-/// A smoother that leaves a residual is such a preconditioner. A is not applied for its direction.
-///
-/// # Errors
-/// The errors of [`gcr`].
-pub fn gcr_with_images<'p, 'c, A>(
-    a: &A,
-    b: &VectorOf<A>,
-    guess: Option<&VectorOf<A>>,
-    params: &GcrOptions,
-    preconditioner: &'p mut (dyn ImagingPreconditioner<A> + 'p),
-    callbacks: impl Into<Callbacks<'c, A>>,
-) -> SolveResult<A>
-where
-    A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>> + 'p,
-{
-    iterate(a, b, guess, params, Maker::Imaging(preconditioner), callbacks.into())
-}
-
-fn iterate<'p, 'c, A>(
-    a: &A,
-    b: &VectorOf<A>,
-    guess: Option<&VectorOf<A>>,
-    params: &GcrOptions,
-    mut maker: Maker<'p, A>,
-    callbacks: Callbacks<'c, A>,
-) -> SolveResult<A>
-where
-    A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>> + 'p,
-{
+    mut preconditioner: Option<&mut dyn Preconditioner<S>>,
+    callbacks: impl Into<Callbacks<'c, S>>,
+) -> SolveResult<S> {
     if params.restart == 0 {
         return Err(SolverError::Parameter { name: "restart", value: 0.0, allowed: "1 or more" });
     }
@@ -194,24 +115,17 @@ where
         }
         let (before, Direction { p, q, q_norm2 }) = directions.next(space, used)?;
         let mut has_image = false;
-        match &mut maker {
-            Maker::Residual => space.copy(&r, p)?,
-            Maker::Preconditioner(precondition) => match precondition(&r, p) {
-                Ok(work) => progress.work += work,
-                Err(SolverError::NotConverged { best, info, .. }) => {
-                    *p = best;
-                    progress.work += info.work;
-                }
-                Err(other) => return Err(other),
-            },
-            Maker::Imaging(preconditioner) => {
-                progress.work += preconditioner.apply(&r, p, q)?;
-                progress.count_applications_of_preconditioner(preconditioner.applications());
-                has_image = true;
+        match preconditioner.as_deref_mut() {
+            None => space.copy(&r, p)?,
+            Some(preconditioner) => {
+                let (work, applications) = precondition_with_image(preconditioner, &r, p, q)?;
+                progress.work += work;
+                progress.count_applications_of_preconditioner(applications.unwrap_or(0));
+                has_image = applications.is_some();
             }
         }
         // (w, q) and (q, q) for q = A p
-        let mut image_with_products = |p: &VectorOf<A>, w: &VectorOf<A>, q: &mut VectorOf<A>| {
+        let mut image_with_products = |p: &S::Vector, w: &S::Vector, q: &mut S::Vector| {
             if has_image {
                 progress.work += DOT.work(space);
                 progress.work += NORM2.work(space);

@@ -7,10 +7,8 @@
 //! | method | for | each iteration |
 //! |---|---|---|
 //! | [`conjugate_residual`] | Hermitian A, and with [`Recurrence::General`] any A | one application of A, ‖r‖ never grows |
-//! | [`minres`] | Hermitian A, also where [`conjugate_residual`] breaks down | one application of A, two sums read, ‖r‖ never grows |
-//! | [`preconditioned_minres`] | the same, with a preconditioner that is Hermitian and positive definite | one application of A and of the preconditioner, two sums read |
-//! | [`conjugate_gradient`] | Hermitian positive definite A | one application of A |
-//! | [`preconditioned_cg`] | the same, with a preconditioner that is Hermitian and positive definite | one application of A and of the preconditioner |
+//! | [`minres`] | Hermitian A, also where [`conjugate_residual`] breaks down | one application of A and of the preconditioner, two sums read, ‖r‖ never grows without one |
+//! | [`conjugate_gradient`] | Hermitian positive definite A | one application of A and of the preconditioner |
 //! | [`multi_shift_cg`] | Hermitian positive definite A, with many shifts A + σ at once | one application of A |
 //! | [`block_conjugate_gradient`] | Hermitian positive definite A, with several columns at once, on a [`BlockSpace`] | one application of A to all columns |
 //! | [`cgne`] | any A that is not singular, with its adjoint | one application of each, ‖x − A⁻¹b‖ never grows |
@@ -19,10 +17,9 @@
 //! | [`gcr`] | any A whose Hermitian part is definite, with any other method as [`Preconditioner`] | one application of A and of the preconditioner, ‖r‖ never grows |
 //! | [`minimal_residual`] | the same; a few steps of it smooth and precondition ([`MrSmoother`]) | one application of A, ‖r‖ never grows |
 //!
-//! [`RightPreconditioned`] gives a preconditioner to any other method.
-//!
-//! [`gcr_with_images`] is [`gcr`] with a preconditioner that gives A z with z, for example the
-//! [`Cycle`] of a multigrid method.
+//! A [`Preconditioner`] of [`conjugate_gradient`] and [`minres`] is Hermitian and positive definite.
+//! The one of [`gcr`] may be anything; if it gives A z with z, like the [`Cycle`] of a multigrid
+//! method, A is not applied. [`RightPreconditioned`] gives a fixed one to any other method.
 //!
 //! [`thick_restart_lanczos`] finds eigenvectors of Hermitian operators at an end of the spectrum, and
 //! [`modes_nearest_zero`] those of indefinite ones.
@@ -45,7 +42,7 @@
 //!     let at = |i: usize| u.get(i).copied().unwrap_or(0.0);
 //!     (0..100).for_each(|i| out[i] = 2.0 * u[i] - at(i.wrapping_sub(1)) - at(i + 1));
 //! });
-//! let (u, info) = conjugate_gradient(&laplacian, &vec![1.0; 100], None, &CgOptions::default(), None)?;
+//! let (u, info) = conjugate_gradient(&laplacian, &vec![1.0; 100], None, &CgOptions::default(), None, None)?;
 //! assert!((u[49] - 50.0 * 51.0 / 2.0).abs() < 1e-6 && info.residual.true_residual <= 1e-10);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -68,7 +65,6 @@ mod cgne;
 mod clock;
 mod conjugate_gradient;
 mod conjugate_residual;
-mod convergence;
 mod cycle;
 mod gcr;
 mod hermitian_eigen;
@@ -83,6 +79,8 @@ mod pace;
 mod polynomial;
 mod preconditioned_cg;
 mod preconditioned_minres;
+mod preconditioner;
+mod progress;
 pub mod range;
 mod right_preconditioned;
 mod shadow;
@@ -90,6 +88,7 @@ mod source;
 mod space;
 mod square_matrix;
 mod state;
+mod stopping;
 mod true_residual;
 pub mod update;
 pub mod vec;
@@ -107,9 +106,8 @@ pub use callbacks::Callbacks;
 pub use cgne::cgne;
 pub use conjugate_gradient::{CgOptions, conjugate_gradient};
 pub use conjugate_residual::{CrOptions, Recurrence, conjugate_residual};
-pub use convergence::Stopping;
 pub use cycle::{CoarseCorrection, CoarseSolve, Cycle};
-pub use gcr::{GcrOptions, ImagingPreconditioner, Preconditioned, Preconditioner, gcr, gcr_with_images};
+pub use gcr::{GcrOptions, gcr};
 pub use hermitian_eigen::{HermitianEigen, NoEigenvalue, tridiagonal_eigen};
 pub use keeper::{Look, StateKeeper, Watching, Wish};
 pub use lanczos::{
@@ -120,16 +118,16 @@ pub use lanczos::{
 pub use minimal_residual::{MrOptions, MrSmoother, minimal_residual};
 pub use minres::{MinresOptions, minres};
 pub use multi_shift::{MultiShiftOptions, Shifted, multi_shift_cg};
-pub use operator::LinearOperator;
+pub use operator::{LinearOperator, Operator};
 pub use outcome::{Failure, Residual, Solution, SolverError, SolverInfo};
 pub use polynomial::Polynomial;
-pub use preconditioned_cg::{PreconditionedCgOptions, preconditioned_cg};
-pub use preconditioned_minres::preconditioned_minres;
+pub use preconditioner::{FixedPreconditioner, Preconditioned, Preconditioner};
 pub use right_preconditioned::RightPreconditioned;
 pub use source::{SourceError, power_of_source};
 pub use space::VectorSpace;
 pub use square_matrix::{Cholesky, SquareMatrix};
 pub use state::{ForeignState, Name, SolverState};
+pub use stopping::Stopping;
 pub use true_residual::{Replaced, Replacement, ResidualOf, TrueResidual};
 pub use work::Work;
 

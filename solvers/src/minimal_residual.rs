@@ -2,13 +2,14 @@
 
 use crate::breakdown::vanishes;
 use crate::callbacks::Callbacks;
-use crate::convergence::{Progress, SolveResult, Step, Stopping, Verdict};
-use crate::gcr::Preconditioned;
 use crate::outcome::SolverError;
+use crate::preconditioner::Preconditioned;
+use crate::progress::{Progress, SolveResult, Step, Verdict};
 use crate::state::{Names, Resumed};
+use crate::stopping::Stopping;
 use crate::update::{AXPY, RESIDUAL};
 use crate::work::Work;
-use crate::{ErrorOf, LinearOperator, ScalarOf, VectorOf, VectorSpace};
+use crate::{Operator, VectorSpace};
 use num_complex::Complex64;
 
 /// Options of [`minimal_residual`].
@@ -57,18 +58,15 @@ impl Default for MrOptions {
 ///
 /// [`SolverError::Parameter`] if ω is not between 0 and 2. The space's own error if an operation
 /// fails.
-pub fn minimal_residual<'c, A>(
-    a: &A,
-    b: &VectorOf<A>,
-    guess: Option<&VectorOf<A>>,
+pub fn minimal_residual<'c, S: VectorSpace>(
+    a: &Operator<'_, S>,
+    b: &S::Vector,
+    guess: Option<&S::Vector>,
     params: &MrOptions,
-    callbacks: impl Into<Callbacks<'c, A>>,
-) -> SolveResult<A>
-where
-    A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>>,
-{
+    callbacks: impl Into<Callbacks<'c, S>>,
+) -> SolveResult<S> {
     let space = a.space();
-    let inverse_relaxation = space.scalar(inverse_relaxation::<A>(params.relaxation)?);
+    let inverse_relaxation = space.scalar(inverse_relaxation::<S>(params.relaxation)?);
     let mut progress = Progress::start(a, b, guess, params.stopping, callbacks)?;
     let step = step_work(space);
 
@@ -125,9 +123,9 @@ fn relaxed<S: VectorSpace>(
 }
 
 /// Returns 1/ω, if ω is allowed.
-fn inverse_relaxation<A: LinearOperator>(
+fn inverse_relaxation<S: VectorSpace>(
     relaxation: f64,
-) -> Result<Complex64, SolverError<VectorOf<A>, ErrorOf<A>>> {
+) -> Result<Complex64, SolverError<S::Vector, S::Error>> {
     if relaxation > 0.0 && relaxation < 2.0 {
         return Ok((1.0 / relaxation).into());
     }
@@ -149,15 +147,15 @@ fn step_work<S: VectorSpace>(space: &S) -> Work {
 ///
 /// The iterations are not looked at. They are a smoother, and a preconditioner of
 /// [`gcr`](crate::gcr).
-pub struct MrSmoother<'a, A: LinearOperator> {
-    a: &'a A,
+pub struct MrSmoother<'a, S: VectorSpace> {
+    a: &'a Operator<'a, S>,
     steps: usize,
-    inverse_relaxation: ScalarOf<A>,
-    r: VectorOf<A>,
-    ar: VectorOf<A>,
+    inverse_relaxation: S::Scalar,
+    r: S::Vector,
+    ar: S::Vector,
 }
 
-impl<'a, A: LinearOperator> MrSmoother<'a, A> {
+impl<'a, S: VectorSpace> MrSmoother<'a, S> {
     /// Makes a smoother of `steps` iterations.
     ///
     /// `relaxation` is more than 0 and less than 2.
@@ -166,15 +164,15 @@ impl<'a, A: LinearOperator> MrSmoother<'a, A> {
     /// [`SolverError::Parameter`] if there are no steps or the relaxation is not in its range. The
     /// space's own error.
     pub fn new(
-        a: &'a A,
+        a: &'a Operator<'a, S>,
         steps: usize,
         relaxation: f64,
-    ) -> Result<Self, SolverError<VectorOf<A>, ErrorOf<A>>> {
+    ) -> Result<Self, SolverError<S::Vector, S::Error>> {
         if steps == 0 {
             return Err(SolverError::Parameter { name: "steps", value: 0.0, allowed: "1 or more" });
         }
         let space = a.space();
-        let inverse_relaxation = space.scalar(inverse_relaxation::<A>(relaxation)?);
+        let inverse_relaxation = space.scalar(inverse_relaxation::<S>(relaxation)?);
         let [r, ar] = [space.zero_vector()?, space.zero_vector()?];
         Ok(Self { a, steps, inverse_relaxation, r, ar })
     }
@@ -185,7 +183,7 @@ impl<'a, A: LinearOperator> MrSmoother<'a, A> {
     ///
     /// # Errors
     /// Only the space's own.
-    pub fn apply(&mut self, b: &VectorOf<A>, x: &mut VectorOf<A>) -> Preconditioned<A> {
+    pub fn apply(&mut self, b: &S::Vector, x: &mut S::Vector) -> Preconditioned<S> {
         let space = self.a.space();
         space.set_zero(x)?;
         space.copy(b, &mut self.r)?;

@@ -1,11 +1,14 @@
 //! MINRES: minimal residuals for Hermitian matrices, definite or not.
 
 use crate::callbacks::Callbacks;
-use crate::convergence::{Progress, SolveResult, Step, Stopping, Verdict};
 use crate::outcome::Failure;
+use crate::preconditioned_minres::preconditioned_minres;
+use crate::preconditioner::Preconditioner;
+use crate::progress::{Progress, SolveResult, Step, Verdict};
 use crate::state::{Names, Resumed};
+use crate::stopping::Stopping;
 use crate::update::{AXPY, RESIDUAL};
-use crate::{LinearOperator, VectorOf, VectorSpace};
+use crate::{Operator, VectorSpace};
 use num_complex::Complex64;
 use std::mem;
 
@@ -41,8 +44,20 @@ impl Default for MinresOptions {
 /// x = x + (c' η/ρ) p',   η' = −s' η                     ‖r‖ = |η'|
 /// ```
 ///
-/// An iteration takes one application of A. ‖r‖ never grows: it is the smallest in the Krylov
-/// space. [`conjugate_residual`](crate::conjugate_residual) finds the same iterates, but breaks
+/// With a preconditioner K ≈ A⁻¹, Hermitian and positive definite, Lanczos vectors are orthonormal
+/// in the inner product (v, Kv), and zₖ = K vₖ (H. C. Elman, D. J. Silvester and A. J. Wathen,
+/// *Finite Elements and Fast Iterative Solvers*, 2nd ed., algorithm 4.1).
+///
+/// ```text
+/// α = (z, Az),   v' = Az − α v − β v₋,   z' = K v',   β'² = (v', z')
+/// p' = z − (s α + c₋ c β)/ρ₋ p − s₋ β/ρ₋₋ p₋
+/// x = x + (c' η/ρ) p',   η' = −s' η,   r = s'² r + (c' η'/β') v'
+/// ```
+///
+/// (r, Kr) never grows then. ‖r‖ may, and decides when to stop.
+///
+/// An iteration takes one application of A. Without K ‖r‖ never grows: it is the smallest in the
+/// Krylov space. [`conjugate_residual`](crate::conjugate_residual) finds the same iterates, but breaks
 /// down if a step has no length. MINRES passes over such steps, and solves singular systems that
 /// have a solution.
 ///
@@ -53,27 +68,29 @@ impl Default for MinresOptions {
 /// residual that counts and keep states.
 ///
 /// # Errors
-/// [`SolverError::NotConverged`](crate::SolverError::NotConverged) with the last iterate, which has
-/// the smallest residual, if
+/// [`SolverError::NotConverged`](crate::SolverError::NotConverged) with the iterate of the smallest
+/// residual, to within a factor of four with a preconditioner, if
+/// * (v, Kv) is negative: K is not positive definite,
 /// * ‖Ar‖ vanishes while r does not, for example without a solution,
 /// * a scalar is not finite,
 /// * the residual stagnates, or
 /// * the iteration limit is reached.
 ///
-/// The space's own error if an operation fails.
-pub fn minres<'c, A>(
-    a: &A,
-    b: &VectorOf<A>,
-    guess: Option<&VectorOf<A>>,
+/// The preconditioner's own error, unless it gave up. The space's own error if an operation fails.
+pub fn minres<'c, S: VectorSpace>(
+    a: &Operator<'_, S>,
+    b: &S::Vector,
+    guess: Option<&S::Vector>,
     params: &MinresOptions,
-    callbacks: impl Into<Callbacks<'c, A>>,
-) -> SolveResult<A>
-where
-    A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>>,
-{
+    preconditioner: Option<&mut dyn Preconditioner<S>>,
+    callbacks: impl Into<Callbacks<'c, S>>,
+) -> SolveResult<S> {
+    let mut progress = Progress::start(a, b, guess, params.stopping, callbacks)?;
+    if let Some(preconditioner) = preconditioner {
+        return preconditioned_minres(a, params, preconditioner, progress);
+    }
     let space = a.space();
     let real = |value: f64| space.scalar(value.into());
-    let mut progress = Progress::start(a, b, guess, params.stopping, callbacks)?;
     // Work besides the application: the next Lanczos vector, the direction, x, and the norm made 1.
     let mut work = AXPY.work(space).times(5);
     work += RESIDUAL.work(space);

@@ -2,12 +2,13 @@
 
 use crate::callbacks::Callbacks;
 use crate::conjugate_gradient::Curvature;
-use crate::convergence::{Beginning, Progress, Step, Stopping, Verdict};
 use crate::keeper::{Look, StateKeeper, Watching};
 use crate::outcome::{Failure, Residual, Solution, SolverError, SolverInfo};
+use crate::progress::{Beginning, Progress, Step, Verdict};
+use crate::stopping::Stopping;
 use crate::update::{AXPY, SOLUTION_AND_DIRECTION};
 use crate::work::Work;
-use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
+use crate::{LinearOperator, Operator, VectorSpace};
 
 /// Options of [`multi_shift_cg`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,8 +45,9 @@ pub struct Shifted<V> {
 }
 
 /// The result of [`multi_shift_cg`].
-type ShiftedResult<A> =
-    Result<Solution<Vec<Shifted<VectorOf<A>>>>, SolverError<Vec<Shifted<VectorOf<A>>>, ErrorOf<A>>>;
+type ShiftedResult<S> =
+    Result<Solution<AllShifted<S>>, SolverError<AllShifted<S>, <S as VectorSpace>::Error>>;
+type AllShifted<S> = Vec<Shifted<<S as VectorSpace>::Vector>>;
 
 /// Solves (A + σᵢ) xᵢ = b for all shifts σᵢ ≥ 0 by one Krylov iteration.
 ///
@@ -83,13 +85,13 @@ type ShiftedResult<A> =
 ///
 /// [`SolverError::Parameter`] if there are no shifts or one is not a number ≥ 0. The space's own
 /// error if an operation fails.
-pub fn multi_shift_cg<A: LinearOperator>(
-    a: &A,
+pub fn multi_shift_cg<S: VectorSpace>(
+    a: &Operator<'_, S>,
     shifts: &[f64],
-    b: &VectorOf<A>,
+    b: &S::Vector,
     params: &MultiShiftOptions,
     watch: Option<&mut dyn FnMut(&Look)>,
-) -> ShiftedResult<A> {
+) -> ShiftedResult<S> {
     let MultiShiftOptions { stopping, breakdown } = *params;
     check(shifts)?;
     let mut systems = systems(a.space(), shifts, stopping.tolerance)?;
@@ -99,7 +101,7 @@ pub fn multi_shift_cg<A: LinearOperator>(
     let keeper = watching.as_mut().map(|watching| watching as &mut dyn StateKeeper<_, _>);
     let callbacks = Callbacks { true_residual: None, keeper };
     let mut progress = Progress::start(&operator, b, None, stopping, callbacks)
-        .map_err(|error| error.map_best(|_, _| Vec::new()))?;
+        .map_err(|error| error.map_best(|_, _| Ok(Vec::new())))?;
     let work = SOLUTION_AND_DIRECTION.work(space);
 
     let Beginning { x, mut r, mut r_norm2, mut verdict } = progress.begin()?;
@@ -253,16 +255,16 @@ impl<V> System<V> {
 }
 
 /// The operands for the residuals that count.
-struct Definition<'a, A: LinearOperator> {
-    a: &'a A,
-    b: &'a VectorOf<A>,
+struct Definition<'a, S: VectorSpace> {
+    a: &'a Operator<'a, S>,
+    b: &'a S::Vector,
     b_norm: f64,
-    scratch: VectorOf<A>,
+    scratch: S::Vector,
 }
 
-impl<A: LinearOperator> Definition<'_, A> {
+impl<S: VectorSpace> Definition<'_, S> {
     /// Returns ‖b − (A + σ) x‖ / ‖b‖.
-    fn residual(&mut self, system: &System<VectorOf<A>>) -> Result<f64, ErrorOf<A>> {
+    fn residual(&mut self, system: &System<S::Vector>) -> Result<f64, S::Error> {
         let space = self.a.space();
         Plus::new(self.a, system.shift).residual(self.b, &system.x, &mut self.scratch)?;
         let [norm2] = space.read([&space.norm2(&self.scratch)?])?;
@@ -271,12 +273,12 @@ impl<A: LinearOperator> Definition<'_, A> {
 }
 
 /// Ends the solve; `progress` belongs to the system of the smallest shift.
-fn finish<A: LinearOperator>(
-    mut progress: Progress<'_, '_, Plus<'_, A>>,
-    mut systems: Vec<System<VectorOf<A>>>,
-    mut definition: Definition<'_, A>,
+fn finish<S: VectorSpace>(
+    mut progress: Progress<'_, '_, S>,
+    mut systems: Vec<System<S::Vector>>,
+    mut definition: Definition<'_, S>,
     verdict: Verdict,
-) -> ShiftedResult<A> {
+) -> ShiftedResult<S> {
     for system in systems[1..].iter_mut().filter(|system| !system.found) {
         system.residual.true_residual = definition.residual(system)?;
         progress.count_application();
@@ -301,31 +303,31 @@ fn finish<A: LinearOperator>(
     };
     match progress.finish(base.x, verdict) {
         Ok((x, info)) => Ok((all(x, &info), info)),
-        Err(error) => Err(error.map_best(all)),
+        Err(error) => Err(error.map_best(|x, info| Ok(all(x, info)))),
     }
 }
 
 /// The operator A + σ.
-struct Plus<'a, A: LinearOperator> {
-    a: &'a A,
+struct Plus<'a, S: VectorSpace> {
+    a: &'a Operator<'a, S>,
     /// The shift σ; `None` if it is zero.
-    shift: Option<<A::Space as VectorSpace>::Scalar>,
+    shift: Option<S::Scalar>,
 }
 
-impl<'a, A: LinearOperator> Plus<'a, A> {
-    fn new(a: &'a A, shift: f64) -> Self {
+impl<'a, S: VectorSpace> Plus<'a, S> {
+    fn new(a: &'a Operator<'a, S>, shift: f64) -> Self {
         Self { a, shift: (shift != 0.0).then(|| a.space().scalar(shift.into())) }
     }
 }
 
-impl<A: LinearOperator> LinearOperator for Plus<'_, A> {
-    type Space = A::Space;
+impl<S: VectorSpace> LinearOperator for Plus<'_, S> {
+    type Space = S;
 
-    fn space(&self) -> &A::Space {
+    fn space(&self) -> &S {
         self.a.space()
     }
 
-    fn apply(&self, x: &VectorOf<A>, out: &mut VectorOf<A>) -> Result<(), ErrorOf<A>> {
+    fn apply(&self, x: &S::Vector, out: &mut S::Vector) -> Result<(), S::Error> {
         self.a.apply(x, out)?;
         self.shift.as_ref().map_or(Ok(()), |shift| self.space().axpy(shift, x, out))
     }

@@ -6,6 +6,11 @@ use crate::work::Work;
 use crate::{ScalarOf, VectorOf};
 use num_complex::Complex64;
 
+/// An operator on a space, whatever its type: the one that a method takes.
+///
+/// A method is compiled once for a space, not once for each operator on it.
+pub type Operator<'a, S> = dyn LinearOperator<Space = S> + 'a;
+
 /// A linear operator A on a [`VectorSpace`].
 pub trait LinearOperator {
     /// The space that A maps to itself.

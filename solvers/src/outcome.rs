@@ -154,11 +154,14 @@ pub enum SolverError<V, E: std::error::Error> {
 
 impl<V, E: std::error::Error> SolverError<V, E> {
     /// Returns the same error with something else as the best iterate.
-    pub(crate) fn map_best<W>(self, map: impl FnOnce(V, &SolverInfo) -> W) -> SolverError<W, E> {
+    ///
+    /// It is the error of `map` if that fails.
+    pub fn map_best<W>(self, map: impl FnOnce(V, &SolverInfo) -> Result<W, E>) -> SolverError<W, E> {
         match self {
-            Self::NotConverged { failure, best, info } => {
-                SolverError::NotConverged { failure, best: map(best, &info), info }
-            }
+            Self::NotConverged { failure, best, info } => match map(best, &info) {
+                Ok(best) => SolverError::NotConverged { failure, best, info },
+                Err(error) => SolverError::Operation(error),
+            },
             Self::Parameter { name, value, allowed } => SolverError::Parameter { name, value, allowed },
             Self::Source(error) => SolverError::Source(error),
             Self::ForeignState(error) => SolverError::ForeignState(error),

@@ -1,77 +1,20 @@
-//! Conjugate Gradient with a preconditioner.
+//! The loop of Conjugate Gradient with a preconditioner.
 
-use crate::callbacks::Callbacks;
-use crate::conjugate_gradient::Curvature;
-use crate::convergence::{Progress, SolveResult, Step, Stopping, Verdict};
-use crate::gcr::Preconditioner;
-use crate::outcome::{Failure, SolverError};
+use crate::conjugate_gradient::{CgOptions, Curvature};
+use crate::preconditioner::{Preconditioner, precondition};
+use crate::progress::{Progress, SolveResult, Step, Verdict};
 use crate::state::{Names, Resumed};
 use crate::update::{DOT, SOLUTION_AND_RESIDUAL, XPBY};
-use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
+use crate::{Operator, VectorSpace};
 
-/// Options of [`preconditioned_cg`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PreconditionedCgOptions {
-    /// Conditions for stopping.
-    pub stopping: Stopping,
-    /// Bound of a breakdown. Default 1e-14.
-    ///
-    /// The method breaks down when (p, Ap) / (r, Kr) or (r, Kr) / (r, r) is negative. It also breaks
-    /// down when one of them falls below this bound times its first value.
-    pub breakdown: f64,
-    /// `true` for a preconditioner that is no fixed linear operator. Default `false`.
-    ///
-    /// The next direction is then made conjugate to the last one by an inner product of its own.
-    pub flexible: bool,
-}
-
-impl Default for PreconditionedCgOptions {
-    fn default() -> Self {
-        Self { stopping: Stopping::default(), breakdown: 1e-14, flexible: false }
-    }
-}
-
-/// Solves A x = b by preconditioned Conjugate Gradient.
-///
-/// A is Hermitian and positive definite. Source: Y. Saad, *Iterative Methods for Sparse Linear
-/// Systems*, 2nd ed., algorithm 9.1. K ≈ A⁻¹ is Hermitian and positive definite.
-///
-/// ```text
-/// α = (r, z) / (p, Ap),   x = x + α p,   r = r − α Ap,   z = K r
-/// β = (r', z') / (r, z),  p = z + β p
-/// ```
-///
-/// With [`flexible`](PreconditionedCgOptions::flexible) it is β = −(Ap, z') / (p, Ap), the form of
-/// Polak and Ribière: (Ap, z') = −(r' − r, z') / α (G. H. Golub and Q. Ye, SIAM J. Sci. Comput. 21
-/// (1999) 1305). K may then change a little from one iteration to the next.
-///
-/// An iteration takes one application of A and one of K. ‖r‖ decides when to stop.
-///
-/// `guess` is x₀: zero if absent, or if it is 10⁴ times worse than zero. [`Callbacks`] compute the
-/// residual that counts and keep states.
-///
-/// # Errors
-/// [`SolverError::NotConverged`] with the iterate of the smallest residual, to within a factor of
-/// four, if
-/// * (p, Ap) or (r, Kr) is not positive,
-/// * a scalar is not finite,
-/// * the residual stagnates, or
-/// * the iteration limit is reached.
-///
-/// The preconditioner's own error, unless it gave up. The space's own error if an operation fails.
-pub fn preconditioned_cg<'p, 'c, A>(
-    a: &A,
-    b: &VectorOf<A>,
-    guess: Option<&VectorOf<A>>,
-    params: &PreconditionedCgOptions,
-    preconditioner: Preconditioner<'p, A>,
-    callbacks: impl Into<Callbacks<'c, A>>,
-) -> SolveResult<A>
-where
-    A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>> + 'p,
-{
+/// Iterates by the formulas of [`conjugate_gradient`](crate::conjugate_gradient()) with K.
+pub(crate) fn preconditioned_cg<S: VectorSpace>(
+    a: &Operator<'_, S>,
+    params: &CgOptions,
+    preconditioner: &mut dyn Preconditioner<S>,
+    mut progress: Progress<'_, '_, S>,
+) -> SolveResult<S> {
     let space = a.space();
-    let mut progress = Progress::start(a, b, guess, params.stopping, callbacks)?;
     let mut work = SOLUTION_AND_RESIDUAL.work(space);
     work += XPBY.work(space);
     work += DOT.work(space).times(if params.flexible { 2 } else { 1 });
@@ -90,7 +33,7 @@ where
         if let Some(verdict) = beginning.verdict {
             return progress.finish(x, verdict);
         }
-        progress.work += precondition::<A>(&mut *preconditioner, &r, &mut z)?;
+        progress.work += precondition(preconditioner, &r, &mut z)?;
         r_z = space.dot(&r, &z)?;
         p = space.zero_vector()?;
         space.copy(&z, &mut p)?;
@@ -127,7 +70,7 @@ where
                 return progress.finish(x, Verdict::GaveUp(failure));
             }
         }
-        progress.work += precondition::<A>(&mut *preconditioner, &r, &mut z)?;
+        progress.work += precondition(preconditioner, &r, &mut z)?;
         let new_r_z = space.dot(&r, &z)?;
         if begins {
             space.copy(&z, &mut p)?;
@@ -140,21 +83,6 @@ where
             space.xpby(&z, &beta, &mut p)?;
         }
         r_z = new_r_z;
-    }
-}
-
-/// Computes z ≈ A⁻¹ r. A preconditioner that gives up leaves its best.
-pub(crate) fn precondition<A: LinearOperator>(
-    preconditioner: Preconditioner<'_, A>,
-    r: &VectorOf<A>,
-    z: &mut VectorOf<A>,
-) -> Result<crate::Work, SolverError<VectorOf<A>, ErrorOf<A>>> {
-    match preconditioner(r, z) {
-        Err(SolverError::NotConverged { best, info, failure }) if failure != Failure::Interrupted => {
-            *z = best;
-            Ok(info.work)
-        }
-        other => other,
     }
 }
 

@@ -1,69 +1,33 @@
-//! MINRES with a preconditioner.
+//! The loop of MINRES with a preconditioner.
 
-use crate::callbacks::Callbacks;
-use crate::convergence::{Progress, SolveResult, Step, Verdict};
-use crate::gcr::Preconditioner;
 use crate::minres::{Lanczos, MinresOptions};
 use crate::outcome::Failure;
-use crate::preconditioned_cg::precondition;
+use crate::preconditioner::{Preconditioner, precondition};
+use crate::progress::{Progress, SolveResult, Step, Verdict};
 use crate::state::{Names, Resumed};
 use crate::update::{AXPY, DOT, RESIDUAL};
-use crate::{LinearOperator, ScalarOf, VectorOf, VectorSpace};
+use crate::{Operator, VectorSpace};
 use num_complex::Complex64;
 use std::mem;
 
 /// Part of the last products below which (v, Kv) is zero but for rounding.
 const ROUNDING: f64 = 1e-14;
 
-/// Solves A x = b for a Hermitian A, definite or not, by preconditioned MINRES.
-///
-/// K ≈ A⁻¹ is Hermitian and positive definite. Source: H. C. Elman, D. J. Silvester and A. J. Wathen,
-/// *Finite Elements and Fast Iterative Solvers*, 2nd ed., algorithm 4.1. Lanczos vectors vₖ are
-/// orthonormal in the inner product (v, Kv), and zₖ = K vₖ. Rotations are those of
-/// [`minres`](crate::minres()).
-///
-/// ```text
-/// α = (z, Az),   v' = Az − α v − β v₋,   z' = K v',   β'² = (v', z')
-/// p' = z − (s α + c₋ c β)/ρ₋ p − s₋ β/ρ₋₋ p₋
-/// x = x + (c' η/ρ) p',   η' = −s' η,   r = s'² r + (c' η'/β') v'
-/// ```
-///
-/// An iteration takes one application of A and one of K. (r, Kr) never grows. ‖r‖ may, and decides
-/// when to stop. Both sums of Lanczos' step are read in each iteration, as in `minres`.
-///
-/// `guess` is x₀: zero if absent, or if it is 10⁴ times worse than zero. [`Callbacks`] compute the
-/// residual that counts and keep states.
-///
-/// # Errors
-/// [`SolverError::NotConverged`](crate::SolverError::NotConverged) with the iterate of the smallest
-/// residual, to within a factor of four, if
-/// * (v, Kv) is negative: K is not positive definite,
-/// * ‖Ar‖ vanishes while r does not, for example without a solution,
-/// * a scalar is not finite,
-/// * the residual stagnates, or
-/// * the iteration limit is reached.
-///
-/// The preconditioner's own error, unless it gave up. The space's own error if an operation fails.
-pub fn preconditioned_minres<'p, 'c, A>(
-    a: &A,
-    b: &VectorOf<A>,
-    guess: Option<&VectorOf<A>>,
+/// Iterates by the formulas of [`minres`](crate::minres()) with K.
+pub(crate) fn preconditioned_minres<S: VectorSpace>(
+    a: &Operator<'_, S>,
     params: &MinresOptions,
-    preconditioner: Preconditioner<'p, A>,
-    callbacks: impl Into<Callbacks<'c, A>>,
-) -> SolveResult<A>
-where
-    A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>> + 'p,
-{
+    preconditioner: &mut dyn Preconditioner<S>,
+    mut progress: Progress<'_, '_, S>,
+) -> SolveResult<S> {
     let space = a.space();
     let real = |value: f64| space.scalar(value.into());
-    let mut progress = Progress::start(a, b, guess, params.stopping, callbacks)?;
     // Work besides the two applications: v', its norm, the direction, x, r, and both norms made 1.
     let mut work = AXPY.work(space).times(8);
     work += RESIDUAL.work(space);
     work += DOT.work(space);
     let zero = space.zero_vector()?;
-    let divide = |vector: &mut VectorOf<A>, by: f64| space.xpby(&zero, &real(1.0 / by), vector);
+    let divide = |vector: &mut S::Vector, by: f64| space.xpby(&zero, &real(1.0 / by), vector);
 
     let (mut x, mut r, mut v, mut z, mut earlier_v, mut p, mut earlier_p);
     let mut lanczos;
@@ -87,7 +51,7 @@ where
     loop {
         if mem::take(&mut begins) {
             space.copy(&r, &mut v)?;
-            progress.work += precondition::<A>(&mut *preconditioner, &v, &mut z)?;
+            progress.work += precondition(preconditioner, &v, &mut z)?;
             let [v_z, r_norm2] = space.read([&space.dot(&v, &z)?, &space.norm2(&r)?])?;
             // With the exact inverse the product has the size of ‖r‖² / ‖A‖, whatever that is.
             let usable = v_z.re > 0.0 && v_z.is_finite();
@@ -113,7 +77,7 @@ where
         progress.count_application_with_products();
         space.xpby(&image, &real(-lanczos.beta), &mut earlier_v)?;
         space.axpy(&space.negate(&alpha), &v, &mut earlier_v)?;
-        progress.work += precondition::<A>(&mut *preconditioner, &earlier_v, &mut next_z)?;
+        progress.work += precondition(preconditioner, &earlier_v, &mut next_z)?;
         let v_z = space.dot(&earlier_v, &next_z)?;
         let [alpha, v_z] = space.read([&alpha, &v_z])?;
         let direction = match turned(&mut lanczos, alpha, v_z, params.breakdown) {
@@ -129,7 +93,7 @@ where
         space.axpy(&real(direction.step), &p, &mut x)?;
         mem::swap(&mut v, &mut earlier_v);
         mem::swap(&mut z, &mut next_z);
-        let r_norm2: ScalarOf<A>;
+        let r_norm2: S::Scalar;
         if lanczos.beta > 0.0 {
             divide(&mut v, lanczos.beta)?;
             divide(&mut z, lanczos.beta)?;

@@ -1,6 +1,6 @@
 //! The shadow residual of the methods of bi-conjugate gradients.
 
-use crate::{ErrorOf, LinearOperator, VectorSpace};
+use crate::{Operator, VectorSpace};
 
 /// Growth of (r, r) that costs more digits than a new start from the best iterate.
 pub(crate) const HOPELESS_GROWTH: f64 = 1e8;
@@ -47,10 +47,13 @@ impl<V> Shadow<V> {
     ///
     /// It is r itself. If the last one brought no progress, it is r + Ar ‖r‖ / ‖Ar‖. Returns `true`
     /// if A was applied.
-    pub fn start<A>(&mut self, a: &A, r: &V, r_norm2: f64, scratch: &mut V) -> Result<bool, ErrorOf<A>>
-    where
-        A: LinearOperator<Space: VectorSpace<Vector = V>>,
-    {
+    pub fn start<S: VectorSpace<Vector = V>>(
+        &mut self,
+        a: &Operator<'_, S>,
+        r: &V,
+        r_norm2: f64,
+        scratch: &mut V,
+    ) -> Result<bool, S::Error> {
         let space = a.space();
         self.mixed = r_norm2 >= self.start_norm2;
         self.start_norm2 = r_norm2;

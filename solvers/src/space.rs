@@ -18,11 +18,11 @@ use std::time::Duration;
 /// vector that a call writes is none of its others. Vectors that a call only reads may be the same.
 pub trait VectorSpace {
     /// A vector of this space.
-    type Vector;
+    type Vector: 'static;
     /// A complex number, wherever it is kept.
-    type Scalar: Clone;
+    type Scalar: Clone + 'static;
     /// The error of an operation.
-    type Error: std::error::Error;
+    type Error: std::error::Error + 'static;
 
     /// Returns the complex dimension of the space.
     fn dimension(&self) -> usize;

@@ -1,6 +1,6 @@
 //! The state of a solve between two iterations: to be kept, and to go on from.
 
-use crate::{LinearOperator, ScalarOf, VectorOf};
+use crate::VectorSpace;
 use num_complex::Complex64;
 use std::borrow::Cow;
 use std::time::Duration;
@@ -54,10 +54,26 @@ pub(crate) struct Names<const V: usize, const S: usize, const N: usize> {
     pub numbers: [&'static str; N],
 }
 
+/// [`Names`] whatever their counts are.
+#[derive(Clone, Copy)]
+pub(crate) struct NameLists<'a> {
+    pub method: &'static str,
+    pub vectors: &'a [&'static str],
+    pub scalars: &'a [&'static str],
+    pub numbers: &'a [&'static str],
+}
+
+impl<const V: usize, const S: usize, const N: usize> Names<V, S, N> {
+    pub fn lists(&self) -> NameLists<'_> {
+        let Self { method, vectors, scalars, numbers } = self;
+        NameLists { method, vectors, scalars, numbers }
+    }
+}
+
 /// The parts that a method goes on from.
-pub(crate) struct Resumed<A: LinearOperator, const V: usize, const S: usize, const N: usize> {
-    pub vectors: [VectorOf<A>; V],
-    pub scalars: [ScalarOf<A>; S],
+pub(crate) struct Resumed<S: VectorSpace, const V: usize, const K: usize, const N: usize> {
+    pub vectors: [S::Vector; V],
+    pub scalars: [S::Scalar; K],
     pub numbers: [f64; N],
 }
 
@@ -67,14 +83,10 @@ impl<T> SolverState<T> {
         Duration::from_nanos(self.count(NANOSECONDS).unwrap_or(0))
     }
 
-    /// Removes the vectors of these names from the state and returns them.
-    pub(crate) fn vectors<const V: usize>(&mut self, names: [&'static str; V]) -> Result<[T; V], Missing> {
-        let mut found = Vec::with_capacity(V);
-        for name in names {
-            let position = self.vectors.iter().position(|(own, _)| own == name).ok_or(Missing(name))?;
-            found.push(self.vectors.swap_remove(position).1);
-        }
-        found.try_into().map_err(|_| Missing("as many vectors as names"))
+    /// Removes the vector of this name from the state and returns it.
+    pub(crate) fn vector(&mut self, name: &'static str) -> Result<T, Missing> {
+        let position = self.vectors.iter().position(|(own, _)| own == name).ok_or(Missing(name))?;
+        Ok(self.vectors.swap_remove(position).1)
     }
 
     pub(crate) fn scalar(&self, name: &'static str) -> Result<Complex64, Missing> {

@@ -1,15 +1,15 @@
 //! The residual that counts, if it is not the residual of the iterated system.
 
-use crate::{ErrorOf, LinearOperator, ScalarOf, VectorOf};
+use crate::VectorSpace;
 
 /// The computation of the relative residual that counts.
 ///
 /// The iterated system need not be the one to be solved. For the normal equations M†M x = M†b the
 /// residual that counts is ‖b − M x‖ / ‖b‖. `None` in a solver's argument stands for ‖b − A x‖ /
 /// ‖b‖.
-pub enum TrueResidual<'a, A: LinearOperator> {
+pub enum TrueResidual<'a, S: VectorSpace> {
     /// Computes the residual of an iterate, from its definition.
-    Computed(&'a mut ResidualOf<'a, A>),
+    Computed(&'a mut ResidualOf<'a, S>),
     /// Keeps an iteration in low precision on course by replacing its residual.
     ///
     /// The solution is kept elsewhere, in high precision, and the iteration finds corrections to
@@ -19,7 +19,7 @@ pub enum TrueResidual<'a, A: LinearOperator> {
         /// Function that adds x to the solution and replaces the residual.
         ///
         /// It sets x = 0 and r = b − A·solution, and returns the new residual.
-        replace: &'a mut Replacement<'a, A>,
+        replace: &'a mut Replacement<'a, S>,
         /// Fraction of ‖r‖ at which the residual is replaced.
         ///
         /// The fraction is relative to ‖r‖ after the last replacement.
@@ -27,27 +27,16 @@ pub enum TrueResidual<'a, A: LinearOperator> {
     },
 }
 
-impl<'a, A: LinearOperator> TrueResidual<'a, A> {
-    /// Returns the same computation for another operator on the same space.
-    ///
-    /// The computation does not depend on the iterated operator.
-    pub fn for_operator<B>(self) -> TrueResidual<'a, B>
-    where
-        B: LinearOperator<Space = A::Space>,
-    {
-        match self {
-            TrueResidual::Computed(residual) => TrueResidual::Computed(residual),
-            TrueResidual::Replaced { replace, at } => TrueResidual::Replaced { replace, at },
-        }
-    }
-}
-
 /// The function of [`TrueResidual::Computed`].
-pub type ResidualOf<'a, A> = dyn FnMut(&VectorOf<A>) -> Result<f64, ErrorOf<A>> + 'a;
+pub type ResidualOf<'a, S> =
+    dyn FnMut(&<S as VectorSpace>::Vector) -> Result<f64, <S as VectorSpace>::Error> + 'a;
 
 /// The function of [`TrueResidual::Replaced`].
-pub type Replacement<'a, A> =
-    dyn FnMut(&mut VectorOf<A>, &mut VectorOf<A>) -> Result<Replaced<ScalarOf<A>>, ErrorOf<A>> + 'a;
+pub type Replacement<'a, S> =
+    dyn FnMut(&mut <S as VectorSpace>::Vector, &mut <S as VectorSpace>::Vector) -> ReplacementOf<S> + 'a;
+
+/// The result of a [`Replacement`].
+type ReplacementOf<S> = Result<Replaced<<S as VectorSpace>::Scalar>, <S as VectorSpace>::Error>;
 
 /// A residual that was replaced.
 #[derive(Clone, Debug)]

@@ -305,7 +305,8 @@ fn it_solves_every_source_in_fewer_iterations() {
         assert_eq!((info.history.len(), info.applications), (info.iterations + 1, info.iterations + 1));
         last = info.iterations;
         if columns == 1 {
-            let (_, plain) = conjugate_gradient(&spread(201), &b, None, &CgOptions::default(), None).unwrap();
+            let (_, plain) =
+                conjugate_gradient(&spread(201), &b, None, &CgOptions::default(), None, None).unwrap();
             assert_eq!(info.iterations, plain.iterations);
             // The recurrence is the one of plain Conjugate Gradient.
             for (expected, found) in plain.history.iter().zip(&info.history).take(20) {

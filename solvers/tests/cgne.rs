@@ -15,7 +15,7 @@ type Vector = Vec<Complex64>;
 fn iterates(
     count: usize,
     solve: impl Fn(
-        Callbacks<'_, Dense>,
+        Callbacks<'_, dense::Space>,
     ) -> Result<Solution<Vector>, SolverError<Vector, std::convert::Infallible>>,
 ) -> Vec<Vector> {
     let iterate = |iteration: usize| {
@@ -58,7 +58,7 @@ fn is_conjugate_gradient_on_the_other_normal_equations_and_its_error_falls() {
     let stopping = Stopping { look_every: Some(1), ..Default::default() };
     let params = CgOptions { stopping, ..Default::default() };
     let found = iterates(8, |callbacks| cgne(&a, &adjoint, &b, None, &params, callbacks));
-    let expected = iterates(8, |callbacks| conjugate_gradient(&product, &b, None, &params, callbacks));
+    let expected = iterates(8, |callbacks| conjugate_gradient(&product, &b, None, &params, None, callbacks));
     let mut error = distance(&exact, &vec![Complex64::default(); N]);
     for (k, (x, y)) in found.iter().zip(&expected).enumerate() {
         let mut of_y = y.clone();

@@ -49,7 +49,7 @@ fn general_recurrence_solves_a_matrix_that_is_not_hermitian() {
 fn conjugate_gradient_solves_positive_systems_in_at_most_n_steps_or_so() {
     let a = Dense::positive(N, 9);
     let b = Random(10).vector(N);
-    let (x, info) = conjugate_gradient(&a, &b, None, &CgOptions::default(), None).unwrap();
+    let (x, info) = conjugate_gradient(&a, &b, None, &CgOptions::default(), None, None).unwrap();
     assert!(distance(&x, &a.solve(&b)) < 1e-8);
     assert!(info.iterations <= N + 5);
 }
@@ -67,7 +67,7 @@ fn a_good_guess_saves_iterations_and_a_perfect_one_all() {
     assert!(warm.iterations < cold.iterations);
     assert_eq!(done.iterations, 0);
     assert!(distance(&x, &exact) < 1e-8);
-    let (_, cg) = conjugate_gradient(&a, &b, Some(&exact), &CgOptions::default(), None).unwrap();
+    let (_, cg) = conjugate_gradient(&a, &b, Some(&exact), &CgOptions::default(), None, None).unwrap();
     assert_eq!(cg.iterations, 0);
 }
 
@@ -124,7 +124,7 @@ fn what_is_small_enough_at_the_limit_is_a_solution() {
         CgOptions { stopping: Stopping { max_iterations: 3, ..Default::default() }, ..Default::default() };
     let mut counts = |_: &Vec<Complex64>| Ok(1e-11);
     let residual = Some(TrueResidual::Computed(&mut counts));
-    let (_, info) = conjugate_gradient(&a, &b, None, &params, residual).unwrap();
+    let (_, info) = conjugate_gradient(&a, &b, None, &params, None, residual).unwrap();
     assert_eq!((info.iterations, info.residual.true_residual), (3, 1e-11));
     assert!(info.residual.iterated > 1e-10);
 }
@@ -156,7 +156,7 @@ fn the_iteration_limit_keeps_the_best_iterate_and_the_history() {
     assert!((residual - info.residual.iterated).abs() < 1e-10);
     assert!((residual - info.residual.true_residual).abs() < 1e-14);
     let (why, ..) =
-        failure(conjugate_gradient(&a, &b, None, &CgOptions { stopping, ..Default::default() }, None));
+        failure(conjugate_gradient(&a, &b, None, &CgOptions { stopping, ..Default::default() }, None, None));
     assert_eq!(why, Failure::IterationLimit { limit: 5 });
 }
 
@@ -174,7 +174,7 @@ fn a_skew_matrix_breaks_conjugate_residual_down() {
 fn conjugate_gradient_refuses_an_indefinite_matrix() {
     let a = Dense::from_fn(2, |i, j| if i == j { Complex64::from(1.0 - 2.0 * i as f64) } else { 0.0.into() });
     let b = vec![Complex64::from(1.0), Complex64::from(1.0)];
-    let (why, ..) = failure(conjugate_gradient(&a, &b, None, &CgOptions::default(), None));
+    let (why, ..) = failure(conjugate_gradient(&a, &b, None, &CgOptions::default(), None, None));
     assert!(matches!(why, Failure::Breakdown { quantity: "(p, Ap)", .. }), "{why}");
 }
 
@@ -188,7 +188,7 @@ fn conjugate_gradient_returns_the_best_iterate_and_not_the_last() {
     });
     let mut b = vec![Complex64::from(1.0); N];
     b[0] = 1e-4.into();
-    let (_, best, info) = failure(conjugate_gradient(&a, &b, None, &CgOptions::default(), None));
+    let (_, best, info) = failure(conjugate_gradient(&a, &b, None, &CgOptions::default(), None, None));
     let mut ax = best.clone();
     a.apply(&best, &mut ax).unwrap();
     let residual = distance(&ax, &b) / distance(&b, &vec![Complex64::default(); N]);
@@ -216,7 +216,7 @@ fn not_a_number_is_named() {
     assert!(best.iter().all(|x| x.is_finite()));
     let mut b = b;
     b[0].re = f64::INFINITY;
-    let refused = conjugate_gradient(&a, &b, None, &CgOptions::default(), None).unwrap_err();
+    let refused = conjugate_gradient(&a, &b, None, &CgOptions::default(), None, None).unwrap_err();
     assert!(matches!(refused, SolverError::Source(SourceError::NotFinite)), "{refused}");
 }
 
@@ -246,8 +246,8 @@ fn an_unreachable_tolerance_is_the_precision_limit_not_success() {
         let minimal = MinresOptions { stopping, ..Default::default() };
         for (why, best, info) in [
             failure(conjugate_residual(&a, &b, None, &cr, None)),
-            failure(conjugate_gradient(&a, &b, None, &cg, None)),
-            failure(minres(&a, &b, None, &minimal, None)),
+            failure(conjugate_gradient(&a, &b, None, &cg, None, None)),
+            failure(minres(&a, &b, None, &minimal, None, None)),
         ] {
             assert!(matches!(why, Failure::PrecisionLimit { .. }), "{why}");
             assert!(info.residual.true_residual < 1e-12);
@@ -283,9 +283,15 @@ fn a_true_residual_that_falls_slowly_is_no_precision_limit() {
                 .unwrap();
         assert!(info.residual.true_residual <= tolerance);
         let params = CgOptions { stopping, ..Default::default() };
-        let (_, info) =
-            conjugate_gradient(&normal, &adjoint_b, None, &params, Some(TrueResidual::Computed(&mut counts)))
-                .unwrap();
+        let (_, info) = conjugate_gradient(
+            &normal,
+            &adjoint_b,
+            None,
+            &params,
+            None,
+            Some(TrueResidual::Computed(&mut counts)),
+        )
+        .unwrap();
         assert!(info.residual.true_residual <= tolerance);
     }
 }

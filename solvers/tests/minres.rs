@@ -58,7 +58,7 @@ fn it_solves_hermitian_systems_with_one_application_an_iteration() {
     for (a, seed) in [(Dense::positive(N, 141), 142), (Dense::indefinite(N, 143), 144)] {
         let b = Random(seed).vector(N);
         let exact = a.solve(&b);
-        let (x, info) = minres(&a, &b, None, &MinresOptions::default(), None).unwrap();
+        let (x, info) = minres(&a, &b, None, &MinresOptions::default(), None, None).unwrap();
         assert!(distance(&x, &exact) < 1e-8);
         assert!(monotone(&info.history));
         assert_eq!(info.history.len(), info.iterations + 1);
@@ -66,7 +66,7 @@ fn it_solves_hermitian_systems_with_one_application_an_iteration() {
         assert_eq!(info.applications, info.iterations + 1);
         assert!(info.work.flops > a.work().flops * info.iterations as u64);
         let near: Vector = exact.iter().map(|x| x * (1.0 + 1e-7)).collect();
-        let (_, warm) = minres(&a, &b, Some(&near), &MinresOptions::default(), None).unwrap();
+        let (_, warm) = minres(&a, &b, Some(&near), &MinresOptions::default(), None, None).unwrap();
         assert!(warm.iterations < info.iterations);
     }
 }
@@ -77,7 +77,7 @@ fn each_residual_is_the_smallest_in_its_krylov_space() {
         let a = Dense::indefinite(N, seed);
         let b = Random(seed + 100).vector(N);
         let smallest = smallest_residuals(&a, &b, 14);
-        let (_, info) = minres(&a, &b, None, &MinresOptions::default(), None).unwrap();
+        let (_, info) = minres(&a, &b, None, &MinresOptions::default(), None, None).unwrap();
         for (k, (found, expected)) in info.history.iter().zip(&smallest).enumerate() {
             assert!((found - expected).abs() < 1e-10, "{seed}, {k}: {found} {expected}");
         }
@@ -85,7 +85,7 @@ fn each_residual_is_the_smallest_in_its_krylov_space() {
         for most in [1, 2, 7, 13] {
             let stopping = Stopping { max_iterations: most, ..Default::default() };
             let params = MinresOptions { stopping, ..Default::default() };
-            let (why, x, info) = failure(minres(&a, &b, None, &params, None));
+            let (why, x, info) = failure(minres(&a, &b, None, &params, None, None));
             assert_eq!(why, Failure::IterationLimit { limit: most });
             assert!((a.residual(&x, &b) - smallest[most]).abs() < 1e-10, "{seed}, {most}");
             assert!((info.residual.iterated - smallest[most]).abs() < 1e-10, "{seed}, {most}");
@@ -97,7 +97,7 @@ fn each_residual_is_the_smallest_in_its_krylov_space() {
 fn on_a_definite_matrix_it_is_conjugate_residual() {
     let a = Dense::positive(N, 148);
     let b = Random(149).vector(N);
-    let (_, minimal) = minres(&a, &b, None, &MinresOptions::default(), None).unwrap();
+    let (_, minimal) = minres(&a, &b, None, &MinresOptions::default(), None, None).unwrap();
     let (_, conjugate) = conjugate_residual(&a, &b, None, &CrOptions::default(), None).unwrap();
     for (m, c) in minimal.history.iter().zip(&conjugate.history).take(12) {
         assert!((m - c).abs() <= 1e-6 * c, "{m} {c}");
@@ -112,7 +112,7 @@ fn it_passes_over_a_step_without_length() {
     let b = vec![Complex64::from(1.0), Complex64::default()];
     let (why, ..) = failure(conjugate_residual(&swap, &b, None, &CrOptions::default(), None));
     assert!(matches!(why, Failure::Breakdown { .. }), "{why}");
-    let (x, info) = minres(&swap, &b, None, &MinresOptions::default(), None).unwrap();
+    let (x, info) = minres(&swap, &b, None, &MinresOptions::default(), None, None).unwrap();
     assert_eq!((info.iterations, info.history), (2, vec![1.0, 1.0, 0.0]));
     assert!(distance(&x, &[b[1], b[0]]) < 1e-15);
 }
@@ -122,7 +122,7 @@ fn a_vector_of_eigenvalue_one_is_found_in_one_step() {
     // The next Lanczos vector is zero.
     let a = Dense::from_fn(N, |i, j| Complex64::from(if i == j { -2.0 } else { 0.0 }));
     let b = Random(150).vector(N);
-    let (x, info) = minres(&a, &b, None, &MinresOptions::default(), None).unwrap();
+    let (x, info) = minres(&a, &b, None, &MinresOptions::default(), None, None).unwrap();
     assert_eq!(info.iterations, 1);
     assert!(distance(&x, &a.solve(&b)) < 1e-14);
 }
@@ -138,7 +138,7 @@ fn a_singular_system_that_has_a_solution_is_solved() {
     let a = singular();
     let mut b = Random(151).vector(N);
     b[0] = Complex64::default();
-    let (x, info) = minres(&a, &b, None, &MinresOptions::default(), None).unwrap();
+    let (x, info) = minres(&a, &b, None, &MinresOptions::default(), None, None).unwrap();
     assert!(info.residual.true_residual <= 1e-10 && monotone(&info.history));
     // The solution is the shortest of all.
     assert_eq!(x[0], Complex64::default());
@@ -151,7 +151,7 @@ fn a_singular_system_that_has_a_solution_is_solved() {
 fn a_singular_system_without_solution_is_given_up_with_the_smallest_residual() {
     let a = singular();
     let b = Random(152).vector(N);
-    let (why, x, info) = failure(minres(&a, &b, None, &MinresOptions::default(), None));
+    let (why, x, info) = failure(minres(&a, &b, None, &MinresOptions::default(), None, None));
     assert!(matches!(why, Failure::Breakdown { quantity: "‖Ar‖ / ‖r‖", .. }), "{why}");
     let smallest = b[0].norm() / norm(&b);
     assert!(
@@ -166,13 +166,13 @@ fn a_singular_system_without_solution_is_given_up_with_the_smallest_residual() {
 fn it_gives_up_with_a_reason() {
     let nothing = Dense::from_fn(N, |_, _| Complex64::default());
     let b = Random(153).vector(N);
-    let (why, best, info) = failure(minres(&nothing, &b, None, &MinresOptions::default(), None));
+    let (why, best, info) = failure(minres(&nothing, &b, None, &MinresOptions::default(), None, None));
     assert!(matches!(why, Failure::Breakdown { quantity: "‖Ar‖ / ‖r‖", relative: 0.0, .. }), "{why}");
     assert_eq!((info.iterations, info.history, best), (0, vec![1.0], zero(N)));
 
     let mut poisoned = Dense::indefinite(N, 154);
     poisoned.rows[3][5].re = f64::NAN;
-    let (why, best, _) = failure(minres(&poisoned, &b, None, &MinresOptions::default(), None));
+    let (why, best, _) = failure(minres(&poisoned, &b, None, &MinresOptions::default(), None, None));
     assert!(matches!(why, Failure::NotFinite { .. }), "{why}");
     assert!(best.iter().all(|x| x.is_finite()));
 }
@@ -186,6 +186,6 @@ fn it_solves_real_systems_in_single_precision() {
     });
     let stopping = Stopping { tolerance: 1e-5, ..Default::default() };
     let params = MinresOptions { stopping, ..Default::default() };
-    let (_, info) = minres(&a, &vec![1.0; 40], None, &params, None).unwrap();
+    let (_, info) = minres(&a, &vec![1.0; 40], None, &params, None, None).unwrap();
     assert!(info.residual.true_residual <= 1e-5 && monotone(&info.history));
 }

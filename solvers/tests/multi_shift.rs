@@ -31,7 +31,7 @@ fn it_solves_every_shifted_system() {
         let smallest = shifts.iter().copied().fold(f64::INFINITY, f64::min);
         // The smallest shift is solved like by plain Conjugate Gradient.
         let (_, plain) =
-            conjugate_gradient(&a.shifted(smallest), &b, None, &CgOptions::default(), None).unwrap();
+            conjugate_gradient(&a.shifted(smallest), &b, None, &CgOptions::default(), None, None).unwrap();
         assert_eq!(info.iterations, plain.iterations);
         for (expected, found) in plain.history.iter().zip(&info.history) {
             assert!((expected - found).abs() <= 1e-6 * expected, "{expected} {found}");
@@ -48,7 +48,7 @@ fn shifts_that_converged_drop_out() {
     let (all, info) = multi_shift_cg(&a, &SHIFTS, &b, &params(1e-10), None).unwrap();
     for one in &all {
         let shifted = a.shifted(one.shift);
-        let (_, alone) = conjugate_gradient(&shifted, &b, None, &CgOptions::default(), None).unwrap();
+        let (_, alone) = conjugate_gradient(&shifted, &b, None, &CgOptions::default(), None, None).unwrap();
         assert!(one.iterations.abs_diff(alone.iterations) <= 1, "{} {}", one.iterations, alone.iterations);
     }
     let largest = all.last().unwrap();

@@ -3,8 +3,8 @@
 
 use lattice_solvers::vec::{FnOperator, from_fn};
 use lattice_solvers::{
-    CoarseCorrection, CoarseSolve, Cycle, GcrOptions, ImagingPreconditioner, LinearOperator, Polynomial,
-    Stopping, Work, gcr, gcr_with_images,
+    CoarseCorrection, CoarseSolve, Cycle, GcrOptions, LinearOperator, Polynomial, Preconditioned,
+    Preconditioner, Stopping, Work, gcr,
 };
 use num_complex::Complex64;
 use std::convert::Infallible;
@@ -58,18 +58,24 @@ struct TwoLevels<'a, A: LinearOperator, C> {
     correction: C,
 }
 
-impl<A, C> ImagingPreconditioner<A> for TwoLevels<'_, A, C>
+impl<A, C> Preconditioner<A::Space> for TwoLevels<'_, A, C>
 where
     A: LinearOperator,
     A::Space: lattice_solvers::VectorSpace<Vector = Vector, Error = Infallible>,
     C: CoarseCorrection<A>,
 {
-    fn apply(&mut self, r: &Vector, z: &mut Vector, image: &mut Vector) -> Result<Work, Infallible> {
-        self.cycle.apply(self.a, Some(&mut self.correction), r, z, image)
+    fn apply(&mut self, r: &Vector, z: &mut Vector) -> Preconditioned<A::Space> {
+        Ok(self.apply_with_image(r, z, &mut r.clone())?.0)
     }
 
-    fn applications(&self) -> usize {
-        self.cycle.applications(true)
+    fn apply_with_image(
+        &mut self,
+        r: &Vector,
+        z: &mut Vector,
+        image: &mut Vector,
+    ) -> Preconditioned<A::Space, (Work, Option<usize>)> {
+        let work = self.cycle.apply(self.a, Some(&mut self.correction), r, z, image)?;
+        Ok((work, Some(self.cycle.applications(true))))
     }
 }
 
@@ -94,7 +100,7 @@ fn a_coarse_level_makes_cycles_few_and_images_are_true() {
 
     let r = random(POINTS);
     let (mut z, mut image, mut again) = (r.clone(), r.clone(), r.clone());
-    levels.apply(&r, &mut z, &mut image).unwrap();
+    levels.apply_with_image(&r, &mut z, &mut image).unwrap();
     a.apply(&z, &mut again).unwrap();
     let norm = |x: &[Complex64]| x.iter().map(|x| x.norm_sqr()).sum::<f64>().sqrt();
     let difference: Vector = image.iter().zip(&again).map(|(x, y)| x - y).collect();
@@ -103,7 +109,7 @@ fn a_coarse_level_makes_cycles_few_and_images_are_true() {
     let b = random(POINTS);
     let stopping = Stopping { max_iterations: 400, ..Default::default() };
     let options = GcrOptions { stopping, ..Default::default() };
-    let (x, info) = gcr_with_images(&a, &b, None, &options, &mut levels, None).unwrap();
+    let (x, info) = gcr(&a, &b, None, &options, Some(&mut levels), None).unwrap();
     assert!(info.iterations < 200 && info.residual.true_residual <= 1e-10, "{}", info.iterations);
     assert!(info.applications >= 5 * info.iterations, "{} of {}", info.applications, info.iterations);
     assert_eq!(x.len(), POINTS);

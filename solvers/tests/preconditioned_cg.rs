@@ -24,18 +24,19 @@ fn a_preconditioner_makes_a_graded_system_as_easy_as_the_plain_one() {
     let exact = a.solve(&b);
     let plain =
         CgOptions { stopping: Stopping { max_iterations: 300, ..Default::default() }, ..Default::default() };
-    let without = conjugate_gradient(&a, &b, None, &plain, None).map_or(300, |(_, info)| info.iterations);
+    let without =
+        conjugate_gradient(&a, &b, None, &plain, None, None).map_or(300, |(_, info)| info.iterations);
     for flexible in [false, true] {
-        let options = PreconditionedCgOptions { flexible, ..Default::default() };
+        let options = CgOptions { flexible, ..Default::default() };
         let mut k = |r: &Vector, z: &mut Vector| a.diagonal_inverse(r, z);
-        let (x, info) = preconditioned_cg(&a, &b, None, &options, &mut k, None).unwrap();
+        let (x, info) = conjugate_gradient(&a, &b, None, &options, Some(&mut k), None).unwrap();
         let norm = distance(&exact, &vec![Complex64::default(); N]);
         assert!(distance(&x, &exact) < 1e-7 * norm);
         assert!(info.residual.true_residual <= 1e-10 && a.residual(&x, &b) <= 1.01e-10);
         assert!(info.iterations <= N + 5 && info.iterations < without, "{} {without}", info.iterations);
         assert_eq!(info.history.len(), info.iterations + 1);
         let near: Vector = exact.iter().map(|x| x * (1.0 + 1e-7)).collect();
-        let (_, warm) = preconditioned_cg(&a, &b, Some(&near), &options, &mut k, None).unwrap();
+        let (_, warm) = conjugate_gradient(&a, &b, Some(&near), &options, Some(&mut k), None).unwrap();
         assert!(warm.iterations < info.iterations);
     }
 }
@@ -49,8 +50,8 @@ fn with_the_exact_inverse_one_iteration_is_enough() {
         Ok(Work::default())
     };
     let stopping = Stopping { tolerance: 1e-8, ..Default::default() };
-    let options = PreconditionedCgOptions { stopping, ..Default::default() };
-    let (_, info) = preconditioned_cg(&a, &b, None, &options, &mut inverse, None).unwrap();
+    let options = CgOptions { stopping, ..Default::default() };
+    let (_, info) = conjugate_gradient(&a, &b, None, &options, Some(&mut inverse), None).unwrap();
     assert_eq!(info.iterations, 1);
 }
 
@@ -65,28 +66,28 @@ fn the_flexible_form_bears_a_preconditioner_that_changes() {
         z.iter_mut().enumerate().for_each(|(k, z)| *z *= 1.0 + 0.2 * ((times * k) as f64).sin());
         Ok(work)
     };
-    let options = PreconditionedCgOptions { flexible: true, ..Default::default() };
-    let (x, info) = preconditioned_cg(&a, &b, None, &options, &mut changing, None).unwrap();
+    let options = CgOptions { flexible: true, ..Default::default() };
+    let (x, info) = conjugate_gradient(&a, &b, None, &options, Some(&mut changing), None).unwrap();
     assert!(distance(&x, &a.solve(&b)) < 1e-7 && info.iterations < 4 * N);
 }
 
 #[test]
 fn what_is_not_positive_is_named() {
     let b = Random(167).vector(N);
-    let options = PreconditionedCgOptions::default();
+    let options = CgOptions::default();
     let indefinite = Dense::from_fn(N, |i, j| if i == j { (i as f64 - 2.5).into() } else { 0.0.into() });
     let mut one = |r: &Vector, z: &mut Vector| {
         z.clone_from(r);
         Ok(Work::default())
     };
-    let (why, ..) = failure(preconditioned_cg(&indefinite, &b, None, &options, &mut one, None));
+    let (why, ..) = failure(conjugate_gradient(&indefinite, &b, None, &options, Some(&mut one), None));
     assert!(matches!(why, Failure::Breakdown { quantity: "(p, Ap)", .. }), "{why:?}");
     let positive = Dense::positive(N, 168);
     let mut minus = |r: &Vector, z: &mut Vector| {
         *z = r.iter().map(|r| -r).collect();
         Ok(Work::default())
     };
-    let (why, ..) = failure(preconditioned_cg(&positive, &b, None, &options, &mut minus, None));
+    let (why, ..) = failure(conjugate_gradient(&positive, &b, None, &options, Some(&mut minus), None));
     assert!(matches!(why, Failure::Breakdown { quantity: "(r, Kr)", .. }), "{why:?}");
 }
 
@@ -99,10 +100,13 @@ fn any_method_takes_a_preconditioner_on_the_right() {
     let b = Random(170).vector(N);
     let both = RightPreconditioned::new(&a, &k).unwrap();
     let (y, info) = bicgstab(&both, &b, None, &BicgstabOptions::default(), None).unwrap();
+    let (solution, again) =
+        both.solve(|both| bicgstab(both, &b, None, &BicgstabOptions::default(), None)).unwrap();
     let (plain, expected) = bicgstab(&general, &b, None, &BicgstabOptions::default(), None).unwrap();
     assert!(distance(&y, &plain) < 1e-8 && info.iterations.abs_diff(expected.iterations) <= 1);
     let mut x = y.clone();
     let Ok(()) = k.apply(&y, &mut x);
     assert!(a.residual(&x, &b) <= 1.01e-10);
+    assert_eq!((solution, again.history), (x, info.history));
     assert_eq!(both.work().flops, a.work().flops + k.work().flops);
 }

@@ -11,7 +11,7 @@ const N: usize = 29;
 type Vector = Vec<Complex64>;
 
 /// Multiplies by the inverse sizes of the diagonal, which is positive for any matrix.
-fn inverse_sizes(a: &Dense) -> impl FnMut(&Vector, &mut Vector) -> Preconditioned<Dense> {
+fn inverse_sizes(a: &Dense) -> impl FnMut(&Vector, &mut Vector) -> Preconditioned<dense::Space> {
     move |r, z| {
         z.iter_mut().zip(r).enumerate().for_each(|(k, (z, r))| *z = r / a.rows[k][k].norm());
         Ok(Work { flops: 2 * r.len() as u64, bytes: 0 })
@@ -32,16 +32,17 @@ fn a_preconditioner_helps_with_a_graded_indefinite_system() {
     let exact = a.solve(&b);
     let options = MinresOptions { breakdown: 1e-14, ..Default::default() };
     let mut k = inverse_sizes(&a);
-    let (x, info) = preconditioned_minres(&a, &b, None, &options, &mut k, None).unwrap();
+    let (x, info) = minres(&a, &b, None, &options, Some(&mut k), None).unwrap();
     let norm = distance(&exact, &vec![Complex64::default(); N]);
     assert!(distance(&x, &exact) < 1e-6 * norm, "{}", distance(&x, &exact) / norm);
     assert!(info.residual.true_residual <= 1e-10 && a.residual(&x, &b) <= 1.01e-10);
-    let without = minres(&a, &b, None, &options, None).map_or(usize::MAX, |(_, without)| without.iterations);
+    let without =
+        minres(&a, &b, None, &options, None, None).map_or(usize::MAX, |(_, without)| without.iterations);
     assert!(info.iterations < without, "{} {without}", info.iterations);
     assert_eq!(info.history.len(), info.iterations + 1);
     assert!(info.work.flops > (a.work().flops + 2 * N as u64) * info.iterations as u64);
     let near: Vector = exact.iter().map(|x| x * (1.0 + 1e-7)).collect();
-    let (_, warm) = preconditioned_minres(&a, &b, Some(&near), &options, &mut k, None).unwrap();
+    let (_, warm) = minres(&a, &b, Some(&near), &options, Some(&mut k), None).unwrap();
     assert!(warm.iterations < info.iterations);
 }
 
@@ -49,14 +50,13 @@ fn a_preconditioner_helps_with_a_graded_indefinite_system() {
 fn a_multiple_of_one_changes_nothing() {
     let a = Dense::indefinite(N, 183);
     let b = Random(184).vector(N);
-    let (_, expected) = minres(&a, &b, None, &MinresOptions::default(), None).unwrap();
+    let (_, expected) = minres(&a, &b, None, &MinresOptions::default(), None, None).unwrap();
     for factor in [1.0, 1e-9, 3e7] {
         let mut k = |r: &Vector, z: &mut Vector| {
             z.iter_mut().zip(r).for_each(|(z, r)| *z = factor * r);
             Ok(Work::default())
         };
-        let (_, found) =
-            preconditioned_minres(&a, &b, None, &MinresOptions::default(), &mut k, None).unwrap();
+        let (_, found) = minres(&a, &b, None, &MinresOptions::default(), Some(&mut k), None).unwrap();
         for (found, expected) in found.history.iter().zip(&expected.history).take(N / 2) {
             assert!((found - expected).abs() < 1e-9, "{factor}: {found} {expected}");
         }
@@ -70,7 +70,7 @@ fn the_residual_that_is_reported_is_that_of_the_iterate() {
     for most in [1, 2, 5, 11] {
         let stopping = Stopping { max_iterations: most, ..Default::default() };
         let params = MinresOptions { stopping, breakdown: 1e-14 };
-        let outcome = preconditioned_minres(&a, &b, None, &params, &mut inverse_sizes(&a), None);
+        let outcome = minres(&a, &b, None, &params, Some(&mut inverse_sizes(&a)), None);
         let (why, x, info) = failure(outcome);
         assert_eq!(why, Failure::IterationLimit { limit: most });
         // The best iterate may be an earlier one.
@@ -90,7 +90,7 @@ fn eigenvalues_of_one_size_are_found_in_two_steps() {
     let b = Random(187).vector(N);
     let stopping = Stopping { tolerance: 1e-9, ..Default::default() };
     let params = MinresOptions { stopping, ..Default::default() };
-    let (x, info) = preconditioned_minres(&a, &b, None, &params, &mut inverse_sizes(&a), None).unwrap();
+    let (x, info) = minres(&a, &b, None, &params, Some(&mut inverse_sizes(&a)), None).unwrap();
     assert_eq!(info.iterations, 2);
     assert!(distance(&x, &a.solve(&b)) < 1e-9);
 }
@@ -104,7 +104,7 @@ fn a_preconditioner_that_is_not_positive_is_named() {
         Ok(Work::default())
     };
     let options = MinresOptions::default();
-    let (why, best, _) = failure(preconditioned_minres(&a, &b, None, &options, &mut minus, None));
+    let (why, best, _) = failure(minres(&a, &b, None, &options, Some(&mut minus), None));
     assert!(
         matches!(why, Failure::Breakdown { quantity: "(r, Kr)", relative, .. } if relative < 0.0),
         "{why}"
@@ -115,6 +115,6 @@ fn a_preconditioner_that_is_not_positive_is_named() {
         z.iter_mut().zip(r).enumerate().for_each(|(k, (z, r))| *z = if k == 5 { -r } else { *r });
         Ok(Work::default())
     };
-    let (why, ..) = failure(preconditioned_minres(&a, &b, None, &options, &mut mixed, None));
+    let (why, ..) = failure(minres(&a, &b, None, &options, Some(&mut mixed), None));
     assert!(matches!(why, Failure::Breakdown { quantity: "(r, Kr)", .. }), "{why}");
 }

@@ -13,7 +13,7 @@ const N: usize = 23;
 
 type Vector = Vec<Complex64>;
 type SolveResult = Result<Solution<Vector>, SolverError<Vector, Infallible>>;
-type Solve<'a> = dyn Fn(&Dense, &Vector, TrueResidual<'_, Dense>) -> SolveResult + 'a;
+type Solve<'a> = dyn Fn(&Dense, &Vector, TrueResidual<'_, dense::Space>) -> SolveResult + 'a;
 
 #[test]
 fn every_method_finds_the_solution_of_the_right_operator() {
@@ -30,20 +30,20 @@ fn every_method_finds_the_solution_of_the_right_operator() {
     let plain = GcrOptions { stopping, ..Default::default() };
     let cg = CgOptions { stopping, ..Default::default() };
     let minimal = MinresOptions { stopping, ..Default::default() };
-    let flexible = PreconditionedCgOptions { stopping, flexible: true, ..Default::default() };
+    let flexible = CgOptions { stopping, flexible: true, ..Default::default() };
     let methods: [(&str, &Solve); 10] = [
         ("cr", &|a, b, residual| conjugate_residual(a, b, None, &cr, Some(residual))),
         ("cgne", &|a, b, residual| cgne(a, &a.adjoint(), b, None, &cg, Some(residual))),
         ("bicgstab", &|a, b, residual| bicgstab(a, b, None, &stab, Some(residual))),
         ("bicgstab-l", &|a, b, residual| bicgstab_l(a, b, None, &stab_l, Some(residual))),
-        ("minres", &|a, b, residual| minres(a, b, None, &minimal, Some(residual))),
+        ("minres", &|a, b, residual| minres(a, b, None, &minimal, None, Some(residual))),
         ("preconditioned cg", &|a, b, residual| {
             let mut k = |r: &Vector, z: &mut Vector| a.diagonal_inverse(r, z);
-            preconditioned_cg(a, b, None, &flexible, &mut k, Some(residual))
+            conjugate_gradient(a, b, None, &flexible, Some(&mut k), Some(residual))
         }),
         ("preconditioned minres", &|a, b, residual| {
             let mut k = |r: &Vector, z: &mut Vector| a.diagonal_inverse(r, z);
-            preconditioned_minres(a, b, None, &minimal, &mut k, Some(residual))
+            minres(a, b, None, &minimal, Some(&mut k), Some(residual))
         }),
         ("mr", &|a, b, residual| minimal_residual(a, b, None, &mr, Some(residual))),
         ("gcr", &|a, b, residual| gcr(a, b, None, &plain, None, Some(residual))),

@@ -31,18 +31,32 @@ const METHODS: [(&str, Method); 12] = [
         conjugate_residual(a, b, guess, &CrOptions { stopping, recurrence, ..Default::default() }, None)
     }),
     ("MINRES", |a, b, guess, most| {
-        minres(a, b, guess, &MinresOptions { stopping: stopping(most), ..Default::default() }, None)
+        minres(a, b, guess, &MinresOptions { stopping: stopping(most), ..Default::default() }, None, None)
     }),
     ("preconditioned MINRES", |a, b, guess, most| {
         let options = MinresOptions { stopping: stopping(most), ..Default::default() };
-        preconditioned_minres(a, b, guess, &options, &mut |r, z| a.diagonal_inverse(r, z), None)
+        minres(a, b, guess, &options, Some(&mut |r: &Vector, z: &mut Vector| a.diagonal_inverse(r, z)), None)
     }),
     ("CG", |a, b, guess, most| {
-        conjugate_gradient(a, b, guess, &CgOptions { stopping: stopping(most), ..Default::default() }, None)
+        conjugate_gradient(
+            a,
+            b,
+            guess,
+            &CgOptions { stopping: stopping(most), ..Default::default() },
+            None,
+            None,
+        )
     }),
     ("preconditioned CG", |a, b, guess, most| {
-        let options = PreconditionedCgOptions { stopping: stopping(most), ..Default::default() };
-        preconditioned_cg(a, b, guess, &options, &mut |r, z| a.diagonal_inverse(r, z), None)
+        let options = CgOptions { stopping: stopping(most), ..Default::default() };
+        conjugate_gradient(
+            a,
+            b,
+            guess,
+            &options,
+            Some(&mut |r: &Vector, z: &mut Vector| a.diagonal_inverse(r, z)),
+            None,
+        )
     }),
     ("CGNE", |a, b, guess, most| {
         let options = CgOptions { stopping: stopping(most), ..Default::default() };
@@ -70,7 +84,7 @@ const METHODS: [(&str, Method); 12] = [
         let mut residual = |x: &Vector| Ok(if zero { distance(x, b) } else { a.residual(x, b) });
         let residual = Some(TrueResidual::Computed(&mut residual));
         let options = CgOptions { stopping: stopping(most), ..Default::default() };
-        conjugate_gradient(&normal, &source, guess, &options, residual)
+        conjugate_gradient(&normal, &source, guess, &options, None, residual)
     }),
 ];
 

@@ -14,7 +14,7 @@ const N: usize = 31;
 
 type Vector = Vec<Complex64>;
 
-fn with<'a>(keeper: &'a mut StopAt) -> Callbacks<'a, Dense> {
+fn with<'a>(keeper: &'a mut StopAt) -> Callbacks<'a, dense::Space> {
     Callbacks { true_residual: None, keeper: Some(keeper) }
 }
 
@@ -77,8 +77,14 @@ fn a_solve_that_was_interrupted_gives_the_same_bits() {
                 &general,
                 check("CR, general", |keeper| conjugate_residual(&general, &b, None, &any, with(keeper))),
             ),
-            (&indefinite, check("MINRES", |keeper| minres(&indefinite, &b, None, &minimal, with(keeper)))),
-            (&positive, check("CG", |keeper| conjugate_gradient(&positive, &b, None, &cg, with(keeper)))),
+            (
+                &indefinite,
+                check("MINRES", |keeper| minres(&indefinite, &b, None, &minimal, None, with(keeper))),
+            ),
+            (
+                &positive,
+                check("CG", |keeper| conjugate_gradient(&positive, &b, None, &cg, None, with(keeper))),
+            ),
             (
                 &general,
                 check("BiCGStab", |keeper| bicgstab(&general, &b, Some(&b), &stabilised, with(keeper))),
@@ -89,16 +95,16 @@ fn a_solve_that_was_interrupted_gives_the_same_bits() {
         let mr = MrOptions { stopping, ..Default::default() };
 
         for flexible in [false, true] {
-            let params = PreconditionedCgOptions { stopping, flexible, ..Default::default() };
+            let params = CgOptions { stopping, flexible, ..Default::default() };
             let x = check("preconditioned CG", |keeper| {
                 let mut k = |r: &Vector, z: &mut Vector| positive.diagonal_inverse(r, z);
-                preconditioned_cg(&positive, &b, None, &params, &mut k, with(keeper))
+                conjugate_gradient(&positive, &b, None, &params, Some(&mut k), with(keeper))
             });
             assert!(distance(&x, &positive.solve(&b)) < 1e-8);
         }
         let x = check("preconditioned MINRES", |keeper| {
             let mut k = |r: &Vector, z: &mut Vector| positive.diagonal_inverse(r, z);
-            preconditioned_minres(&positive, &b, None, &minimal, &mut k, with(keeper))
+            minres(&positive, &b, None, &minimal, Some(&mut k), with(keeper))
         });
         assert!(distance(&x, &positive.solve(&b)) < 1e-8);
         let more = [
@@ -125,7 +131,7 @@ fn a_solve_that_fails_fails_in_the_same_way() {
     let params = BicgstabLOptions { stopping, ..Default::default() };
     check("singular, degree 2", |keeper| bicgstab_l(&singular, &b, None, &params, with(keeper)));
     let params = MinresOptions { stopping, ..Default::default() };
-    check("singular, MINRES", |keeper| minres(&singular, &b, None, &params, with(keeper)));
+    check("singular, MINRES", |keeper| minres(&singular, &b, None, &params, None, with(keeper)));
 }
 
 #[test]
@@ -133,7 +139,7 @@ fn a_state_of_another_method_is_refused() {
     let a = Dense::positive(N, 6);
     let b = Random(7).vector(N);
     let mut keeper = StopAt { asked: 0, stop: 3, from: None, kept: None };
-    told(conjugate_gradient(&a, &b, None, &CgOptions::default(), with(&mut keeper)));
+    told(conjugate_gradient(&a, &b, None, &CgOptions::default(), None, with(&mut keeper)));
     let state = keeper.kept.unwrap();
     let mut keeper = StopAt { asked: 0, stop: 0, from: Some(state.clone()), kept: None };
     let error = conjugate_residual(&a, &b, None, &CrOptions::default(), with(&mut keeper)).unwrap_err();
@@ -144,7 +150,7 @@ fn a_state_of_another_method_is_refused() {
     let mut broken = state;
     broken.scalars.clear();
     let mut keeper = StopAt { asked: 0, stop: 0, from: Some(broken), kept: None };
-    let error = conjugate_gradient(&a, &b, None, &CgOptions::default(), with(&mut keeper)).unwrap_err();
+    let error = conjugate_gradient(&a, &b, None, &CgOptions::default(), None, with(&mut keeper)).unwrap_err();
     assert!(error.to_string().contains("`(r, r)`"), "{error}");
 }
 
@@ -157,7 +163,7 @@ fn a_solve_is_watched_at_every_look() {
         let mut looks = Vec::new();
         let mut watching = Watching(|look: &Look| looks.push(*look));
         let callbacks = Callbacks { true_residual: None, keeper: Some(&mut watching) };
-        let (_, info, _) = told(conjugate_gradient(&a, &b, None, &params, callbacks));
+        let (_, info, _) = told(conjugate_gradient(&a, &b, None, &params, None, callbacks));
         let places: Vec<_> = looks.iter().map(|look| look.iterations).collect();
         let step = look_every.unwrap();
         let mut expected: Vec<_> = (0..info.iterations).step_by(step).collect();

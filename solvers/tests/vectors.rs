@@ -48,7 +48,7 @@ fn check<T: Component>(one: T, tolerance: f64) {
     };
     let laplacian = from_fn(N, tridiagonal::<T>(-1.0, -1.0)).with_work(Work { flops: 3, bytes: 2 });
     let (x, info) =
-        conjugate_gradient(&laplacian, &b, None, &CgOptions { stopping, ..Default::default() }, None)
+        conjugate_gradient(&laplacian, &b, None, &CgOptions { stopping, ..Default::default() }, None, None)
             .unwrap();
     near(&x, &expected(-1.0, -1.0));
     assert!(info.work.flops > 3 * info.iterations as u64);

@@ -39,7 +39,7 @@ enum SpinorStorage<T: Storage> {
 /// A public type of field.
 ///
 /// A [`SpinorSpace`](super::SpinorSpace) makes its vectors of this type.
-pub trait Field<T: Storage> {
+pub trait Field<T: Storage>: 'static {
     fn wrap(spinors: Spinors<T>) -> Self;
 
     fn spinors(&self) -> &Spinors<T>;

@@ -8,14 +8,15 @@ use super::kept_setup::{KeptCoarse, KeptMeans, KeptOperator, KeptSetup};
 use super::transfer::{Members, Transfer};
 use crate::device::DeviceError;
 use crate::field::{
-    Numbers, NumbersView, ParityField, SpinorField, buffer_of_mut, numbers_of, plain_spinors, set_numbers,
+    Numbers, NumbersView, ParityField, ParitySpace, SpinorField, buffer_of_mut, numbers_of, plain_spinors,
+    set_numbers,
 };
 use crate::geometry::LatticeError;
 use crate::operator::{Dirac, SchurComplement};
 use crate::scalar::{Real, Storage};
 use lattice_solvers::{
-    CoarseCorrection, CoarseSolve, Cycle, ImagingPreconditioner, LinearOperator, Polynomial, VectorSpace,
-    Work,
+    CoarseCorrection, CoarseSolve, Cycle, LinearOperator, Polynomial, Preconditioned, Preconditioner,
+    VectorSpace, Work,
 };
 
 /// Degree of the polynomial that smooths coarse levels.
@@ -271,17 +272,19 @@ impl<T: Storage> CoarseCorrection<SchurComplement<T>> for OfFine<T::Real> {
     }
 }
 
-impl<T: Storage> ImagingPreconditioner<SchurComplement<T>> for Hierarchy<T> {
-    fn apply(
+impl<T: Storage> Preconditioner<ParitySpace<T>> for Hierarchy<T> {
+    fn apply(&mut self, r: &ParityField<T>, z: &mut ParityField<T>) -> Preconditioned<ParitySpace<T>> {
+        let mut image = self.schur.space().scratch_vector()?;
+        Ok(self.apply_with_image(r, z, &mut image)?.0)
+    }
+
+    fn apply_with_image(
         &mut self,
         r: &ParityField<T>,
         z: &mut ParityField<T>,
         image: &mut ParityField<T>,
-    ) -> Result<Work, DeviceError> {
-        self.cycle.apply(&self.schur, Some(&mut self.fine), r, z, image)
-    }
-
-    fn applications(&self) -> usize {
-        self.cycle.applications(true)
+    ) -> Preconditioned<ParitySpace<T>, (Work, Option<usize>)> {
+        let work = self.cycle.apply(&self.schur, Some(&mut self.fine), r, z, image)?;
+        Ok((work, Some(self.cycle.applications(true))))
     }
 }

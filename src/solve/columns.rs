@@ -7,7 +7,7 @@ use super::iteration;
 use super::methods;
 use super::params::stopping;
 use super::plan::{Inner, IterationPrecision, Preconditioning};
-use super::precision::{relate, with_best};
+use super::precision::relate;
 use super::sources::{Scaled, largest, without_worse_than_zero};
 use crate::device::DeviceError;
 use crate::field::{ParityField, SpinorField};
@@ -395,7 +395,7 @@ impl<A: LinearOperator<Space: BlockSpace>> BlockEquation<'_, A> {
                 Ok((with_solution(residuals), info))
             }
             Err(error) => {
-                let mut error = with_best(error, |Block { residuals, .. }| Ok(with_solution(residuals)))?;
+                let mut error = error.map_best(|Block { residuals, .. }, _| Ok(with_solution(residuals)));
                 if let SolverError::NotConverged { best: last, info, .. } = &mut error {
                     info.work += work;
                     relate(info, largest(&begun_at));

@@ -21,5 +21,5 @@ pub(crate) struct Iteration<'a, 'c, A: DiracOperator> {
     /// When to stop.
     pub stopping: Stopping,
     /// The residual that counts, and the keeper of states.
-    pub callbacks: Callbacks<'c, A>,
+    pub callbacks: Callbacks<'c, A::Space>,
 }

@@ -9,11 +9,11 @@ use super::precision::{Equation, norm, scale};
 use super::sources::{Scaled, largest};
 use super::start::{Deflate, PartOfModes, Start};
 use crate::device::DeviceError;
-use crate::field::{ParityField, SpinorField, SpinorSpace};
+use crate::field::{ParityField, ParitySpace, SpinorField, SpinorSpace};
 use crate::operator::{Dirac, SchurComplement};
 use crate::scalar::Half;
 use lattice_solvers::{
-    Failure, ImagingPreconditioner, LinearOperator, Residual, SolverError, SolverInfo, VectorSpace, Work,
+    Failure, LinearOperator, Preconditioner, Residual, SolverError, SolverInfo, VectorSpace, Work,
 };
 use std::time::Duration;
 
@@ -100,8 +100,8 @@ pub(crate) fn solve_preconditioned(
 
 /// A preconditioner of the Schur complement, in its precision.
 pub(crate) enum Cycles<'a> {
-    Single(&'a mut (dyn ImagingPreconditioner<SchurComplement<f32>> + 'a)),
-    Half(&'a mut (dyn ImagingPreconditioner<SchurComplement<Half>> + 'a)),
+    Single(&'a mut (dyn Preconditioner<ParitySpace<f32>> + 'a)),
+    Half(&'a mut (dyn Preconditioner<ParitySpace<Half>> + 'a)),
 }
 
 /// The method that solves the preconditioned equation.

@@ -6,7 +6,7 @@ use super::iteration::{Iterated, Iteration};
 use super::method_macros::{method_types, parameter_types};
 use super::plan::{IterationPrecision, Preconditioning};
 use crate::operator::{DiracOperator, Normal, System};
-use lattice_solvers::{self as solvers, ImagingPreconditioner, MrSmoother, Recurrence, Stopping};
+use lattice_solvers::{self as solvers, MrSmoother, Preconditioner, Recurrence, Stopping};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -146,11 +146,11 @@ fn cr<A: DiracOperator>(params: &CrParams, of: Iteration<'_, '_, A>) -> Iterated
         System::Direct => solvers::conjugate_residual(operator, source, guess, &options, callbacks),
         System::Hermitian => {
             let hermitian = operator.times_gamma5()?;
-            solvers::conjugate_residual(&hermitian, source, guess, &options, callbacks.for_operator())
+            solvers::conjugate_residual(&hermitian, source, guess, &options, callbacks)
         }
         System::Normal => {
             let normal = Normal::new(operator)?;
-            solvers::conjugate_residual(&normal, source, guess, &options, callbacks.for_operator())
+            solvers::conjugate_residual(&normal, source, guess, &options, callbacks)
         }
     })
 }
@@ -158,13 +158,13 @@ fn cr<A: DiracOperator>(params: &CrParams, of: Iteration<'_, '_, A>) -> Iterated
 fn minres<A: DiracOperator>(_: &MinresParams, of: Iteration<'_, '_, A>) -> Iterated<A> {
     let hermitian = of.operator.times_gamma5()?;
     let options = solvers::MinresOptions { stopping: of.stopping, ..Default::default() };
-    Ok(solvers::minres(&hermitian, of.source, of.guess, &options, of.callbacks.for_operator()))
+    Ok(solvers::minres(&hermitian, of.source, of.guess, &options, None, of.callbacks))
 }
 
 fn cg<A: DiracOperator>(_: &CgParams, of: Iteration<'_, '_, A>) -> Iterated<A> {
     let normal = Normal::new(of.operator)?;
     let options = solvers::CgOptions { stopping: of.stopping, ..Default::default() };
-    Ok(solvers::conjugate_gradient(&normal, of.source, of.guess, &options, of.callbacks.for_operator()))
+    Ok(solvers::conjugate_gradient(&normal, of.source, of.guess, &options, None, of.callbacks))
 }
 
 fn cgne<A: DiracOperator>(_: &CgParams, of: Iteration<'_, '_, A>) -> Iterated<A> {
@@ -203,7 +203,7 @@ fn gcr<A: DiracOperator>(params: &GcrParams, of: Iteration<'_, '_, A>) -> Iterat
 /// A plan for another method leaves the defaults of GCR.
 pub(super) fn gcr_preconditioned<A: DiracOperator>(
     plan: &Plan,
-    preconditioner: &mut dyn ImagingPreconditioner<A>,
+    preconditioner: &mut dyn Preconditioner<A::Space>,
     of: Iteration<'_, '_, A>,
 ) -> Iterated<A> {
     let restart = match plan.params {
@@ -211,7 +211,7 @@ pub(super) fn gcr_preconditioned<A: DiracOperator>(
         _ => GcrParams::default().restart,
     };
     let options = solvers::GcrOptions { stopping: of.stopping, restart, ..Default::default() };
-    Ok(solvers::gcr_with_images(of.operator, of.source, of.guess, &options, preconditioner, of.callbacks))
+    Ok(solvers::gcr(of.operator, of.source, of.guess, &options, Some(preconditioner), of.callbacks))
 }
 
 fn mr<A: DiracOperator>(params: &MrParams, of: Iteration<'_, '_, A>) -> Iterated<A> {

@@ -8,6 +8,7 @@ use super::params::{Plan, SolveParams};
 use super::plan::{Inner, IterationPrecision};
 use super::start::PartOfModes;
 use crate::device::DeviceError;
+use crate::field::StoredField;
 use crate::operator::{DiracOperator, InPrecision, System};
 use crate::scalar::{Half, Storage};
 use lattice_solvers::{
@@ -78,8 +79,7 @@ impl<A: InPrecision<f32> + InPrecision<Half>> Equation<'_, A> {
                     begun_at: 1.0,
                     beside: None,
                 });
-                let true_residual = TrueResidual::Computed(self.true_residual);
-                let callbacks = callbacks(true_residual, &mut keeper);
+                let callbacks = callbacks(TrueResidual::Computed(self.true_residual), &mut keeper);
                 let stopping = plan.stopping;
                 let of = Iteration { operator: self.operator, source: &source, guess, stopping, callbacks };
                 Ok(plan.params.iterate(of)?)
@@ -153,7 +153,7 @@ impl<A: DiracOperator> Equation<'_, A> {
                 A::raise(&x, &mut raised)?;
                 Ok((raised, info))
             }
-            Err(error) => Err(with_best(error, |best| A::raise(&best, &mut raised).map(|()| raised))?),
+            Err(error) => Err(error.map_best(|best, _| A::raise(&best, &mut raised).map(|()| raised))),
         })
     }
 
@@ -232,15 +232,15 @@ impl<A: DiracOperator> Equation<'_, A> {
                 relative = true_residual(&solution)?;
             }
             best.judge(relative);
-            Ok(Replaced { true_residual: relative, r_norm2, value })
+            Ok::<_, DeviceError>(Replaced { true_residual: relative, r_norm2, value })
         };
-        let residual = TrueResidual::Replaced { replace: &mut replace, at: replaced_at };
         let mut keeper = checkpoints.map(|checkpoints| Keeper {
             space: low.space(),
             checkpoints,
             begun_at,
             beside: Some(Beside { solution: &solution, replacements: &replacements }),
         });
+        let residual = TrueResidual::Replaced { replace: &mut replace, at: replaced_at };
         let callbacks = callbacks(residual, &mut keeper);
         let stopping = plan.stopping;
         let of = Iteration { operator: &low, source: &source, guess: None, stopping, callbacks };
@@ -254,7 +254,7 @@ impl<A: DiracOperator> Equation<'_, A> {
                 Ok((solution, info))
             }
             Err(error) => {
-                let mut error = with_best(error, |_| Ok(solution))?;
+                let mut error = error.map_best(|_, _| Ok(solution));
                 if let SolverError::NotConverged { failure, best: last, info } = &mut error {
                     if let Some(better) = best.better_than_last() {
                         *last = better;
@@ -281,28 +281,15 @@ pub(crate) fn relate(info: &mut SolverInfo, begun_at: f64) {
 }
 
 /// Makes the callbacks of a method, for the residual that counts and for a keeper.
-fn callbacks<'a, A: DiracOperator>(
-    true_residual: TrueResidual<'a, A>,
-    keeper: &'a mut Option<Keeper<'_, A::Space>>,
-) -> Callbacks<'a, A> {
+fn callbacks<'a, S>(
+    true_residual: TrueResidual<'a, S>,
+    keeper: &'a mut Option<Keeper<'_, S>>,
+) -> Callbacks<'a, S>
+where
+    S: VectorSpace<Error = DeviceError, Vector: StoredField>,
+{
     let keeper = keeper.as_mut().map(|keeper| keeper as &mut dyn StateKeeper<_, _>);
     Callbacks { true_residual: Some(true_residual), keeper }
-}
-
-/// Returns the error with another kind of iterate.
-pub(crate) fn with_best<V, W>(
-    error: SolverError<V, DeviceError>,
-    best_of: impl FnOnce(V) -> Result<W, DeviceError>,
-) -> Result<SolverError<W, DeviceError>, DeviceError> {
-    Ok(match error {
-        SolverError::NotConverged { failure, best, info } => {
-            SolverError::NotConverged { failure, best: best_of(best)?, info }
-        }
-        SolverError::Parameter { name, value, allowed } => SolverError::Parameter { name, value, allowed },
-        SolverError::Source(error) => SolverError::Source(error),
-        SolverError::ForeignState(error) => SolverError::ForeignState(error),
-        SolverError::Operation(error) => SolverError::Operation(error),
-    })
 }
 
 /// Returns ‖x‖.

@@ -42,18 +42,17 @@ fn solve<T: Arithmetic>(
         Ok(k.work())
     };
     match (method, k) {
-        ("cg", None) => conjugate_gradient(a, b, None, &CgOptions { stopping, ..Default::default() }, None),
+        ("cg", None) => {
+            conjugate_gradient(a, b, None, &CgOptions { stopping, ..Default::default() }, None, None)
+        }
         ("cg", Some(_)) => {
-            let options = PreconditionedCgOptions { stopping, ..Default::default() };
-            preconditioned_cg(a, b, None, &options, &mut applied, None)
+            let options = CgOptions { stopping, ..Default::default() };
+            conjugate_gradient(a, b, None, &options, Some(&mut applied), None)
         }
         ("bicgstab", None) => bicgstab(a, b, None, &BicgstabOptions { stopping, breakdown: 1e-13 }, None),
         ("bicgstab", Some(k)) => {
-            let both = RightPreconditioned::new(a, k)?;
-            let (y, info) = bicgstab(&both, b, None, &BicgstabOptions { stopping, breakdown: 1e-13 }, None)?;
-            let mut x = a.space().zero_vector()?;
-            k.apply(&y, &mut x)?;
-            Ok((x, info))
+            let options = BicgstabOptions { stopping, breakdown: 1e-13 };
+            RightPreconditioned::new(a, k)?.solve(|both| bicgstab(both, b, None, &options, None))
         }
         ("gmres30", None) => {
             gcr(a, b, None, &GcrOptions { stopping, restart: 30, ..Default::default() }, None, None)

@@ -54,9 +54,8 @@ impl<A: BlockOperator> BlockSolve<'_, '_, A> {
         self.earlier = Duration::from_nanos(state.count(NANOSECONDS)?);
         let best = state.number("best (r, r)")?;
         self.residuals_of_x = self.iterated(&self.c);
-        let [x, q, p, best_x] = state.vectors(["X", "Q", "P", "best X"])?;
-        (self.x, self.q, self.p) = (x, q, p);
-        self.best = Best { x: best_x, r_norm2: best };
+        (self.x, self.q, self.p) = (state.vector("X")?, state.vector("Q")?, state.vector("P")?);
+        self.best = Best { x: state.vector("best X")?, r_norm2: best };
         self.history = state.history;
         Ok(())
     }

@@ -18,7 +18,7 @@ use lattice_cl::blas::sparse::{Csr, Format, FormatError, Matrix, Processor, Spac
 use lattice_cl::device::{Device, DeviceKind};
 use lattice_cl::scalar::Real;
 use lattice_solvers::{
-    LinearOperator, PreconditionedCgOptions, SolverError, SolverInfo, Stopping, preconditioned_cg,
+    CgOptions, FixedPreconditioner, LinearOperator, SolverError, SolverInfo, Stopping, conjugate_gradient,
 };
 use num_complex::Complex;
 use num_traits::Float;
@@ -349,12 +349,8 @@ fn cg<T: Arithmetic>(
     b: &Vector<T>,
     stopping: Stopping,
 ) -> Result<SolverInfo, Failure> {
-    let options = PreconditionedCgOptions { stopping, ..PreconditionedCgOptions::default() };
-    let mut applied = |r: &Vector<T>, z: &mut Vector<T>| {
-        preconditioner.apply(r, z)?;
-        Ok(preconditioner.work())
-    };
-    match preconditioned_cg(a, b, None, &options, &mut applied, None) {
+    let options = CgOptions { stopping, ..CgOptions::default() };
+    match conjugate_gradient(a, b, None, &options, Some(&mut FixedPreconditioner(preconditioner)), None) {
         Ok((_, info)) => Ok(info),
         Err(SolverError::NotConverged { info, .. }) => Ok(*info),
         Err(SolverError::Operation(error)) => Err(error.into()),

@@ -1,8 +1,8 @@
 //! Preconditioners: operators K ≈ A⁻¹ for the methods of `lattice-solvers`.
 //!
 //! Each is a fixed linear operator, but for the K-cycle of multigrid.
-//! [`preconditioned_cg`](lattice_solvers::preconditioned_cg) and
-//! [`preconditioned_minres`](lattice_solvers::preconditioned_minres) take positive definite ones,
+//! [`conjugate_gradient`](lattice_solvers::conjugate_gradient) and
+//! [`minres`](lattice_solvers::minres()) take positive definite ones,
 //! [`RightPreconditioned`](lattice_solvers::RightPreconditioned) gives any to any method. Set-ups run
 //! on the host, but for large levels of multigrid on GPUs. Applications run where the matrix lies.
 //!

@@ -20,10 +20,10 @@ use crate::error::BlasError;
 use crate::host::level1::{self, Arithmetic};
 use lattice_solvers::range::larger;
 use lattice_solvers::{
-    BicgstabOptions, Callbacks, CgOptions, CrOptions, Failure, GcrOptions, LinearOperator, Look,
-    MinresOptions, PreconditionedCgOptions, RightPreconditioned, SolverError, SolverInfo, StateKeeper,
-    Stopping, VectorOf, VectorSpace, Wish, bicgstab, cgne, conjugate_gradient, conjugate_residual, gcr,
-    minres, preconditioned_cg, preconditioned_minres,
+    BicgstabOptions, Callbacks, CgOptions, CrOptions, Failure, FixedPreconditioner, GcrOptions,
+    LinearOperator, Look, MinresOptions, Preconditioner, RightPreconditioned, SolverError, SolverInfo,
+    StateKeeper, Stopping, VectorOf, Wish, bicgstab, cgne, conjugate_gradient, conjugate_residual, gcr,
+    minres,
 };
 use made::PreconditionerParams;
 use std::sync::Arc;
@@ -527,66 +527,33 @@ impl<T: Arithmetic, S: System<T>> PreparedMethod<'_, T, S> {
     ) -> MethodResult<VectorOf<S::Matrix>> {
         let a = self.system.matrix();
         let callbacks = Callbacks { true_residual: None, keeper: Some(keeper) };
-        match (self.method, self.preconditioner) {
-            (Method::Cg, None) => {
-                conjugate_gradient(a, b, None, &CgOptions { stopping, ..Default::default() }, callbacks)
+        let mut fixed = self.preconditioner.map(FixedPreconditioner);
+        let preconditioner = fixed.as_mut().map(|fixed| fixed as &mut dyn Preconditioner<S::Space>);
+        match self.method {
+            Method::Cg => {
+                let options = CgOptions { stopping, flexible: self.changes, ..Default::default() };
+                conjugate_gradient(a, b, None, &options, preconditioner, callbacks)
             }
-            (Method::Cg, Some(k)) => {
-                let options =
-                    PreconditionedCgOptions { stopping, flexible: self.changes, ..Default::default() };
-                let mut applied = |r: &VectorOf<S::Matrix>, z: &mut VectorOf<S::Matrix>| {
-                    k.apply(r, z)?;
-                    Ok(k.work())
-                };
-                preconditioned_cg(a, b, None, &options, &mut applied, callbacks)
-            }
-            (Method::Minres, None) => {
-                minres(a, b, None, &MinresOptions { stopping, ..Default::default() }, callbacks)
-            }
-            (Method::Minres, Some(k)) => {
+            Method::Minres => {
                 let options = MinresOptions { stopping, ..Default::default() };
-                let mut applied = |r: &VectorOf<S::Matrix>, z: &mut VectorOf<S::Matrix>| {
-                    k.apply(r, z)?;
-                    Ok(k.work())
-                };
-                preconditioned_minres(a, b, None, &options, &mut applied, callbacks)
+                minres(a, b, None, &options, preconditioner, callbacks)
             }
-            (Method::Cr, _) => {
+            Method::Cr => {
                 conjugate_residual(a, b, None, &CrOptions { stopping, ..Default::default() }, callbacks)
             }
-            (Method::Bicgstab, None) => {
-                bicgstab(a, b, None, &BicgstabOptions { stopping, breakdown: BREAKDOWN }, callbacks)
-            }
-            (Method::Bicgstab, Some(k)) => {
-                let both = RightPreconditioned::new(a, k)?;
+            Method::Bicgstab => {
                 let options = BicgstabOptions { stopping, breakdown: BREAKDOWN };
-                let solution = |y: &VectorOf<S::Matrix>| {
-                    let mut x = a.space().zero_vector()?;
-                    k.apply(y, &mut x)?;
-                    Ok::<_, BlasError>(x)
-                };
-                let callbacks = callbacks.for_operator();
-                match bicgstab(&both, b, None, &options, callbacks) {
-                    Ok((y, info)) => Ok((solution(&y)?, info)),
-                    Err(SolverError::NotConverged { failure, best, info }) => {
-                        Err(SolverError::NotConverged { failure, best: solution(&best)?, info })
-                    }
-                    Err(error) => Err(error),
+                match self.preconditioner {
+                    None => bicgstab(a, b, None, &options, callbacks),
+                    Some(k) => RightPreconditioned::new(a, k)?
+                        .solve(|both| bicgstab(both, b, None, &options, callbacks)),
                 }
             }
-            (Method::Gcr, None) => {
+            Method::Gcr => {
                 let options = GcrOptions { stopping, restart: self.options.restart, ..Default::default() };
-                gcr(a, b, None, &options, None, callbacks)
+                gcr(a, b, None, &options, preconditioner, callbacks)
             }
-            (Method::Gcr, Some(k)) => {
-                let options = GcrOptions { stopping, restart: self.options.restart, ..Default::default() };
-                let mut applied = |r: &VectorOf<S::Matrix>, z: &mut VectorOf<S::Matrix>| {
-                    k.apply(r, z)?;
-                    Ok(k.work())
-                };
-                gcr(a, b, None, &options, Some(&mut applied), callbacks)
-            }
-            (Method::Cgne, _) => {
+            Method::Cgne => {
                 let adjoint = self.system.adjoint()?;
                 cgne(a, &adjoint, b, None, &CgOptions { stopping, ..Default::default() }, callbacks)
             }
