@@ -70,6 +70,7 @@ mod gcr;
 mod hermitian_eigen;
 mod keeper;
 mod lanczos;
+mod method;
 mod minimal_residual;
 mod minres;
 mod multi_shift;
@@ -89,6 +90,7 @@ mod space;
 mod square_matrix;
 mod state;
 mod stopping;
+mod task;
 mod true_residual;
 pub mod update;
 pub mod vec;
@@ -115,6 +117,7 @@ pub use lanczos::{
     SpectrumEnd, modes_nearest_zero, modes_nearest_zero_on_columns, rayleigh_ritz, thick_restart_lanczos,
     thick_restart_lanczos_on_columns,
 };
+pub use method::Method;
 pub use minimal_residual::{MrOptions, MrSmoother, minimal_residual};
 pub use minres::{MinresOptions, minres};
 pub use multi_shift::{MultiShiftOptions, Shifted, multi_shift_cg};
@@ -128,6 +131,7 @@ pub use space::VectorSpace;
 pub use square_matrix::{Cholesky, SquareMatrix};
 pub use state::{ForeignState, Name, SolverState};
 pub use stopping::Stopping;
+pub use task::{Accepts, AnyPreconditioner, MethodOptions, Needs, Task};
 pub use true_residual::{Replaced, Replacement, ResidualOf, TrueResidual};
 pub use work::Work;
 

@@ -17,4 +17,5 @@ mod preconditioned_minres;
 mod replaced;
 mod sources;
 mod states;
+mod table;
 mod vectors;

@@ -48,13 +48,13 @@ macro_rules! parameter_types {
 macro_rules! method_types {
     ($(
         $(#[$doc:meta])*
-        $function:ident: $Method:ident($OfMethod:ident), $name:literal, $system:ident, $summary:literal;
+        $function:ident: $Method:ident($OfMethod:ident) $(of $any:ident system)?, $summary:literal;
     )*) => {
         /// The parameters of one of the methods.
         #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
         pub enum SolveParams {
             $(
-                #[doc = concat!("Those of `", $name, "`: ", $summary, ".")]
+                #[doc = concat!("Those of [`", stringify!($function), "`](super::", stringify!($function), "()): ", $summary, ".")]
                 $Method($OfMethod),
             )*
         }
@@ -71,7 +71,12 @@ macro_rules! method_types {
 
             /// Returns the method's name in results and on command lines.
             pub fn name(self) -> &'static str {
-                match self { $( Self::$Method => $name, )* }
+                self.krylov().name()
+            }
+
+            /// Returns the row of the method in the table of `lattice-solvers`.
+            pub(crate) fn krylov(self) -> solvers::Method {
+                match self { $( Self::$Method => solvers::Method::$Method, )* }
             }
 
             /// Returns a few words about the method.
@@ -81,7 +86,7 @@ macro_rules! method_types {
 
             /// Returns the only system that the method iterates; `None` if it takes any.
             pub fn only_system(self) -> Option<System> {
-                match self { $( Self::$Method => method_types!(@only $system), )* }
+                match self { $( Self::$Method => method_types!(@only $($any)? self), )* }
             }
 
             /// Returns the method's parameters.
@@ -95,7 +100,7 @@ macro_rules! method_types {
                 };
                 let common = match &mut params {
                     $( SolveParams::$Method(own) => {
-                        method_types!(@set $system own system);
+                        method_types!(@set $($any)? own system);
                         (&mut own.tol, &mut own.max_iterations, &mut own.precision, &mut own.preconditioning)
                     } )*
                 };
@@ -112,7 +117,7 @@ macro_rules! method_types {
 
             /// Returns the system that is iterated.
             pub fn system(&self) -> System {
-                match self { $( Self::$Method(_own) => method_types!(@system $system _own), )* }
+                match self { $( Self::$Method(_own) => method_types!(@system $($any)? _own self), )* }
             }
 
             /// Returns the precision of the iteration.
@@ -130,14 +135,6 @@ macro_rules! method_types {
                 match self { $( Self::$Method(own) => stopping(own.tol, own.max_iterations), )* }
             }
 
-            /// Runs the method on a system.
-            ///
-            /// # Errors
-            /// Only errors of making the system. The method's own errors are in the outcome.
-            pub(crate) fn iterate<A: DiracOperator>(&self, of: Iteration<'_, '_, A>) -> Iterated<A> {
-                match self { $( Self::$Method(own) => $function(own, of), )* }
-            }
-
             /// Returns the parameters with another limit of iterations.
             pub(crate) fn with_limit(mut self, limit: usize) -> Self {
                 match &mut self { $( Self::$Method(own) => own.max_iterations = limit, )* }
@@ -145,12 +142,12 @@ macro_rules! method_types {
             }
         }
     };
-    (@only any) => { None };
-    (@only $system:ident) => { Some(System::$system) };
-    (@system any $own:ident) => { $own.system };
-    (@system $system:ident $own:ident) => { System::$system };
+    (@only any $method:ident) => { None };
+    (@only $method:ident) => { Some(system_of($method.krylov())) };
+    (@system any $own:ident $params:ident) => { $own.system };
+    (@system $own:ident $params:ident) => { system_of($params.of().krylov()) };
     (@set any $own:ident $system:ident) => { $own.system = $system };
-    (@set $only:ident $own:ident $system:ident) => { () };
+    (@set $own:ident $system:ident) => { () };
 }
 
 /// Makes a function of each method, by which the library solves.
@@ -159,7 +156,7 @@ macro_rules! method_types {
 macro_rules! method_functions {
     ($(
         $(#[$doc:meta])*
-        $function:ident: $Method:ident($OfMethod:ident), $name:literal, $system:ident, $summary:literal;
+        $function:ident: $Method:ident($OfMethod:ident) $(of $any:ident system)?, $summary:literal;
     )*) => { $(
         $(#[$doc])*
         pub fn $function(

@@ -1,12 +1,15 @@
 //! The methods that solve for one source.
 //!
-//! The file has the table of all methods, their parameters, and their calls.
+//! The file has their parameters and what else the library says of a row of [`solvers::Method`].
 
 use super::iteration::{Iterated, Iteration};
 use super::method_macros::{method_types, parameter_types};
 use super::plan::{IterationPrecision, Preconditioning};
 use crate::operator::{DiracOperator, Normal, System};
-use lattice_solvers::{self as solvers, MrSmoother, Preconditioner, Recurrence, Stopping};
+use lattice_solvers::{
+    self as solvers, AnyPreconditioner, MethodOptions, MrSmoother, Needs, Operator, Preconditioner,
+    Recurrence, Stopping, Task, VectorOf,
+};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -52,8 +55,8 @@ parameter_types! {
 /// Hands the rows of all methods to a macro of `method_macros.rs`.
 ///
 /// A row starts with the documentation of the library's function and its name. Then come the
-/// method, its parameters, its name, and the system that it iterates or `any`. The last part is a
-/// line for the help of a program. The call of a method stands below, under the same name.
+/// method, of the table of `lattice-solvers`, and its parameters. The last part is a line for the
+/// help of a program.
 macro_rules! methods {
     ($then:ident) => {
         $then! {
@@ -66,7 +69,7 @@ macro_rules! methods {
             ///
             /// # Errors
             /// [`InvertError::NotConverged`] carries the best iterate and the residual history.
-            cr: Cr(CrParams), "cr", any, "Conjugate Residual";
+            cr: Cr(CrParams) of any system, "Conjugate Residual";
 
             /// Solves M x = b by MINRES on γ5M x = γ5b, from x = 0.
             ///
@@ -75,7 +78,7 @@ macro_rules! methods {
             /// # Errors
             /// The errors of [`cr`], and [`InvertError::NotHermitian`] for one flavour of twisted
             /// mass.
-            minres: Minres(MinresParams), "minres", Hermitian, "MINRES on γ5M";
+            minres: Minres(MinresParams), "MINRES on γ5M";
 
             /// Solves M x = b by Conjugate Gradient on M†M x = M†b, from x = 0.
             ///
@@ -83,7 +86,7 @@ macro_rules! methods {
             ///
             /// # Errors
             /// The errors of [`cr`].
-            cg: Cg(CgParams), "cg", Normal, "Conjugate Gradient on M†M";
+            cg: Cg(CgParams), "Conjugate Gradient on M†M";
 
             /// Solves M x = b by Conjugate Gradient on M M†y = b with x = M†y, from x = 0.
             ///
@@ -92,7 +95,7 @@ macro_rules! methods {
             ///
             /// # Errors
             /// The errors of [`cr`].
-            cgne: Cgne(CgParams), "cgne", Direct, "Conjugate Gradient on M M†y = b, x = M†y";
+            cgne: Cgne(CgParams), "Conjugate Gradient on M M†y = b, x = M†y";
 
             /// Solves M x = b by BiCGStab on this system itself, from x = 0.
             ///
@@ -100,7 +103,7 @@ macro_rules! methods {
             ///
             /// # Errors
             /// The errors of [`cr`].
-            bicgstab: Bicgstab(BicgstabParams), "bicgstab", Direct, "BiCGStab on M";
+            bicgstab: Bicgstab(BicgstabParams), "BiCGStab on M";
 
             /// Solves M x = b by BiCGStab(ℓ) on this system itself, from x = 0.
             ///
@@ -108,7 +111,7 @@ macro_rules! methods {
             ///
             /// # Errors
             /// The errors of [`cr`].
-            bicgstab_l: BicgstabL(BicgstabLParams), "bicgstab-l", Direct, "BiCGStab(2) on M";
+            bicgstab_l: BicgstabL(BicgstabLParams), "BiCGStab(2) on M";
 
             /// Solves M x = b by GCR(m) on this system itself, from x = 0.
             ///
@@ -117,7 +120,7 @@ macro_rules! methods {
             ///
             /// # Errors
             /// The errors of [`cr`].
-            gcr: Gcr(GcrParams), "gcr", Direct, "GCR(16) on M, preconditioned by four steps of mr";
+            gcr: Gcr(GcrParams), "GCR(16) on M, preconditioned by four steps of mr";
 
             /// Solves M x = b by Minimal Residual on this system itself, from x = 0.
             ///
@@ -125,7 +128,7 @@ macro_rules! methods {
             ///
             /// # Errors
             /// The errors of [`cr`].
-            mr: Mr(MrParams), "mr", Direct, "Minimal Residual on M";
+            mr: Mr(MrParams), "Minimal Residual on M";
         }
     };
 }
@@ -137,65 +140,13 @@ methods!(method_types);
 /// ω of the steps that precondition GCR.
 const SMOOTHER_RELAXATION: f64 = 1.0;
 
-fn cr<A: DiracOperator>(params: &CrParams, of: Iteration<'_, '_, A>) -> Iterated<A> {
-    let Iteration { operator, source, guess, stopping, callbacks } = of;
-    let recurrence =
-        if params.system == System::Direct { Recurrence::General } else { Recurrence::Hermitian };
-    let options = solvers::CrOptions { stopping, recurrence, ..Default::default() };
-    Ok(match params.system {
-        System::Direct => solvers::conjugate_residual(operator, source, guess, &options, callbacks),
-        System::Hermitian => {
-            let hermitian = operator.times_gamma5()?;
-            solvers::conjugate_residual(&hermitian, source, guess, &options, callbacks)
-        }
-        System::Normal => {
-            let normal = Normal::new(operator)?;
-            solvers::conjugate_residual(&normal, source, guess, &options, callbacks)
-        }
-    })
-}
-
-fn minres<A: DiracOperator>(_: &MinresParams, of: Iteration<'_, '_, A>) -> Iterated<A> {
-    let hermitian = of.operator.times_gamma5()?;
-    let options = solvers::MinresOptions { stopping: of.stopping, ..Default::default() };
-    Ok(solvers::minres(&hermitian, of.source, of.guess, &options, None, of.callbacks))
-}
-
-fn cg<A: DiracOperator>(_: &CgParams, of: Iteration<'_, '_, A>) -> Iterated<A> {
-    let normal = Normal::new(of.operator)?;
-    let options = solvers::CgOptions { stopping: of.stopping, ..Default::default() };
-    Ok(solvers::conjugate_gradient(&normal, of.source, of.guess, &options, None, of.callbacks))
-}
-
-fn cgne<A: DiracOperator>(_: &CgParams, of: Iteration<'_, '_, A>) -> Iterated<A> {
-    let adjoint = of.operator.adjoint()?;
-    let options = solvers::CgOptions { stopping: of.stopping, ..Default::default() };
-    Ok(solvers::cgne(of.operator, &adjoint, of.source, of.guess, &options, of.callbacks))
-}
-
-fn bicgstab<A: DiracOperator>(_: &BicgstabParams, of: Iteration<'_, '_, A>) -> Iterated<A> {
-    let options = solvers::BicgstabOptions { stopping: of.stopping, ..Default::default() };
-    Ok(solvers::bicgstab(of.operator, of.source, of.guess, &options, of.callbacks))
-}
-
-fn bicgstab_l<A: DiracOperator>(params: &BicgstabLParams, of: Iteration<'_, '_, A>) -> Iterated<A> {
-    let options =
-        solvers::BicgstabLOptions { stopping: of.stopping, degree: params.degree, ..Default::default() };
-    Ok(solvers::bicgstab_l(of.operator, of.source, of.guess, &options, of.callbacks))
-}
-
-fn gcr<A: DiracOperator>(params: &GcrParams, of: Iteration<'_, '_, A>) -> Iterated<A> {
-    let Iteration { operator, source, guess, stopping, callbacks } = of;
-    let options = solvers::GcrOptions { stopping, restart: params.restart, ..Default::default() };
-    if params.smoothing == 0 {
-        return Ok(solvers::gcr(operator, source, guess, &options, None, callbacks));
+/// Returns the system that a method iterates to solve M x = b.
+fn system_of(method: solvers::Method) -> System {
+    match method.needs() {
+        Needs::Nothing | Needs::Adjoint => System::Direct,
+        Needs::Hermitian => System::Hermitian,
+        Needs::PositiveDefinite => System::Normal,
     }
-    let mut smoother = match MrSmoother::new(operator, params.smoothing, SMOOTHER_RELAXATION) {
-        Ok(smoother) => smoother,
-        Err(error) => return Ok(Err(error)),
-    };
-    let mut precondition = |r: &_, z: &mut _| smoother.apply(r, z);
-    Ok(solvers::gcr(operator, source, guess, &options, Some(&mut precondition), callbacks))
 }
 
 /// Solves by GCR with a given preconditioner.
@@ -206,18 +157,76 @@ pub(super) fn gcr_preconditioned<A: DiracOperator>(
     preconditioner: &mut dyn Preconditioner<A::Space>,
     of: Iteration<'_, '_, A>,
 ) -> Iterated<A> {
-    let restart = match plan.params {
-        SolveParams::Gcr(params) => params.restart,
-        _ => GcrParams::default().restart,
+    let params = match plan.params {
+        params @ SolveParams::Gcr(_) => params,
+        _ => SolveParams::Gcr(GcrParams::default()),
     };
-    let options = solvers::GcrOptions { stopping: of.stopping, restart, ..Default::default() };
-    Ok(solvers::gcr(of.operator, of.source, of.guess, &options, Some(preconditioner), of.callbacks))
+    params.iterate_with(of, Some(preconditioner))
 }
 
-fn mr<A: DiracOperator>(params: &MrParams, of: Iteration<'_, '_, A>) -> Iterated<A> {
-    let options =
-        solvers::MrOptions { stopping: of.stopping, relaxation: params.relaxation, ..Default::default() };
-    Ok(solvers::minimal_residual(of.operator, of.source, of.guess, &options, of.callbacks))
+impl SolveParams {
+    /// Returns the options of the method, among which are those that it alone has.
+    fn options(&self, stopping: Stopping) -> MethodOptions {
+        let options = MethodOptions { stopping, ..Default::default() };
+        match *self {
+            Self::Cr(CrParams { system: System::Direct, .. }) => {
+                MethodOptions { recurrence: Recurrence::General, ..options }
+            }
+            Self::BicgstabL(BicgstabLParams { degree, .. }) => MethodOptions { degree, ..options },
+            Self::Gcr(GcrParams { restart, .. }) => MethodOptions { restart, ..options },
+            Self::Mr(MrParams { relaxation, .. }) => MethodOptions { relaxation, ..options },
+            _ => options,
+        }
+    }
+
+    /// Runs the method on a system.
+    ///
+    /// # Errors
+    /// Only errors of making the system. The method's own errors are in the outcome.
+    pub(crate) fn iterate<A: DiracOperator>(&self, of: Iteration<'_, '_, A>) -> Iterated<A> {
+        let smoothing = if let Self::Gcr(params) = self { params.smoothing } else { 0 };
+        if smoothing == 0 {
+            return self.iterate_with(of, None);
+        }
+        let mut smoother = match MrSmoother::new(of.operator, smoothing, SMOOTHER_RELAXATION) {
+            Ok(smoother) => smoother,
+            Err(error) => return Ok(Err(error)),
+        };
+        let mut precondition = |r: &VectorOf<A>, z: &mut VectorOf<A>| smoother.apply(r, z);
+        self.iterate_with(of, Some(&mut precondition))
+    }
+
+    /// Runs the method with a preconditioner.
+    fn iterate_with<A: DiracOperator>(
+        &self,
+        of: Iteration<'_, '_, A>,
+        preconditioner: Option<&mut dyn Preconditioner<A::Space>>,
+    ) -> Iterated<A> {
+        let Iteration { operator, source, guess, stopping, callbacks } = of;
+        let method = self.of().krylov();
+        let (hermitian, normal);
+        let iterated: &Operator<'_, A::Space> = match self.system() {
+            System::Direct => operator,
+            System::Hermitian => {
+                hermitian = operator.times_gamma5()?;
+                &hermitian
+            }
+            System::Normal => {
+                normal = Normal::new(operator)?;
+                &normal
+            }
+        };
+        let adjoint = if method.needs() == Needs::Adjoint { Some(operator.adjoint()?) } else { None };
+        Ok(method.solve(Task {
+            operator: iterated,
+            adjoint: adjoint.as_ref().map(|adjoint| adjoint as &Operator<'_, A::Space>),
+            b: source,
+            guess,
+            options: self.options(stopping),
+            preconditioner: preconditioner.map(|k| AnyPreconditioner::Changing(&mut *k)),
+            callbacks,
+        }))
+    }
 }
 
 impl SolveParams {

@@ -22,7 +22,7 @@ use std::time::Duration;
 pub(crate) type SolveResult<S> = Result<Solution<<S as VectorSpace>::Vector>, ErrorIn<S>>;
 
 /// The reason why a solve with an operator failed.
-type ErrorIn<S> = SolverError<<S as VectorSpace>::Vector, <S as VectorSpace>::Error>;
+pub(crate) type ErrorIn<S> = SolverError<<S as VectorSpace>::Vector, <S as VectorSpace>::Error>;
 
 /// A solve in progress: its history, its counters, and the decision when to stop.
 pub(crate) struct Progress<'a, 'f, S: VectorSpace> {

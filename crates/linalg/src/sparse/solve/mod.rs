@@ -20,10 +20,8 @@ use crate::error::BlasError;
 use crate::host::level1::{self, Arithmetic};
 use lattice_solvers::range::larger;
 use lattice_solvers::{
-    BicgstabOptions, Callbacks, CgOptions, CrOptions, Failure, FixedPreconditioner, GcrOptions,
-    LinearOperator, Look, MinresOptions, Preconditioner, RightPreconditioned, SolverError, SolverInfo,
-    StateKeeper, Stopping, VectorOf, Wish, bicgstab, cgne, conjugate_gradient, conjugate_residual, gcr,
-    minres,
+    AnyPreconditioner, Callbacks, Failure, FixedPreconditioner, LinearOperator, Look, MethodOptions, Needs,
+    Operator, SolverError, SolverInfo, StateKeeper, Stopping, Task, VectorOf, Wish,
 };
 use made::PreconditionerParams;
 use std::sync::Arc;
@@ -525,39 +523,29 @@ impl<T: Arithmetic, S: System<T>> PreparedMethod<'_, T, S> {
         stopping: Stopping,
         keeper: &mut dyn StateKeeper<VectorOf<S::Matrix>, BlasError>,
     ) -> MethodResult<VectorOf<S::Matrix>> {
-        let a = self.system.matrix();
-        let callbacks = Callbacks { true_residual: None, keeper: Some(keeper) };
-        let mut fixed = self.preconditioner.map(FixedPreconditioner);
-        let preconditioner = fixed.as_mut().map(|fixed| fixed as &mut dyn Preconditioner<S::Space>);
-        match self.method {
-            Method::Cg => {
-                let options = CgOptions { stopping, flexible: self.changes, ..Default::default() };
-                conjugate_gradient(a, b, None, &options, preconditioner, callbacks)
-            }
-            Method::Minres => {
-                let options = MinresOptions { stopping, ..Default::default() };
-                minres(a, b, None, &options, preconditioner, callbacks)
-            }
-            Method::Cr => {
-                conjugate_residual(a, b, None, &CrOptions { stopping, ..Default::default() }, callbacks)
-            }
-            Method::Bicgstab => {
-                let options = BicgstabOptions { stopping, breakdown: BREAKDOWN };
-                match self.preconditioner {
-                    None => bicgstab(a, b, None, &options, callbacks),
-                    Some(k) => RightPreconditioned::new(a, k)?
-                        .solve(|both| bicgstab(both, b, None, &options, callbacks)),
-                }
-            }
-            Method::Gcr => {
-                let options = GcrOptions { stopping, restart: self.options.restart, ..Default::default() };
-                gcr(a, b, None, &options, preconditioner, callbacks)
-            }
-            Method::Cgne => {
-                let adjoint = self.system.adjoint()?;
-                cgne(a, &adjoint, b, None, &CgOptions { stopping, ..Default::default() }, callbacks)
-            }
-        }
+        let method = self.method.krylov();
+        let adjoint = if method.needs() == Needs::Adjoint { Some(self.system.adjoint()?) } else { None };
+        let breakdown = (self.method == Method::Bicgstab).then_some(BREAKDOWN);
+        let changes = self.changes && self.method.bears_changes();
+        let mut changing = self.preconditioner.filter(|_| changes).map(FixedPreconditioner);
+        let preconditioner = match &mut changing {
+            Some(changing) => Some(AnyPreconditioner::Changing(changing)),
+            None => self.preconditioner.map(AnyPreconditioner::Fixed),
+        };
+        method.solve(Task {
+            operator: self.system.matrix(),
+            adjoint: adjoint.as_ref().map(|adjoint| adjoint as &Operator<'_, S::Space>),
+            b,
+            guess: None,
+            options: MethodOptions {
+                stopping,
+                breakdown,
+                restart: self.options.restart,
+                ..Default::default()
+            },
+            preconditioner,
+            callbacks: Callbacks { true_residual: None, keeper: Some(keeper) },
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::sparse::format::Format;
 use crate::sparse::precondition::{AmgOptions, Substitution};
-use lattice_solvers::Stopping;
+use lattice_solvers::{Accepts, Stopping};
 use std::fmt;
 use std::str::FromStr;
 
@@ -31,24 +31,30 @@ lattice_files::words! {
 }
 
 impl Method {
+    /// Returns the row with this word in the table of `lattice-solvers`.
+    pub(super) fn krylov(self) -> lattice_solvers::Method {
+        let row = lattice_solvers::Method::ALL.iter().find(|row| row.name() == self.name());
+        *row.expect("every word is one of the table")
+    }
+
     /// Tells whether the matrix must be Hermitian.
     pub fn needs_hermitian(self) -> bool {
-        matches!(self, Self::Cg | Self::Minres | Self::Cr)
+        self.krylov().needs().hermitian()
     }
 
     /// Tells whether the method takes a preconditioner.
     pub fn takes_preconditioner(self) -> bool {
-        matches!(self, Self::Cg | Self::Minres | Self::Bicgstab | Self::Gcr)
+        self.krylov().accepts() != Accepts::None
     }
 
     /// Tells whether the preconditioner must be Hermitian.
     pub fn needs_hermitian_preconditioner(self) -> bool {
-        matches!(self, Self::Cg | Self::Minres)
+        self.krylov().accepts().only_hermitian()
     }
 
     /// Tells whether the preconditioner may change from one iteration to the next.
     pub fn bears_changes(self) -> bool {
-        matches!(self, Self::Cg | Self::Gcr)
+        self.krylov().accepts().changing()
     }
 }
 
