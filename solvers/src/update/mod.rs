@@ -17,10 +17,12 @@
 
 mod formula;
 mod fused;
+mod kernel;
 mod list;
 mod parser;
 
 pub use formula::{Assignment, Formula, Operand, Term};
 pub use fused::FusedUpdate;
+pub use kernel::{KernelParameter, KernelWords, kernel_parameters};
 pub use list::*;
 pub use parser::FormulaError;

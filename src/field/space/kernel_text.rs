@@ -1,75 +1,35 @@
-//! The kernel of a formula: its text and the order of its arguments.
+//! The text of the kernel of a formula.
 
-use lattice_solvers::update::{Assignment, Formula, Operand};
-use std::collections::HashMap;
+use lattice_solvers::update::{Formula, KernelWords};
 
-/// Vectors that a work-item loads at once. With more it would run out of registers.
-const LOADED_AT_ONCE: usize = 4;
-
-/// A parameter of the kernel of a formula.
-///
-/// The kernel's text and its arguments are made from one list of these.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taken {
-    /// Parities of a vector.
-    Parities,
-    /// Blocks of a parity.
-    Blocks,
-    /// The memory of sums that are still on the device.
-    Numbers,
-    /// A factor.
-    Factor(usize),
-    /// A vector.
-    Field(Operand),
-    /// The memory for the sums of this launch.
-    Sums,
-}
-
-/// Returns the parameters of the kernel of a formula, in the kernel's order.
-pub fn taken(formula: &Formula) -> impl Iterator<Item = Taken> {
-    let numbers = (formula.factors() > 0).then_some(Taken::Numbers);
-    let sums = (formula.sums() > 0).then_some(Taken::Sums);
-    [Taken::Parities, Taken::Blocks]
-        .into_iter()
-        .chain(numbers)
-        .chain((0..formula.factors()).map(Taken::Factor))
-        .chain((0..formula.read()).map(|k| Taken::Field(Operand::Read(k))))
-        .chain((0..formula.written()).map(|k| Taken::Field(Operand::Written(k))))
-        .chain(sums)
-}
+/// The macros of `cl/spinor.cl`.
+const WORDS: KernelWords = KernelWords {
+    extents: &["const uint parities", "const uint blocks"],
+    read: "__global const stored *restrict $1",
+    written: "__global stored *restrict $1",
+    // With more a work-item would run out of registers.
+    loaded_at_once: 4,
+    load: "LOAD($1, $2);",
+    load_factor: "const double2 $1_value = NUMBER($1);",
+    plus: "combine($1, splat($2), $3)",
+    minus: "combine($1, splat(-$2), $3)",
+    define: "const spinor $1 = $2;",
+    defines_all: false,
+    store: "STORE($1, $2);",
+    add_product: "add_product(&re, &im, $1, $2);",
+    add_norm2: "norm2 = add_norm2(norm2, $1);",
+};
 
 /// Returns the text of the kernel of a formula, with the macros of `cl/spinor.cl`.
-///
-/// Each vector is loaded once, and stored once after its last assignment. Vectors are loaded before
-/// factors are taken, so that a work-item need not wait for the factors first.
 pub fn kernel_text(formula: &Formula) -> String {
-    let declared: Vec<String> = taken(formula).map(|taken| declaration(formula, taken)).collect();
-    let mut body = Body { formula, lines: Vec::new(), values: HashMap::new(), factors: Vec::new() };
-    body.write();
     let (before, after) = reduction(formula);
     format!(
         "// {}\n__kernel EXPLICIT_VECTORS void {}({})\n{{\n{before}    FOR_EACH_BLOCK(parities) {{\n        {}\n    }}\n{after}}}\n",
         formula.text(),
         formula.name(),
-        declared.join(", "),
-        body.lines.join("\n        "),
+        WORDS.declarations(formula),
+        WORDS.statements(formula).join("\n        "),
     )
-}
-
-fn declaration(formula: &Formula, taken: Taken) -> String {
-    match taken {
-        Taken::Parities => "const uint parities".to_owned(),
-        Taken::Blocks => "const uint blocks".to_owned(),
-        Taken::Numbers => "NUMBER_MEMORY".to_owned(),
-        Taken::Factor(k) => format!("NUMBER_PARAMETERS({})", formula.factor_name(k)),
-        Taken::Field(field @ Operand::Read(_)) => {
-            format!("__global const stored *restrict {}", formula.field_name(field))
-        }
-        Taken::Field(field @ Operand::Written(_)) => {
-            format!("__global stored *restrict {}", formula.field_name(field))
-        }
-        Taken::Sums => "REDUCTION_PARAMETERS".to_owned(),
-    }
 }
 
 /// Returns the text before and after the loop over blocks.
@@ -93,95 +53,10 @@ fn reduction(formula: &Formula) -> (String, String) {
     (before, format!("    REDUCE({}, {});\n", begun.len(), ended.join(", ")))
 }
 
-/// Returns `true` if later assignments or sums use the value of a vector.
-fn is_used(formula: &Formula, later: &[Assignment], field: Operand) -> bool {
-    let in_assignments = later
-        .iter()
-        .any(|later| later.first == field || later.terms().iter().any(|term| term.field == field));
-    let in_product = formula.product().is_some_and(|(x, y)| x == field || y == field);
-    in_assignments || in_product || formula.norm2() == Some(field)
-}
-
-/// The statements for each block.
-struct Body<'a> {
-    formula: &'a Formula,
-    lines: Vec<String>,
-    /// The variable with the present value of each vector.
-    values: HashMap<&'static str, String>,
-    /// Factors whose values are loaded.
-    factors: Vec<usize>,
-}
-
-impl Body<'_> {
-    fn write(&mut self) {
-        let formula = self.formula;
-        let loaded: Vec<Operand> = formula.fields().filter(|field| formula.is_loaded(*field)).collect();
-        if loaded.len() <= LOADED_AT_ONCE {
-            loaded.iter().for_each(|field| self.load(*field));
-        }
-        for (number, assignment) in formula.assignments().iter().enumerate() {
-            let first = assignment.first;
-            let fields = || std::iter::once(first).chain(assignment.terms().iter().map(|term| term.field));
-            fields().for_each(|field| self.load(field));
-            let mut value = self.value(first);
-            for term in assignment.terms() {
-                let factor = self.factor(term.factor);
-                let sign = if term.negative { "-" } else { "" };
-                value = format!("combine({value}, splat({sign}{factor}), {})", self.value(term.field));
-            }
-            let to = Operand::Written(assignment.to);
-            let name = formula.field_name(to);
-            let later = &formula.assignments()[number + 1..];
-            let is_last = later.iter().all(|later| later.to != assignment.to);
-            if !is_last || is_used(formula, later, to) {
-                let variable = format!("{name}_{}", number + 1);
-                self.lines.push(format!("const spinor {variable} = {value};"));
-                self.values.insert(name, variable.clone());
-                value = variable;
-            }
-            if is_last {
-                self.lines.push(format!("STORE({name}, {value});"));
-            }
-        }
-        if let Some((x, y)) = formula.product() {
-            [x, y].into_iter().for_each(|field| self.load(field));
-            self.lines.push(format!("add_product(&re, &im, {}, {});", self.value(x), self.value(y)));
-        }
-        if let Some(x) = formula.norm2() {
-            self.load(x);
-            self.lines.push(format!("norm2 = add_norm2(norm2, {});", self.value(x)));
-        }
-    }
-
-    /// Loads a vector, unless its value is loaded already.
-    fn load(&mut self, field: Operand) {
-        let name = self.formula.field_name(field);
-        if !self.values.contains_key(name) {
-            let variable = format!("{name}_0");
-            self.lines.push(format!("LOAD({variable}, {name});"));
-            self.values.insert(name, variable);
-        }
-    }
-
-    fn value(&self, field: Operand) -> String {
-        self.values.get(self.formula.field_name(field)).cloned().unwrap_or_default()
-    }
-
-    /// Returns the variable with a factor, which is loaded once.
-    fn factor(&mut self, factor: usize) -> String {
-        let name = self.formula.factor_name(factor);
-        if !self.factors.contains(&factor) {
-            self.lines.push(format!("const double2 {name}_value = NUMBER({name});"));
-            self.factors.push(factor);
-        }
-        format!("{name}_value")
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lattice_solvers::update;
+    use lattice_solvers::update::{self, Operand};
     use std::collections::HashSet;
 
     #[test]

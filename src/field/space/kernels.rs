@@ -1,6 +1,6 @@
 //! The kernels of a space on its devices.
 
-use super::kernel_text::{Taken, kernel_text, taken};
+use super::kernel_text::kernel_text;
 use crate::device::{
     Argument, ArgumentList, Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, NUMBER_SOURCE,
     Number, NumberMemory, Program, REDUCTION_SOURCE, Range, Reduction,
@@ -9,7 +9,7 @@ use crate::field::key::field_key;
 use crate::geometry::Layout;
 use crate::scalar::Storage;
 use crate::sync::lock;
-use lattice_solvers::update::{self, Formula, Operand};
+use lattice_solvers::update::{self, Formula, KernelParameter, Operand, kernel_parameters};
 use std::sync::{Arc, LazyLock, Mutex};
 
 const SPINOR: KernelFamily = KernelFamily::new(
@@ -89,15 +89,16 @@ impl ShardKernels {
             reduction = Some(self.device.reduction(self.range.group_count())?);
         }
         let mut arguments = ArgumentList::new([]);
-        for taken in taken(formula).filter(|taken| *taken != Taken::Sums) {
-            match taken {
-                Taken::Parities => arguments.extend([Argument::value(self.parities)]),
-                Taken::Blocks => arguments.extend([Argument::value(self.blocks)]),
-                Taken::Numbers => arguments.extend([self.numbers.argument()]),
-                Taken::Factor(k) => arguments.extend(factors[k].arguments()?),
-                Taken::Field(Operand::Read(k)) => arguments.extend([read[k]]),
-                Taken::Field(Operand::Written(k)) => arguments.extend([written[k]]),
-                Taken::Sums => {}
+        for parameter in kernel_parameters(formula) {
+            match parameter {
+                KernelParameter::Extents => {
+                    arguments.extend([Argument::value(self.parities), Argument::value(self.blocks)]);
+                }
+                KernelParameter::Numbers => arguments.extend([self.numbers.argument()]),
+                KernelParameter::Factor(k) => arguments.extend(factors[k].arguments()?),
+                KernelParameter::Field(Operand::Read(k)) => arguments.extend([read[k]]),
+                KernelParameter::Field(Operand::Written(k)) => arguments.extend([written[k]]),
+                KernelParameter::Sums => {}
             }
         }
         if let Some(reduction) = &mut reduction {

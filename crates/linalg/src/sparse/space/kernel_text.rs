@@ -1,28 +1,31 @@
-//! The kernel of a formula: its text and the order of its arguments.
+//! The text of the kernel of a formula.
 
-use lattice_solvers::update::{Formula, Operand};
-use std::collections::HashMap;
+use lattice_solvers::update::{Formula, KernelParameter, KernelWords, kernel_parameters};
 use std::fmt::Write;
 
-/// Returns the vectors of a formula in the order of the kernel's parameters.
-pub(super) fn fields(formula: &Formula) -> impl Iterator<Item = Operand> {
-    (0..formula.read()).map(Operand::Read).chain((0..formula.written()).map(Operand::Written))
-}
+/// The macros of `cl/packs.cl`.
+const WORDS: KernelWords = KernelWords {
+    extents: &["ulong count"],
+    read: "__global const element *restrict $1",
+    written: "__global element *restrict $1",
+    loaded_at_once: usize::MAX,
+    load: "const pack $1 = LOAD($2);",
+    load_factor: "",
+    plus: "$1 + times($2, $3)",
+    minus: "$1 - times($2, $3)",
+    define: "const pack $1 = $2;",
+    defines_all: true,
+    store: "STORE($2, $1)",
+    add_product: "DOT_ADD($1, $2);",
+    add_norm2: "squares += to_double($1) * to_double($1);",
+};
 
 /// Returns the text of the kernel of a formula, with the macros of `cl/packs.cl`.
-///
-/// Each vector is loaded once, and stored once after its last assignment.
 pub(super) fn kernel_text(formula: &Formula) -> String {
-    let mut declared = vec!["ulong count".to_owned()];
-    if formula.factors() > 0 {
-        declared.push("NUMBER_MEMORY".to_owned());
-    }
-    declared.extend((0..formula.factors()).map(|k| format!("NUMBER_PARAMETERS({})", formula.factor_name(k))));
     let mut before = String::new();
-    for field in fields(formula) {
+    for parameter in kernel_parameters(formula) {
+        let KernelParameter::Field(field) = parameter else { continue };
         let name = formula.field_name(field);
-        let kind = if matches!(field, Operand::Read(_)) { "const " } else { "" };
-        declared.push(format!("__global {kind}element *restrict {name}"));
         let _ = writeln!(before, "    const ulong {name}_offset = 0;");
     }
     for k in 0..formula.factors() {
@@ -31,7 +34,6 @@ pub(super) fn kernel_text(formula: &Formula) -> String {
     }
     let mut after = String::new();
     if formula.sums() > 0 {
-        declared.push("REDUCTION_PARAMETERS".to_owned());
         before.insert_str(0, "    REDUCTION_LOCAL;\n");
         let mut sums = Vec::new();
         if formula.product().is_some() {
@@ -48,54 +50,18 @@ pub(super) fn kernel_text(formula: &Formula) -> String {
         let _ = writeln!(after, "    REDUCE({count}, {});", sums.join(", "));
     }
     format!(
-        "// {}\nKERNEL {}({}) {{\n{before}    FOR_EACH_PACK(\n{}    )\n{after}}}\n",
+        "// {}\nKERNEL {}({}) {{\n{before}    FOR_EACH_PACK(\n        {}\n    )\n{after}}}\n",
         formula.text(),
         formula.name(),
-        declared.join(", "),
-        body(formula),
+        WORDS.declarations(formula),
+        WORDS.statements(formula).join("\n        "),
     )
-}
-
-/// Returns the statements for each pack.
-fn body(formula: &Formula) -> String {
-    let mut lines = String::new();
-    let mut values: HashMap<&'static str, String> = HashMap::new();
-    for field in formula.fields().filter(|field| formula.is_loaded(*field)) {
-        let name = formula.field_name(field);
-        let _ = writeln!(lines, "        const pack {name}_0 = LOAD({name});");
-        values.insert(name, format!("{name}_0"));
-    }
-    let value = |values: &HashMap<&str, String>, field| values[formula.field_name(field)].clone();
-    for (number, assignment) in formula.assignments().iter().enumerate() {
-        let mut sum = value(&values, assignment.first);
-        for term in assignment.terms() {
-            let sign = if term.negative { "-" } else { "+" };
-            let factor = formula.factor_name(term.factor);
-            sum = format!("{sum} {sign} times({factor}_value, {})", value(&values, term.field));
-        }
-        let to = Operand::Written(assignment.to);
-        let name = formula.field_name(to);
-        let _ = writeln!(lines, "        const pack {name}_{} = {sum};", number + 1);
-        values.insert(name, format!("{name}_{}", number + 1));
-        let is_last = formula.assignments()[number + 1..].iter().all(|later| later.to != assignment.to);
-        if is_last {
-            let _ = writeln!(lines, "        STORE({name}_{}, {name})", number + 1);
-        }
-    }
-    if let Some((x, y)) = formula.product() {
-        let _ = writeln!(lines, "        DOT_ADD({}, {});", value(&values, x), value(&values, y));
-    }
-    if let Some(x) = formula.norm2() {
-        let x = value(&values, x);
-        let _ = writeln!(lines, "        squares += to_double({x}) * to_double({x});");
-    }
-    lines
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lattice_solvers::update;
+    use lattice_solvers::update::{self, Operand};
 
     #[test]
     fn a_vector_is_loaded_once_and_stored_once() {
