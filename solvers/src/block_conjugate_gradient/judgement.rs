@@ -1,11 +1,11 @@
 //! Decides after a look how a block solve goes on.
 
 use super::{BlockSolve, Verdict, largest};
+use crate::ErrorOf;
 use crate::block_recurrence::{BlockEvent, BlockRecurrence, Due};
 use crate::block_space::{BlockOperator, BlockSpace, gram_work};
 use crate::outcome::Failure;
 use crate::square_matrix::SquareMatrix;
-use crate::ErrorOf;
 
 /// Name of the curvature of the directions in failures.
 const CURVATURE: &str = "P†AP";
