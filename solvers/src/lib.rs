@@ -124,14 +124,14 @@ pub use multi_shift::{MultiShiftOptions, Shifted, multi_shift_cg};
 pub use operator::{LinearOperator, Operator};
 pub use outcome::{Failure, Residual, Solution, SolverError, SolverInfo};
 pub use polynomial::Polynomial;
-pub use preconditioner::{FixedPreconditioner, Preconditioned, Preconditioner};
+pub use preconditioner::{OperatorPreconditioner, Preconditioned, Preconditioner};
 pub use right_preconditioned::RightPreconditioned;
 pub use source::{SourceError, power_of_source};
 pub use space::VectorSpace;
 pub use square_matrix::{Cholesky, SquareMatrix};
 pub use state::{ForeignState, Name, SolverState};
 pub use stopping::Stopping;
-pub use task::{Accepts, AnyPreconditioner, MethodOptions, Needs, Task};
+pub use task::{Accepts, MethodOptions, Needs, Task};
 pub use true_residual::{Replaced, Replacement, ResidualOf, TrueResidual};
 pub use work::Work;
 

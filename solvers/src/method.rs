@@ -62,17 +62,13 @@ methods! {
     Minres = "minres", Needs::Hermitian, Accepts::Hermitian, |task| {
         let mut options = MinresOptions::default();
         task.options.set(&mut options.stopping, &mut options.breakdown);
-        task.with_preconditioner(|task, k| {
-            crate::minres(task.operator, task.b, task.guess, &options, k, task.callbacks)
-        })
+        crate::minres(task.operator, task.b, task.guess, &options, task.preconditioner, task.callbacks)
     };
     /// Conjugate Gradient.
     Cg = "cg", Needs::PositiveDefinite, Accepts::HermitianThatChanges, |task| {
         let mut options = CgOptions { flexible: task.preconditioner_changes(), ..Default::default() };
         task.options.set(&mut options.stopping, &mut options.breakdown);
-        task.with_preconditioner(|task, k| {
-            crate::conjugate_gradient(task.operator, task.b, task.guess, &options, k, task.callbacks)
-        })
+        crate::conjugate_gradient(task.operator, task.b, task.guess, &options, task.preconditioner, task.callbacks)
     };
     /// Conjugate Gradient on A A†y = b, with x = A†y.
     Cgne = "cgne", Needs::Adjoint, Accepts::None, |task| {
@@ -97,9 +93,7 @@ methods! {
     Gcr = "gcr", Needs::Nothing, Accepts::Any, |task| {
         let mut options = GcrOptions { restart: task.options.restart, ..Default::default() };
         task.options.set(&mut options.stopping, &mut options.breakdown);
-        task.with_preconditioner(|task, k| {
-            crate::gcr(task.operator, task.b, task.guess, &options, k, task.callbacks)
-        })
+        crate::gcr(task.operator, task.b, task.guess, &options, task.preconditioner, task.callbacks)
     };
     /// Minimal Residual.
     Mr = "mr", Needs::Nothing, Accepts::None, |task| {

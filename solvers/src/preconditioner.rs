@@ -35,6 +35,11 @@ pub trait Preconditioner<S: VectorSpace> {
     ) -> Preconditioned<S, (Work, Option<usize>)> {
         Ok((self.apply(r, z)?, None))
     }
+
+    /// Returns the operator that it is, if that is always the same one. Default `None`.
+    fn fixed(&self) -> Option<&Operator<'_, S>> {
+        None
+    }
 }
 
 /// The work of a preconditioner, or what else it returns; or why there is none of it.
@@ -51,13 +56,22 @@ where
     }
 }
 
-/// A preconditioner that is a fixed linear operator.
-pub struct FixedPreconditioner<'a, S: VectorSpace>(pub &'a Operator<'a, S>);
+/// A linear operator as a preconditioner.
+pub struct OperatorPreconditioner<'a, S: VectorSpace> {
+    /// The operator.
+    pub operator: &'a Operator<'a, S>,
+    /// `true` if it is another operator for each vector.
+    pub changes: bool,
+}
 
-impl<S: VectorSpace> Preconditioner<S> for FixedPreconditioner<'_, S> {
+impl<S: VectorSpace> Preconditioner<S> for OperatorPreconditioner<'_, S> {
     fn apply(&mut self, r: &S::Vector, z: &mut S::Vector) -> Preconditioned<S> {
-        self.0.apply(r, z)?;
-        Ok(self.0.work())
+        self.operator.apply(r, z)?;
+        Ok(self.operator.work())
+    }
+
+    fn fixed(&self) -> Option<&Operator<'_, S>> {
+        (!self.changes).then_some(self.operator)
     }
 }
 

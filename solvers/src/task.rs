@@ -4,7 +4,7 @@ use crate::callbacks::Callbacks;
 use crate::conjugate_residual::Recurrence;
 use crate::method::Method;
 use crate::outcome::SolverError;
-use crate::preconditioner::{FixedPreconditioner, Preconditioner};
+use crate::preconditioner::Preconditioner;
 use crate::progress::{ErrorIn, SolveResult};
 use crate::right_preconditioned::RightPreconditioned;
 use crate::stopping::Stopping;
@@ -95,14 +95,6 @@ impl MethodOptions {
     }
 }
 
-/// The preconditioner of a [`Task`].
-pub enum AnyPreconditioner<'t, S: VectorSpace> {
-    /// A fixed linear operator.
-    Fixed(&'t Operator<'t, S>),
-    /// One that changes from one iteration to the next.
-    Changing(&'t mut (dyn Preconditioner<S> + 't)),
-}
-
 /// A system A x = b, and how to solve it.
 pub struct Task<'t, 'c, S: VectorSpace> {
     /// A.
@@ -116,7 +108,7 @@ pub struct Task<'t, 'c, S: VectorSpace> {
     /// Options of the method.
     pub options: MethodOptions,
     /// The preconditioner, if there is one.
-    pub preconditioner: Option<AnyPreconditioner<'t, S>>,
+    pub preconditioner: Option<&'t mut (dyn Preconditioner<S> + 't)>,
     /// The residual that counts, and the keeper of states.
     pub callbacks: Callbacks<'c, S>,
 }
@@ -131,25 +123,24 @@ impl Method {
     /// Those of the method. [`SolverError::Parameter`] for a preconditioner that the method does not
     /// take, or without the adjoint that it needs.
     pub fn solve<S: VectorSpace>(self, task: Task<'_, '_, S>) -> SolveResult<S> {
+        if task.preconditioner.is_some() && self.accepts() == Accepts::None {
+            return Err(refused("number of preconditioners"));
+        }
+        if task.preconditioner_changes() && !self.accepts().changing() {
+            return Err(refused("number of preconditioners that change"));
+        }
         let Task { operator, adjoint, b, guess, options, preconditioner, callbacks } = task;
-        match (preconditioner, self.accepts()) {
-            (Some(AnyPreconditioner::Fixed(k)), Accepts::Fixed) => RightPreconditioned::new(operator, k)?
-                .solve(|operator| {
-                    self.call(Task { operator, adjoint, b, guess, options, preconditioner: None, callbacks })
-                }),
-            (Some(_), Accepts::None) => Err(refused("number of preconditioners", "0")),
-            (Some(AnyPreconditioner::Changing(_)), Accepts::Fixed | Accepts::Hermitian) => {
-                Err(refused("number of preconditioners that change", "0"))
-            }
-            (preconditioner, _) => {
-                self.call(Task { operator, adjoint, b, guess, options, preconditioner, callbacks })
-            }
+        match preconditioner.as_deref().and_then(|k| k.fixed()).filter(|_| self.accepts() == Accepts::Fixed) {
+            None => self.call(Task { operator, adjoint, b, guess, options, preconditioner, callbacks }),
+            Some(k) => RightPreconditioned::new(operator, k)?.solve(|operator| {
+                self.call(Task { operator, adjoint, b, guess, options, preconditioner: None, callbacks })
+            }),
         }
     }
 }
 
-fn refused<V, E: std::error::Error>(name: &'static str, allowed: &'static str) -> SolverError<V, E> {
-    SolverError::Parameter { name, value: 1.0, allowed }
+fn refused<V, E: std::error::Error>(name: &'static str) -> SolverError<V, E> {
+    SolverError::Parameter { name, value: 1.0, allowed: "0" }
 }
 
 impl<'t, 'c, S: VectorSpace> Task<'t, 'c, S> {
@@ -161,18 +152,6 @@ impl<'t, 'c, S: VectorSpace> Task<'t, 'c, S> {
 
     /// Tells whether there is a preconditioner that changes.
     pub(crate) fn preconditioner_changes(&self) -> bool {
-        matches!(self.preconditioner, Some(AnyPreconditioner::Changing(_)))
-    }
-
-    /// Calls a method with the preconditioner in the form in which methods take it.
-    pub(crate) fn with_preconditioner(
-        mut self,
-        method: impl FnOnce(Self, Option<&mut dyn Preconditioner<S>>) -> SolveResult<S>,
-    ) -> SolveResult<S> {
-        match self.preconditioner.take() {
-            None => method(self, None),
-            Some(AnyPreconditioner::Fixed(k)) => method(self, Some(&mut FixedPreconditioner(k))),
-            Some(AnyPreconditioner::Changing(k)) => method(self, Some(k)),
-        }
+        self.preconditioner.as_ref().is_some_and(|k| k.fixed().is_none())
     }
 }

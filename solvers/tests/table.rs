@@ -31,7 +31,7 @@ impl System {
     fn solve<'t>(
         &'t self,
         method: Method,
-        preconditioner: Option<AnyPreconditioner<'t, Space>>,
+        preconditioner: Option<&'t mut dyn Preconditioner<Space>>,
     ) -> SolveResult {
         method.solve(Task {
             operator: &self.a,
@@ -57,9 +57,10 @@ fn every_method_solves_with_the_preconditioners_that_it_takes() {
     let refused = |outcome: SolveResult| matches!(outcome, Err(SolverError::Parameter { .. }));
     for &method in Method::ALL {
         system.check(method, system.solve(method, None));
-        let fixed = system.solve(method, Some(AnyPreconditioner::Fixed(&system.k)));
+        let mut k = OperatorPreconditioner { operator: &system.k, changes: false };
+        let fixed = system.solve(method, Some(&mut k));
         let mut k = |r: &Vector, z: &mut Vector| system.a.diagonal_inverse(r, z);
-        let changing = system.solve(method, Some(AnyPreconditioner::Changing(&mut k)));
+        let changing = system.solve(method, Some(&mut k));
         match method.accepts() {
             Accepts::None => assert!(refused(fixed) && refused(changing), "{}", method.name()),
             accepts if accepts.changing() => {

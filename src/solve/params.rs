@@ -7,8 +7,8 @@ use super::method_macros::{method_types, parameter_types};
 use super::plan::{IterationPrecision, Preconditioning};
 use crate::operator::{DiracOperator, Normal, System};
 use lattice_solvers::{
-    self as solvers, AnyPreconditioner, MethodOptions, MrSmoother, Needs, Operator, Preconditioner,
-    Recurrence, Stopping, Task, VectorOf,
+    self as solvers, MethodOptions, MrSmoother, Needs, Operator, Preconditioner, Recurrence, Stopping, Task,
+    VectorOf,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -223,7 +223,7 @@ impl SolveParams {
             b: source,
             guess,
             options: self.options(stopping),
-            preconditioner: preconditioner.map(|k| AnyPreconditioner::Changing(&mut *k)),
+            preconditioner: preconditioner.map(|k| k as &mut dyn Preconditioner<_>),
             callbacks,
         }))
     }

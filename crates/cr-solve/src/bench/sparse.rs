@@ -18,7 +18,7 @@ use lattice_cl::blas::sparse::{Csr, Format, FormatError, Matrix, Processor, Spac
 use lattice_cl::device::{Device, DeviceKind};
 use lattice_cl::scalar::Real;
 use lattice_solvers::{
-    CgOptions, FixedPreconditioner, LinearOperator, SolverError, SolverInfo, Stopping, conjugate_gradient,
+    CgOptions, LinearOperator, OperatorPreconditioner, SolverError, SolverInfo, Stopping, conjugate_gradient,
 };
 use num_complex::Complex;
 use num_traits::Float;
@@ -350,7 +350,8 @@ fn cg<T: Arithmetic>(
     stopping: Stopping,
 ) -> Result<SolverInfo, Failure> {
     let options = CgOptions { stopping, ..CgOptions::default() };
-    match conjugate_gradient(a, b, None, &options, Some(&mut FixedPreconditioner(preconditioner)), None) {
+    let mut k = OperatorPreconditioner { operator: preconditioner, changes: false };
+    match conjugate_gradient(a, b, None, &options, Some(&mut k), None) {
         Ok((_, info)) => Ok(info),
         Err(SolverError::NotConverged { info, .. }) => Ok(*info),
         Err(SolverError::Operation(error)) => Err(error.into()),

@@ -9,8 +9,8 @@ use crate::host::level1::{self, Arithmetic};
 use crate::sparse::csr::Csr;
 use lattice_solvers::range::larger;
 use lattice_solvers::{
-    AnyPreconditioner, Callbacks, Failure, FixedPreconditioner, LinearOperator, Look, MethodOptions, Needs,
-    Operator, SolverError, SolverInfo, StateKeeper, Stopping, Task, VectorOf, Wish,
+    Callbacks, Failure, LinearOperator, Look, MethodOptions, Needs, Operator, OperatorPreconditioner,
+    Preconditioner, SolverError, SolverInfo, StateKeeper, Stopping, Task, VectorOf, Wish,
 };
 
 /// Bound of BiCGStab's breakdown, some hundred roundings of a sum in double.
@@ -131,11 +131,8 @@ impl<T: Arithmetic, S: System<T>> PreparedMethod<'_, T, S> {
         let adjoint = if method.needs() == Needs::Adjoint { Some(self.system.adjoint()?) } else { None };
         let breakdown = (self.method == Method::Bicgstab).then_some(BREAKDOWN);
         let changes = self.changes && self.method.bears_changes();
-        let mut changing = self.preconditioner.filter(|_| changes).map(FixedPreconditioner);
-        let preconditioner = match &mut changing {
-            Some(changing) => Some(AnyPreconditioner::Changing(changing)),
-            None => self.preconditioner.map(AnyPreconditioner::Fixed),
-        };
+        let mut preconditioner =
+            self.preconditioner.map(|operator| OperatorPreconditioner { operator, changes });
         method.solve(Task {
             operator: self.system.matrix(),
             adjoint: adjoint.as_ref().map(|adjoint| adjoint as &Operator<'_, S::Space>),
@@ -147,7 +144,7 @@ impl<T: Arithmetic, S: System<T>> PreparedMethod<'_, T, S> {
                 restart: self.options.restart,
                 ..Default::default()
             },
-            preconditioner,
+            preconditioner: preconditioner.as_mut().map(|k| k as &mut dyn Preconditioner<_>),
             callbacks: Callbacks { true_residual: None, keeper: Some(keeper) },
         })
     }
