@@ -169,6 +169,16 @@ fn solves_on_teams_are_those_of_one_place() {
 }
 
 #[test]
+fn the_adjoint_lies_as_the_matrix_does() {
+    // By its own entries the adjoint would be cut after another row.
+    let matrix = made("random:300,5,3");
+    let options = SolveOptions { method: Some(Method::Cgne), ..SolveOptions::default() };
+    let team = [Processor::Host, Processor::Host];
+    let b = vec![1.0; matrix.rows()];
+    assert!(solve_columns(&team, matrix, &[&b], &options, None).unwrap()[0].converged);
+}
+
+#[test]
 fn several_right_hand_sides_share_matrix_and_preconditioner() {
     let matrix = made("poisson2d:75");
     let columns: Vec<Vec<f64>> = [1.0, -2.0, 0.0]

@@ -133,11 +133,7 @@ impl<T: Arithmetic> System<T> for OnTeam<'_, T> {
     }
 
     fn adjoint(&self) -> BlasResult<TeamMatrix<T>> {
-        match TeamMatrix::new(self.places, self.matrix.source().adjoint(), MatrixOptions::default()) {
-            Ok(adjoint) => Ok(adjoint),
-            Err(FormatError::Operation(error)) => Err(error),
-            Err(_) => unreachable!("a chosen format is one that the matrix can have"),
-        }
+        self.matrix.adjoint()
     }
 
     /// Makes the preconditioner of each place's rows.

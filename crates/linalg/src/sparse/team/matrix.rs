@@ -156,19 +156,27 @@ impl<T: Arithmetic> TeamMatrix<T> {
             match &*kept {
                 Some(transposed) => Arc::clone(transposed),
                 None => {
-                    let starts = [self.space_of_x.starts(), self.space.starts()].map(<[usize]>::to_vec);
                     let options = MatrixOptions { format: None, ..self.options };
-                    let source = Arc::new(self.source.transposed());
-                    let made = match Self::cut(&self.places, source, starts, options) {
-                        Ok(made) => made,
-                        Err(FormatError::Operation(error)) => return Err(error),
-                        Err(_) => unreachable!("a chosen format is one that the matrix can have"),
-                    };
-                    Arc::clone(kept.insert(Arc::new(made)))
+                    Arc::clone(kept.insert(Arc::new(self.turned(self.source.transposed(), options)?)))
                 }
             }
         };
         transposed.multiply(x, y)
+    }
+
+    /// Makes Aᴴ with whole values. Its rows lie as the columns of A do.
+    pub(in crate::sparse) fn adjoint(&self) -> BlasResult<Self> {
+        self.turned(self.source.adjoint(), MatrixOptions::default())
+    }
+
+    /// Brings the transpose of A, or its adjoint, to the places.
+    fn turned(&self, source: Csr<T>, options: MatrixOptions) -> BlasResult<Self> {
+        let starts = [self.space_of_x.starts(), self.space.starts()].map(<[usize]>::to_vec);
+        match Self::cut(&self.places, Arc::new(source), starts, options) {
+            Ok(made) => Ok(made),
+            Err(FormatError::Operation(error)) => Err(error),
+            Err(_) => unreachable!("a chosen format is one that the matrix can have"),
+        }
     }
 
     /// Starts Y = A X for several vectors at once.
