@@ -39,7 +39,7 @@ const FLOORS: [&[&str]; 11] = [
 /// The floors of `lattice-compute`.
 const COMPUTE_FLOORS: [&[&str]; 13] = [
     &["absence", "philox", "scalar", "schedule", "sync"],
-    &["error", "spare"],
+    &["error", "parallel", "spare"],
     &["select"],
     &["cuda"],
     &["queue"],
@@ -133,7 +133,7 @@ const PROGRAM_FLOORS: [&[&str]; 16] = [
     &["attempt_outcome", "destinations", "finite", "gave_up", "matrix_source", "memory"],
     &["agreement", "report"],
     &["arguments", "interrupt", "ranks", "shell", "smearing", "solve_bar", "trace", "words"],
-    &["common", "equation", "job_file", "process", "provenance"],
+    &["common", "equation", "job_file", "process", "provenance", "stencil_storages"],
     &["checkpoint", "devices", "help", "links_file", "team"],
     &["outputs", "writing"],
     &["solutions"],

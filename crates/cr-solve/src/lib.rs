@@ -62,6 +62,7 @@ mod solve_bar;
 mod spectral;
 pub mod spectrum;
 pub mod statistics;
+mod stencil_storages;
 mod team;
 pub mod trace;
 pub mod tune;

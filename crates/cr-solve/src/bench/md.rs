@@ -4,7 +4,7 @@ use super::outcome::{Benchmark, Subject};
 use super::session::{How, Session, wrong};
 use crate::choices::{bare_word_of, word};
 use crate::failure::{Failure, Status};
-use crate::md::words::ForceMode;
+use crate::md::words::{ForceMode, TableKinds};
 use lattice_cl::device::{Device, Team};
 use lattice_md::{
     Fetch, Forces, Formula, Grid, Interpolation, List, Mixing, Mode, Motion, Options, Potential, Precision,
@@ -39,14 +39,8 @@ pub struct Arguments {
     #[arg(long, value_name = "PRECISION,…", value_parser = bare_word_of(&Precision::ALL))]
     #[arg(value_delimiter = ',', default_value = "mixed")]
     precision: Vec<Precision>,
-    /// The variable of tables
-    #[arg(long, value_name = "SPACING,…", value_parser = word::<Spacing>())]
-    #[arg(value_delimiter = ',', default_value = "r")]
-    spacing: Vec<Spacing>,
-    /// What is between the samples of tables
-    #[arg(long, value_name = "WAY,…", value_parser = word::<Interpolation>())]
-    #[arg(value_delimiter = ',', default_value = "linear")]
-    interpolation: Vec<Interpolation>,
+    #[command(flatten)]
+    kinds: TableKinds,
     /// The formula
     #[arg(long, value_parser = word::<Formula>(), default_value_t = Formula::LennardJones)]
     formula: Formula,
@@ -145,12 +139,10 @@ impl Arguments {
                 tables.push((None, Fetch::Buffer));
                 continue;
             };
-            for &spacing in &self.spacing {
-                for &interpolation in &self.interpolation {
-                    for &fetch in &self.fetch {
-                        if fetch == Fetch::Buffer || device.supports_linear_images() {
-                            tables.push((Some(Kind { mode, spacing, interpolation }), fetch));
-                        }
+            for (spacing, interpolation) in self.kinds.all() {
+                for &fetch in &self.fetch {
+                    if fetch == Fetch::Buffer || device.supports_linear_images() {
+                        tables.push((Some(Kind { mode, spacing, interpolation }), fetch));
                     }
                 }
             }

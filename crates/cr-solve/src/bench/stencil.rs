@@ -4,16 +4,15 @@
 
 use super::outcome::{Benchmark, Samples, Subject};
 use super::session::{How, Session};
-use crate::arguments::is_wanted;
 use crate::choices::word;
 use crate::failure::{Failure, Status};
 use crate::memory::Need;
-use crate::precisions;
 use crate::statistics::Spread;
+use crate::stencil_storages::StencilStorages;
 use crate::variants::describe;
 use lattice_cl::device::{Device, DeviceError, Event, Team};
 use lattice_cl::field::{GaugeField, ParityField, SpinorField};
-use lattice_cl::geometry::{Boundary, Dims, Lattice};
+use lattice_cl::geometry::{Boundary, Lattice};
 use lattice_cl::host::{
     BlockUse, GaugeConfiguration, Reconstruction, SiteBlocks, Spinor, StencilFactors, hop, link_with_phase,
     random,
@@ -32,18 +31,8 @@ use std::time::{Duration, Instant};
 /// The command line of `bench stencil`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Extents in x, y, z, t; several times for several lattices
-    #[arg(long, value_name = "EXTENTS", default_value = "16x16x16x32")]
-    dims: Vec<Dims>,
-    /// Precisions: double, single, half (or d, s, h) or all
-    #[arg(long, value_name = "PRECISION,…", value_delimiter = ',', default_value = "all", value_parser = precisions::of_fields())]
-    precision: Vec<String>,
-    /// Reals stored for each link: 18, 12, 8 or all
-    #[arg(long, value_name = "REALS,…", value_delimiter = ',', default_value = "all", value_parser = ["all", "18", "12", "8"])]
-    links: Vec<String>,
-    /// Numbers of right-hand sides that the operator is applied to at once
-    #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1", value_parser = clap::value_parser!(u8).range(1..=64))]
-    rhs: Vec<u8>,
+    #[command(flatten)]
+    storages: StencilStorages,
     /// Operators: the full operator, or its hop to one parity
     #[arg(long, value_parser = word::<Operator>(), value_delimiter = ',', default_value = "hop")]
     operator: Vec<Operator>,
@@ -117,19 +106,15 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
     }
     for (number, team) in &teams {
         let (number, device) = (*number, &team.devices()[0]);
-        for &dims in &arguments.dims {
+        for &dims in &arguments.storages.dims {
             let name = if number.is_none() && team.len() > 1 { "all devices" } else { device.label() };
             session.report.note(format_args!("{name}: {dims}, random links and spinors"));
-            let most = arguments.rhs.iter().copied().max().unwrap_or(1);
-            let need = Need::of_stencil(dims, most.into());
+            let need = Need::of_stencil(dims, arguments.storages.most_columns());
             need.expect_room(format_args!("random links and spinors of a lattice of {dims}"), Some(device))?;
             let configuration = Arc::new(random::hot(dims, 1));
             let psi = random::spinor_field(dims, 2);
             let case = Case { number, device, team, configuration: &configuration, psi: &psi, arguments };
-            for precision in StoragePrecision::ALL {
-                if !is_wanted(&arguments.precision, precision) {
-                    continue;
-                }
+            for precision in arguments.storages.precisions() {
                 match precision {
                     StoragePrecision::Double => case.measure::<f64>(1e-14, session)?,
                     StoragePrecision::Single => case.measure::<f32>(1e-6, session)?,
@@ -333,17 +318,13 @@ impl Case<'_> {
         }
         let dims = self.configuration.dims();
         let lattice = Lattice::new(self.team, dims)?;
-        for reconstruction in Reconstruction::ALL {
-            if !is_wanted(&self.arguments.links, reconstruction) {
-                continue;
-            }
+        for reconstruction in self.arguments.storages.reconstructions() {
             let boundary = Boundary::antiperiodic_t();
             let links = lattice.gauge_in::<T>(self.configuration, boundary, reconstruction)?;
             let links = links.with_clover(Arc::clone(self.configuration))?;
             for &operator in &self.arguments.operator {
-                for &sources in &self.arguments.rhs {
-                    let Some((best, tried)) = self.best(&links, operator, sources.into(), bound, session)?
-                    else {
+                for sources in self.arguments.storages.columns() {
+                    let Some((best, tried)) = self.best(&links, operator, sources, bound, session)? else {
                         return Ok(());
                     };
                     let subject = Subject::new(Benchmark::Stencil, operator.to_string());

@@ -1,7 +1,7 @@
 //! `cr-solve md table`: the error of tables of a potential, on each device.
 
 use super::model::{TableError, error_of};
-use super::words::Range;
+use super::words::{Range, TableKinds};
 use crate::choices::word;
 use crate::common::Common;
 use crate::destinations::{Destinations, Overwriting, SVG};
@@ -12,8 +12,8 @@ use crate::report::{Report, align_right, plain_table, scientific};
 use crate::team::device_names;
 use lattice_cl::device::{Profiling, Team};
 use lattice_md::{
-    Fetch, Forces, Grid, Interpolation, List, Mode, Options, Potential, Precision, Spacing, System, Table,
-    TableFile, Units,
+    Fetch, Forces, Grid, Interpolation, List, Mode, Options, Potential, Precision, System, Table, TableFile,
+    Units,
 };
 use serde::Serialize;
 use std::path::PathBuf;
@@ -30,14 +30,8 @@ pub struct Arguments {
     /// Numbers of samples
     #[arg(long, value_name = "M", value_delimiter = ',', default_values_t = [512, 4096, 32768])]
     samples: Vec<usize>,
-    /// The variables in which samples have equal distances: r, and its square
-    #[arg(long, value_name = "SPACING,…", value_parser = word::<Spacing>())]
-    #[arg(value_delimiter = ',', default_value = "r")]
-    spacing: Vec<Spacing>,
-    /// What is between samples
-    #[arg(long, value_name = "WAY,…", value_parser = word::<Interpolation>())]
-    #[arg(value_delimiter = ',', default_value = "linear")]
-    interpolation: Vec<Interpolation>,
+    #[command(flatten)]
+    kinds: TableKinds,
     /// The first and the last distance [default: those of the section]
     #[arg(long, value_name = "RMIN,RMAX")]
     range: Option<Range>,
@@ -83,13 +77,6 @@ struct TableResult {
     plot: Option<PathBuf>,
 }
 
-impl Arguments {
-    /// Returns every spacing with every interpolation.
-    fn kinds(&self) -> impl Iterator<Item = (&Spacing, &Interpolation)> {
-        self.spacing.iter().flat_map(|spacing| self.interpolation.iter().map(move |way| (spacing, way)))
-    }
-}
-
 /// Measures tables of a section.
 ///
 /// # Errors
@@ -115,7 +102,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     let mut rows = Vec::new();
     for place in &places {
         for &samples in &arguments.samples {
-            for (&spacing, &interpolation) in arguments.kinds() {
+            for (spacing, interpolation) in arguments.kinds.all() {
                 let grid = Grid::new(samples, range[0], range[1])?.spaced(spacing);
                 let table = Table::sampled(1, grid, |_, r| curve.energy_and_slope(r))?;
                 let table = table.interpolated(interpolation);

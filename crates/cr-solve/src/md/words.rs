@@ -1,7 +1,8 @@
 //! The words of options of `cr-solve md`.
 
+use crate::choices::word;
 use crate::numbers::finite;
-use lattice_md::Mode;
+use lattice_md::{Interpolation, Mode, Spacing};
 use std::str::FromStr;
 
 /// Where forces come from.
@@ -17,6 +18,27 @@ lattice_files::words! {
     Direct = "direct", "The formula itself";
     Potential = "potential", "A table of the potential, whose difference is the slope";
     Derivative = "derivative", "A table of the derivative"
+}
+
+/// Kinds of tables, by options.
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+pub struct TableKinds {
+    /// The variables in which samples have equal distances: r, and its square
+    #[arg(long, value_name = "SPACING,…", value_parser = word::<Spacing>())]
+    #[arg(value_delimiter = ',', default_value = "r")]
+    spacing: Vec<Spacing>,
+    /// What is between samples
+    #[arg(long, value_name = "WAY,…", value_parser = word::<Interpolation>())]
+    #[arg(value_delimiter = ',', default_value = "linear")]
+    interpolation: Vec<Interpolation>,
+}
+
+impl TableKinds {
+    /// Returns every spacing with every interpolation.
+    pub fn all(&self) -> impl Iterator<Item = (Spacing, Interpolation)> {
+        self.spacing.iter().flat_map(|&spacing| self.interpolation.iter().map(move |&way| (spacing, way)))
+    }
 }
 
 /// How pairs are found.

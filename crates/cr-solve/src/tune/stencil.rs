@@ -1,12 +1,11 @@
 //! `tune stencil`: the Wilson operator and its hop from parity to parity.
 
 use super::search::{Budget, Search};
-use crate::arguments::is_wanted;
 use crate::choices::word;
 use crate::failure::Failure;
 use crate::memory::Need;
-use crate::precisions;
-use lattice_cl::geometry::{Boundary, Dims, Lattice};
+use crate::stencil_storages::StencilStorages;
+use lattice_cl::geometry::{Boundary, Lattice};
 use lattice_cl::host::{GaugeConfiguration, Reconstruction, random};
 use lattice_cl::operator::{SiteTerm, Tuned, kernels_to_tune, tune_stencil};
 use lattice_cl::scalar::{Half, Storage, StoragePrecision};
@@ -18,18 +17,8 @@ use std::time::Duration;
 // Arguments of tune alone have these, too.
 #[group(skip)]
 pub struct Arguments {
-    /// Extents in x, y, z, t of one device's domain; may be repeated
-    #[arg(long, value_name = "EXTENTS", default_value = "16x16x16x32")]
-    dims: Vec<Dims>,
-    /// Precisions: double, single, half (or d, s, h) or all
-    #[arg(long, value_name = "PRECISION,…", value_delimiter = ',', default_value = "all", value_parser = precisions::of_fields())]
-    precision: Vec<String>,
-    /// Reals stored for each link: 18, 12, 8 or all
-    #[arg(long, value_name = "REALS,…", value_delimiter = ',', default_value = "all", value_parser = ["all", "18", "12", "8"])]
-    links: Vec<String>,
-    /// Numbers of right-hand sides that the operators are applied to at once
-    #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1", value_parser = clap::value_parser!(u8).range(1..=64))]
-    rhs: Vec<u8>,
+    #[command(flatten)]
+    storages: StencilStorages,
     /// The operators
     ///
     /// Operators with a twisted mass use the variants of operators without one.
@@ -67,31 +56,27 @@ impl Arguments {
     /// # Errors
     /// When there is no room for links and spinors, or a device fails.
     pub fn tune(&self, search: &mut Search<'_>) -> Result<(), Failure> {
-        let precisions = StoragePrecision::ALL.into_iter();
-        let precisions: Vec<_> = precisions.filter(|known| is_wanted(&self.precision, known)).collect();
-        let links = Reconstruction::ALL.into_iter();
-        let links: Vec<_> = links.filter(|known| is_wanted(&self.links, known)).collect();
-        let of_links: usize = self.rhs.iter().map(|&sources| kernels_to_tune(sources.into())).sum();
-        let storages = self.dims.len() * precisions.len() * links.len();
-        search.progress.plan(self.operator.len() * storages * of_links);
-        let most = self.rhs.iter().copied().max().unwrap_or(1);
-        for &dims in &self.dims {
-            let need = Need::of_stencil(dims, most.into());
+        let storages = &self.storages;
+        let of_links: usize = storages.columns().map(kernels_to_tune).sum();
+        let fields = storages.dims.len() * storages.precisions().count() * storages.reconstructions().count();
+        search.progress.plan(self.operator.len() * fields * of_links);
+        for &dims in &storages.dims {
+            let need = Need::of_stencil(dims, storages.most_columns());
             let what = format_args!("random links and spinors of a lattice of {dims}");
             need.expect_room(what, Some(search.device))?;
             search.report.note(format_args!("{dims}: random links and spinors"));
             let configuration = Arc::new(random::hot(dims, 1));
             let lattice = Lattice::new(search.team, dims)?;
-            for precision in &precisions {
+            for precision in storages.precisions() {
                 let tune = match precision {
                     StoragePrecision::Double => tune_links::<f64>,
                     StoragePrecision::Single => tune_links::<f32>,
                     StoragePrecision::Half => tune_links::<Half>,
                 };
-                for &links in &links {
+                for links in storages.reconstructions() {
                     for &operator in &self.operator {
-                        for &sources in &self.rhs {
-                            let kernels = (links, operator, sources.into());
+                        for sources in storages.columns() {
+                            let kernels = (links, operator, sources);
                             for tuned in tune(&lattice, &configuration, kernels, self.budget.of_kernel())? {
                                 search.add(&tuned.key, &tuned.shipped, &tuned.found);
                             }
