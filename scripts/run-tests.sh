@@ -19,6 +19,7 @@ fi
 # Folder of the package and path of the test program, a tab between them.
 programs=$("$cargo" test --workspace --tests --quiet --no-run --message-format=json-render-diagnostics |
     sed -n 's|.*"manifest_path":"\([^"]*\)/Cargo\.toml".*"overflow_checks":[a-z]*,"test":true}.*"executable":"\([^"]*\)".*|\1\t\2|p')
+echo "test: all programs are built after $SECONDS s"
 chosen='.*'
 [ $# = 0 ] || chosen=$(IFS='|' && echo "$*") minutes='-'
 # A module behind each program. Tests from outside a crate are a floor deeper.
