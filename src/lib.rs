@@ -72,8 +72,10 @@ pub mod solve;
 
 #[doc(inline)]
 pub use lattice_compute as device;
+#[doc(hidden)]
+pub use lattice_compute::sync;
 #[doc(inline)]
-pub use lattice_compute::{philox, scalar, sync, tuning};
+pub use lattice_compute::{philox, scalar, tuning};
 #[doc(inline)]
 pub use lattice_linalg as blas;
 

@@ -2,6 +2,7 @@
 
 use super::clover_blocks::{Made, clover_blocks};
 use super::site_field::SiteField;
+use crate::device::parallel::*;
 use crate::device::{Buffer, DeviceError};
 use crate::geometry::{Lattice, LatticeError, NDIM};
 use crate::host::{
@@ -10,7 +11,6 @@ use crate::host::{
 use crate::scalar::{Real, Storage};
 use crate::sync::lock;
 use num_complex::Complex;
-use rayon::prelude::*;
 use std::any::Any;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

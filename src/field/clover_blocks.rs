@@ -5,11 +5,11 @@
 use super::gathered;
 use super::site_field::{SiteField, Sites};
 use super::transfer;
+use crate::device::parallel::*;
 use crate::device::{Argument, Buffer, DeviceError, KernelFamily, KernelKey, Range};
 use crate::geometry::{Lattice, NDIM, Shape, Shard};
 use crate::host::{CloverMatrix, GaugeConfiguration, StoredBlocks};
 use crate::scalar::Storage;
-use rayon::prelude::*;
 
 const CLOVER_BLOCKS: KernelFamily = KernelFamily::new(
     "clover_blocks",

@@ -4,13 +4,13 @@ use super::site_field::Sites;
 use super::spinors::Spinors;
 use super::transfer::{self, FROM};
 use super::{ParityField, SpinorField};
+use crate::device::parallel::*;
 use crate::device::{Argument, Buffer, DeviceError, KernelFamily, KernelKey, Range};
 use crate::geometry::{Lattice, Layout, Shape, Shard};
 use crate::host::gamma::{GAMMA, Phase};
 use crate::host::{self, Spinor};
 use crate::scalar::{Real, Storage};
 use num_complex::Complex;
-use rayon::prelude::*;
 
 const PLAIN: KernelFamily = KernelFamily::new(
     "plain",

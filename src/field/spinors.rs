@@ -6,12 +6,12 @@ use super::gathered;
 use super::host_order;
 use super::site_field::{SiteField, Sites};
 use super::spin_basis;
+use crate::device::parallel::*;
 use crate::device::{Buffer, DeviceError, check_length, vec_in_huge_pages};
 use crate::geometry::{Lattice, LatticeError, NDIM, Shape};
 use crate::host::{Spinor, expect_room};
 use crate::scalar::Storage;
 use num_traits::One;
-use rayon::prelude::*;
 
 /// The action in a [`DeviceError::LengthMismatch`] of a restored field.
 ///
@@ -235,7 +235,7 @@ impl<T: Storage> Spinors<T> {
         let count = self.columns * self.sites.of(self.lattice.dims().volume());
         let mut spinors = vec_in_huge_pages(count)?;
         // All threads take part: the first touch of fresh memory takes longer than the transfer.
-        rayon::iter::repeat_n(Spinor::default(), count).collect_into_vec(&mut spinors);
+        (0..count).into_par_iter().map(|_| Spinor::default()).collect_into_vec(&mut spinors);
         self.copy_to_host(&mut spinors)?;
         Ok(spinors)
     }
@@ -415,7 +415,7 @@ impl<T: Storage> Spinors<T> {
 const ONE_PLACE: &str = "fields of one lattice are in one place";
 
 /// Returns the sites of a parity in consecutive fields.
-fn sites_of(lattice: &Lattice, parity: usize, columns: usize) -> impl IndexedParallelIterator<Item = usize> {
+fn sites_of(lattice: &Lattice, parity: usize, columns: usize) -> impl Indexed<Item = usize> {
     let dims = lattice.dims();
     let half = dims.volume() / 2;
     (0..columns * half).into_par_iter().map(move |k| {

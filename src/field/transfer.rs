@@ -2,12 +2,12 @@
 //!
 //! Fields are also converted from one layout to another.
 
+use crate::device::parallel::*;
 use crate::device::{Argument, Buffer, Device, DeviceError, Kernel, KernelFamily, KernelKey, Range};
 use crate::geometry::{Layout, NDIM, Shape, SitePosition};
 use crate::scalar::{Half, Real, Storage};
 use crate::sync::lock;
 use num_complex::Complex;
-use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 

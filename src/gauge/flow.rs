@@ -10,12 +10,12 @@ use super::link_table::LinkTable;
 use super::observables::plaquette;
 use super::on_device::{DeviceLinks, LinkUpdate, StepErrors};
 use super::staples::{rectangle_staple_sum, staple_sum};
+use crate::device::parallel::*;
 use crate::device::{Device, DeviceError, Team};
 use crate::geometry::NDIM;
 use crate::host::{GaugeConfiguration, LinksOfSites, Matrix3, NoRoom};
 use lattice_files::number::shown;
 use lattice_solvers::range::larger;
-use rayon::prelude::*;
 use serde::Serialize;
 use std::ops::ControlFlow;
 

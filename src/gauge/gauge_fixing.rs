@@ -12,10 +12,10 @@
 use super::laplacian::inverse_laplacian;
 use super::link_table::LinkTable;
 use super::su2::{Quaternion, SUBGROUPS};
+use crate::device::parallel::*;
 use crate::geometry::NDIM;
 use crate::host::{GaugeConfiguration, LinksOfSites, Matrix3, NoRoom, ProjectionError, ordered_sum, random};
 use lattice_files::number::shown;
-use rayon::prelude::*;
 use serde::Serialize;
 
 /// A gauge, by the directions of its condition Σ_μ ∂_μ A_μ = 0.
@@ -308,12 +308,12 @@ impl Fixing {
         self.links.change(|site, _, ahead, link| {
             *link = if is_here(site) { change[site] * *link } else { *link * change[ahead].adjoint() };
         });
-        self.transformation.par_iter_mut().enumerate().filter(|&(site, _)| is_here(site)).for_each(
-            |(site, total)| {
+        self.transformation.par_iter_mut().enumerate().for_each(|(site, total)| {
+            if is_here(site) {
                 // Otherwise deviations from SU(3) by rounding would add up.
                 *total = (change[site] * *total).reunitarised();
-            },
-        );
+            }
+        });
     }
 }
 

@@ -22,13 +22,13 @@ use super::directions::Directions;
 use super::observables::plaquette;
 use super::staples;
 use super::su2::{Quaternion, SUBGROUPS};
+use crate::device::parallel::*;
 use crate::device::reserve;
 use crate::geometry::{Dims, NDIM};
 use crate::host::{GaugeConfiguration, Links, Matrix3, random};
 use crate::philox::Philox;
 use lattice_files::number::shown;
 use lattice_files::text::tuple;
-use rayon::prelude::*;
 use std::ops::ControlFlow;
 
 /// Parameters of generating a configuration.

@@ -1,10 +1,10 @@
 //! The inverse of the lattice Laplacian, by Fourier transforms.
 
+use crate::device::parallel::*;
 use crate::geometry::Dims;
 use crate::host::Matrix3;
 use lattice_linalg::host::fft::{Direction, Line};
 use num_complex::Complex64;
-use rayon::prelude::*;
 use std::f64::consts::PI;
 
 /// Solves Σ_μ \[2X(x) − X(x+μ) − X(x−μ)\] = `field`, with one matrix for each site.

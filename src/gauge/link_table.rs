@@ -2,11 +2,11 @@
 //!
 //! The table is for work that visits every site many times.
 
+use crate::device::parallel::*;
 use crate::geometry::{Dims, NDIM};
 use crate::host::{
     GaugeConfiguration, Links, LinksOfSites, Matrix3, NoRoom, ProjectionError, expect_room, first_index,
 };
-use rayon::prelude::*;
 use std::sync::Arc;
 
 /// The sites one step forward and one step backward in each direction.

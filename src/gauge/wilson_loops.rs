@@ -1,8 +1,8 @@
 //! Wilson loops, and the static potential that they give.
 
+use crate::device::parallel::*;
 use crate::geometry::{Dims, NDIM};
 use crate::host::{GaugeConfiguration, Matrix3, NoRoom, expect_room, ordered_sum};
-use rayon::prelude::*;
 use serde::Serialize;
 
 /// Directions of space.

@@ -2,9 +2,9 @@
 
 use super::correlator::Correlator;
 use super::observable::Observable;
+use crate::device::parallel::*;
 use crate::geometry::{Dims, NDIM};
 use crate::host::Spinor;
-use rayon::prelude::*;
 
 /// The sum over the sites of each slice and over the columns of a propagator.
 ///

@@ -1,9 +1,9 @@
 //! Momenta of hadrons, and sums over time slices with their phases.
 
+use crate::device::parallel::*;
 use crate::geometry::{Dims, NDIM};
 use lattice_linalg::host::fft::Line;
 use num_complex::Complex64;
-use rayon::prelude::*;
 use std::f64::consts::TAU;
 
 /// Most momenta of one direction that are summed by definition.

@@ -1,10 +1,10 @@
 //! Noise sources, and their dilution.
 
+use crate::device::parallel::*;
 use crate::geometry::{Dims, NDIM};
 use crate::host::Spinor;
 use crate::philox::philox4x32_10;
 use num_complex::Complex64;
-use rayon::prelude::*;
 use std::f64::consts::{FRAC_1_SQRT_2, TAU};
 
 /// The numbers that noise takes. Each has ⟨η⟩ = 0 and |η| = 1.

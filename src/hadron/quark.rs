@@ -1,11 +1,11 @@
 //! A whole quark propagator in memory.
 
 use super::propagator::Column;
+use crate::device::parallel::*;
 use crate::device::vec_in_huge_pages;
 use crate::geometry::{Boundary, Dims, NDIM};
 use crate::host::{NoRoom, Spinor, TimePhases};
 use num_complex::Complex64;
-use rayon::prelude::*;
 
 /// S(x) at a site.
 ///
@@ -31,7 +31,7 @@ impl QuarkPropagator {
         let volume = dims.volume();
         let mut sites = vec_in_huge_pages(volume)?;
         // All threads take part: the first touch of fresh memory is slow.
-        rayon::iter::repeat_n([[Complex64::default(); 12]; 12], volume).collect_into_vec(&mut sites);
+        (0..volume).into_par_iter().map(|_| [[Complex64::default(); 12]; 12]).collect_into_vec(&mut sites);
         let time_phases = TimePhases::of_boundary(dims[NDIM - 1], Boundary::periodic());
         Ok(Self { dims, sites, time_phases })
     }

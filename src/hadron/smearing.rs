@@ -1,9 +1,9 @@
 //! Smearing of spinors in space, for sources and sinks.
 
+use crate::device::parallel::*;
 use crate::gauge::{Directions, SmearParams, smear_text};
 use crate::host::{GaugeConfiguration, Spinor};
 use lattice_files::number::shown;
-use rayon::prelude::*;
 use std::fmt;
 use std::str::FromStr;
 

@@ -6,10 +6,10 @@
 
 use super::spinor::Spinor;
 use super::spinor_fields::{PART, cast, combine, local_dot};
+use crate::device::parallel::*;
 use crate::scalar::Real;
 use lattice_solvers::{Advance, SquareMatrix};
 use num_complex::{Complex, Complex64};
-use rayon::prelude::*;
 
 /// Computes X D: column j is Σᵢ xᵢ Dᵢⱼ.
 fn product<T: Real>(columns: usize, x: &[Spinor<T>], d: &[Complex64]) -> Vec<Spinor<T>> {

@@ -6,10 +6,10 @@ use super::configuration::GaugeConfiguration;
 use super::link_field::LinkField;
 use super::matrix3::Matrix3;
 use super::part::LocalSites;
+use crate::device::parallel::*;
 use crate::geometry::{Dims, NDIM, PLANES};
 use crate::scalar::Real;
 use num_complex::Complex;
-use rayon::prelude::*;
 
 /// F_μν(x) in the planes [`PLANES`]: anti-Hermitian matrices, with their traces.
 ///

@@ -2,9 +2,9 @@
 
 use super::configuration::GaugeConfiguration;
 use super::matrix3::Matrix3;
+use crate::device::parallel::*;
 use crate::geometry::{Boundary, Dims, NDIM};
 use crate::scalar::Real;
-use rayon::prelude::*;
 
 /// The links of a configuration with boundary phases applied, `links[4·site + mu]`.
 #[derive(Clone, Debug)]

@@ -6,9 +6,9 @@
 
 use super::gamma::{SpinMatrix, spin_times};
 use super::{Philox, Spinor};
+use crate::device::parallel::*;
 use crate::scalar::Real;
 use num_complex::Complex;
-use rayon::prelude::*;
 
 /// The near-null vectors of a level, and the members of its aggregates.
 #[derive(Clone, Copy)]

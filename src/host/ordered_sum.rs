@@ -1,8 +1,8 @@
 //! Sums over sites that do not depend on the number of threads, or of processes.
 
 use super::part::{BLOCK, LocalSites};
+use crate::device::parallel::*;
 use bytemuck::Pod;
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Combines the terms 0..count in a fixed order.

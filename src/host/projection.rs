@@ -3,12 +3,12 @@
 use super::configuration::{GaugeConfiguration, Links};
 use super::matrix3::Matrix3;
 use super::search::first_index;
+use crate::device::parallel::*;
 use crate::device::reserve;
 use crate::geometry::{Dims, NDIM};
 use lattice_files::text::tuple;
 use lattice_solvers::range::larger;
 use num_complex::Complex64;
-use rayon::prelude::*;
 
 /// Newton steps to the unitary factor; each doubles the number of right digits.
 const MOST_STEPS: usize = 60;

@@ -7,9 +7,9 @@
 use super::configuration::{GaugeConfiguration, Links};
 use super::matrix3::Matrix3;
 use super::spinor::Spinor;
+use crate::device::parallel::*;
 use crate::geometry::{Dims, NDIM};
 use crate::philox::Philox;
-use rayon::prelude::*;
 
 /// The streams of random numbers of a seed, one for each use.
 ///

@@ -5,9 +5,9 @@
 //! threads.
 
 use super::spinor::Spinor;
+use crate::device::parallel::*;
 use crate::scalar::Real;
 use num_complex::{Complex, Complex64};
-use rayon::prelude::*;
 
 /// Sites in one part of a sum.
 pub(super) const PART: usize = 512;

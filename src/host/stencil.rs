@@ -6,10 +6,10 @@ use super::link_field::LinkField;
 use super::matrix3::Matrix3;
 use super::site_factor::SiteFactor;
 use super::spinor::Spinor;
+use crate::device::parallel::*;
 use crate::geometry::{Dims, NDIM};
 use crate::scalar::Real;
 use num_complex::Complex;
-use rayon::prelude::*;
 
 /// The factors of the stencil, and its flags.
 ///

@@ -1,9 +1,9 @@
 //! The phases that a quark takes on its way through time.
 
 use super::configuration::GaugeConfiguration;
+use crate::device::parallel::*;
 use crate::geometry::{Boundary, NDIM};
 use num_complex::Complex64;
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// The phases of a quark's hops in t: one for each time slice that a hop leaves.

@@ -2,10 +2,10 @@
 
 use super::spinor::Spinor;
 use super::spinor_fields::{PART, cast, combine, local_dot};
+use crate::device::parallel::*;
 use crate::scalar::Real;
 use lattice_solvers::update::{Assignment, Formula, Operand};
 use num_complex::Complex64;
-use rayon::prelude::*;
 use std::mem;
 
 /// The inner product and the squared norm of a formula; zero if it has none.

@@ -1,11 +1,11 @@
 //! A file to be read, with its true size known.
 
 use super::error::{Error, ErrorKind};
+#[cfg(unix)]
+use crate::device::parallel::*;
 use crate::host;
 use bytemuck::{Zeroable, try_zeroed_vec};
 use lattice_files::input;
-#[cfg(unix)]
-use rayon::prelude::*;
 use std::fs::{File, Metadata};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};

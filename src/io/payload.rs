@@ -7,8 +7,8 @@ use super::checksum::{Method, Sums};
 use super::error::{Error, ErrorKind};
 use super::input::Input;
 use super::output::Output;
+use crate::device::parallel::*;
 use crate::host::{self, LocalSites};
-use rayon::prelude::*;
 
 /// A function that is called with the bytes done, and the bytes in all.
 pub type Progress<'a> = Option<&'a (dyn Fn(u64, u64) + Sync)>;
@@ -101,7 +101,7 @@ impl Payload<'_> {
         host::reserve(&mut values, count).map_err(|_| input.error(ErrorKind::OutOfMemory { bytes }))?;
         // All threads take part: to touch fresh memory for the first time takes longer than to read
         // the file.
-        rayon::iter::repeat_n(V::default(), count).collect_into_vec(&mut values);
+        (0..count).into_par_iter().map(|_| V::default()).collect_into_vec(&mut values);
         Ok(values)
     }
 
@@ -184,7 +184,7 @@ impl Payload<'_> {
         let mut values = Vec::new();
         host::reserve(&mut values, count)
             .map_err(|_| input.error(ErrorKind::OutOfMemory { bytes: self.bytes() }))?;
-        rayon::iter::repeat_n(V::default(), count).collect_into_vec(&mut values);
+        (0..count).into_par_iter().map(|_| V::default()).collect_into_vec(&mut values);
         let (in_chunk, share) = (self.sites_in_chunk(), part.share());
         let mut buffer = vec![0; in_chunk * self.site_bytes];
         let (mut rest, mut sums, mut done) = (&mut values[..], Method::NOTHING, 0);

@@ -2,10 +2,10 @@
 
 use super::error::ErrorKind;
 use super::signs::LinkSign;
+use crate::device::parallel::*;
 use crate::geometry::{Dims, NDIM};
 use crate::host::{GaugeConfiguration, Links, Matrix3, first_index};
 use crate::scalar::Real;
-use rayon::prelude::*;
 
 /// The largest deviation from SU(3) that is accepted, in either precision.
 ///
@@ -71,22 +71,19 @@ pub(super) fn signs(config: &GaugeConfiguration) -> Signs {
     let dims = config.dims();
     // For each direction and slice, the number of links with determinant −1; `None` if one is
     // neither 1 nor −1.
-    let counts = (0..dims.volume())
-        .into_par_iter()
-        .with_min_len(1024)
-        .try_fold(
-            || Slices::new(dims),
-            |mut slices, site| {
-                let coordinates = dims.coordinates(site);
-                for mu in 0..NDIM {
-                    let sign = config.link(site, mu).determinant_sign()?;
-                    slices.0[mu][coordinates[mu]] += usize::from(sign < 0.0);
-                }
-                Some(slices)
-            },
-        )
-        .try_reduce(|| Slices::new(dims), |a, b| Some(a.plus(&b)));
-    let Some(Slices(counts)) = counts else { return Signs::None };
+    let counts = (0..dims.volume()).into_par_iter().with_min_len(1024).try_fold(
+        || Slices::new(dims),
+        |mut slices, site| {
+            let coordinates = dims.coordinates(site);
+            for mu in 0..NDIM {
+                let sign = config.link(site, mu).determinant_sign()?;
+                slices.0[mu][coordinates[mu]] += usize::from(sign < 0.0);
+            }
+            Some(slices)
+        },
+    );
+    let Some(counts) = counts else { return Signs::None };
+    let Slices(counts) = counts.iter().fold(Slices::new(dims), |sum, more| sum.plus(more));
     let mut signs = Vec::new();
     for mu in 0..NDIM {
         let mut signed = (0..dims[mu]).filter(|&slice| counts[mu][slice] > 0);

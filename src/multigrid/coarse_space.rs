@@ -1,6 +1,7 @@
 //! The vectors of a coarse level.
 
 use super::coarse_lattice::CoarseLattice;
+use crate::device::parallel::*;
 use crate::device::{DeviceError, Team};
 use crate::field::{NumbersView, SpinorField, SpinorSpace, numbers_of, set_numbers};
 use crate::geometry::{Dims, Lattice, LatticeError};
@@ -9,7 +10,6 @@ use crate::scalar::Real;
 use bytemuck::Pod;
 use lattice_solvers::VectorSpace;
 use num_complex::Complex;
-use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// The memory layout of the numbers of a coarse site.

@@ -1,8 +1,8 @@
 //! The inverse of a dense matrix.
 
+use crate::device::parallel::*;
 use crate::scalar::Real;
 use num_complex::{Complex, Complex64};
-use rayon::prelude::*;
 
 /// Rows from which elimination is for several threads.
 const MANY_ROWS: usize = 128;

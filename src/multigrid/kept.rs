@@ -5,11 +5,11 @@
 use super::coarse_space::SiteNumbers;
 use super::setup_kernels::{is_fixed, kernel};
 use crate::device::mpi::World;
+use crate::device::parallel::*;
 use crate::device::{Argument, Buffer, Device, DeviceError, Range};
 use crate::scalar::Real;
 use bytemuck::Pod;
 use num_complex::Complex;
-use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// Numbers on a device.

@@ -5,10 +5,10 @@ use super::finer_sites::FinerNumbers;
 use super::kept::DeviceNumbers;
 use super::kernels::LOCAL_SIZE;
 use super::setup_kernels::{kernel, reals_of_row, tiles};
+use crate::device::parallel::*;
 use crate::device::{Argument, Buffer, Device, DeviceError, Range};
 use crate::scalar::Real;
 use num_complex::Complex64;
-use rayon::prelude::*;
 
 /// The sites of a part, and the aggregates that they are in.
 pub(super) struct Aggregates<'a, List: ?Sized> {

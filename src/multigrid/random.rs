@@ -1,10 +1,10 @@
 //! Random vectors to start from.
 
+use crate::device::parallel::*;
 use crate::device::{Argument, Buffer, DeviceError, KernelFamily, KernelKey, Range};
 use crate::host::multigrid as twins;
 use crate::scalar::Real;
 use num_complex::Complex;
-use rayon::prelude::*;
 
 const RANDOM: KernelFamily =
     KernelFamily::new("multigrid_random", &[include_str!("../../cl/multigrid/random.cl")]);

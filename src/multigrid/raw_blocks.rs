@@ -6,13 +6,13 @@ use super::inverse::inverse;
 use super::kept::DeviceNumbers;
 use super::kernels::LOCAL_SIZE;
 use super::setup_kernels::kernel;
+use crate::device::parallel::*;
 use crate::device::{Argument, Buffer, Device, DeviceError, Range};
 use crate::field::buffer_of;
 use crate::geometry::NDIM;
 use crate::host::multigrid::BLOCKS;
 use crate::scalar::Real;
 use num_complex::Complex;
-use rayon::prelude::*;
 
 /// The blocks for the neighbours, ahead and behind in each direction, as bits.
 pub(super) const HOPS: u32 = (1 << (2 * NDIM)) - 1;

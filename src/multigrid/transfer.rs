@@ -8,6 +8,7 @@ use super::kept::{DeviceNumbers, HostNumbers};
 use super::kernels::{LOCAL_SIZE, kernel, range_of_chunks};
 use super::orthonormal::{Aggregates, orthonormal_on_device, orthonormal_on_host};
 use crate::device::mpi::World;
+use crate::device::parallel::*;
 use crate::device::{Argument, Buffer, Device, DeviceError, Kernel, Range};
 use crate::field::{Numbers, NumbersView, buffer_of, buffer_of_mut};
 use crate::geometry::{LatticeError, NDIM};
@@ -15,7 +16,6 @@ use crate::host::multigrid::{self as twins, NO_MEMBER, NearNull};
 use crate::scalar::Real;
 use lattice_solvers::Work;
 use num_complex::Complex;
-use rayon::prelude::*;
 use std::sync::{Arc, Mutex};
 
 /// The members of aggregates that a restriction sums over.

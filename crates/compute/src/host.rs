@@ -1,8 +1,8 @@
 //! The host as a device: stream kernels and the bandwidth of its memory.
 
 use crate::Stream;
+use crate::parallel::*;
 use crate::scalar::Real;
-use rayon::prelude::*;
 use std::time::{Duration, Instant};
 
 /// Elements of each array: 64 MiB, more than the caches of most processors.

@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Its folders are floors, lowest first. Imports point down: `select` → `cuda` → `queue` → `kernel` → `open`
-//! → `memory` → `peer` → `sums` → `measure`. [`tuning`] stands above. [`schedule`] stands alone.
+//! → `memory` → `peer` → `sums` → `measure`. [`tuning`] stands above. Modules that are not
+//! listed serve the crates of this workspace, and change without notice.
 //!
 //! * A [`Team`] is an ordered list of open [`Device`]s. The empty team is the host.
 //! * A [`Device`] has an in-order compute queue and an in-order copy queue of its own. Devices of a team
@@ -36,14 +37,18 @@ mod kernel;
 mod measure;
 mod memory;
 mod open;
+#[doc(hidden)]
+pub mod parallel;
 mod peer;
 pub mod philox;
 mod queue;
 pub mod scalar;
+#[doc(hidden)]
 pub mod schedule;
 mod select;
 mod spare;
 mod sums;
+#[doc(hidden)]
 pub mod sync;
 pub mod tuning;
 

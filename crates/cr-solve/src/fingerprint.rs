@@ -8,9 +8,9 @@ use blake3::hazmat::{ChainingValue, HasherExt, Mode};
 use blake3::hazmat::{left_subtree_len, merge_subtrees_non_root, merge_subtrees_root};
 use blake3::{CHUNK_LEN, Hasher};
 use bytemuck::NoUninit;
+use lattice_cl::device::parallel::*;
 use lattice_cl::geometry::NDIM;
 use lattice_cl::host::{GaugeConfiguration, Links, LocalSites, Matrix3};
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Sums up the links in memory, in the order of ILDG. The text is in hexadecimal.

@@ -1,7 +1,7 @@
 //! Files of numbers: opened safely, read with bounds, written whole.
 //!
 //! Every crate of the workspace opens, reads and writes files through this one. It knows no device
-//! and no lattice.
+//! and no lattice. It serves these crates alone, and changes without notice.
 //!
 //! * [`input`] opens what a user names: a regular file, or the data of a pipe.
 //! * [`regular`] opens regular files that the library keeps, and locks them.
@@ -11,6 +11,7 @@
 //! * [`npy`] reads and begins arrays of NumPy, and [`npz`] archives of them.
 //! * [`text`] makes the text of files fit to be shown.
 //! * [`words`](mod@words) are enumerations whose values have a word each.
+//! * [`threads`] start threads that the system may refuse.
 //! * [`room`] tells whether memory is left for what a file announces.
 
 pub mod input;

@@ -5,11 +5,11 @@
 //! device. Rates of devices and kernels are there before the time runs. The result is checked by a
 //! product with a vector.
 
+use lattice_compute::parallel::*;
 use lattice_compute::{DeviceOptions, Selector, Team, TuningMode};
 use lattice_linalg::split::factor::{FactorParams, geqrf, getrf, potrf};
 use lattice_linalg::split::{HostMut, HostRef, SplitParams, gemm};
 use lattice_linalg::{MatrixLayout, Op, Triangle};
-use rayon::prelude::*;
 use std::error::Error;
 use std::time::Instant;
 

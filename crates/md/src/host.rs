@@ -3,7 +3,7 @@
 use super::evaluation::{Evaluation, SUMS, Sums};
 use super::potential::{Potential, Shift};
 use super::system::nearest;
-use rayon::prelude::*;
+use lattice_compute::parallel::*;
 
 /// What forces are made of, beside positions.
 pub(crate) struct Pairs<'a> {

@@ -3,10 +3,10 @@
 use super::cell::Cell;
 use super::coulomb::{Coulomb, Isolated};
 use super::sums::{Moments, SpectralSums};
+use lattice_compute::parallel::*;
 use lattice_compute::{NoRoom, expect_room};
 use lattice_linalg::host::fft::{Direction, all_axes};
 use num_complex::Complex64;
-use rayon::prelude::*;
 
 /// Returns the number of points of a mesh.
 fn points(shape: [usize; 3]) -> usize {

@@ -4,8 +4,8 @@
 //! would take fifty times as long as to look at the number.
 
 use super::error::{PoissonError, PoissonResult};
+use lattice_compute::parallel::*;
 use lattice_compute::scalar::{Precision, Real};
-use rayon::prelude::*;
 
 /// Numbers that a thread takes at a time.
 const PIECE: usize = 1 << 14;

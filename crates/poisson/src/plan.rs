@@ -11,9 +11,9 @@ use super::share::shared_out;
 use super::slabs::Slabs;
 use super::sums::Stress;
 use super::transfer::{FromHost, Times, planes_of_slab};
+use lattice_compute::parallel::*;
 use lattice_compute::scalar::{Precision, Real};
 use lattice_compute::{Stopwatch, Team, expect_room, reserve};
-use rayon::prelude::*;
 
 /// What is around the cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

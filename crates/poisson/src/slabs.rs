@@ -13,11 +13,11 @@ use super::error::{PoissonError, PoissonResult};
 use super::numbers;
 use super::share::shared_out;
 use super::sums::{SpectralSums, added};
+use lattice_compute::parallel::*;
 use lattice_compute::scalar::Real;
 use lattice_compute::{Argument, Buffer, Device, expect_room};
 use lattice_linalg::fft::{self, Layout, RealPlan, Shape};
 use num_complex::Complex;
-use rayon::prelude::*;
 use std::sync::Arc;
 
 /// A prepared solution by slabs.

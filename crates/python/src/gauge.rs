@@ -6,6 +6,7 @@ use super::failure::{Raised, invalid, parsed};
 use super::interop;
 use super::numbers;
 use super::work;
+use lattice_cl::device::parallel::*;
 use lattice_cl::gauge::{
     self, Directions, Plaquette, Projection, SmearError, SmearParams, Smearing, energy_and_charge,
 };
@@ -15,7 +16,6 @@ use lattice_cl::io::{self, GaugeFile, ReadOptions, UNITARITY_LIMIT, WriteOptions
 use num_complex::Complex64;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rayon::prelude::*;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 

@@ -4,6 +4,7 @@
 
 use super::failure::{Raised, invalid};
 use super::work;
+use lattice_cl::device::parallel::*;
 use lattice_cl::device::vec_in_huge_pages;
 use lattice_cl::geometry::{Dims, NDIM};
 use lattice_cl::hadron::{Column, QuarkPropagator, SitePropagator};
@@ -13,7 +14,6 @@ use numpy::{
     Element, PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods, dtype,
 };
 use pyo3::prelude::*;
-use rayon::prelude::*;
 
 /// Returns the shape of a field: the extents from t to x, then these axes.
 pub fn shape(dims: Dims, axes: &[usize]) -> Vec<usize> {
@@ -95,8 +95,8 @@ pub fn of_spinors(py: Python<'_>, spinors: Vec<Spinor<f64>>, dims: Dims) -> PyRe
 }
 
 /// Collects numbers in fresh memory, which all threads write.
-fn collected<T: Send>(py: Python<'_>, numbers: impl IndexedParallelIterator<Item = T>) -> PyResult<Vec<T>> {
-    let mut collected = vec_in_huge_pages(numbers.len()).map_err(|error| error.raised(py))?;
+fn collected<T: Send>(py: Python<'_>, numbers: impl Indexed<Item = T>) -> PyResult<Vec<T>> {
+    let mut collected = vec_in_huge_pages(numbers.units()).map_err(|error| error.raised(py))?;
     work::aside(py, || numbers.collect_into_vec(&mut collected))?;
     Ok(collected)
 }

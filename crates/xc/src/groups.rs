@@ -5,7 +5,7 @@
 
 use super::basis::Basis;
 use super::grid::Grid;
-use rayon::prelude::*;
+use lattice_compute::parallel::*;
 use std::collections::BTreeMap;
 
 /// Most points of a group: its functions stay in the cache of a processor.

@@ -2,7 +2,7 @@
 
 use super::basis::Basis;
 use super::harmonics::{LARGEST, powers};
-use rayon::prelude::*;
+use lattice_compute::parallel::*;
 use std::f64::consts::PI;
 
 /// Overlaps along an axis, by the powers of both functions.

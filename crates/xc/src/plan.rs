@@ -10,10 +10,10 @@ use super::groups::{Group, Rules, grouped};
 use super::host::{self, Sums};
 use super::stages::StageTime;
 use super::tables::values_of;
+use lattice_compute::parallel::*;
 use lattice_compute::schedule::{Balance, Move, fit, imbalance};
 use lattice_compute::{Device, DeviceError, DeviceKind, Team, available_memory};
 use lattice_files::threads::together;
-use rayon::prelude::*;
 use std::time::Instant;
 
 /// Side of a cube on processors, in bohr.

@@ -17,8 +17,8 @@ pub use mesons::{local_axial_on, mesons_on};
 pub use smearing::{DeviceSpinor, SmearingLinks};
 
 use crate::device::KernelFamily;
+use crate::device::parallel::*;
 use num_complex::Complex64;
-use rayon::prelude::*;
 
 const HADRON: KernelFamily = KernelFamily::new("hadron", &[include_str!("../../../cl/hadron.cl")]);
 

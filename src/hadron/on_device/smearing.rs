@@ -3,12 +3,12 @@
 //! A step reads and writes [`DeviceSpinor::STEP_BYTES`] for each site at least.
 
 use super::{COMPONENTS, GROUP, HADRON, by_component};
+use crate::device::parallel::*;
 use crate::device::{Argument, Buffer, Device, DeviceError, Kernel, KernelKey, Range, Team};
 use crate::geometry::Dims;
 use crate::hadron::SpinorSmearing;
 use crate::host::{GaugeConfiguration, Spinor};
 use num_complex::Complex64;
-use rayon::prelude::*;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Complex numbers of the links of a site in x, y and z.

@@ -9,6 +9,7 @@
 use super::feature::Feature;
 use super::gauge_format::{About, GaugeFormat, UncheckedGaugeFile, WrittenFormat};
 use super::registry::Format;
+use crate::device::parallel::*;
 use crate::geometry::{Dims, NDIM};
 use crate::host;
 use crate::host::{GaugeConfiguration, Links, Matrix3};
@@ -21,7 +22,6 @@ use crate::io::write_options::WriteOptions;
 use lattice_files::number::real;
 use lattice_files::text::quoted;
 use num_complex::Complex;
-use rayon::prelude::*;
 
 /// Number of reals in a link.
 const REALS: usize = 18;

@@ -8,6 +8,7 @@ use super::feature::Feature;
 use super::gauge_format::{About, GaugeFormat, UncheckedGaugeFile, WrittenFormat};
 use super::registry::Format;
 use super::universal::{self, HEADER, Order, SITE, matrix, put_matrix};
+use crate::device::parallel::*;
 use crate::geometry::{Dims, NDIM};
 use crate::host::{GaugeConfiguration, Matrix3};
 use crate::io::error::Error;
@@ -16,7 +17,6 @@ use crate::io::output::Output;
 use crate::io::payload::{Payload, Progress};
 use crate::io::read_options::ReadOptions;
 use crate::io::write_options::WriteOptions;
-use rayon::prelude::*;
 
 pub(super) struct OpenQcd;
 

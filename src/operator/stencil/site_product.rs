@@ -2,13 +2,13 @@
 
 use super::application::prepared;
 use super::parts::{KernelPart, SiteBuffers, SitePart};
+use crate::device::parallel::*;
 use crate::device::{Argument, ArgumentList, DeviceError, Kernel, KernelFamily, Range};
 use crate::field::{BlockField, GaugeField, ParityField, field_key};
 use crate::geometry::Lattice;
 use crate::host::{SiteFactor, StencilFactors};
 use crate::scalar::{Real, Storage};
 use lattice_solvers::Work;
-use rayon::prelude::*;
 use std::sync::Arc;
 
 const SITE_PRODUCT: KernelFamily = KernelFamily::new(

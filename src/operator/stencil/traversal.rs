@@ -3,8 +3,8 @@
 //! Kernels take the order as numbers, so that lattices of all sizes share kernels.
 
 use crate::device::Argument;
+use crate::device::parallel::*;
 use crate::geometry::{Layout, NDIM};
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// The shape of a domain and the order of its blocks, for `cl/stencil/way.cl`.

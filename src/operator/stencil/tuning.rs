@@ -6,6 +6,7 @@ use super::kernels::kernel_key;
 use super::parts::{Ending, EndingFields};
 use super::task::{Region, Task};
 use super::variants::Tuning;
+use crate::device::parallel::*;
 use crate::device::{Device, DeviceError, DeviceKind, KernelKey, Number, Team};
 use crate::field::{BlockField, GaugeField, LinkFormat, Sites, Spinors};
 use crate::geometry::{Dims, Lattice, LatticeError, NDIM, Shard};
@@ -13,7 +14,6 @@ use crate::host::{Spinor, StencilFactors, random};
 use crate::scalar::{Real, Storage};
 use crate::tuning::{self, Key, RenewError, Step, Tunable, TuningResult, sites_class, time_of_launch};
 use num_complex::Complex;
-use rayon::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
 

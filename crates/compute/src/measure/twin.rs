@@ -2,9 +2,9 @@
 //!
 //! The kernels are in `cl/streams.cl` and `cl/access.cl`.
 
+use crate::parallel::*;
 use crate::philox::Philox;
 use crate::scalar::Real;
-use rayon::prelude::*;
 use serde::Serialize;
 
 /// One way to go through memory in a row; a, b and c are arrays, s is a number.

@@ -6,10 +6,10 @@
 use super::mapping::Mapping;
 use super::raw::Memory;
 use crate::error::Result;
+use crate::parallel::*;
 use crate::queue::Queue;
 use crate::select::DeviceKind;
 use opencl3::memory::CL_MAP_WRITE_INVALIDATE_REGION;
-use rayon::prelude::*;
 use std::mem::MaybeUninit;
 
 /// Bytes that a thread writes at a time: a huge page.

@@ -10,11 +10,11 @@ use super::mapping::Mapping;
 use super::pending::Pending;
 use super::pinned::PinnedBuffer;
 use crate::error::Result;
+use crate::parallel::*;
 use crate::queue::Queue;
 use crate::select::DeviceKind;
 use bytemuck::Pod;
 use opencl3::memory::CL_MAP_READ;
-use rayon::prelude::*;
 use std::collections::VecDeque;
 use std::mem::MaybeUninit;
 

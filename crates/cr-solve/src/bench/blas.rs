@@ -10,12 +10,12 @@ use crate::memory::Need;
 use crate::precisions;
 use crate::statistics::Spread;
 use lattice_cl::blas::{self, MatRef, MatrixLayout, Op};
+use lattice_cl::device::parallel::*;
 use lattice_cl::device::{self, Buffer, Device, DeviceInfo, DeviceKind};
 use lattice_cl::host::level1::{self, Arithmetic};
 use lattice_cl::scalar::Real;
 use num_complex::Complex;
 use num_traits::Float;
-use rayon::prelude::*;
 use std::time::Duration;
 
 /// The command line of `bench blas`.

@@ -12,12 +12,12 @@ use lattice_cl::blas::factor::{
     Eigenvectors, SingularVectors, geqrf, gesv, gesvd, getrf, getrs, heevd, potrf, potrs, unmqr,
 };
 use lattice_cl::blas::{self, BlasResult, Diagonal, MatMut, MatRef, MatrixLayout, Op, Side, Triangle};
+use lattice_cl::device::parallel::*;
 use lattice_cl::device::{Buffer, Device};
 use lattice_cl::scalar::{Element, Real};
 use lattice_solvers::range::larger;
 use num_complex::Complex;
 use num_traits::Float;
-use rayon::prelude::*;
 use std::time::Instant;
 
 /// The command line of `bench factor`.

@@ -9,10 +9,10 @@ use crate::memory::Need;
 use crate::precisions;
 use lattice_cl::blas::fft::{FftError, FftKind, Plan, RealPlan, Shape, half_extents};
 use lattice_cl::blas::host::fft as twin;
+use lattice_cl::device::parallel::*;
 use lattice_cl::device::{Buffer, Device, DeviceKind};
 use lattice_cl::scalar::Real;
 use num_complex::{Complex, Complex64};
-use rayon::prelude::*;
 
 /// The command line of `bench fft`.
 #[derive(Debug, clap::Args)]

@@ -10,11 +10,11 @@ use crate::precisions;
 use crate::statistics::Spread;
 use lattice_cl::blas::gemm::{Arithmetic, GemmParams, GemmTuning, gemm_with};
 use lattice_cl::blas::{BlasError, MatMut, MatRef, MatrixLayout, Op};
+use lattice_cl::device::parallel::*;
 use lattice_cl::device::{Buffer, Device};
 use lattice_cl::scalar::{Element, Precision, Real};
 use num_complex::Complex;
 use num_traits::Float;
-use rayon::prelude::*;
 
 /// The command line of `bench gemm`.
 #[derive(Debug, clap::Args)]

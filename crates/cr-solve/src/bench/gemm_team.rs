@@ -10,10 +10,10 @@ use lattice_cl::blas::Op;
 use lattice_cl::blas::gemm::{Arithmetic, GemmParams, GemmTuning};
 use lattice_cl::blas::split::{self, Copies, HostMut, HostRef, RowShards, Share, SplitParams};
 use lattice_cl::device::Team;
+use lattice_cl::device::parallel::*;
 use lattice_cl::host::level1::Arithmetic as HostArithmetic;
 use lattice_cl::scalar::Real;
 use num_complex::Complex;
-use rayon::prelude::*;
 use std::time::{Duration, Instant};
 
 /// Checks and times products on each device of a team alone, and on all.

@@ -2,11 +2,11 @@
 
 use super::direct::System;
 use super::factors::Number;
+use lattice_cl::device::parallel::*;
 use lattice_cl::io::DenseMatrix;
 use lattice_cl::scalar::Element;
 use lattice_solvers::range::{complex_times_power, exponent_beyond, larger, norm, part_size, times_power};
 use num_complex::Complex64;
-use rayon::prelude::*;
 use serde::Serialize;
 
 /// A backward error up to which equations count as solved exactly.

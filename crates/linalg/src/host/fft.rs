@@ -2,8 +2,8 @@
 //!
 //! X_k = Σ_j x_j exp(−2πi jk/n); the inverse has a plus sign. Neither is scaled.
 
+use lattice_compute::parallel::*;
 use num_complex::Complex64;
-use rayon::prelude::*;
 use std::f64::consts::PI;
 
 /// Largest prime factor of a length that is summed by the definition.

@@ -3,8 +3,8 @@
 //! The functions are the twins of the kernels of [`blas::gemm`](mod@crate::gemm).
 
 use super::level1::Arithmetic;
+use lattice_compute::parallel::*;
 use lattice_compute::scalar::Scalar;
-use rayon::prelude::*;
 
 /// Computes C = α A B + β C in the precision of the elements, by the definition.
 ///

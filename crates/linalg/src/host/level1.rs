@@ -10,9 +10,9 @@
 //! All functions panic if lengths differ.
 
 use super::safe_squares::SafeSquares;
+use lattice_compute::parallel::*;
 use lattice_compute::scalar::{Element, Real, Scalar};
 use num_complex::Complex;
-use rayon::prelude::*;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Sub};
 
@@ -209,7 +209,7 @@ fn sum_piece<T: Arithmetic, S: Copy + Default + AddAssign + Sum>(
 /// Adds the sums of the pieces in the order of the pieces.
 ///
 /// The order does not depend on the threads that made the sums.
-fn ordered_sum<S: Sum + Send>(pieces: impl IndexedParallelIterator<Item = S>) -> S {
+fn ordered_sum<S: Sum + Send>(pieces: impl Indexed<Item = S>) -> S {
     let mut sums = Vec::new();
     pieces.collect_into_vec(&mut sums);
     sums.into_iter().sum()

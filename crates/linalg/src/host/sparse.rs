@@ -7,7 +7,7 @@
 //! All functions panic if the lengths of X and Y do not fit the matrix, or if a column does not.
 
 use super::level1::Arithmetic;
-use rayon::prelude::*;
+use lattice_compute::parallel::*;
 
 /// Rows that one task works on.
 const PIECE: usize = 1024;

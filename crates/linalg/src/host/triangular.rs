@@ -4,8 +4,8 @@
 
 use super::elements::divided;
 use super::level1::Arithmetic;
+use lattice_compute::parallel::*;
 use lattice_compute::scalar::Scalar;
-use rayon::prelude::*;
 use std::ops::Div;
 
 /// Computes X = α A⁻¹ B by substitution, in the place of B.

@@ -2,7 +2,7 @@
 
 use super::csr::Csr;
 use crate::host::level1::Arithmetic;
-use rayon::prelude::*;
+use lattice_compute::parallel::*;
 
 /// Blocks of rows of a large matrix, and the bounds of their sizes.
 const BLOCKS: usize = 256;

@@ -4,7 +4,7 @@ use super::arithmetic::{conjugate, negative};
 use super::csr::{Csr, Rows};
 use crate::host::level1::Arithmetic;
 use lattice_compute::NoRoom;
-use rayon::prelude::*;
+use lattice_compute::parallel::*;
 use std::ops::Range;
 
 /// Most bands of rows that are sorted at once. Each thread reads all entries.

@@ -3,9 +3,9 @@
 use super::arithmetic::{conjugate, size};
 use crate::host::level1::Arithmetic;
 use crate::host::sparse;
+use lattice_compute::parallel::*;
 use lattice_compute::scalar::Element;
 use lattice_solvers::range::larger;
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// A sparse matrix by rows: compressed sparse rows.
@@ -180,9 +180,9 @@ impl<T: Arithmetic> Csr<T> {
         const PIECE: usize = 4096;
         // Sums of a row, the last row that had an entry in a column, and the columns of a row.
         let memory = || (vec![T::default(); other.columns], vec![u32::MAX; other.columns], Vec::<u32>::new());
-        let pieces: Vec<Rows<T>> = (0..self.rows().div_ceil(PIECE))
-            .into_par_iter()
-            .map_init(memory, |(sums, seen, found), piece| {
+        let pieces: Vec<Rows<T>> = (0..self.rows().div_ceil(PIECE)).into_par_iter().collect_with(
+            memory,
+            |(sums, seen, found), piece| {
                 let (mut lengths, mut columns, mut values) = (Vec::new(), Vec::new(), Vec::new());
                 for row in piece * PIECE..self.rows().min((piece + 1) * PIECE) {
                     found.clear();
@@ -202,8 +202,8 @@ impl<T: Arithmetic> Csr<T> {
                     columns.extend_from_slice(found);
                 }
                 (lengths, columns, values)
-            })
-            .collect();
+            },
+        );
         Self::joined(other.columns, pieces)
     }
 
@@ -270,7 +270,8 @@ impl<T: Arithmetic> Csr<T> {
         let columns = self.columns_of.par_chunks(PIECE);
         let columns =
             columns.map(|piece| piece.iter().fold(2, |hash, column| mixed(hash, u64::from(*column))));
-        let pieces: Vec<u64> = starts.chain(columns).collect();
+        let mut pieces: Vec<u64> = starts.collect();
+        pieces.extend(columns.collect::<Vec<_>>());
         pieces.into_iter().fold(mixed(3, self.columns as u64), mixed)
     }
 

@@ -4,7 +4,7 @@ use super::arithmetic::size;
 use super::colouring::Colouring;
 use super::csr::Csr;
 use crate::host::level1::Arithmetic;
-use rayon::prelude::*;
+use lattice_compute::parallel::*;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Range;
@@ -285,7 +285,7 @@ pub(super) fn diagonals<T: Arithmetic>(matrix: &Csr<T>) -> Option<Vec<i64>> {
         (all.len() <= MOST_DIAGONALS).then_some(all)
     };
     let pieces = (0..matrix.rows().div_ceil(PIECE)).into_par_iter().map(of_piece);
-    pieces.try_reduce(Vec::new, merged)
+    pieces.collect::<Option<Vec<_>>>()?.into_iter().try_fold(Vec::new(), merged)
 }
 
 /// Returns the number of entries of each row.

@@ -3,8 +3,8 @@
 use super::coo::{Coo, Entry};
 use super::csr::Csr;
 use lattice_compute::NoRoom;
+use lattice_compute::parallel::*;
 use lattice_compute::philox::Philox;
-use rayon::prelude::*;
 use std::fmt;
 use std::str::FromStr;
 

@@ -4,9 +4,9 @@ use crate::error::BlasResult;
 use crate::host::level1::Arithmetic;
 use crate::matrix::MatrixLayout;
 use crate::op::Op;
+use lattice_compute::parallel::*;
 use lattice_compute::scalar::Factor;
 use lattice_compute::sync::lock;
-use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Mutex;
 

@@ -7,9 +7,9 @@ use super::staging::joined;
 use crate::error::XcResult;
 use crate::functional::Functional;
 use crate::host::at_point;
+use lattice_compute::parallel::*;
 use lattice_compute::scalar::{Element, Real};
 use lattice_compute::{Argument, Buffer, Device};
-use rayon::prelude::*;
 
 /// Energy and electrons of each spin of a batch.
 pub(super) enum BatchSums {

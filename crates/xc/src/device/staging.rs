@@ -2,9 +2,9 @@
 
 use super::batch::parts;
 use crate::error::XcResult;
+use lattice_compute::parallel::*;
 use lattice_compute::scalar::{Element, Real};
 use lattice_compute::{Buffer, Device, PinnedBuffer};
-use rayon::prelude::*;
 
 /// Numbers that one thread takes at a time. To wake another takes about as long.
 const AT_ONCE: usize = 1 << 14;

@@ -4,8 +4,8 @@ use super::elements::element;
 use super::{Grid, lebedev};
 use crate::basis::Atom;
 use crate::error::{XcError, XcResult};
+use lattice_compute::parallel::*;
 use lattice_compute::{Device, DeviceKind, Team};
-use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::f64::consts::{LN_2, PI};
 

@@ -6,7 +6,7 @@ use crate::density::Density;
 use crate::functional::Functional;
 use crate::grid::Grid;
 use crate::groups::Group;
-use rayon::prelude::*;
+use lattice_compute::parallel::*;
 
 /// Groups whose matrices are in memory at once.
 const AT_ONCE: usize = 64;

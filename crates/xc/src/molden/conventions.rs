@@ -10,7 +10,7 @@ use crate::basis::{Atom, Basis, Shell};
 use crate::error::XcResult;
 use crate::harmonics::{Kind, odd_factorial, powers};
 use crate::overlap::overlaps;
-use rayon::prelude::*;
+use lattice_compute::parallel::*;
 use std::f64::consts::PI;
 
 /// A deviation of norms from 1 that needs no other convention.

@@ -6,9 +6,9 @@ use crate::bench::session::wrong;
 use crate::bench::text::size;
 use crate::failure::Failure;
 use crate::memory::Need;
+use lattice_cl::device::parallel::*;
 use lattice_cl::host::{Stream, stream};
 use lattice_cl::scalar::{Precision, Real};
-use rayon::prelude::*;
 
 /// Least bytes of an array; smaller ones may stay in a large processor's caches.
 const OUT_OF_CACHE: u64 = 64 << 20;

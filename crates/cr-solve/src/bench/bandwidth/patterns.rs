@@ -6,9 +6,9 @@ use super::streams::{room, stretches};
 use super::{BandwidthSection, Run, subject};
 use crate::bench::session::wrong;
 use crate::failure::Failure;
+use lattice_cl::device::parallel::*;
 use lattice_cl::device::{AccessKernels, Buffer, Device, GatherList, repeated};
 use lattice_cl::host::streams::random_places;
-use rayon::prelude::*;
 
 /// The stride, and the number of elements by which misaligned reads are off.
 const SEVEN: usize = 7;

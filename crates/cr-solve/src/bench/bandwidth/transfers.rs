@@ -6,9 +6,9 @@ use super::{BandwidthSection, Run, subject};
 use crate::bench::session::wrong;
 use crate::bench::text::size;
 use crate::failure::Failure;
+use lattice_cl::device::parallel::*;
 use lattice_cl::device::{Buffer, Device, PinnedBuffer};
 use lattice_files::threads::{joined, start};
-use rayon::prelude::*;
 use std::thread;
 
 /// Largest transfer that is measured; larger ones are no faster.

@@ -8,9 +8,9 @@
 use super::level::Level;
 use super::merge::{Merge, SolvedSubproblem};
 use crate::error::BlasResult;
+use lattice_compute::parallel::*;
 use lattice_compute::{Buffer, Device};
 use lattice_solvers::{NoEigenvalue, tridiagonal_eigen};
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Most rows of a block that QL solves.
@@ -53,8 +53,10 @@ pub(super) fn eigenvectors(
         diagonal[cut - 1] -= rho;
         diagonal[cut] -= rho;
     }
-    let leaves: Result<Vec<_>, NoEigenvalue> =
-        cuts.par_windows(2).map(|cut| leaf(cut[0], &diagonal[cut[0]..cut[1]], &beside[cut[0]..])).collect();
+    let leaves: Result<Vec<_>, NoEigenvalue> = (0..cuts.len() - 1)
+        .into_par_iter()
+        .map(|k| leaf(cuts[k], &diagonal[cuts[k]..cuts[k + 1]], &beside[cuts[k]..]))
+        .collect();
     let leaves = match leaves {
         Ok(leaves) => leaves,
         Err(error) => return Ok(Err(error)),

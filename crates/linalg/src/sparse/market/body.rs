@@ -6,9 +6,9 @@ use super::line::{Lines, has_content, shown};
 use super::plain;
 use crate::host::level1::Arithmetic;
 use crate::sparse::coo::Entry;
+use lattice_compute::parallel::*;
 use lattice_files::number;
 use num_complex::Complex64;
-use rayon::prelude::*;
 
 /// Bytes that one task parses.
 const PIECE: usize = 1 << 18;

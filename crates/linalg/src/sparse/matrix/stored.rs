@@ -7,7 +7,7 @@ use crate::sparse::csr::Csr;
 use crate::sparse::format::{
     Format, block_columns, block_lengths, block_slice, diagonals, full_rows, row_lengths, slot_rows, span,
 };
-use rayon::prelude::*;
+use lattice_compute::parallel::*;
 use std::sync::Arc;
 
 /// The arrays of a matrix.

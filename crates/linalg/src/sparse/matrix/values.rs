@@ -1,10 +1,10 @@
 //! The values of a matrix in a device's memory.
 
 use crate::host::level1::Arithmetic;
+use lattice_compute::parallel::*;
 use lattice_compute::scalar::Element;
 use lattice_compute::{Argument, Buffer, Device, Result};
 use num_complex::Complex;
-use rayon::prelude::*;
 
 /// Values of a matrix: as they are, or rounded to single precision.
 pub(super) enum Values<T> {

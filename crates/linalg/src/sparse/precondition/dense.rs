@@ -2,7 +2,7 @@
 
 use crate::host::level1::Arithmetic;
 use crate::sparse::arithmetic::{real, reciprocal, size};
-use rayon::prelude::*;
+use lattice_compute::parallel::*;
 
 /// Rows from which several threads eliminate.
 const FEWEST_PARALLEL_ROWS: usize = 128;

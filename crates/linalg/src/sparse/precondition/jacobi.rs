@@ -9,9 +9,9 @@ use crate::sparse::matrix::{Matrix, Placed};
 use crate::sparse::processor::Processor;
 use crate::sparse::space::Space;
 use crate::sparse::vector::Vector;
+use lattice_compute::parallel::*;
 use lattice_solvers::{LinearOperator, VectorSpace, Work};
 use num_complex::Complex64;
-use rayon::prelude::*;
 use std::cell::RefCell;
 use std::ops::Range;
 

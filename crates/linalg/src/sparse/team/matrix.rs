@@ -12,9 +12,9 @@ use crate::sparse::matrix::{FormatError, Matrix, MatrixOptions};
 use crate::sparse::processor::Processor;
 use crate::sparse::vector::Vector;
 use lattice_compute::Pending;
+use lattice_compute::parallel::*;
 use lattice_compute::sync::lock;
 use lattice_solvers::{LinearOperator, Work};
-use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 

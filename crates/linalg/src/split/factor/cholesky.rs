@@ -11,7 +11,7 @@ use crate::level3::{Diagonal, Triangle, check_square};
 use crate::op::Op;
 use crate::split::{HostMut, HostRef};
 use lattice_compute::Team;
-use rayon::prelude::*;
+use lattice_compute::parallel::*;
 
 /// Computes A = L Lᴴ of a lower triangle, or A = Uᴴ U of an upper one, in place.
 ///

@@ -11,8 +11,8 @@ use crate::level3::{Diagonal, Triangle, check_square};
 use crate::matrix::{MatrixLayout, Order};
 use crate::op::Op;
 use crate::split::{HostMut, HostRef};
+use lattice_compute::parallel::*;
 use lattice_compute::{Buffer, Team};
-use rayon::prelude::*;
 
 /// Computes P A = L U with partial pivoting, with L and U in the place of A.
 ///

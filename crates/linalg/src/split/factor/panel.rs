@@ -6,7 +6,7 @@ use crate::matrix::{MatMut, MatrixLayout, Order};
 use crate::split::host_matrix::{HostMut, HostRef};
 use crate::split::resident::{fetch, send_one};
 use lattice_compute::Device;
-use rayon::prelude::*;
+use lattice_compute::parallel::*;
 use std::ops::Range;
 
 /// A matrix without gaps, column after column.
@@ -77,7 +77,7 @@ impl<T: Arithmetic> Panel<T> {
     }
 
     /// Returns the columns.
-    pub fn columns_mut(&mut self) -> impl IndexedParallelIterator<Item = &mut [T]> {
+    pub fn columns_mut(&mut self) -> impl Indexed<Item = &mut [T]> {
         self.elements.par_chunks_mut(self.layout.rows.max(1))
     }
 

@@ -11,8 +11,8 @@ use crate::matrix::{MatRef, MatrixLayout};
 use crate::op::Op;
 use crate::split::resident::{on_all, send_one};
 use crate::split::{HostMut, HostRef, rate};
+use lattice_compute::parallel::*;
 use lattice_compute::{Buffer, Team};
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Computes A = Q R, with R in the upper triangle of A and the reflectors of Q below it.

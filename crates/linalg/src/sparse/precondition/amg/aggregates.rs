@@ -4,8 +4,8 @@ use super::dense_rows::DensePoints;
 use crate::host::level1::Arithmetic;
 use crate::sparse::arithmetic::{size, square};
 use crate::sparse::csr::Csr;
+use lattice_compute::parallel::*;
 use lattice_solvers::range::{complex_times_power, exponent, larger};
-use rayon::prelude::*;
 
 /// Points that one task looks at.
 const PIECE: usize = 4096;

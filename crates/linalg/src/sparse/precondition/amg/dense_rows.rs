@@ -5,7 +5,7 @@
 
 use crate::host::level1::Arithmetic;
 use crate::sparse::csr::Csr;
-use rayon::prelude::*;
+use lattice_compute::parallel::*;
 
 /// Fewest entries of a dense row.
 const FEWEST: usize = 64;

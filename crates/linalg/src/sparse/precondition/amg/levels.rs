@@ -13,8 +13,8 @@ use crate::sparse::csr::Csr;
 use crate::sparse::matrix::Placed;
 use crate::sparse::precondition::{PreconditionError, expect_square};
 use crate::sparse::processor::Processor;
+use lattice_compute::parallel::*;
 use lattice_compute::{Buffer, Device, DeviceKind};
-use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// Strength of connections on the finest level.

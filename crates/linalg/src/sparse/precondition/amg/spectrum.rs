@@ -4,10 +4,10 @@ use crate::error::BlasResult;
 use crate::host::level1::Arithmetic;
 use crate::sparse::matrix::Placed;
 use crate::sparse::vector::Vector;
+use lattice_compute::parallel::*;
 use lattice_compute::philox::Philox;
 use lattice_solvers::{LinearOperator, VectorSpace};
 use num_complex::Complex64;
-use rayon::prelude::*;
 
 /// Number of steps of Lanczos' method.
 ///

@@ -6,7 +6,7 @@ use super::aggregates::Aggregates;
 use crate::host::level1::Arithmetic;
 use crate::sparse::arithmetic::{conjugate, real, square};
 use crate::sparse::csr::Csr;
-use rayon::prelude::*;
+use lattice_compute::parallel::*;
 
 /// Share of a column below which it depends on those before it.
 pub(super) const DEPENDENT: f64 = 1e-10;

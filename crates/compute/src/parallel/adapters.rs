@@ -1,0 +1,275 @@
+//! Sequences made of others.
+
+use super::{Indexed, Parallel};
+use std::iter;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The results of a function for all items.
+pub struct Map<P, F> {
+    pub(super) base: P,
+    pub(super) function: Arc<F>,
+}
+
+/// The items of a sequence that are not left out by a function.
+pub struct FilterMap<P, F> {
+    pub(super) base: P,
+    pub(super) function: Arc<F>,
+}
+
+/// The items of the iterators that a function returns.
+pub struct FlatMap<P, F> {
+    pub(super) base: P,
+    pub(super) function: Arc<F>,
+}
+
+/// Items of a piece, and the function for them.
+pub struct WithFunction<I, F> {
+    base: I,
+    function: Arc<F>,
+}
+
+impl<I: Iterator, R, F: Fn(I::Item) -> R> Iterator for WithFunction<I, F> {
+    type Item = R;
+
+    #[inline]
+    fn next(&mut self) -> Option<R> {
+        self.base.next().map(&*self.function)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.base.size_hint()
+    }
+
+    // The loop of the base is one that the compiler can unroll.
+    #[inline]
+    fn fold<B, G: FnMut(B, R) -> B>(self, begin: B, mut step: G) -> B {
+        let Self { base, function } = self;
+        base.fold(begin, |sum, item| step(sum, function(item)))
+    }
+}
+
+/// Declares how a sequence with a function is cut: as its base.
+macro_rules! cut_as_base {
+    ($len:expr) => {
+        fn units(&self) -> usize {
+            self.base.units()
+        }
+
+        fn split_at(self, unit: usize) -> (Self, Self) {
+            let (before, behind) = self.base.split_at(unit);
+            let function = Arc::clone(&self.function);
+            (Self { base: before, function }, Self { base: behind, function: self.function })
+        }
+
+        fn exact_len(&self) -> Option<usize> {
+            let len: fn(&P) -> Option<usize> = $len;
+            len(&self.base)
+        }
+
+        fn min_len(&self) -> usize {
+            self.base.min_len()
+        }
+    };
+}
+
+impl<P: Parallel, R, F: Fn(P::Item) -> R + Send + Sync> Parallel for Map<P, F> {
+    type Item = R;
+    type Sequential = WithFunction<P::Sequential, F>;
+
+    cut_as_base!(P::exact_len);
+
+    fn sequential(self) -> Self::Sequential {
+        WithFunction { base: self.base.sequential(), function: self.function }
+    }
+}
+
+impl<P: Indexed, R, F: Fn(P::Item) -> R + Send + Sync> Indexed for Map<P, F> {}
+
+impl<P: Parallel, R, F: Fn(P::Item) -> Option<R> + Send + Sync> Parallel for FilterMap<P, F> {
+    type Item = R;
+    type Sequential = iter::Flatten<WithFunction<P::Sequential, F>>;
+
+    cut_as_base!(|_| None);
+
+    fn sequential(self) -> Self::Sequential {
+        WithFunction { base: self.base.sequential(), function: self.function }.flatten()
+    }
+}
+
+impl<P: Parallel, R: IntoIterator, F: Fn(P::Item) -> R + Send + Sync> Parallel for FlatMap<P, F> {
+    type Item = R::Item;
+    type Sequential = iter::Flatten<WithFunction<P::Sequential, F>>;
+
+    cut_as_base!(|_| None);
+
+    fn sequential(self) -> Self::Sequential {
+        WithFunction { base: self.base.sequential(), function: self.function }.flatten()
+    }
+}
+
+/// The items of the items.
+pub struct Flatten<P> {
+    pub(super) base: P,
+}
+
+impl<P: Parallel<Item: IntoIterator>> Parallel for Flatten<P> {
+    type Item = <P::Item as IntoIterator>::Item;
+    type Sequential = iter::Flatten<P::Sequential>;
+
+    fn units(&self) -> usize {
+        self.base.units()
+    }
+
+    fn split_at(self, unit: usize) -> (Self, Self) {
+        let (before, behind) = self.base.split_at(unit);
+        (Self { base: before }, Self { base: behind })
+    }
+
+    fn sequential(self) -> Self::Sequential {
+        self.base.sequential().flatten()
+    }
+
+    fn exact_len(&self) -> Option<usize> {
+        None
+    }
+
+    fn min_len(&self) -> usize {
+        self.base.min_len()
+    }
+}
+
+/// Items with their numbers.
+pub struct Enumerate<P> {
+    pub(super) base: P,
+    pub(super) first: usize,
+}
+
+impl<P: Indexed> Parallel for Enumerate<P> {
+    type Item = (usize, P::Item);
+    type Sequential = iter::Zip<Range<usize>, P::Sequential>;
+
+    fn units(&self) -> usize {
+        self.base.units()
+    }
+
+    fn split_at(self, unit: usize) -> (Self, Self) {
+        let (before, behind) = self.base.split_at(unit);
+        (Self { base: before, first: self.first }, Self { base: behind, first: self.first + unit })
+    }
+
+    fn sequential(self) -> Self::Sequential {
+        (self.first..self.first + self.base.units()).zip(self.base.sequential())
+    }
+
+    fn exact_len(&self) -> Option<usize> {
+        self.base.exact_len()
+    }
+
+    fn min_len(&self) -> usize {
+        self.base.min_len()
+    }
+}
+
+impl<P: Indexed> Indexed for Enumerate<P> {}
+
+/// Pairs of items of two sequences.
+pub struct Zip<A, B> {
+    pub(super) one: A,
+    pub(super) other: B,
+}
+
+impl<A: Indexed, B: Indexed> Parallel for Zip<A, B> {
+    type Item = (A::Item, B::Item);
+    type Sequential = iter::Zip<A::Sequential, B::Sequential>;
+
+    fn units(&self) -> usize {
+        self.one.units().min(self.other.units())
+    }
+
+    fn split_at(self, unit: usize) -> (Self, Self) {
+        let ((one, one_behind), (other, other_behind)) = (self.one.split_at(unit), self.other.split_at(unit));
+        (Self { one, other }, Self { one: one_behind, other: other_behind })
+    }
+
+    fn sequential(self) -> Self::Sequential {
+        self.one.sequential().zip(self.other.sequential())
+    }
+
+    fn exact_len(&self) -> Option<usize> {
+        Some(self.units())
+    }
+
+    fn min_len(&self) -> usize {
+        self.one.min_len().max(self.other.min_len())
+    }
+}
+
+impl<A: Indexed, B: Indexed> Indexed for Zip<A, B> {}
+
+/// A sequence of which no small pieces are made.
+pub struct MinLen<P> {
+    pub(super) base: P,
+    pub(super) least: usize,
+}
+
+impl<P: Parallel> Parallel for MinLen<P> {
+    type Item = P::Item;
+    type Sequential = P::Sequential;
+
+    fn units(&self) -> usize {
+        self.base.units()
+    }
+
+    fn split_at(self, unit: usize) -> (Self, Self) {
+        let (before, behind) = self.base.split_at(unit);
+        (Self { base: before, least: self.least }, Self { base: behind, least: self.least })
+    }
+
+    fn sequential(self) -> Self::Sequential {
+        self.base.sequential()
+    }
+
+    fn exact_len(&self) -> Option<usize> {
+        self.base.exact_len()
+    }
+
+    fn min_len(&self) -> usize {
+        self.least.max(self.base.min_len())
+    }
+}
+
+impl<P: Indexed> Indexed for MinLen<P> {}
+
+/// Copies of the items.
+pub struct Copied<P> {
+    pub(super) base: P,
+}
+
+impl<'a, T: Copy + 'a, P: Parallel<Item = &'a T>> Parallel for Copied<P> {
+    type Item = T;
+    type Sequential = iter::Copied<P::Sequential>;
+
+    fn units(&self) -> usize {
+        self.base.units()
+    }
+
+    fn split_at(self, unit: usize) -> (Self, Self) {
+        let (before, behind) = self.base.split_at(unit);
+        (Self { base: before }, Self { base: behind })
+    }
+
+    fn sequential(self) -> Self::Sequential {
+        self.base.sequential().copied()
+    }
+
+    fn exact_len(&self) -> Option<usize> {
+        self.base.exact_len()
+    }
+
+    fn min_len(&self) -> usize {
+        self.base.min_len()
+    }
+}
+
+impl<'a, T: Copy + 'a, P: Indexed<Item = &'a T>> Indexed for Copied<P> {}
