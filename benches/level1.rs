@@ -1,9 +1,9 @@
 //! Vector operations on every OpenCL device and on the host: bytes per second.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use lattice_cl::blas;
-use lattice_cl::device::{Buffer, Device, DeviceOptions, discover};
+use lattice_cl::compute::{Buffer, Device, DeviceOptions, discover};
 use lattice_cl::host::level1;
+use lattice_cl::linalg;
 
 const LENGTH: usize = 1 << 23;
 
@@ -25,7 +25,7 @@ fn bench(criterion: &mut Criterion) {
         let (x, mut y) = on_device.expect("two vectors fit");
         group.bench_function(BenchmarkId::from_parameter(device.label()), |b| {
             b.iter(|| {
-                blas::axpy(1e-9, &x, &mut y).expect("lengths agree");
+                linalg::axpy(1e-9, &x, &mut y).expect("lengths agree");
                 device.finish().expect("the kernel runs");
             })
         });
@@ -39,7 +39,7 @@ fn bench(criterion: &mut Criterion) {
         let on_device = Buffer::from_slice(device, &x).and_then(|x| Ok((x, Buffer::from_slice(device, &y)?)));
         let (x, y) = on_device.expect("two vectors fit");
         group.bench_function(BenchmarkId::from_parameter(device.label()), |b| {
-            b.iter(|| blas::dotc(&x, &y).and_then(|sum| sum.wait()).expect("the kernel runs"))
+            b.iter(|| linalg::dotc(&x, &y).and_then(|sum| sum.wait()).expect("the kernel runs"))
         });
     }
     group.finish();

@@ -3,7 +3,7 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use lattice_cl::Real;
-use lattice_cl::device::{Selector, Team, discover};
+use lattice_cl::compute::{Selector, Team, discover};
 use lattice_cl::geometry::{Boundary, Dims, Lattice};
 use lattice_cl::host::{self, Spinor, random};
 use lattice_cl::operator::{Dirac, Kappa};

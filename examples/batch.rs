@@ -4,9 +4,9 @@
 //!
 //! Matrix k has the elements ρ^|i−j|, the correlations of a chain of n numbers, with a ρ of its own.
 
-use lattice_cl::blas::factor::batch::posv;
-use lattice_cl::blas::{MatMut, MatrixLayout, Triangle};
-use lattice_cl::device::{Buffer, Selector, Team};
+use lattice_cl::compute::{Buffer, Selector, Team};
+use lattice_cl::linalg::factor::batch::posv;
+use lattice_cl::linalg::{MatMut, MatrixLayout, Triangle};
 
 /// Solves for 1000 systems, and compares solutions and determinants.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {

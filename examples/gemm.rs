@@ -2,9 +2,9 @@
 //!
 //! `cargo run --release --example gemm`
 
-use lattice_cl::blas::split::{HostMut, HostRef, SplitParams, gemm};
-use lattice_cl::blas::{MatrixLayout, Op};
-use lattice_cl::device::{Selector, Team};
+use lattice_cl::compute::{Selector, Team};
+use lattice_cl::linalg::split::{HostMut, HostRef, SplitParams, gemm};
+use lattice_cl::linalg::{MatrixLayout, Op};
 use lattice_cl::philox::Philox;
 
 /// Computes C = A B, and compares C x with A (B x).

@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release --example pion`
 
-use lattice_cl::device::{Selector, Team};
+use lattice_cl::compute::{Selector, Team};
 use lattice_cl::geometry::{Boundary, Dims, Lattice};
 use lattice_cl::hadron::{Column, Contraction, Observable};
 use lattice_cl::host::{GaugeConfiguration, random};

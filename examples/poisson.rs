@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release --example poisson`
 
-use lattice_cl::device::{Selector, Team};
+use lattice_cl::compute::{Selector, Team};
 use lattice_poisson::{Boundary, Cell, Options, Plan};
 use std::f64::consts::PI;
 

@@ -2,9 +2,9 @@
 //!
 //! `cargo run --release --example sparse`
 
-use lattice_cl::blas::sparse::solve::{SolveOptions, solve};
-use lattice_cl::blas::sparse::{Csr, Processor};
-use lattice_cl::device::{Selector, Team};
+use lattice_cl::compute::{Selector, Team};
+use lattice_cl::linalg::sparse::solve::{SolveOptions, solve};
+use lattice_cl::linalg::sparse::{Csr, Processor};
 
 /// Solves for u = x (1 − x) y (1 − y), of which differences are exact.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -3,7 +3,7 @@
 //! They run on any device, on several devices, and without one.
 //!
 //! ```
-//! use lattice_cl::device::{Selector, Team};
+//! use lattice_cl::compute::{Selector, Team};
 //! use lattice_cl::solve::{CrParams, cr};
 //! use lattice_cl::operator::{Kappa, Dirac};
 //! use lattice_cl::geometry::{Boundary, Dims};
@@ -28,8 +28,8 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`device`] | OpenCL behind safe types: which devices there are, teams of them, buffers, programs, kernels |
-//! | [`blas`] | vector operations on device buffers, products of matrices |
+//! | [`compute`] | OpenCL behind safe types: which devices there are, teams of them, buffers, programs, kernels |
+//! | [`linalg`] | vector operations on device buffers, products of matrices |
 //! | [`geometry`] | extents, boundary conditions, the lattice on the devices of a team |
 //! | [`field`] | gauge and spinor fields on a lattice |
 //! | [`gauge`] | operations on links: heat bath, smearing, gradient flow, energy, charge, Wilson loops |
@@ -71,13 +71,15 @@ pub mod operator;
 pub mod solve;
 
 #[doc(inline)]
-pub use lattice_compute as device;
+pub use lattice_compute as compute;
 #[doc(hidden)]
 pub use lattice_compute::sync;
 #[doc(inline)]
 pub use lattice_compute::{philox, scalar, tuning};
 #[doc(inline)]
-pub use lattice_linalg as blas;
+pub use lattice_linalg as linalg;
+#[doc(inline)]
+pub use lattice_solvers as solvers;
 
 pub use geometry::Dims;
 pub use host::GaugeConfiguration;

@@ -4,7 +4,7 @@ use crate::common;
 
 use common::reference::{gamma5, number, reference};
 use common::spinors::{Spinor, distance};
-use lattice_cl::device::Team;
+use lattice_cl::compute::Team;
 use lattice_cl::geometry::{Anisotropy, Boundary, Grid, Lattice, PLANES, Theta};
 use lattice_cl::host::random::{hot, spinor_field, weak};
 use lattice_cl::host::{self, CloverBlocks, FieldStrength, LinkField, Links, Matrix3, Reconstruction, gamma};

@@ -4,7 +4,7 @@ use crate::common;
 
 use common::reference::{number, reference};
 use common::spinors::{Spinor, bound, distance, half, narrow, wide};
-use lattice_cl::device::Team;
+use lattice_cl::compute::Team;
 use lattice_cl::geometry::{Boundary, Grid, Lattice, Theta};
 use lattice_cl::host::random::{hot, spinor_field, weak};
 use lattice_cl::host::{self, LinkField, Links, Matrix3, Reconstruction, StencilFactors};

@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::{devices, opened};
-use lattice_cl::device::{
+use lattice_cl::compute::{
     Absence, Argument, Buffer, CacheMode, Device, DeviceError, DeviceKind, DeviceOptions, KernelFamily,
     KernelKey, PinnedBuffer, Profiling, REDUCTION_SOURCE, Range, Remark, Selector, Team, build_programs,
     discover, triad_bandwidth,

@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::spinors::{Spinor, bound, distance, half, narrow, wide};
-use lattice_cl::device::{DeviceKind, PeerWay, PeerWays, Peers, Recorder, Team};
+use lattice_cl::compute::{DeviceKind, PeerWay, PeerWays, Peers, Recorder, Team};
 use lattice_cl::field::{SpinorField, StoredField};
 use lattice_cl::geometry::{Boundary, Grid, GridError, Lattice, LatticeError};
 use lattice_cl::host::random::{hot, spinor_field, weak};

@@ -3,11 +3,11 @@
 use crate::common;
 
 use lattice_cl::Dims;
-use lattice_cl::blas::gemm::{Arithmetic, GemmTuning, Registers, tune_gemm};
-use lattice_cl::blas::{self, MatMut, MatRef, MatrixLayout, Op};
-use lattice_cl::device::{Buffer, CacheMode, DeviceIndex, DeviceOptions, Selector, Team, TuningMode};
+use lattice_cl::compute::{Buffer, CacheMode, DeviceIndex, DeviceOptions, Selector, Team, TuningMode};
 use lattice_cl::geometry::{Boundary, Lattice};
 use lattice_cl::host::{Reconstruction, Spinor, StencilFactors, random};
+use lattice_cl::linalg::gemm::{Arithmetic, GemmTuning, Registers, tune_gemm};
+use lattice_cl::linalg::{self, MatMut, MatRef, MatrixLayout, Op};
 use lattice_cl::operator::{HopEvenOdd, HopOptions, SiteTerm, tune_stencil};
 use lattice_cl::tuning::{Entry, Identity, TuningFile};
 use serde_json::{Value, json};
@@ -168,7 +168,7 @@ fn an_edited_entry_of_the_product_is_used_or_passed_over() {
         let (a, b) = (MatRef::new(&a, layout).unwrap(), MatRef::new(&b, layout).unwrap());
         let of_c = MatMut::new(&mut c, layout).unwrap();
         let product =
-            blas::gemm::gemm(Op::N, Op::N, 1.0, a, b, 0.0, of_c).and_then(|started| Ok(started.wait()?));
+            linalg::gemm::gemm(Op::N, Op::N, 1.0, a, b, 0.0, of_c).and_then(|started| Ok(started.wait()?));
         product.unwrap_or_else(|error| panic!("{edit}: {error}"));
         let found = c.to_vec().unwrap();
         for (place, found) in found.iter().enumerate() {

@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::spinors::{Spinor, distance, half};
-use lattice_cl::device::{Device, MatrixOperation, Team};
+use lattice_cl::compute::{Device, MatrixOperation, Team};
 use lattice_cl::field::{GaugeField, ParityField};
 use lattice_cl::geometry::{Boundary, Lattice, LatticeError};
 use lattice_cl::hadron::{Contraction, Observable};

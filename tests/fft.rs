@@ -6,10 +6,10 @@ use crate::common;
 
 use common::{all_combinations, devices, small, taken_for_gpus, unit_roundoff};
 use lattice_cl::Real;
-use lattice_cl::blas::fft::{FftError, Layout, Plan, RealPlan, Scale, Shape, half_extents};
-use lattice_cl::blas::host::fft as twin;
-use lattice_cl::device::{Buffer, Device};
+use lattice_cl::compute::{Buffer, Device};
 use lattice_cl::host::Philox;
+use lattice_cl::linalg::fft::{FftError, Layout, Plan, RealPlan, Scale, Shape, half_extents};
+use lattice_cl::linalg::host::fft as twin;
 use num_complex::{Complex, Complex64};
 use std::ops::{Add, Mul, Neg};
 

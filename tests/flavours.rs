@@ -5,7 +5,7 @@ use crate::common;
 use common::reference::{complex, configuration_of, number, reference};
 use common::spinors::{Spinor, distance};
 use lattice_cl::Dims;
-use lattice_cl::device::Team;
+use lattice_cl::compute::Team;
 use lattice_cl::geometry::{Boundary, Lattice, Theta};
 use lattice_cl::hadron::Column;
 use lattice_cl::host::Spinor as HostSpinor;

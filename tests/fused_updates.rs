@@ -3,7 +3,7 @@
 use crate::common;
 
 use lattice_cl::Dims;
-use lattice_cl::device::Number;
+use lattice_cl::compute::Number;
 use lattice_cl::geometry::Lattice;
 use lattice_cl::host::random::spinor_field;
 use lattice_cl::host::{self, spinor_fields, updates};

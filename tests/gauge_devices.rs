@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::{devices, small, teams};
-use lattice_cl::device::Team;
+use lattice_cl::compute::Team;
 use lattice_cl::gauge::{
     Directions, FlowAction, FlowOutcome, FlowParams, Projection, SmearError, SmearParams, Smearing, flow_on,
     smear, smear_on,

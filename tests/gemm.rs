@@ -7,12 +7,12 @@ use crate::common;
 use crate::products;
 
 use common::{SMALL_MMA, devices, opened, small};
-use lattice_cl::blas::gemm::{
+use lattice_cl::compute::{Buffer, CacheMode, Device, DeviceKind, DeviceOptions, TuningMode, discover};
+use lattice_cl::host::Philox;
+use lattice_cl::linalg::gemm::{
     Arithmetic, GemmParams, GemmTuning, Mma, Panels, Registers, gemm_with, tune_gemm,
 };
-use lattice_cl::blas::{BlasError, MatMut, MatRef, MatrixLayout, Op, Order, gemm};
-use lattice_cl::device::{Buffer, CacheMode, Device, DeviceKind, DeviceOptions, TuningMode, discover};
-use lattice_cl::host::Philox;
+use lattice_cl::linalg::{BlasError, MatMut, MatRef, MatrixLayout, Op, Order, gemm};
 use lattice_cl::scalar::{Element, Precision, Real};
 use num_complex::Complex;
 use products::{Case, Wide, check};

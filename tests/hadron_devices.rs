@@ -5,7 +5,7 @@ use crate::common;
 use common::spinors::{Spinor, distance};
 use common::{devices, small, teams};
 use lattice_cl::Dims;
-use lattice_cl::device::Team;
+use lattice_cl::compute::Team;
 use lattice_cl::geometry::{Boundary, NDIM};
 use lattice_cl::hadron::{
     BaryonCorrelator, BaryonForm, Column, MesonCorrelator, Momenta, QuarkPropagator, SmearingLinks,

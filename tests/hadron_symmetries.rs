@@ -1,6 +1,6 @@
 //! What correlators of hadrons must satisfy on every configuration.
 
-use lattice_cl::device::Team;
+use lattice_cl::compute::Team;
 use lattice_cl::geometry::NDIM;
 use lattice_cl::hadron::{
     BaryonForm, BaryonOperator, Column, NamedOperator, QuarkPropagator, SitePropagator,

@@ -4,7 +4,7 @@ use crate::common;
 
 use common::reference::{boundary_of, complex, configuration_of, number, reference};
 use common::shared;
-use lattice_cl::device::Team;
+use lattice_cl::compute::Team;
 use lattice_cl::gauge::{FixParams, Gauge, fix_gauge, smear};
 use lattice_cl::geometry::{Boundary, Lattice, NDIM};
 use lattice_cl::hadron::{

@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use lattice_cl::device::{
+use lattice_cl::compute::{
     AccessKernels, Buffer, DeviceError, GatherList, StreamArrays, StreamKernels, repeated,
 };
 use lattice_cl::host::streams::random_places;

@@ -6,9 +6,9 @@
 use crate::common;
 
 use common::{devices, small, taken_for_gpus};
-use lattice_cl::blas;
-use lattice_cl::device::{Buffer, BufferView, BufferViewMut, Device, DeviceError};
+use lattice_cl::compute::{Buffer, BufferView, BufferViewMut, Device, DeviceError};
 use lattice_cl::host::level1 as twin;
+use lattice_cl::linalg;
 use lattice_cl::scalar::{Element, Precision, Real};
 use num_complex::Complex;
 
@@ -112,63 +112,63 @@ fn one_length<T: Element>(device: &Device, len: usize, offsets: [usize; 4]) {
     };
 
     let mut y = fresh(1);
-    blas::copy(x.view(), y.view_mut()).unwrap();
+    linalg::copy(x.view(), y.view_mut()).unwrap();
     assert_eq!(y.contents(), *hx, "copy");
 
     let (mut u, mut v) = (fresh(0), fresh(1));
-    blas::swap(u.view_mut(), v.view_mut()).unwrap();
+    linalg::swap(u.view_mut(), v.view_mut()).unwrap();
     assert_eq!((u.contents(), v.contents()), (hy.clone(), hx.clone()), "swap");
 
     let mut y = fresh(1);
-    blas::scal(alpha, y.view_mut()).unwrap();
+    linalg::scal(alpha, y.view_mut()).unwrap();
     assert_close::<T>("scal", &y.contents(), &expect(&|y| twin::scal(a, y), hy));
 
     let mut y = fresh(1);
-    blas::axpy(alpha, x.view(), y.view_mut()).unwrap();
+    linalg::axpy(alpha, x.view(), y.view_mut()).unwrap();
     assert_close::<T>("axpy", &y.contents(), &expect(&|y| twin::axpy(a, hx, y), hy));
 
     let mut y = fresh(1);
-    blas::axpby(alpha, x.view(), beta, y.view_mut()).unwrap();
+    linalg::axpby(alpha, x.view(), beta, y.view_mut()).unwrap();
     assert_close::<T>("axpby", &y.contents(), &expect(&|y| twin::axpby(a, hx, b, y), hy));
 
     let mut y = fresh(1);
-    blas::xpby(x.view(), beta, y.view_mut()).unwrap();
+    linalg::xpby(x.view(), beta, y.view_mut()).unwrap();
     assert_close::<T>("xpby", &y.contents(), &expect(&|y| twin::xpby(hx, b, y), hy));
 
     // With beta = 0 the old contents do not matter, whatever they are.
     let undefined = vec![T::from_complex(C64::new(f64::NAN, f64::NAN)); len];
     let mut y = Guarded::new(device, 3, &undefined);
-    blas::axpby(alpha, x.view(), 0, y.view_mut()).unwrap();
+    linalg::axpby(alpha, x.view(), 0, y.view_mut()).unwrap();
     assert_close::<T>("axpby, beta 0", &y.contents(), &expect(&|y| twin::axpby(a, hx, 0, y), hy));
     let mut y = Guarded::new(device, 2, &undefined);
-    blas::xpby(x.view(), 0, y.view_mut()).unwrap();
+    linalg::xpby(x.view(), 0, y.view_mut()).unwrap();
     assert_eq!(y.contents(), *hx, "xpby, beta 0");
 
-    let dotc = blas::dotc(x.view(), z.view()).unwrap().wait().unwrap();
+    let dotc = linalg::dotc(x.view(), z.view()).unwrap().wait().unwrap();
     assert_sum("dotc", len, dotc, twin::dotc(hx, hz));
-    let dotu = blas::dotu(x.view(), z.view()).unwrap().wait().unwrap();
+    let dotu = linalg::dotu(x.view(), z.view()).unwrap().wait().unwrap();
     assert_sum("dotu", len, dotu, twin::dotu(hx, hz));
-    let norm2 = blas::norm2(x.view()).unwrap().wait().unwrap();
+    let norm2 = linalg::norm2(x.view()).unwrap().wait().unwrap();
     assert_sum("norm2", len, norm2, twin::norm2(hx));
-    let nrm2 = blas::nrm2(x.view()).unwrap().wait().unwrap();
+    let nrm2 = linalg::nrm2(x.view()).unwrap().wait().unwrap();
     assert_sum("nrm2", len, nrm2, twin::nrm2(hx));
     assert_sum("nrm2", len, nrm2, norm2.sqrt());
-    let asum = blas::asum(x.view()).unwrap().wait().unwrap();
+    let asum = linalg::asum(x.view()).unwrap().wait().unwrap();
     assert_sum("asum", len, asum, twin::asum(hx));
-    assert_eq!(blas::iamax(x.view()).unwrap().wait().unwrap(), twin::iamax(hx), "iamax");
-    let (dot, norm2) = blas::dot_norm2(x.view(), z.view()).unwrap().wait().unwrap();
+    assert_eq!(linalg::iamax(x.view()).unwrap().wait().unwrap(), twin::iamax(hx), "iamax");
+    let (dot, norm2) = linalg::dot_norm2(x.view(), z.view()).unwrap().wait().unwrap();
     assert_sum("dot_norm2: dot", len, dot, twin::dotc(hx, hz));
     assert_sum("dot_norm2: norm2", len, norm2, twin::norm2(hx));
 
     let mut y = fresh(1);
-    let norm2 = blas::axpy_norm2(alpha, x.view(), y.view_mut()).unwrap().wait().unwrap();
+    let norm2 = linalg::axpy_norm2(alpha, x.view(), y.view_mut()).unwrap().wait().unwrap();
     let found = y.contents();
     assert_close::<T>("axpy_norm2", &found, &expect(&|y| twin::axpy(a, hx, y), hy));
     assert_sum("axpy_norm2: norm2", 4 * len, norm2, twin::norm2(&found));
 
     // p = x, x = y, Ap = z, r = w
     let (mut solution, mut residual) = (fresh(1), fresh(3));
-    let norm2 = blas::cr_step(alpha, x.view(), solution.view_mut(), z.view(), residual.view_mut()).unwrap();
+    let norm2 = linalg::cr_step(alpha, x.view(), solution.view_mut(), z.view(), residual.view_mut()).unwrap();
     let norm2 = norm2.wait().unwrap();
     let (mut expected, mut expected_residual) = (hy.clone(), hw.clone());
     twin::cr_step(a, hx, &mut expected, hz, &mut expected_residual);
@@ -181,7 +181,7 @@ fn one_length<T: Element>(device: &Device, len: usize, offsets: [usize; 4]) {
     for (factor, b) in [(beta, b), (T::default(), C64::default())] {
         let (mut direction, mut image) = (fresh(1), fresh(3));
         let sums =
-            blas::cr_direction(factor, x.view(), direction.view_mut(), z.view(), image.view_mut()).unwrap();
+            linalg::cr_direction(factor, x.view(), direction.view_mut(), z.view(), image.view_mut()).unwrap();
         let (product, norm2) = sums.wait().unwrap();
         let (mut expected, mut expected_image) = (hy.clone(), hw.clone());
         twin::cr_direction(b, hx, &mut expected, hz, &mut expected_image);
@@ -222,11 +222,11 @@ fn sums_in_groups_of_a_gpu<T: Element>() {
             for offset in [0, 1] {
                 let [x, y] = [0.4, 1.9].map(|seed| Guarded::new(&device, offset, &vector::<T>(len, seed)));
                 let (hx, hy) = (x.contents(), y.contents());
-                let dotc = blas::dotc(x.view(), y.view()).unwrap().wait().unwrap();
+                let dotc = linalg::dotc(x.view(), y.view()).unwrap().wait().unwrap();
                 assert_sum("dotc", len, dotc, twin::dotc(&hx, &hy));
-                let norm2 = blas::norm2(x.view()).unwrap().wait().unwrap();
+                let norm2 = linalg::norm2(x.view()).unwrap().wait().unwrap();
                 assert_sum("norm2", len, norm2, twin::norm2(&hx));
-                let asum = blas::asum(x.view()).unwrap().wait().unwrap();
+                let asum = linalg::asum(x.view()).unwrap().wait().unwrap();
                 assert_sum("asum", len, asum, twin::asum(&hx));
             }
         }
@@ -246,7 +246,7 @@ fn a_sum_has_the_same_bits_every_time() {
             let x = Buffer::from_slice(&device, &vector::<Complex<f32>>(len, 0.4)).unwrap();
             let y = Buffer::from_slice(&device, &vector::<Complex<f32>>(len, 1.9)).unwrap();
             let bits = || {
-                let (dot, norm2) = blas::dot_norm2(&x, &y).unwrap().wait().unwrap();
+                let (dot, norm2) = linalg::dot_norm2(&x, &y).unwrap().wait().unwrap();
                 [dot.re, dot.im, norm2].map(f64::to_bits)
             };
             let first = bits();
@@ -267,11 +267,11 @@ fn the_largest_is_the_first_of_equals_wherever_it_is() {
                 x[len - 1] = Complex::new(1.0, 2.0);
                 x[0] = if place == 0 { x[0] } else { Complex::new(f32::NAN, 0.0) };
                 let x = Buffer::from_slice(&device, &x).unwrap();
-                let found = blas::iamax(&x).unwrap().wait().unwrap();
+                let found = linalg::iamax(&x).unwrap().wait().unwrap();
                 assert_eq!(found, Some(place), "of {len} on {}", device.label());
             }
             let nothing = Buffer::from_slice(&device, &vec![f64::NAN; len]).unwrap();
-            assert_eq!(blas::iamax(&nothing).unwrap().wait().unwrap(), None);
+            assert_eq!(linalg::iamax(&nothing).unwrap().wait().unwrap(), None);
         }
     }
 }
@@ -281,8 +281,8 @@ fn several_sums_may_be_under_way_and_may_be_dropped() {
     for device in devices() {
         let vectors: Vec<_> =
             (1..6).map(|n| Buffer::from_slice(&device, &vec![1.0_f64; 100 * n]).unwrap()).collect();
-        let sums: Vec<_> = vectors.iter().map(|v| blas::norm2(v).unwrap()).collect();
-        drop(blas::norm2(&vectors[0]).unwrap());
+        let sums: Vec<_> = vectors.iter().map(|v| linalg::norm2(v).unwrap()).collect();
+        drop(linalg::norm2(&vectors[0]).unwrap());
         for (n, sum) in sums.into_iter().enumerate().rev() {
             assert_eq!(sum.wait().unwrap(), 100.0 * (n as f64 + 1.0));
         }
@@ -296,14 +296,14 @@ fn operands_that_do_not_fit_are_refused() {
         let x = Buffer::<f64>::zeroed(device, 4).unwrap();
         let mut short = Buffer::<f64>::zeroed(device, 3).unwrap();
         let mut foreign = Buffer::<f64>::zeroed(other, 4).unwrap();
-        let error = blas::axpy(1.0, &x, &mut short).unwrap_err();
+        let error = linalg::axpy(1.0, &x, &mut short).unwrap_err();
         assert!(
             matches!(error, DeviceError::LengthMismatch { what: "axpy: x", wanted: 3, found: 4 }),
             "{error}"
         );
-        let error = blas::dotc(&x, &short).unwrap_err();
+        let error = linalg::dotc(&x, &short).unwrap_err();
         assert!(matches!(error, DeviceError::LengthMismatch { .. }), "{error}");
-        let error = blas::axpy(1.0, &x, &mut foreign).unwrap_err();
+        let error = linalg::axpy(1.0, &x, &mut foreign).unwrap_err();
         assert!(matches!(error, DeviceError::ForeignBuffer { .. }), "{error}");
     }
 }

@@ -6,11 +6,11 @@
 use crate::common;
 
 use common::{devices, small, taken_for_gpus, unit_roundoff};
-use lattice_cl::blas::{
+use lattice_cl::compute::{Buffer, Device};
+use lattice_cl::host::{self, Philox};
+use lattice_cl::linalg::{
     self, MatMut, MatRef, MatrixLayout, Op, Order, Side, Triangle, VecMut, VecRef, VectorLayout,
 };
-use lattice_cl::device::{Buffer, Device};
-use lattice_cl::host::{self, Philox};
 use lattice_cl::scalar::Element;
 use num_complex::Complex;
 
@@ -159,7 +159,7 @@ fn matrix_times_vector<T: Element>(device: &Device, draw: &mut Draw, op: Op, [ro
         format!("gemv {op:?} {layout:?} {x_layout:?} {y_layout:?} {alpha} {beta} on {}", device.label());
     let [a_buffer, x_buffer] = [&a, &x].map(|held| Buffer::from_slice(device, &held.elements).unwrap());
     let mut y_buffer = Buffer::from_slice(device, &y.elements).unwrap();
-    let completion = blas::gemv(
+    let completion = linalg::gemv(
         op,
         alpha_factor,
         MatRef::new(&a_buffer, layout).unwrap(),
@@ -199,9 +199,9 @@ fn rank_one_update<T: Element>(
         (VecRef::new(&x_buffer, x_layout).unwrap(), VecRef::new(&y_buffer, y_layout).unwrap());
     let to = MatMut::new(&mut a_buffer, layout).unwrap();
     let started = if conjugate {
-        blas::gerc(alpha_factor, from_x, from_y, to)
+        linalg::gerc(alpha_factor, from_x, from_y, to)
     } else {
-        blas::ger(alpha_factor, from_x, from_y, to)
+        linalg::ger(alpha_factor, from_x, from_y, to)
     };
     started.unwrap().wait().unwrap();
     let found = a_buffer.to_vec().unwrap();
@@ -262,9 +262,9 @@ fn one_factor_symmetric<T: Element>(
         (MatRef::new(&a_buffer, a_layout).unwrap(), MatRef::new(&b_buffer, b_layout).unwrap());
     let to = MatMut::new(&mut c_buffer, c_layout).unwrap();
     let started = if hermitian {
-        blas::hemm(side, triangle, alpha_factor, from_a, from_b, beta_factor, to)
+        linalg::hemm(side, triangle, alpha_factor, from_a, from_b, beta_factor, to)
     } else {
-        blas::symm(side, triangle, alpha_factor, from_a, from_b, beta_factor, to)
+        linalg::symm(side, triangle, alpha_factor, from_a, from_b, beta_factor, to)
     };
     started.unwrap().wait().unwrap();
     let found = c_buffer.to_vec().unwrap();
@@ -318,9 +318,9 @@ fn symmetric_result<T: Element>(device: &Device, draw: &mut Draw, hermitian: boo
     let (from, to) =
         (MatRef::new(&a_buffer, a_layout).unwrap(), MatMut::new(&mut c_buffer, c_layout).unwrap());
     let started = if hermitian {
-        blas::herk(triangle, op, alpha_factor.real_part(), from, beta_factor.real_part(), to)
+        linalg::herk(triangle, op, alpha_factor.real_part(), from, beta_factor.real_part(), to)
     } else {
-        blas::syrk(triangle, op, alpha_factor, from, beta_factor, to)
+        linalg::syrk(triangle, op, alpha_factor, from, beta_factor, to)
     };
     started.unwrap().wait().unwrap();
     let found = c_buffer.to_vec().unwrap();
@@ -421,7 +421,7 @@ fn many_columns_and_many_products() {
             let left = MatRef::new(&a, shape(1, terms)).unwrap();
             let right = MatRef::new(&b, shape(terms, COLUMNS)).unwrap();
             let result = MatMut::new(&mut c, shape(1, COLUMNS)).unwrap();
-            blas::gemm(Op::N, Op::N, 1.0, left, right, beta, result).unwrap().wait().unwrap();
+            linalg::gemm(Op::N, Op::N, 1.0, left, right, beta, result).unwrap().wait().unwrap();
             let wrong =
                 c.to_vec().unwrap().iter().zip(&numbers).position(|(c, number)| *c != factor * number);
             assert_eq!(wrong, None, "{label}: {terms} terms");
@@ -430,7 +430,7 @@ fn many_columns_and_many_products() {
         let left = MatRef::batch(&b, shape(1, 2), PRODUCTS, 2).unwrap();
         let right = MatRef::batch(&b, shape(2, 1), PRODUCTS, 0).unwrap();
         let result = MatMut::batch(&mut c, shape(1, 1), PRODUCTS, 1).unwrap();
-        blas::gemm(Op::N, Op::N, 1.0, left, right, 0.0, result).unwrap().wait().unwrap();
+        linalg::gemm(Op::N, Op::N, 1.0, left, right, 0.0, result).unwrap().wait().unwrap();
         // Of (2k, 2k + 1) and (0, 1).
         let wrong =
             c.to_vec().unwrap()[..PRODUCTS].iter().zip(0..).position(|(c, k)| *c != f64::from(2 * k + 1));
@@ -474,15 +474,15 @@ fn wrong_calls_say_what_is_wrong() {
     let batch = MatRef::batch(&buffer, dense(3, 4), 2, 12).unwrap();
     let mut y = Buffer::<C64>::zeroed(&device, 3).unwrap();
     let messages = [
-        blas::gemv(Op::N, 1.0, view(3, 4), vector(3), 0.0, &mut y).unwrap_err(),
-        blas::gemv(Op::C, 1.0, view(3, 4), vector(4), 0.0, &mut y).unwrap_err(),
-        blas::gemv(Op::N, 1.0, batch, vector(4), 0.0, &mut y).unwrap_err(),
-        blas::ger(1.0, vector(3), vector(5), c!(3, 4)).unwrap_err(),
-        blas::symm(Side::Left, Triangle::Lower, 1.0, view(3, 4), view(3, 4), 0.0, c!(3, 4)).unwrap_err(),
-        blas::hemm(Side::Right, Triangle::Lower, 1.0, view(3, 3), view(3, 4), 0.0, c!(3, 4)).unwrap_err(),
-        blas::syrk(Triangle::Upper, Op::T, 1.0, view(3, 5), 0.0, c!(4, 4)).unwrap_err(),
-        blas::syrk(Triangle::Upper, Op::C, 1.0, view(3, 4), 0.0, c!(4, 4)).unwrap_err(),
-        blas::herk(Triangle::Upper, Op::T, 1.0, view(3, 4), 0.0, c!(4, 4)).unwrap_err(),
+        linalg::gemv(Op::N, 1.0, view(3, 4), vector(3), 0.0, &mut y).unwrap_err(),
+        linalg::gemv(Op::C, 1.0, view(3, 4), vector(4), 0.0, &mut y).unwrap_err(),
+        linalg::gemv(Op::N, 1.0, batch, vector(4), 0.0, &mut y).unwrap_err(),
+        linalg::ger(1.0, vector(3), vector(5), c!(3, 4)).unwrap_err(),
+        linalg::symm(Side::Left, Triangle::Lower, 1.0, view(3, 4), view(3, 4), 0.0, c!(3, 4)).unwrap_err(),
+        linalg::hemm(Side::Right, Triangle::Lower, 1.0, view(3, 3), view(3, 4), 0.0, c!(3, 4)).unwrap_err(),
+        linalg::syrk(Triangle::Upper, Op::T, 1.0, view(3, 5), 0.0, c!(4, 4)).unwrap_err(),
+        linalg::syrk(Triangle::Upper, Op::C, 1.0, view(3, 4), 0.0, c!(4, 4)).unwrap_err(),
+        linalg::herk(Triangle::Upper, Op::T, 1.0, view(3, 4), 0.0, c!(4, 4)).unwrap_err(),
         VecRef::new(&buffer, VectorLayout::dense(8).stride(9).offset(1)).unwrap_err(),
         VecRef::new(&buffer, VectorLayout::dense(8).stride(0)).unwrap_err(),
     ];

@@ -4,7 +4,7 @@ use crate::common;
 
 use common::{all_combinations, devices, team_of};
 use lattice_cl::Dims;
-use lattice_cl::device::Team;
+use lattice_cl::compute::Team;
 use lattice_cl::hadron::SpinorSmearing;
 use lattice_cl::host::{Reconstruction, random};
 use lattice_cl::job::{

@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::{all_combinations, shared, team_of, teams};
-use lattice_cl::device::{DeviceError, Team};
+use lattice_cl::compute::{DeviceError, Team};
 use lattice_cl::field::{SpinorField, StoredField};
 use lattice_cl::geometry::{Boundary, Lattice};
 use lattice_cl::host::{Spinor, random};

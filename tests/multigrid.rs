@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::{all_combinations, small, team_of, teams};
-use lattice_cl::device::Team;
+use lattice_cl::compute::Team;
 use lattice_cl::field::SpinorField;
 use lattice_cl::geometry::{Boundary, Grid, Lattice};
 use lattice_cl::host::{Spinor, random};

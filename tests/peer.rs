@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use lattice_cl::device::{
+use lattice_cl::compute::{
     Device, DeviceError, DeviceOptions, PeerFlags, PeerWay, PeerWays, Peers, Selector, Team,
 };
 use std::time::{Duration, Instant};

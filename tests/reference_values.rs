@@ -4,7 +4,7 @@ use crate::common;
 
 use common::relative;
 use common::shared;
-use lattice_cl::device::Team;
+use lattice_cl::compute::Team;
 use lattice_cl::field::SpinorField;
 use lattice_cl::geometry::{Boundary, Lattice};
 use lattice_cl::hadron::{Contraction, Observable};

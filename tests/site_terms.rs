@@ -356,7 +356,7 @@ fn a_clover_term_without_an_inverse_is_refused_with_its_site() {
 #[test]
 fn links_without_a_clover_term_are_named() {
     let dims = Dims::new([2, 2, 2, 2]).unwrap();
-    let lattice = Lattice::new(&lattice_cl::device::Team::host(), dims).unwrap();
+    let lattice = Lattice::new(&lattice_cl::compute::Team::host(), dims).unwrap();
     let links = lattice.gauge::<f64>(&weak(dims, 0.1, 1), Boundary::antiperiodic_t()).unwrap();
     assert!(matches!(Dirac::clover(&links, Kappa(0.1), 1.0), Err(DiracError::NoClover)));
     let other = weak(Dims::new([2, 2, 2, 4]).unwrap(), 0.1, 1);
@@ -366,7 +366,7 @@ fn links_without_a_clover_term_are_named() {
 #[test]
 fn parameters_that_are_no_numbers_are_refused() {
     let dims = Dims::new([2, 2, 2, 2]).unwrap();
-    let lattice = Lattice::new(&lattice_cl::device::Team::host(), dims).unwrap();
+    let lattice = Lattice::new(&lattice_cl::compute::Team::host(), dims).unwrap();
     let links = lattice.gauge::<f64>(&weak(dims, 0.1, 1), Boundary::antiperiodic_t()).unwrap();
     for mu in [f64::NAN, f64::INFINITY] {
         let refused = Dirac::new(&links, Kappa(0.1), SiteTerm::Twisted { mu });

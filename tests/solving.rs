@@ -4,7 +4,7 @@ use crate::common;
 
 use common::spinors::distance;
 use lattice_cl::Dims;
-use lattice_cl::device::{Device, DeviceError, Team};
+use lattice_cl::compute::{Device, DeviceError, Team};
 use lattice_cl::field::StoredField;
 use lattice_cl::geometry::{Anisotropy, Boundary, Lattice};
 use lattice_cl::host::{Reconstruction, random};

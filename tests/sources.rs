@@ -4,7 +4,7 @@ use crate::common;
 
 use common::spinors::distance;
 use lattice_cl::Dims;
-use lattice_cl::device::{DeviceError, Team};
+use lattice_cl::compute::{DeviceError, Team};
 use lattice_cl::field::SpinorField;
 use lattice_cl::geometry::{Boundary, Lattice};
 use lattice_cl::host::{Spinor, random};

@@ -7,14 +7,14 @@
 use crate::common;
 
 use common::{SMALL_MMA, devices, small, taken_for_gpus, teams};
-use lattice_cl::blas::gemm::{GemmParams, GemmTuning, Panels, Registers, gemm_with};
-use lattice_cl::blas::split::{self, Copies, HostMut, HostRef, RowShards, SplitParams};
-use lattice_cl::blas::{
-    self, Factor, MatMut, MatRef, MatrixLayout, Op, Order, Scalar, Side, Triangle, VecRef, VectorLayout,
-};
-use lattice_cl::device::{Buffer, Device};
+use lattice_cl::compute::{Buffer, Device};
 use lattice_cl::host::Philox;
 use lattice_cl::host::level1::Arithmetic;
+use lattice_cl::linalg::gemm::{GemmParams, GemmTuning, Panels, Registers, gemm_with};
+use lattice_cl::linalg::split::{self, Copies, HostMut, HostRef, RowShards, SplitParams};
+use lattice_cl::linalg::{
+    self, Factor, MatMut, MatRef, MatrixLayout, Op, Order, Scalar, Side, Triangle, VecRef, VectorLayout,
+};
 use lattice_cl::scalar::Real;
 use num_complex::Complex;
 
@@ -149,33 +149,33 @@ fn vectors<T: Arithmetic>(device: &Device, draw: &mut Draw, len: usize) {
     let kept = alpha.is(0.0);
 
     let mut z = on(&y);
-    blas::copy(&on_x, &mut z).unwrap();
+    linalg::copy(&on_x, &mut z).unwrap();
     assert_same::<T>(&what("copy"), &read(&z), &wx, true);
     let (mut u, mut z) = (on(&x), on(&y));
-    blas::swap(&mut u, &mut z).unwrap();
+    linalg::swap(&mut u, &mut z).unwrap();
     assert_same::<T>(&what("swap"), &read(&u), &wy, true);
     assert_same::<T>(&what("swap"), &read(&z), &wx, true);
 
     let mut z = on(&y);
-    blas::scal(a, &mut z).unwrap();
+    linalg::scal(a, &mut z).unwrap();
     let scaled = update(&|_, y| if alpha.is(1.0) { y } else { alpha.times::<T>(y) });
     assert_same::<T>(&what("scal"), &read(&z), &scaled, alpha.is(1.0));
     let mut z = on(&y);
-    blas::axpy(a, &on_x, &mut z).unwrap();
+    linalg::axpy(a, &on_x, &mut z).unwrap();
     let one = Scale { value: 1.0.into(), real: true };
     let sum = update(&|x, y| alpha.added::<T>(x, one, y));
     assert_same::<T>(&what("axpy"), &read(&z), &sum, kept);
     let mut z = on(&y);
-    let norm2 = blas::axpy_norm2(a, &on_x, &mut z).unwrap().wait().unwrap();
+    let norm2 = linalg::axpy_norm2(a, &on_x, &mut z).unwrap().wait().unwrap();
     assert_same::<T>(&what("axpy_norm2"), &read(&z), &sum, kept);
     let squares = |x: &[C64]| -> f64 { x.iter().map(|z| z.re * z.re + z.im * z.im).sum() };
     assert_same::<f64>(&what("axpy_norm2"), &[norm2.into()], &[squares(&sum).into()], false);
     let mut z = on(&y);
-    blas::axpby(a, &on_x, b, &mut z).unwrap();
+    linalg::axpby(a, &on_x, b, &mut z).unwrap();
     let expected = update(&|x, y| alpha.added::<T>(x, beta, y));
     assert_same::<T>(&what("axpby"), &read(&z), &expected, kept && beta.is(1.0));
     let mut z = on(&y);
-    blas::xpby(&on_x, b, &mut z).unwrap();
+    linalg::xpby(&on_x, b, &mut z).unwrap();
     let follow = update(&|x, y| one.added::<T>(x, beta, y));
     assert_same::<T>(&what("xpby"), &read(&z), &follow, beta.is(0.0));
 
@@ -184,17 +184,17 @@ fn vectors<T: Arithmetic>(device: &Device, draw: &mut Draw, len: usize) {
     let sum =
         |name: &str, found: C64, expected: C64| assert_same::<T>(&what(name), &[found], &[expected], false);
     let dotc = dot::<T>(conjugate(&wx).into_iter(), wy.iter().copied());
-    sum("dotc", blas::dotc(&on_x, &on_y).unwrap().wait().unwrap(), dotc);
+    sum("dotc", linalg::dotc(&on_x, &on_y).unwrap().wait().unwrap(), dotc);
     let dotu = dot::<T>(wx.iter().copied(), wy.iter().copied());
-    sum("dotu", blas::dotu(&on_x, &on_y).unwrap().wait().unwrap(), dotu);
-    let (both, norm2) = blas::dot_norm2(&on_x, &on_y).unwrap().wait().unwrap();
+    sum("dotu", linalg::dotu(&on_x, &on_y).unwrap().wait().unwrap(), dotu);
+    let (both, norm2) = linalg::dot_norm2(&on_x, &on_y).unwrap().wait().unwrap();
     sum("dot_norm2", both, dotc);
     sum("dot_norm2", norm2.into(), squares(&wx).into());
-    sum("norm2", blas::norm2(&on_x).unwrap().wait().unwrap().into(), squares(&wx).into());
-    let root = blas::nrm2(&on_x).unwrap().wait().unwrap();
+    sum("norm2", linalg::norm2(&on_x).unwrap().wait().unwrap().into(), squares(&wx).into());
+    let root = linalg::nrm2(&on_x).unwrap().wait().unwrap();
     sum("nrm2", root.into(), squares(&wx).sqrt().into());
     let sizes: f64 = wx.iter().map(|z| z.re.abs() + z.im.abs()).sum();
-    sum("asum", blas::asum(&on_x).unwrap().wait().unwrap().into(), sizes.into());
+    sum("asum", linalg::asum(&on_x).unwrap().wait().unwrap().into(), sizes.into());
     // The first of the largest, NaNs passed over.
     let mut largest: Option<(usize, f64)> = None;
     for (i, size) in wx.iter().map(|z| z.re.abs() + z.im.abs()).enumerate().filter(|(_, size)| !size.is_nan())
@@ -203,12 +203,12 @@ fn vectors<T: Arithmetic>(device: &Device, draw: &mut Draw, len: usize) {
             largest = Some((i, size));
         }
     }
-    assert_eq!(blas::iamax(&on_x).unwrap().wait().unwrap(), largest.map(|(i, _)| i), "{}", what("iamax"));
+    assert_eq!(linalg::iamax(&on_x).unwrap().wait().unwrap(), largest.map(|(i, _)| i), "{}", what("iamax"));
 
     let (ap, r) = (draw.vector::<T>(len), draw.vector::<T>(len));
     let (wide_ap, wide_r) = (wide(&ap), wide(&r));
     let (mut solution, mut residual) = (on(&y), on(&r));
-    let norm2 = blas::cr_step(a, &on_x, &mut solution, &on(&ap), &mut residual).unwrap().wait().unwrap();
+    let norm2 = linalg::cr_step(a, &on_x, &mut solution, &on(&ap), &mut residual).unwrap().wait().unwrap();
     assert_same::<T>(&what("cr_step"), &read(&solution), &update(&|x, y| alpha.added::<T>(x, one, y)), kept);
     let minus = Scale { value: -alpha.value, ..alpha };
     let expected: Vec<C64> =
@@ -216,7 +216,7 @@ fn vectors<T: Arithmetic>(device: &Device, draw: &mut Draw, len: usize) {
     assert_same::<T>(&what("cr_step"), &read(&residual), &expected, kept);
     sum("cr_step", norm2.into(), squares(&expected).into());
     let (mut direction, mut image) = (on(&y), on(&r));
-    let sums = blas::cr_direction(b, &on_x, &mut direction, &on(&ap), &mut image).unwrap();
+    let sums = linalg::cr_direction(b, &on_x, &mut direction, &on(&ap), &mut image).unwrap();
     let (product, norm2) = sums.wait().unwrap();
     assert_same::<T>(&what("cr_direction"), &read(&direction), &follow, false);
     let expected: Vec<C64> = wide_ap.iter().zip(&wide_r).map(|(&x, &y)| one.added::<T>(x, beta, y)).collect();
@@ -253,7 +253,7 @@ fn matrix_with_vector<T: Arithmetic>(device: &Device, draw: &mut Draw, op: Op) {
     let [on_a, on_x, mut on_y] = [&a, &x, &y].map(|x| Buffer::from_slice(device, x).unwrap());
     let x_view = VecRef::new(&on_x, VectorLayout::dense(terms).stride(stride)).unwrap();
     let a_view = MatRef::new(&on_a, layout).unwrap();
-    blas::gemv(op, alpha.factor::<T>(), a_view, x_view, beta.factor::<T>(), &mut on_y).unwrap();
+    linalg::gemv(op, alpha.factor::<T>(), a_view, x_view, beta.factor::<T>(), &mut on_y).unwrap();
     let used = effective(alpha, terms);
     let expected: Vec<C64> = (0..rows)
         .map(|i| {
@@ -271,9 +271,9 @@ fn matrix_with_vector<T: Arithmetic>(device: &Device, draw: &mut Draw, op: Op) {
     let target = MatMut::new(&mut on_a, layout).unwrap();
     let factor = alpha.factor::<T>();
     if conjugate {
-        blas::gerc(factor, &on_x, &on_y, target)
+        linalg::gerc(factor, &on_x, &on_y, target)
     } else {
-        blas::ger(factor, &on_x, &on_y, target)
+        linalg::ger(factor, &on_x, &on_y, target)
     }
     .unwrap();
     let mut expected = wide(&a);
@@ -421,7 +421,7 @@ fn triangles<T: Arithmetic>(device: &Device, draw: &mut Draw, hermitian: bool) {
     let (from_a, from_b) = (MatRef::new(&on_a, a_layout).unwrap(), MatRef::new(&on_b, b_layout).unwrap());
     let to = MatMut::new(&mut on_c, c_layout).unwrap();
     let (x, y) = (alpha.factor::<T>(), beta.factor::<T>());
-    let multiply = if hermitian { blas::hemm } else { blas::symm };
+    let multiply = if hermitian { linalg::hemm } else { linalg::symm };
     multiply(side, triangle, x, from_a, from_b, y, to).unwrap();
     let full = |i: usize, j: usize| {
         let (row, column) = if within(triangle, i, j) { (i, j) } else { (j, i) };
@@ -474,9 +474,9 @@ fn rank_k<T: Arithmetic>(
     let (from, to) = (MatRef::new(&on_a, a_layout).unwrap(), MatMut::new(&mut on_c, c_layout).unwrap());
     if hermitian {
         let [x, y] = [alpha, beta].map(|z| T::Real::from_f64(z.value.re));
-        blas::herk(triangle, op, x, from, y, to).unwrap();
+        linalg::herk(triangle, op, x, from, y, to).unwrap();
     } else {
-        blas::syrk(triangle, op, alpha.factor::<T>(), from, beta.factor::<T>(), to).unwrap();
+        linalg::syrk(triangle, op, alpha.factor::<T>(), from, beta.factor::<T>(), to).unwrap();
     }
     let used = effective(alpha, k);
     let untouched = used.is(0.0) && beta.is(1.0);
@@ -589,7 +589,8 @@ fn products_of_teams() {
 #[test]
 fn norms_neither_overflow_nor_underflow() {
     for device in devices().into_iter().chain(taken_for_gpus()) {
-        let norm = |x: &[f64]| blas::nrm2(&Buffer::from_slice(&device, x).unwrap()).unwrap().wait().unwrap();
+        let norm =
+            |x: &[f64]| linalg::nrm2(&Buffer::from_slice(&device, x).unwrap()).unwrap().wait().unwrap();
         for (x, expected) in [
             (vec![3e200, 4e200], 5e200),
             (vec![3e-170, 4e-170], 5e-170),
@@ -607,7 +608,7 @@ fn norms_neither_overflow_nor_underflow() {
             let close = (found - expected).abs() <= 1e-14 * expected;
             assert!(close, "{}: {found:e} wanted {expected:e}", device.label());
             let x: Vec<C64> = x.iter().map(|&x| C64::new(0.0, -x)).collect();
-            let found = blas::nrm2(&Buffer::from_slice(&device, &x).unwrap()).unwrap().wait().unwrap();
+            let found = linalg::nrm2(&Buffer::from_slice(&device, &x).unwrap()).unwrap().wait().unwrap();
             let close = (found - expected).abs() <= 1e-14 * expected;
             assert!(close, "{}: complex {found:e} wanted {expected:e}", device.label());
         }
@@ -618,7 +619,7 @@ fn norms_neither_overflow_nor_underflow() {
         }
         let small = Buffer::from_slice(&device, &[1e-45_f32, 3e38, -3e38]).unwrap();
         let expected = 2.0_f64.sqrt() * f64::from(3e38_f32);
-        assert!((blas::nrm2(&small).unwrap().wait().unwrap() / expected - 1.0).abs() < 1e-14);
+        assert!((linalg::nrm2(&small).unwrap().wait().unwrap() / expected - 1.0).abs() < 1e-14);
     }
 }
 
@@ -628,20 +629,20 @@ fn factors_are_of_the_elements_or_of_their_real_type() {
         let x = Buffer::from_slice(&device, &[1.0_f32, f32::NAN]).unwrap();
         let mut y = Buffer::from_slice(&device, &[1.0_f32, -0.0]).unwrap();
         // In single precision this is 0.
-        blas::axpy(1e-60, &x, &mut y).unwrap();
+        linalg::axpy(1e-60, &x, &mut y).unwrap();
         let found = y.to_vec().unwrap();
         assert_eq!(found.iter().map(|y| y.to_bits()).collect::<Vec<_>>(), [1.0_f32, -0.0].map(f32::to_bits));
-        blas::scal(2.0_f32, &mut y).unwrap();
-        blas::scal(-3, &mut y).unwrap();
+        linalg::scal(2.0_f32, &mut y).unwrap();
+        linalg::scal(-3, &mut y).unwrap();
         assert_eq!(y.to_vec().unwrap(), [-6.0, 0.0]);
-        let dot: f64 = blas::dot(&y, &y).unwrap().wait().unwrap();
+        let dot: f64 = linalg::dot(&y, &y).unwrap().wait().unwrap();
         assert_eq!(dot, 36.0);
         let mut z = Buffer::from_slice(&device, &[Complex::new(f64::INFINITY, 1.0)]).unwrap();
-        blas::scal(2.0, &mut z).unwrap();
+        linalg::scal(2.0, &mut z).unwrap();
         assert_eq!(z.to_vec().unwrap(), [Complex::new(f64::INFINITY, 2.0)], "as zdscal");
-        blas::scal(C64::new(1.0, 0.0), &mut z).unwrap();
+        linalg::scal(C64::new(1.0, 0.0), &mut z).unwrap();
         assert_eq!(z.to_vec().unwrap(), [Complex::new(f64::INFINITY, 2.0)], "1 multiplies nothing");
-        blas::scal(C64::new(2.0, 0.0), &mut z).unwrap();
+        linalg::scal(C64::new(2.0, 0.0), &mut z).unwrap();
         assert!(z.to_vec().unwrap()[0].im.is_nan(), "as zscal");
     }
 }

@@ -3,12 +3,12 @@
 use crate::common;
 
 use common::{SMALL_MMA, devices, small, teams, unit_roundoff, untuned};
-use lattice_cl::blas::gemm::{GemmParams, GemmTuning, Mma};
-use lattice_cl::blas::split::{self, Copies, HostMut, HostRef, RowShards, SplitParams};
-use lattice_cl::blas::{BlasError, MatrixLayout, Op, Order};
-use lattice_cl::device::{Selector, Team};
+use lattice_cl::compute::{Selector, Team};
 use lattice_cl::host;
 use lattice_cl::host::level1::Arithmetic;
+use lattice_cl::linalg::gemm::{GemmParams, GemmTuning, Mma};
+use lattice_cl::linalg::split::{self, Copies, HostMut, HostRef, RowShards, SplitParams};
+use lattice_cl::linalg::{BlasError, MatrixLayout, Op, Order};
 use num_complex::Complex;
 
 type C64 = Complex<f64>;

@@ -1,7 +1,7 @@
 //! Sequential sources and three-point functions, by what must hold for each of them.
 
 use lattice_cl::Dims;
-use lattice_cl::device::Team;
+use lattice_cl::compute::Team;
 use lattice_cl::geometry::NDIM;
 use lattice_cl::hadron::{
     BaryonCorrelator, BaryonForm, BaryonOperator, Column, MesonCorrelator, NamedOperator, QuarkPropagator,

@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::{small, teams};
-use lattice_cl::device::Team;
+use lattice_cl::compute::Team;
 use lattice_cl::geometry::{Boundary, NDIM, Theta};
 use lattice_cl::hadron::{
     BaryonForm, Column, HadronMeasurement, HadronSet, Hadrons, Momenta, QuarkPropagator, baryons,

@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use lattice_cl::device::{
+use lattice_cl::compute::{
     CacheMode, Device, DeviceKind, DeviceOptions, SearchObserver, Selector, Team, TuningMode,
 };
 use lattice_cl::field::GaugeField;

@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::spinors::{Spinor, distance};
-use lattice_cl::device::Team;
+use lattice_cl::compute::Team;
 use lattice_cl::geometry::{Boundary, Lattice, Theta};
 use lattice_cl::host::random::{gauge_transformation, hot, spinor_field, transform_links, transform_spinor};
 use lattice_cl::host::{self, LinkField, Matrix3, gamma};

@@ -1,11 +1,11 @@
 //! Words of damaged files in messages: no control character of a file reaches a terminal.
 
-use lattice_cl::blas::sparse::market::Market;
-use lattice_cl::blas::sparse::read_vectors;
 use lattice_cl::io::{
     ArrayFile, DenseMatrix, MeshFile, NumberArray, inspect, read_propagator, read_results, read_sparse,
 };
 use lattice_cl::io::{ReadOptions, read_checkpoint};
+use lattice_cl::linalg::sparse::market::Market;
+use lattice_cl::linalg::sparse::read_vectors;
 use std::path::Path;
 
 /// Sets the title of many terminals, and clears others.

@@ -4,7 +4,7 @@ use super::communicator::Communicator;
 use super::faces::Exchange;
 use super::local::Local;
 use super::ranks::Ranks;
-use crate::device::{DeviceError, Meeting, Number, Reduction, TeamSums};
+use crate::compute::{DeviceError, Meeting, Number, Reduction, TeamSums};
 use crate::geometry::{Lattice, Shard};
 use bytemuck::Pod;
 

@@ -2,8 +2,8 @@
 
 use super::clover_blocks::{Made, clover_blocks};
 use super::site_field::SiteField;
-use crate::device::parallel::*;
-use crate::device::{Buffer, DeviceError};
+use crate::compute::parallel::*;
+use crate::compute::{Buffer, DeviceError};
 use crate::geometry::{Lattice, LatticeError, NDIM};
 use crate::host::{
     BlockLayout, CloverMatrix, GaugeConfiguration, SiteBlocks, SiteMatrix, StoredBlocks, expect_room,

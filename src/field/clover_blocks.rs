@@ -5,8 +5,8 @@
 use super::gathered;
 use super::site_field::{SiteField, Sites};
 use super::transfer;
-use crate::device::parallel::*;
-use crate::device::{Argument, Buffer, DeviceError, KernelFamily, KernelKey, Range};
+use crate::compute::parallel::*;
+use crate::compute::{Argument, Buffer, DeviceError, KernelFamily, KernelKey, Range};
 use crate::geometry::{Lattice, NDIM, Shape, Shard};
 use crate::host::{CloverMatrix, GaugeConfiguration, StoredBlocks};
 use crate::scalar::Storage;
@@ -166,7 +166,7 @@ impl<'a> Slice<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::{Device, DeviceOptions, Team, discover};
+    use crate::compute::{Device, DeviceOptions, Team, discover};
     use crate::geometry::{Dims, Grid};
     use crate::host::random::hot;
     use crate::scalar::{Half, Real};

@@ -1,7 +1,7 @@
 //! The interface by which faces and sums travel between the domains of a lattice.
 
 use super::faces::Exchange;
-use crate::device::{DeviceError, Meeting, Number, Reduction, TeamSums};
+use crate::compute::{DeviceError, Meeting, Number, Reduction, TeamSums};
 use crate::geometry::{Lattice, Shard};
 use bytemuck::Pod;
 use num_complex::Complex64;

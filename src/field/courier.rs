@@ -1,6 +1,6 @@
 //! Threads that carry messages from pinned memory of one device to pinned memory of another.
 
-use crate::device::{DeviceError, Pending, PinnedBuffer};
+use crate::compute::{DeviceError, Pending, PinnedBuffer};
 use bytemuck::Pod;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread;
@@ -107,7 +107,7 @@ impl<R: Pod> Errand<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::{Buffer, Device, DeviceOptions, discover};
+    use crate::compute::{Buffer, Device, DeviceOptions, discover};
 
     #[test]
     fn messages_are_copied_in_the_order_in_which_they_are_given() {

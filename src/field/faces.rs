@@ -1,7 +1,7 @@
 //! Faces that neighbouring domains exchange, with their buffers.
 
 use super::courier::{Courier, Staging};
-use crate::device::{Buffer, DeviceError, Event, PeerFlags, Pending, PinnedBuffer};
+use crate::compute::{Buffer, DeviceError, Event, PeerFlags, Pending, PinnedBuffer};
 use crate::geometry::{NDIM, Neighbours};
 use bytemuck::Pod;
 use std::ops::Range;

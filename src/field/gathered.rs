@@ -1,6 +1,6 @@
 //! Fields that all ranks complete with each other's sites.
 
-use crate::device::DeviceError;
+use crate::compute::DeviceError;
 use crate::geometry::Lattice;
 use crate::host::Spinor;
 use crate::scalar::Real;

@@ -2,7 +2,7 @@
 
 use super::communicator::Communicator;
 use super::faces::{Exchange, Faces, FacesOfLaunch, Packed};
-use crate::device::{Argument, ArgumentList, Buffer, DeviceError, Kernel, PeerFlags, Peers, Range};
+use crate::compute::{Argument, ArgumentList, Buffer, DeviceError, Kernel, PeerFlags, Peers, Range};
 use crate::geometry::{FieldKind, Lattice};
 use crate::scalar::Storage;
 use crate::sync::lock;

@@ -1,8 +1,8 @@
 //! Reordering from a device's layout to the host's order of sites and spin basis.
 
 use super::transfer::{self, FROM};
-use crate::device::parallel::*;
-use crate::device::{Argument, Buffer, DeviceError, KernelFamily, KernelKey, Pending, PinnedBuffer, Range};
+use crate::compute::parallel::*;
+use crate::compute::{Argument, Buffer, DeviceError, KernelFamily, KernelKey, Pending, PinnedBuffer, Range};
 use crate::geometry::{Layout, Shape};
 use crate::host::Spinor;
 use crate::scalar::Storage;

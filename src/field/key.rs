@@ -1,6 +1,6 @@
 //! The key of kernels that work on fields.
 
-use crate::device::{KernelFamily, KernelKey};
+use crate::compute::{KernelFamily, KernelKey};
 use crate::geometry::Layout;
 use crate::scalar::Storage;
 

@@ -3,7 +3,7 @@
 use super::clover::{BlockField, CloverField};
 use super::link_scale::LinkScale;
 use super::site_field::{SiteField, Sites};
-use crate::device::DeviceError;
+use crate::compute::DeviceError;
 use crate::geometry::{Anisotropy, Boundary, Lattice, LatticeError, NDIM, Shape};
 use crate::host::{
     GaugeConfiguration, LinkField, Matrix3, Reconstruction, SiteMatrix, TimePhases, expect_room,

@@ -7,7 +7,7 @@ pub(super) mod staged;
 use super::communicator::Communicator;
 use super::faces::Exchange;
 use super::reach::Reach;
-use crate::device::{
+use crate::compute::{
     BufferView, BufferViewMut, Device, DeviceError, Event, Meeting, Number, PeerCopies, Peers, Reduction,
     TeamSums,
 };

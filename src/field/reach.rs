@@ -14,7 +14,7 @@
 //!   instead, and are enqueued on all devices in one go.
 
 use super::faces::{Exchange, Faces, Side};
-use crate::device::{Buffer, DeviceError, Meeting, Number, PeerFlags, Peers, Reduction, TeamSums};
+use crate::compute::{Buffer, DeviceError, Meeting, Number, PeerFlags, Peers, Reduction, TeamSums};
 use crate::geometry::{Lattice, NDIM, Neighbours, Shard};
 use bytemuck::Pod;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Any field on the devices of a lattice: a number of complex numbers a site.
 
 use super::transfer;
-use crate::device::{Buffer, Device, DeviceError};
+use crate::compute::{Buffer, Device, DeviceError};
 use crate::geometry::{Lattice, NDIM, Shape};
 use crate::scalar::Storage;
 use bytemuck::Zeroable;
@@ -277,7 +277,7 @@ impl<T: Storage> SiteField<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::{DeviceOptions, Team, discover};
+    use crate::compute::{DeviceOptions, Team, discover};
     use crate::geometry::{Dims, Grid, SitePosition};
     use crate::scalar::{Half, StoragePrecision};
 

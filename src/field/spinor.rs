@@ -3,7 +3,7 @@
 use super::ParityField;
 use super::site_field::Sites;
 use super::spinors::{Field, Spinors, StoredField, expect_count};
-use crate::device::DeviceError;
+use crate::compute::DeviceError;
 use crate::geometry::{Lattice, LatticeError, NDIM};
 use crate::host::Spinor;
 use crate::scalar::Storage;

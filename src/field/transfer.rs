@@ -2,8 +2,8 @@
 //!
 //! Fields are also converted from one layout to another.
 
-use crate::device::parallel::*;
-use crate::device::{Argument, Buffer, Device, DeviceError, Kernel, KernelFamily, KernelKey, Range};
+use crate::compute::parallel::*;
+use crate::compute::{Argument, Buffer, Device, DeviceError, Kernel, KernelFamily, KernelKey, Range};
 use crate::geometry::{Layout, NDIM, Shape, SitePosition};
 use crate::scalar::{Half, Real, Storage};
 use crate::sync::lock;

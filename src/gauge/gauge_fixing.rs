@@ -12,7 +12,7 @@
 use super::laplacian::inverse_laplacian;
 use super::link_table::LinkTable;
 use super::su2::{Quaternion, SUBGROUPS};
-use crate::device::parallel::*;
+use crate::compute::parallel::*;
 use crate::geometry::NDIM;
 use crate::host::{GaugeConfiguration, LinksOfSites, Matrix3, NoRoom, ProjectionError, ordered_sum, random};
 use lattice_files::number::shown;

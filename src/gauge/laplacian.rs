@@ -1,6 +1,6 @@
 //! The inverse of the lattice Laplacian, by Fourier transforms.
 
-use crate::device::parallel::*;
+use crate::compute::parallel::*;
 use crate::geometry::Dims;
 use crate::host::Matrix3;
 use lattice_linalg::host::fft::{Direction, Line};

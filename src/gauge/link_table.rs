@@ -2,7 +2,7 @@
 //!
 //! The table is for work that visits every site many times.
 
-use crate::device::parallel::*;
+use crate::compute::parallel::*;
 use crate::geometry::{Dims, NDIM};
 use crate::host::{
     GaugeConfiguration, Links, LinksOfSites, Matrix3, NoRoom, ProjectionError, expect_room, first_index,

@@ -17,8 +17,8 @@ mod step_errors;
 pub(super) use step_errors::StepErrors;
 
 use super::directions::Directions;
-use crate::device::parallel::*;
-use crate::device::{Argument, Buffer, Device, DeviceError, Kernel, KernelFamily, KernelKey, Range};
+use crate::compute::parallel::*;
+use crate::compute::{Argument, Buffer, Device, DeviceError, Kernel, KernelFamily, KernelKey, Range};
 use crate::geometry::{Dims, NDIM};
 use crate::host::{GaugeConfiguration, Links, Matrix3};
 use num_complex::Complex64;

@@ -7,7 +7,7 @@ use super::link_table::LinkTable;
 use super::on_device::{DeviceLinks, LinkUpdate};
 use super::projection::Projection;
 use super::stout::stout_step;
-use crate::device::{Device, DeviceError, Team};
+use crate::compute::{Device, DeviceError, Team};
 use crate::host::{GaugeConfiguration, NoRoom, ProjectionError, change_time_signs, signed_slices};
 use lattice_files::number::shown;
 use std::fmt;

@@ -1,6 +1,6 @@
 //! Wilson loops, and the static potential that they give.
 
-use crate::device::parallel::*;
+use crate::compute::parallel::*;
 use crate::geometry::{Dims, NDIM};
 use crate::host::{GaugeConfiguration, Matrix3, NoRoom, expect_room, ordered_sum};
 use serde::Serialize;

@@ -1,8 +1,8 @@
 //! The lattice on the devices of a team.
 
 use super::{Dims, Grid, GridError, NDIM, Placement, Shard};
-use crate::device::mpi::World;
-use crate::device::{Device, DeviceError, Peers, Team, TeamSums};
+use crate::compute::mpi::World;
+use crate::compute::{Device, DeviceError, Peers, Team, TeamSums};
 use crate::scalar::StoragePrecision;
 use crate::sync::lock;
 use lattice_files::text::tuple;

@@ -1,6 +1,6 @@
 //! Sites and their places: extents, boundary conditions, devices, memory.
 //!
-//! A [`Lattice`] ties extents to a [`Team`](crate::device::Team). A [`Grid`] cuts the lattice into
+//! A [`Lattice`] ties extents to a [`Team`](crate::compute::Team). A [`Grid`] cuts the lattice into
 //! boxes, and each device holds one such [`Domain`] of every field. The devices may be those of
 //! several processes. Without a device the fields are plain host data.
 

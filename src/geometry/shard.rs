@@ -2,7 +2,7 @@
 
 use super::Domain;
 use super::layout::Layout;
-use crate::device::{Device, DeviceKind, PeerWay};
+use crate::compute::{Device, DeviceKind, PeerWay};
 use crate::scalar::StoragePrecision;
 
 /// A device and the sites that it holds.

@@ -2,7 +2,7 @@
 
 use super::correlator::Correlator;
 use super::observable::Observable;
-use crate::device::parallel::*;
+use crate::compute::parallel::*;
 use crate::geometry::{Dims, NDIM};
 use crate::host::Spinor;
 

@@ -7,7 +7,7 @@ use super::momenta::Momenta;
 use super::on_device::{baryons_on, conserved_vector_on, local_axial_on, mesons_on};
 use super::quark::QuarkPropagator;
 use super::three_point::ThreePointCorrelator;
-use crate::device::{DeviceError, Team};
+use crate::compute::{DeviceError, Team};
 use crate::geometry::NDIM;
 use crate::host::LinkField;
 use schemars::JsonSchema;

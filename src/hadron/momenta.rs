@@ -1,6 +1,6 @@
 //! Momenta of hadrons, and sums over time slices with their phases.
 
-use crate::device::parallel::*;
+use crate::compute::parallel::*;
 use crate::geometry::{Dims, NDIM};
 use lattice_linalg::host::fft::Line;
 use num_complex::Complex64;

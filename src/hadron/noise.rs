@@ -1,6 +1,6 @@
 //! Noise sources, and their dilution.
 
-use crate::device::parallel::*;
+use crate::compute::parallel::*;
 use crate::geometry::{Dims, NDIM};
 use crate::host::Spinor;
 use crate::philox::philox4x32_10;

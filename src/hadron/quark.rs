@@ -1,8 +1,8 @@
 //! A whole quark propagator in memory.
 
 use super::propagator::Column;
-use crate::device::parallel::*;
-use crate::device::vec_in_huge_pages;
+use crate::compute::parallel::*;
+use crate::compute::vec_in_huge_pages;
 use crate::geometry::{Boundary, Dims, NDIM};
 use crate::host::{NoRoom, Spinor, TimePhases};
 use num_complex::Complex64;

@@ -11,7 +11,7 @@ use super::momenta::{Momenta, Momentum, Phases};
 use super::propagator::Column;
 use super::quark::{QuarkPropagator, SitePropagator, phase_of_hadron};
 use super::spin::gamma;
-use crate::device::parallel::*;
+use crate::compute::parallel::*;
 use crate::geometry::{Dims, NDIM};
 use crate::host::Spinor;
 use num_complex::Complex64;

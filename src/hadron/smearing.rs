@@ -1,6 +1,6 @@
 //! Smearing of spinors in space, for sources and sinks.
 
-use crate::device::parallel::*;
+use crate::compute::parallel::*;
 use crate::gauge::{Directions, SmearParams, smear_text};
 use crate::host::{GaugeConfiguration, Spinor};
 use lattice_files::number::shown;

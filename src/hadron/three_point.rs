@@ -7,7 +7,7 @@ use super::on_device::projected_on;
 use super::quark::{QuarkPropagator, SitePropagator};
 use super::sequential::{SinkHadron, SourceOperator};
 use super::spin::gamma;
-use crate::device::{DeviceError, Team};
+use crate::compute::{DeviceError, Team};
 use crate::geometry::{Dims, NDIM};
 use crate::host::LinkField;
 use num_complex::Complex64;

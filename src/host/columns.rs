@@ -6,7 +6,7 @@
 
 use super::spinor::Spinor;
 use super::spinor_fields::{PART, cast, combine, local_dot};
-use crate::device::parallel::*;
+use crate::compute::parallel::*;
 use crate::scalar::Real;
 use lattice_solvers::{Advance, SquareMatrix};
 use num_complex::{Complex, Complex64};

@@ -6,7 +6,7 @@ use super::configuration::GaugeConfiguration;
 use super::link_field::LinkField;
 use super::matrix3::Matrix3;
 use super::part::LocalSites;
-use crate::device::parallel::*;
+use crate::compute::parallel::*;
 use crate::geometry::{Dims, NDIM, PLANES};
 use crate::scalar::Real;
 use num_complex::Complex;

@@ -2,7 +2,7 @@
 
 use super::configuration::GaugeConfiguration;
 use super::matrix3::Matrix3;
-use crate::device::parallel::*;
+use crate::compute::parallel::*;
 use crate::geometry::{Boundary, Dims, NDIM};
 use crate::scalar::Real;
 

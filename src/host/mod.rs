@@ -28,9 +28,9 @@ mod time_phases;
 mod unitarity;
 pub mod updates;
 
-pub use crate::blas::host::{SafeSquares, gemm, level1, level2};
-pub use crate::device::host::{stream, triad_bandwidth};
-pub use crate::device::{NoRoom, PeriodicNumbers, Stream, available_memory, expect_room, reserve};
+pub use crate::compute::host::{stream, triad_bandwidth};
+pub use crate::compute::{NoRoom, PeriodicNumbers, Stream, available_memory, expect_room, reserve};
+pub use crate::linalg::host::{SafeSquares, gemm, level1, level2};
 pub use crate::philox::{self, Philox};
 pub use clover::{BlockLayout, CloverBlocks, GENERAL_NUMBERS, HERMITIAN_NUMBERS, HermitianBlock, SiteBlocks};
 pub use configuration::{GaugeConfiguration, Links};
@@ -54,5 +54,5 @@ pub use unitarity::{Unitarity, unitarity};
 
 /// The twins of the bandwidth kernels, and the numbers that these run on.
 pub mod streams {
-    pub use crate::device::{PeriodicNumbers, Stream, random_places};
+    pub use crate::compute::{PeriodicNumbers, Stream, random_places};
 }

@@ -6,7 +6,7 @@
 
 use super::gamma::{SpinMatrix, spin_times};
 use super::{Philox, Spinor};
-use crate::device::parallel::*;
+use crate::compute::parallel::*;
 use crate::scalar::Real;
 use num_complex::Complex;
 

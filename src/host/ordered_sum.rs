@@ -1,7 +1,7 @@
 //! Sums over sites that do not depend on the number of threads, or of processes.
 
 use super::part::{BLOCK, LocalSites};
-use crate::device::parallel::*;
+use crate::compute::parallel::*;
 use bytemuck::Pod;
 use std::ops::Range;
 

@@ -3,8 +3,8 @@
 use super::configuration::{GaugeConfiguration, Links};
 use super::matrix3::Matrix3;
 use super::search::first_index;
-use crate::device::parallel::*;
-use crate::device::reserve;
+use crate::compute::parallel::*;
+use crate::compute::reserve;
 use crate::geometry::{Dims, NDIM};
 use lattice_files::text::tuple;
 use lattice_solvers::range::larger;

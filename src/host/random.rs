@@ -7,7 +7,7 @@
 use super::configuration::{GaugeConfiguration, Links};
 use super::matrix3::Matrix3;
 use super::spinor::Spinor;
-use crate::device::parallel::*;
+use crate::compute::parallel::*;
 use crate::geometry::{Dims, NDIM};
 use crate::philox::Philox;
 

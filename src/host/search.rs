@@ -1,6 +1,6 @@
 //! A search for the first item with a property, by all threads.
 
-use crate::device::parallel::*;
+use crate::compute::parallel::*;
 
 /// The items that one thread searches in one go.
 ///

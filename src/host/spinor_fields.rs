@@ -5,7 +5,7 @@
 //! threads.
 
 use super::spinor::Spinor;
-use crate::device::parallel::*;
+use crate::compute::parallel::*;
 use crate::scalar::Real;
 use num_complex::{Complex, Complex64};
 

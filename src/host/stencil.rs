@@ -6,7 +6,7 @@ use super::link_field::LinkField;
 use super::matrix3::Matrix3;
 use super::site_factor::SiteFactor;
 use super::spinor::Spinor;
-use crate::device::parallel::*;
+use crate::compute::parallel::*;
 use crate::geometry::{Dims, NDIM};
 use crate::scalar::Real;
 use num_complex::Complex;

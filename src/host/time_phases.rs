@@ -1,7 +1,7 @@
 //! The phases that a quark takes on its way through time.
 
 use super::configuration::GaugeConfiguration;
-use crate::device::parallel::*;
+use crate::compute::parallel::*;
 use crate::geometry::{Boundary, NDIM};
 use num_complex::Complex64;
 use std::ops::Range;

@@ -2,7 +2,7 @@
 
 use super::spinor::Spinor;
 use super::spinor_fields::{PART, cast, combine, local_dot};
-use crate::device::parallel::*;
+use crate::compute::parallel::*;
 use crate::scalar::Real;
 use lattice_solvers::update::{Assignment, Formula, Operand};
 use num_complex::Complex64;

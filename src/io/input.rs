@@ -2,7 +2,7 @@
 
 use super::error::{Error, ErrorKind};
 #[cfg(unix)]
-use crate::device::parallel::*;
+use crate::compute::parallel::*;
 use crate::host;
 use bytemuck::{Zeroable, try_zeroed_vec};
 use lattice_files::input;

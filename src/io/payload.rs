@@ -7,7 +7,7 @@ use super::checksum::{Method, Sums};
 use super::error::{Error, ErrorKind};
 use super::input::Input;
 use super::output::Output;
-use crate::device::parallel::*;
+use crate::compute::parallel::*;
 use crate::host::{self, LocalSites};
 
 /// A function that is called with the bytes done, and the bytes in all.

@@ -2,7 +2,7 @@
 
 use super::error::ErrorKind;
 use super::signs::LinkSign;
-use crate::device::parallel::*;
+use crate::compute::parallel::*;
 use crate::geometry::{Dims, NDIM};
 use crate::host::{GaugeConfiguration, Links, Matrix3, first_index};
 use crate::scalar::Real;

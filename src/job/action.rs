@@ -4,7 +4,7 @@ use super::fat_links::FatLinks;
 use super::invalid::Invalid;
 use super::method::{Method, Parameters};
 use super::one_or_more::OneOrMore;
-use crate::device::Team;
+use crate::compute::Team;
 use crate::gauge::{SmearError, smear};
 use crate::geometry::{Anisotropy, Boundary, Theta};
 use crate::hadron::Source;

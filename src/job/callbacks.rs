@@ -4,7 +4,7 @@ use super::label::Label;
 use super::modes_news::ModesNews;
 use super::multigrid_news::MultigridNews;
 use super::outcome::SolveOutcome;
-use crate::device::DeviceError;
+use crate::compute::DeviceError;
 use crate::field::StoredField;
 use crate::host::Spinor;
 use crate::solve::{Attempt, Checkpoints, Earlier, KeptChoice, SolveParams, Watch};

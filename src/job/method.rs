@@ -5,7 +5,7 @@ use super::invalid::Invalid;
 use super::multigrid_keys::MultigridKeys;
 use super::solver::Solver;
 use super::wanted_precision::WantedPrecision;
-use crate::device::Team;
+use crate::compute::Team;
 use crate::io::text::{self, words_of};
 use crate::multigrid::MultigridParams;
 use crate::operator::System;

@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use lattice_cl::Dims;
-//! use lattice_cl::device::Team;
+//! use lattice_cl::compute::Team;
 //! use lattice_cl::host::random;
 //! use lattice_cl::job::{Action, Job, Problem, Progress, Task};
 //! use lattice_solvers::Watching;

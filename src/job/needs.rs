@@ -9,7 +9,7 @@ use super::method::Parameters;
 use super::problem::lattice_of;
 use super::sources::{LabelledSource, SourceSmearing};
 use super::task::Task;
-use crate::device::{Device, Team};
+use crate::compute::{Device, Team};
 use crate::geometry::{Dims, Lattice, LatticeError, NDIM};
 use crate::hadron::{Column, HadronSet, Source};
 use crate::host::{Matrix3, Spinor};

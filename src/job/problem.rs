@@ -13,7 +13,7 @@ use super::sink::Sink;
 use super::solver::Solver;
 use super::sources::{LabelledSource, SourceSmearing};
 use super::task::Task;
-use crate::device::Team;
+use crate::compute::Team;
 use crate::field::GaugeField;
 use crate::gauge;
 use crate::geometry::{Dims, Lattice, LatticeError, NDIM};

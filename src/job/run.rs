@@ -12,7 +12,7 @@ use super::problem::{Prepared, Problem};
 use super::sink::Sink;
 use super::solving::{Solved, Solving};
 use super::sources::LabelledSource;
-use crate::device::{DeviceError, Team};
+use crate::compute::{DeviceError, Team};
 use crate::field::SpinorField;
 use crate::geometry::LatticeError;
 use crate::hadron::{Contraction, Hadrons, QuarkPropagator, SourceError, ThreePoint, ThreePointCorrelator};

@@ -8,7 +8,7 @@ use super::modes_news::DeflationOutcome;
 use super::multigrid::Levels;
 use super::multigrid_choice::MultigridChoice;
 use super::multigrid_news::MultigridNews;
-use crate::device::Team;
+use crate::compute::Team;
 use crate::field::SpinorField;
 use crate::modes::DiracModes;
 use crate::multigrid::{Multigrid, MultigridParams};

@@ -1,6 +1,6 @@
 //! The precision of an iteration that a job asks for.
 
-use crate::device::Team;
+use crate::compute::Team;
 use crate::io::text::words;
 use crate::solve::IterationPrecision;
 use schemars::{JsonSchema, Schema, SchemaGenerator};

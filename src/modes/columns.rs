@@ -1,7 +1,7 @@
 //! An operator on several fields at once.
 
 use super::field::ModeField;
-use crate::device::DeviceError;
+use crate::compute::DeviceError;
 use lattice_solvers::{Columns, ErrorOf, LinearOperator, VectorOf, VectorSpace};
 
 /// An operator on as many columns.

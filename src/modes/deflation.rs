@@ -7,7 +7,7 @@
 //! rounding. They are taken out when the residual is replaced.
 
 use super::search::{DiracModes, Fields};
-use crate::device::DeviceError;
+use crate::compute::DeviceError;
 use crate::field::{ParityField, SpinorField};
 use crate::operator::{Dirac, DiracOperator, SchurComplement, System};
 use crate::solve::{Checkpoints, Deflate, InvertError, SolveParams, solve_deflated, solve_from};

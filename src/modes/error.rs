@@ -1,6 +1,6 @@
 //! The reasons why there are no modes.
 
-use crate::device::DeviceError;
+use crate::compute::DeviceError;
 use crate::geometry::LatticeError;
 use lattice_files::number::shown;
 use lattice_solvers::{Failure, ForeignState, LanczosError, LanczosInfo};

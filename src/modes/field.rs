@@ -1,6 +1,6 @@
 //! The fields that modes are: spinors on all sites, or on the even ones.
 
-use crate::device::DeviceError;
+use crate::compute::DeviceError;
 use crate::field::{ParityField, SpinorField};
 use crate::geometry::{Lattice, LatticeError};
 use crate::host::{Spinor, random};

@@ -4,7 +4,7 @@ use super::columns::OnColumns;
 use super::error::ModesError;
 use super::field::ModeField;
 use super::params::ModesParams;
-use crate::device::DeviceError;
+use crate::compute::DeviceError;
 use crate::field::{ParityField, SpinorField, StoredField};
 use crate::geometry::{Lattice, LatticeError};
 use crate::operator::{Dirac, DiracOperator, Normal, System};
@@ -23,7 +23,7 @@ const MOST_COLUMNS: usize = 24;
 /// With even-odd preconditioning M stands for the Schur complement on the even sites.
 ///
 /// ```
-/// # use lattice_cl::{device::Team, geometry::{Boundary, Dims, Lattice}, host::random, operator::{Dirac, Kappa}};
+/// # use lattice_cl::{compute::Team, geometry::{Boundary, Dims, Lattice}, host::random, operator::{Dirac, Kappa}};
 /// use lattice_cl::modes::{DiracModes, ModesParams};
 /// use lattice_cl::solve::{CgParams, Preconditioning, SolveParams};
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

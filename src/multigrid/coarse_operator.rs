@@ -8,7 +8,7 @@ use super::error::SetupError;
 use super::kept::{DeviceNumbers, HostNumbers};
 use super::kernels::{Hop, kernel};
 use super::raw_blocks::{HOPS, INVERSE, KeptBlocks, RawBlocks, WITHIN};
-use crate::device::{Buffer, DeviceError, Kernel};
+use crate::compute::{Buffer, DeviceError, Kernel};
 use crate::field::{SpinorField, SpinorSpace};
 use crate::geometry::{LatticeError, NDIM};
 use crate::host::multigrid::CoarseBlocks;

@@ -1,8 +1,8 @@
 //! The vectors of a coarse level.
 
 use super::coarse_lattice::CoarseLattice;
-use crate::device::parallel::*;
-use crate::device::{DeviceError, Team};
+use crate::compute::parallel::*;
+use crate::compute::{DeviceError, Team};
 use crate::field::{NumbersView, SpinorField, SpinorSpace, numbers_of, set_numbers};
 use crate::geometry::{Dims, Lattice, LatticeError};
 use crate::host::Spinor;

@@ -7,7 +7,7 @@ use super::inverse::inverse;
 use super::kept::{DeviceNumbers, HostNumbers};
 use super::kernels::{Hop, kernel};
 use super::setup_kernels::is_fixed;
-use crate::device::{Buffer, DeviceError, Kernel};
+use crate::compute::{Buffer, DeviceError, Kernel};
 use crate::field::SpinorField;
 use crate::geometry::LatticeError;
 use crate::host::multigrid::CoarseBlocks;

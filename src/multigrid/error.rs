@@ -1,8 +1,8 @@
 //! Errors of multigrid methods.
 
 use super::block::Block;
-use crate::device::DeviceError;
-use crate::device::mpi::World;
+use crate::compute::DeviceError;
+use crate::compute::mpi::World;
 use crate::geometry::{Dims, LatticeError};
 use crate::io;
 use std::path::PathBuf;

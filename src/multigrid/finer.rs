@@ -7,7 +7,7 @@ use super::coarse_space::WholeVector;
 use super::error::SetupError;
 use super::finer_sites::{FinerNumbers, FinerPart, FinerParts};
 use super::random::RandomNumbers;
-use crate::device::{Buffer, Device, DeviceError, Number};
+use crate::compute::{Buffer, Device, DeviceError, Number};
 use crate::field::{
     Numbers, NumbersView, ParityField, SpinorField, buffer_of_mut, numbers_of, plain_spinors, set_numbers,
 };

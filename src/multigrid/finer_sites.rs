@@ -1,7 +1,7 @@
 //! The sites that a transfer restricts from, and the layout of their numbers.
 
-use crate::device::Device;
-use crate::device::mpi::World;
+use crate::compute::Device;
+use crate::compute::mpi::World;
 use crate::geometry::NDIM;
 use std::sync::Arc;
 

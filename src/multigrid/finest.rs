@@ -3,7 +3,7 @@
 use super::hierarchy::{Coarsening, Hierarchy};
 use super::kept_setup::KeptSetup;
 use super::transfer::Transfer;
-use crate::device::DeviceError;
+use crate::compute::DeviceError;
 use crate::geometry::LatticeError;
 use crate::operator::Dirac;
 use crate::scalar::Half;

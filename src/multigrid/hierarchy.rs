@@ -6,7 +6,7 @@ use super::cycle_kind::CycleKind;
 use super::dense::DenseInverse;
 use super::kept_setup::{KeptCoarse, KeptMeans, KeptOperator, KeptSetup};
 use super::transfer::{Members, Transfer};
-use crate::device::DeviceError;
+use crate::compute::DeviceError;
 use crate::field::{
     Numbers, NumbersView, ParityField, ParitySpace, SpinorField, buffer_of_mut, numbers_of, plain_spinors,
     set_numbers,

@@ -1,6 +1,6 @@
 //! The inverse of a dense matrix.
 
-use crate::device::parallel::*;
+use crate::compute::parallel::*;
 use crate::scalar::Real;
 use num_complex::{Complex, Complex64};
 

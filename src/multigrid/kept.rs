@@ -4,9 +4,9 @@
 
 use super::coarse_space::SiteNumbers;
 use super::setup_kernels::{is_fixed, kernel};
-use crate::device::mpi::World;
-use crate::device::parallel::*;
-use crate::device::{Argument, Buffer, Device, DeviceError, Range};
+use crate::compute::mpi::World;
+use crate::compute::parallel::*;
+use crate::compute::{Argument, Buffer, Device, DeviceError, Range};
 use crate::scalar::Real;
 use bytemuck::Pod;
 use num_complex::Complex;

@@ -2,7 +2,7 @@
 
 use super::coarse_space::{CoarseSpace, SiteNumbers};
 use super::setup_kernels::is_fixed;
-use crate::device::{Argument, Buffer, Device, DeviceError, Kernel, KernelFamily, KernelKey, Range};
+use crate::compute::{Argument, Buffer, Device, DeviceError, Kernel, KernelFamily, KernelKey, Range};
 use crate::field::{NumbersView, SpinorField, buffer_of, buffer_of_mut, numbers_of, set_numbers};
 use crate::host::multigrid::{CoarseBlocks, coarse_hop};
 use crate::scalar::Real;

@@ -2,7 +2,7 @@
 
 use super::error::SetupError;
 use super::finer::Finer;
-use crate::device::DeviceError;
+use crate::compute::DeviceError;
 use crate::field::Numbers;
 use crate::scalar::Real;
 use lattice_solvers::{

@@ -5,8 +5,8 @@ use super::finer_sites::FinerNumbers;
 use super::kept::DeviceNumbers;
 use super::kernels::LOCAL_SIZE;
 use super::setup_kernels::{kernel, reals_of_row, tiles};
-use crate::device::parallel::*;
-use crate::device::{Argument, Buffer, Device, DeviceError, Range};
+use crate::compute::parallel::*;
+use crate::compute::{Argument, Buffer, Device, DeviceError, Range};
 use crate::scalar::Real;
 use num_complex::Complex64;
 

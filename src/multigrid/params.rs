@@ -223,7 +223,7 @@ fn coarse_block(extents: [usize; NDIM]) -> Result<[usize; NDIM], usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::Team;
+    use crate::compute::Team;
     use crate::geometry::Dims;
 
     fn blockings(extents: [usize; NDIM]) -> Vec<[usize; NDIM]> {

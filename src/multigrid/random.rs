@@ -1,7 +1,7 @@
 //! Random vectors to start from.
 
-use crate::device::parallel::*;
-use crate::device::{Argument, Buffer, DeviceError, KernelFamily, KernelKey, Range};
+use crate::compute::parallel::*;
+use crate::compute::{Argument, Buffer, DeviceError, KernelFamily, KernelKey, Range};
 use crate::host::multigrid as twins;
 use crate::scalar::Real;
 use num_complex::Complex;

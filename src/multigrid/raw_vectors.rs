@@ -3,7 +3,7 @@
 use super::finer_sites::{FinerNumbers, FinerPart, FinerParts};
 use super::kept::{HostNumbers, chosen, of_all_ranks};
 use super::transfer::places_of_all_ranks;
-use crate::device::{Buffer, DeviceError};
+use crate::compute::{Buffer, DeviceError};
 use crate::field::Numbers;
 use crate::scalar::Real;
 use num_complex::Complex;

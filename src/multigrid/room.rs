@@ -5,7 +5,7 @@ use super::error::{SetupError, agreed};
 use super::kept::DeviceNumbers;
 use super::params::{Blocking, MultigridParams, RESTART};
 use super::setup_kernels::reals_of_row;
-use crate::device::{DeviceError, DeviceKind};
+use crate::compute::{DeviceError, DeviceKind};
 use crate::geometry::{Lattice, NDIM, Shard};
 use crate::host::multigrid::BLOCKS;
 use crate::host::{Spinor, available_memory};

@@ -16,7 +16,7 @@ use super::near_null::near_null_vectors;
 use super::params::{Blocking, MultigridParams};
 use super::raw_vectors;
 use super::transfer::{Levels, Members, Transfer, Vectors};
-use crate::device::Team;
+use crate::compute::Team;
 use crate::field::{Numbers, SpinorField};
 use crate::geometry::NDIM;
 use crate::operator::Dirac;

@@ -1,7 +1,7 @@
 //! The kernels of a set-up.
 
 use super::coarse_space::SiteNumbers;
-use crate::device::{Device, DeviceError, Kernel, KernelFamily, KernelKey};
+use crate::compute::{Device, DeviceError, Kernel, KernelFamily, KernelKey};
 use crate::scalar::{Precision, Real};
 
 const SETUP: KernelFamily = KernelFamily::new(

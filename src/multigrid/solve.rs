@@ -9,7 +9,7 @@ use super::raw_vectors;
 use super::room::{self, columns_at_once};
 use super::setup::{self, Keeper, LevelsInfo, SetupProgress, SetupWatch, Unfinished, Watching};
 use super::setup_file::Binding;
-use crate::device::DeviceError;
+use crate::compute::DeviceError;
 use crate::field::SpinorField;
 use crate::geometry::{Lattice, NDIM};
 use crate::io::CheckpointWriter;
@@ -24,7 +24,7 @@ use std::path::Path;
 /// A multigrid method that stands ready for an operator.
 ///
 /// ```
-/// # use lattice_cl::{device::Team, geometry::{Boundary, Dims, Lattice}, host::random, operator::{Dirac, Kappa}};
+/// # use lattice_cl::{compute::Team, geometry::{Boundary, Dims, Lattice}, host::random, operator::{Dirac, Kappa}};
 /// use lattice_cl::multigrid::{Multigrid, MultigridParams};
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let lattice = Lattice::new(&Team::host(), Dims::new([4, 4, 4, 4])?)?;

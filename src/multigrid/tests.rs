@@ -10,7 +10,7 @@ use super::near_null::near_null_vectors;
 use super::random::RandomNumbers;
 use super::raw_blocks::{RawBlocks, WITHIN};
 use super::transfer::{EVERY_SITE, Levels, Members, Transfer, Vectors};
-use crate::device::{Buffer, Device, DeviceOptions, Team, discover};
+use crate::compute::{Buffer, Device, DeviceOptions, Team, discover};
 use crate::field::{Numbers, plain_spinors};
 use crate::geometry::{Boundary, Dims, Grid, Lattice, NDIM};
 use crate::host::Spinor;

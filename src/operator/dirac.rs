@@ -6,7 +6,7 @@ use super::schur_complement::{SchurComplement, SchurSymmetry};
 use super::site_terms::{SiteTerm, SiteTermError};
 use super::stencil::{ByEnding, Ending, EndingFields, Fields, Region, Stencil, Task, Tuning};
 use super::systems::{BlockDiracOperator, DiracOperator, InPrecision, Normal};
-use crate::device::{DeviceError, Event, Number};
+use crate::compute::{DeviceError, Event, Number};
 use crate::field::{GaugeField, PendingGram, SpinorField, SpinorSpace};
 use crate::geometry::{Lattice, LatticeError, NDIM};
 use crate::host::{SiteMatrix, StencilFactors};

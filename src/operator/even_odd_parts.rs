@@ -4,7 +4,7 @@ use super::four_blocks::{EVEN, FourBlocks, ODD};
 use super::hop::{HopEvenOdd, HopOptions};
 use super::schur_complement::SchurSymmetry;
 use super::stencil::SiteProduct;
-use crate::device::DeviceError;
+use crate::compute::DeviceError;
 use crate::field::{GaugeField, ParityField, SpinorField};
 use crate::geometry::LatticeError;
 use crate::host::StencilFactors;

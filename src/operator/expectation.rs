@@ -3,7 +3,7 @@
 //! Times are bytes over measured rates.
 
 use super::stencil::{Ending, Region, Task, work_per_site};
-use crate::device::{DeviceError, PeerWay, TeamRates};
+use crate::compute::{DeviceError, PeerWay, TeamRates};
 use crate::geometry::{Domain, FieldKind, Lattice};
 use crate::host::{Reconstruction, StencilFactors};
 use crate::scalar::StoragePrecision;
@@ -170,7 +170,7 @@ impl fmt::Display for Expectation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::{Device, DeviceOptions, Team, discover};
+    use crate::compute::{Device, DeviceOptions, Team, discover};
     use crate::geometry::{Dims, Grid};
 
     fn expected(dims: [usize; 4], rates: TeamRates) -> Expectation {

@@ -1,7 +1,7 @@
 //! The hop from the sites of one parity to the sites of the other parity.
 
 use super::stencil::{Ending, EndingFields, Fields, Region, Stencil, Task, Tuning};
-use crate::device::{DeviceError, Event, Number};
+use crate::compute::{DeviceError, Event, Number};
 use crate::field::{ColumnMatrix, GaugeField, ParityField, PendingGram, can_end_blocks};
 use crate::host::StencilFactors;
 use crate::scalar::Storage;

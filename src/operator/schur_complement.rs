@@ -4,7 +4,7 @@ use super::four_blocks::{EVEN, FourBlocks, ODD};
 use super::hop::{HopEvenOdd, HopOptions};
 use super::stencil::{ByEnding, Ending, SiteProduct};
 use super::systems::{BlockDiracOperator, DiracOperator, InPrecision, Normal, apply_and_subtract, work_with};
-use crate::device::{DeviceError, Number};
+use crate::compute::{DeviceError, Number};
 use crate::field::{
     BlockField, ColumnMatrix, GaugeField, ParityField, ParitySpace, PendingGram, ends_on_matrix_units,
 };

@@ -1,6 +1,6 @@
 //! The three linear systems that have the solution of M x = b.
 
-use crate::device::{DeviceError, Number};
+use crate::compute::{DeviceError, Number};
 use crate::field::{ColumnMatrix, ColumnRecurrence, ColumnSpace, PendingGram, StoredField};
 use crate::geometry::LatticeError;
 use crate::scalar::Storage;

@@ -9,7 +9,7 @@ use super::experience::{Experience, Next};
 use super::methods::{Solution, solve};
 use super::params::{BicgstabParams, CgParams, CrParams, Plan, SolveParams};
 use super::plan::{IterationPrecision, Preconditioning};
-use crate::device::{DeviceError, Team};
+use crate::compute::{DeviceError, Team};
 use crate::field::{SpinorField, StoredField};
 use crate::operator::Dirac;
 use lattice_solvers::{Failure, ForeignState, Look, SolverInfo, SolverState, Wish};

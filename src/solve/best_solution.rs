@@ -1,6 +1,6 @@
 //! The best of the solutions that corrections led to, kept without a copy.
 
-use crate::device::DeviceError;
+use crate::compute::DeviceError;
 use std::mem::swap;
 
 /// Solutions x, x + c₁, x + c₁ + c₂, … . The last and the best are in memory.

@@ -1,6 +1,6 @@
 //! Keeping the states of a solve, whatever its fields are.
 
-use crate::device::DeviceError;
+use crate::compute::DeviceError;
 use crate::field::StoredField;
 use lattice_solvers::{Look, Residual, SolverState, StateKeeper, VectorSpace, Watching, Wish};
 use std::cell::{Cell, RefCell};

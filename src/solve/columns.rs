@@ -9,7 +9,7 @@ use super::params::stopping;
 use super::plan::{Inner, IterationPrecision, Preconditioning};
 use super::precision::relate;
 use super::sources::{Scaled, largest, without_worse_than_zero};
-use crate::device::DeviceError;
+use crate::compute::DeviceError;
 use crate::field::{ParityField, SpinorField};
 use crate::operator::{BlockDiracOperator, Dirac, InPrecision, Normal};
 use crate::scalar::{Half, Storage};

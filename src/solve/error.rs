@@ -1,7 +1,7 @@
 //! The reasons why a solve ends without a solution.
 
 use super::attempts::{Attempt, InOrder};
-use crate::device::DeviceError;
+use crate::compute::DeviceError;
 use crate::field::SpinorField;
 use crate::geometry::LatticeError;
 use lattice_files::number::shown;

@@ -1,6 +1,6 @@
 //! The input and the result of a method.
 
-use crate::device::DeviceError;
+use crate::compute::DeviceError;
 use crate::operator::DiracOperator;
 use lattice_solvers::{Callbacks, Solution, SolverError, Stopping, VectorOf};
 

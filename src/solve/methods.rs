@@ -8,7 +8,7 @@ use super::params::{self, CrParams, Plan, SolveParams, methods};
 use super::precision::{Equation, norm, scale};
 use super::sources::{Scaled, largest};
 use super::start::{Deflate, PartOfModes, Start};
-use crate::device::DeviceError;
+use crate::compute::DeviceError;
 use crate::field::{ParityField, ParitySpace, SpinorField, SpinorSpace};
 use crate::operator::{Dirac, SchurComplement};
 use crate::scalar::Half;

@@ -3,7 +3,7 @@
 use super::params::stopping;
 use super::precision::norm;
 use super::sources::Scaled;
-use crate::device::DeviceError;
+use crate::compute::DeviceError;
 use crate::field::SpinorField;
 use crate::operator::Dirac;
 use lattice_solvers::range::larger;
@@ -47,7 +47,7 @@ pub type ShiftedSolutions = Vec<Shifted<SpinorField<f64>>>;
 /// [`SchurComplement::normal`](crate::operator::SchurComplement::normal).
 ///
 /// ```
-/// use lattice_cl::device::Team;
+/// use lattice_cl::compute::Team;
 /// use lattice_cl::operator::{Kappa, Dirac};
 /// use lattice_cl::solve::{MultiShiftCgParams, multi_shift_cg};
 /// use lattice_cl::geometry::Boundary;

@@ -1,6 +1,6 @@
 //! The plan of a solve of M x = b: preconditioning and precision.
 
-use crate::device::{DeviceKind, Team};
+use crate::compute::{DeviceKind, Team};
 use crate::operator::SchurSymmetry;
 use serde::{Deserialize, Serialize};
 

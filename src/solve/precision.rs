@@ -7,7 +7,7 @@ use super::iteration::{Iterated, Iteration, MethodResult};
 use super::params::{Plan, SolveParams};
 use super::plan::{Inner, IterationPrecision};
 use super::start::PartOfModes;
-use crate::device::DeviceError;
+use crate::compute::DeviceError;
 use crate::field::StoredField;
 use crate::operator::{DiracOperator, InPrecision, System};
 use crate::scalar::{Half, Storage};

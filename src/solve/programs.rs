@@ -7,7 +7,7 @@
 
 use super::params::SolveParams;
 use super::plan::{Inner, IterationPrecision, Preconditioning};
-use crate::device::{Device, KernelKey, build_programs};
+use crate::compute::{Device, KernelKey, build_programs};
 use crate::field::{LinkFormat, clover_blocks_key, conversion_key, host_order_key, space_key};
 use crate::geometry::{Anisotropy, Boundary, Lattice, Shape, Shard};
 use crate::host::{Reconstruction, StencilFactors};

@@ -3,7 +3,7 @@
 //! Sources far from 1 are multiplied by a power of two, which costs no digit. The solutions of such
 //! sources are divided by the power of two afterwards.
 
-use crate::device::DeviceError;
+use crate::compute::DeviceError;
 use crate::field::{SpinorField, StoredField};
 use lattice_solvers::SourceError;
 use lattice_solvers::range::larger;

@@ -1,6 +1,6 @@
 //! Where a solve begins.
 
-use crate::device::DeviceError;
+use crate::compute::DeviceError;
 use crate::field::{ParityField, SpinorField};
 use crate::operator::{Dirac, SchurComplement};
 use lattice_solvers::VectorOf;

@@ -4,7 +4,7 @@ use super::{
     BlockCgParams, BlockSolution, CgParams, Checkpoints, Inner, InvertError, IterationPrecision,
     Preconditioning, SolveParams, block_cg_with_checkpoints, solve_with_checkpoints,
 };
-use crate::device::{
+use crate::compute::{
     CacheMode, Device, DeviceError, DeviceOptions, Fault, PeerWay, PeerWays, Team, TuningMode, discover,
 };
 use crate::field::{KERNELS_WAIT, StoredField};

@@ -1,7 +1,7 @@
 //! The devices and teams that tests run on.
 
-use lattice_cl::device::mpi::{Launcher, World};
-use lattice_cl::device::{
+use lattice_cl::compute::mpi::{Launcher, World};
+use lattice_cl::compute::{
     CacheMode, Device, DeviceKind, DeviceOptions, DiscoveredDevice, Discovery, PeerWay, PeerWays, Recorder,
     Selector, Team, TuningMode, discover,
 };

@@ -7,10 +7,10 @@ pub mod spinors;
 
 #[allow(unused_imports)]
 pub use devices::*;
-use lattice_cl::blas::gemm::Mma;
 use lattice_cl::geometry::NDIM;
 use lattice_cl::host::{Links, Matrix3};
 use lattice_cl::io::Format;
+use lattice_cl::linalg::gemm::Mma;
 use lattice_cl::{Dims, GaugeConfiguration, Precision, Real};
 use num_complex::Complex;
 use std::io::Write;

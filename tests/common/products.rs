@@ -1,9 +1,9 @@
 //! Products of matrices in higher precision, and the check of one product.
 
 use crate::common::unit_roundoff;
-use lattice_cl::blas::gemm::{Arithmetic, GemmParams, gemm_with};
-use lattice_cl::blas::{MatMut, MatRef, MatrixLayout, Op, Order};
-use lattice_cl::device::{Buffer, Device};
+use lattice_cl::compute::{Buffer, Device};
+use lattice_cl::linalg::gemm::{Arithmetic, GemmParams, gemm_with};
+use lattice_cl::linalg::{MatMut, MatRef, MatrixLayout, Op, Order};
 use lattice_cl::scalar::{Element, Precision, Real};
 use num_complex::Complex;
 use rayon::prelude::*;

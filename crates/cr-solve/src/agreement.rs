@@ -5,7 +5,7 @@
 
 use super::failure::{Failure, Status};
 use clap::{ArgMatches, Command};
-use lattice_cl::device::mpi::{LIBRARY_VARIABLE, PATIENCE_VARIABLE};
+use lattice_cl::compute::mpi::{LIBRARY_VARIABLE, PATIENCE_VARIABLE};
 use lattice_cl::io;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

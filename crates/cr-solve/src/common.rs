@@ -4,7 +4,7 @@ use super::failure::Failure;
 use super::ranks::Ranks;
 use super::report::{Output, Report};
 use clap::Args;
-use lattice_cl::device::{CacheMode, DeviceOptions, Profiling, Recorder, Selector, Team, TuningMode};
+use lattice_cl::compute::{CacheMode, DeviceOptions, Profiling, Recorder, Selector, Team, TuningMode};
 use lattice_cl::tuning;
 use std::sync::Once;
 

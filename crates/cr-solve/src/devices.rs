@@ -4,7 +4,7 @@ use super::common::Common;
 use super::failure::{Failure, Status};
 use super::report::{Report, align_right, plain_table};
 use comfy_table::Table;
-use lattice_cl::device::{
+use lattice_cl::compute::{
     Device, DeviceError, DeviceInfo, PeerRates, PeerWay, Peers, Profiling, Team, discover, triad_bandwidth,
 };
 use lattice_cl::host;

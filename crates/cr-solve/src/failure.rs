@@ -1,6 +1,6 @@
 //! Exit statuses of the program, and the errors that lead to them.
 
-use lattice_cl::device::{Absence, DeviceError};
+use lattice_cl::compute::{Absence, DeviceError};
 use lattice_cl::field::RESTORING_A_FIELD;
 use lattice_cl::gauge::{FixError, FlowError, GenerateError, SmearError, WilsonLoopError};
 use lattice_cl::geometry::LatticeError;

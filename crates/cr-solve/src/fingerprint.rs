@@ -8,7 +8,7 @@ use blake3::hazmat::{ChainingValue, HasherExt, Mode};
 use blake3::hazmat::{left_subtree_len, merge_subtrees_non_root, merge_subtrees_root};
 use blake3::{CHUNK_LEN, Hasher};
 use bytemuck::NoUninit;
-use lattice_cl::device::parallel::*;
+use lattice_cl::compute::parallel::*;
 use lattice_cl::geometry::NDIM;
 use lattice_cl::host::{GaugeConfiguration, Links, LocalSites, Matrix3};
 use std::ops::Range;

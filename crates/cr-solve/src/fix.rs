@@ -4,7 +4,7 @@ use super::arguments::{Input, help_on_configuration};
 use super::failure::{Failure, Status};
 use super::links_file::{self, Beginning, Destination, Rewritten};
 use super::report::{Report, Table, scientific};
-use lattice_cl::device::Team;
+use lattice_cl::compute::Team;
 use lattice_cl::gauge::{FixError, FixParams, FixedStart, Gauge, fix_gauge};
 use serde::Serialize;
 use std::path::PathBuf;

@@ -2,8 +2,8 @@
 
 use super::report::{colour_is_unwanted, is_dumb};
 use clap::{ColorChoice, Command};
-use lattice_cl::device::mpi::PATIENCE_VARIABLE;
-use lattice_cl::device::{NO_CACHE_VARIABLE, PEER_VARIABLE, TUNING_FILE_VARIABLE, discover};
+use lattice_cl::compute::mpi::PATIENCE_VARIABLE;
+use lattice_cl::compute::{NO_CACHE_VARIABLE, PEER_VARIABLE, TUNING_FILE_VARIABLE, discover};
 use lattice_cl::operator::SiteTerm;
 use std::ffi::OsString;
 

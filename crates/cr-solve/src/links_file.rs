@@ -6,7 +6,7 @@ use super::failure::Failure;
 use super::provenance::{Configuration, Provenance};
 use super::report::{Report, Table};
 use crate::choices::word;
-use lattice_cl::device::{Stopwatch, Team};
+use lattice_cl::compute::{Stopwatch, Team};
 use lattice_cl::host::GaugeConfiguration;
 use lattice_cl::io::{Format, GaugeFile};
 use lattice_cl::scalar::Precision;

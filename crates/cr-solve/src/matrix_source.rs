@@ -1,10 +1,10 @@
 //! Matrices of command lines: files and model problems.
 
 use super::failure::{Failure, Status};
-use lattice_cl::blas::host::level1::Arithmetic;
-use lattice_cl::blas::sparse::market::{AnyCsr, Market, MarketError, Symmetry};
-use lattice_cl::blas::sparse::{ColumnsError, Coo, Csr, Entry, Problem};
 use lattice_cl::io::{DenseMatrix, MatrixElements, read_sparse};
+use lattice_cl::linalg::host::level1::Arithmetic;
+use lattice_cl::linalg::sparse::market::{AnyCsr, Market, MarketError, Symmetry};
+use lattice_cl::linalg::sparse::{ColumnsError, Coo, Csr, Entry, Problem};
 use num_complex::Complex64;
 use std::path::Path;
 

@@ -5,7 +5,7 @@ use super::failure::{Failure, Status};
 use super::provenance::{Configuration, Provenance};
 use super::report::{Report, Table, align_right, plain_table, scientific};
 use super::smearing::SmearingOptions;
-use lattice_cl::device::Team;
+use lattice_cl::compute::Team;
 use lattice_cl::gauge::{
     Energy, Plaquette, TopologicalCharge, WilsonLoops, energy_and_charge, link_trace, plaquette,
     polyakov_loop, smear,

@@ -2,7 +2,7 @@
 
 use crate::extents::Extents;
 use crate::failure::{Failure, Status};
-use lattice_cl::device::{Device, DeviceKind};
+use lattice_cl::compute::{Device, DeviceKind};
 use lattice_cl::geometry::{Dims, NDIM};
 use lattice_cl::host::{Matrix3, Spinor, available_memory};
 use std::fmt::Display;

@@ -15,7 +15,7 @@ use super::solve_bar::SolveBar;
 use super::team::{device_names, select_team};
 use super::words::{coupling_text, plot_title};
 use crate::plot::{self, PlotError, Series};
-use lattice_cl::device::Recorder;
+use lattice_cl::compute::Recorder;
 use lattice_cl::io::Parts;
 use lattice_cl::job::{self, Invalid, Task};
 use lattice_cl::modes::{DiracModes, ModesError, ModesParams};

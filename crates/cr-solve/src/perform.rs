@@ -19,7 +19,7 @@ use super::solve_bar::SolveBar;
 use super::team::select_team;
 use super::trace::Trace;
 use super::words::coupling_text;
-use lattice_cl::device::{DeviceError, Recorder};
+use lattice_cl::compute::{DeviceError, Recorder};
 use lattice_cl::field::StoredField;
 use lattice_cl::gauge::SmearParams;
 use lattice_cl::geometry::Lattice;

@@ -9,7 +9,7 @@ use super::plot::{self, Slice};
 use super::report::{Report, Table, fixed, rounded, scientific};
 use super::team::{device_names, first_of, host_if_small};
 use crate::choices::{bare_word_of, word};
-use lattice_cl::device::{Profiling, Team};
+use lattice_cl::compute::{Profiling, Team};
 use lattice_cl::io::{self, CubeHeader, MeshError, MeshFile};
 use lattice_cl::scalar::Precision;
 use lattice_poisson::{

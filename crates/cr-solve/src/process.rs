@@ -3,7 +3,7 @@
 use crate::failure::{Failure, Status};
 use crate::interrupt::Watch;
 use crate::report::Report;
-use lattice_cl::device::pocl_lacks_a_cache;
+use lattice_cl::compute::pocl_lacks_a_cache;
 use lattice_files::leftovers::Leftover;
 use signal_hook::consts::SIGXFSZ;
 use std::sync::Arc;

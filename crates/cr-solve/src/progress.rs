@@ -1,7 +1,7 @@
 //! A bar that shows while kernels are compiled.
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lattice_cl::device::{CompileClock, CompileProgress};
+use lattice_cl::compute::{CompileClock, CompileProgress};
 use lattice_cl::geometry::Dims;
 use lattice_cl::sync::lock;
 use std::sync::{Arc, Mutex, Weak};

@@ -2,7 +2,7 @@
 
 use super::arguments::path_text;
 use super::fingerprint::blake3_of_links;
-use lattice_cl::device::Team;
+use lattice_cl::compute::Team;
 use lattice_cl::gauge::plaquette;
 use lattice_cl::host::GaugeConfiguration;
 use lattice_cl::tuning::date;
@@ -38,7 +38,7 @@ struct Driver {
 impl Provenance {
     /// Describes this process, which computes on `team`.
     pub fn new(team: &Team, started: SystemTime) -> Self {
-        let driver = |device: &lattice_cl::device::Device| Driver {
+        let driver = |device: &lattice_cl::compute::Device| Driver {
             name: device.info().name.clone(),
             platform: device.info().platform.clone(),
             driver: device.info().driver_version.clone(),

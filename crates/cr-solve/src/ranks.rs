@@ -5,8 +5,8 @@
 use super::agreement::{About, Facts, expect_alike};
 use super::failure::{Failure, Status};
 use super::report::Report;
-use lattice_cl::device::DeviceError;
-use lattice_cl::device::mpi::{LastWords, Launcher, World};
+use lattice_cl::compute::DeviceError;
+use lattice_cl::compute::mpi::{LastWords, Launcher, World};
 use lattice_cl::host::{Company, Together};
 use std::io;
 use std::sync::Arc;

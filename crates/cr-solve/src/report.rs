@@ -8,7 +8,7 @@ use crate::choices::word;
 use clap::{ArgAction, Args};
 use comfy_table::{CellAlignment, presets};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lattice_cl::device::{CompileClock, SearchObserver, Stopwatch};
+use lattice_cl::compute::{CompileClock, SearchObserver, Stopwatch};
 use lattice_cl::geometry::Dims;
 use lattice_cl::sync::lock;
 use lattice_files::text::printable_lines;

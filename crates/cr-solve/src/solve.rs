@@ -15,15 +15,15 @@ use super::provenance::Provenance;
 use super::report::{Report, Table, scientific};
 use super::team::{device_names, host_if_small, select_all};
 use crate::choices::{bare_word_of, word};
-use lattice_cl::blas::BlasError;
-use lattice_cl::blas::host::level1::Arithmetic;
-use lattice_cl::blas::sparse::market::AnyCsr;
-use lattice_cl::blas::sparse::precondition::{AmgOptions, Cycle};
-use lattice_cl::blas::sparse::solve::{
+use lattice_cl::io::{DenseMatrix, MatrixElements};
+use lattice_cl::linalg::BlasError;
+use lattice_cl::linalg::host::level1::Arithmetic;
+use lattice_cl::linalg::sparse::market::AnyCsr;
+use lattice_cl::linalg::sparse::precondition::{AmgOptions, Cycle};
+use lattice_cl::linalg::sparse::solve::{
     Attempt, Kind, Method, SolveError, SolveOptions, Solved, condition_estimate, solve_columns,
 };
-use lattice_cl::blas::sparse::{Csr, Format, Problem, Processor, read_vectors};
-use lattice_cl::io::{DenseMatrix, MatrixElements};
+use lattice_cl::linalg::sparse::{Csr, Format, Problem, Processor, read_vectors};
 use lattice_cl::scalar::Precision;
 use lattice_files::number::shown;
 use lattice_files::text::tuple;
@@ -380,8 +380,8 @@ impl NearNull {
                 .hint("the vectors are the columns of the file"));
         }
         let natural = || match &source.matrix {
-            AnyCsr::Real(matrix) => lattice_cl::blas::sparse::natural_block(matrix),
-            AnyCsr::Complex(matrix) => lattice_cl::blas::sparse::natural_block(matrix),
+            AnyCsr::Real(matrix) => lattice_cl::linalg::sparse::natural_block(matrix),
+            AnyCsr::Complex(matrix) => lattice_cl::linalg::sparse::natural_block(matrix),
         };
         Ok(Self { vectors: Some(columns.values), block: block.unwrap_or_else(natural) })
     }

@@ -5,7 +5,7 @@
 
 use super::report::{Report, scientific};
 use indicatif::ProgressBar;
-use lattice_cl::device::Team;
+use lattice_cl::compute::Team;
 use lattice_cl::job::Progress;
 use lattice_cl::multigrid::SetupProgress;
 use lattice_solvers::LanczosLook;

@@ -7,7 +7,7 @@
 
 use super::failure::{Failure, Status};
 use super::report::Report;
-use lattice_cl::device::{DeviceRecord, Queue, RecordedSpan, Recorder};
+use lattice_cl::compute::{DeviceRecord, Queue, RecordedSpan, Recorder};
 use lattice_cl::io;
 use serde::Serialize;
 use std::path::{Path, PathBuf};

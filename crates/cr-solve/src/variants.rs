@@ -1,7 +1,7 @@
 //! Short texts of kernel variants and of the kernels that have them.
 
-use lattice_cl::blas::fft::FftTuning;
-use lattice_cl::blas::gemm::GemmTuning;
+use lattice_cl::linalg::fft::FftTuning;
+use lattice_cl::linalg::gemm::GemmTuning;
 use lattice_cl::operator::Tuning;
 use lattice_cl::tuning::text_of;
 use lattice_md::PairTuning;

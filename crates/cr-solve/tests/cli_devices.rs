@@ -5,7 +5,7 @@ use crate::common;
 use assert_cmd::Command;
 use assert_cmd::cargo::cargo_bin_cmd;
 use lattice_cl::Dims;
-use lattice_cl::device::discover;
+use lattice_cl::compute::discover;
 use lattice_cl::host::random;
 use lattice_cl::io::{self, Format, WriteOptions};
 use std::path::{Path, PathBuf};

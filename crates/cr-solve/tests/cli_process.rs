@@ -4,7 +4,7 @@ use crate::common;
 
 use assert_cmd::cargo::{cargo_bin, cargo_bin_cmd};
 use lattice_cl::Dims;
-use lattice_cl::device::discover;
+use lattice_cl::compute::discover;
 use lattice_cl::host::random;
 use lattice_cl::io::{self, Format, WriteOptions};
 #[cfg(unix)]

@@ -5,7 +5,7 @@ use crate::common;
 use assert_cmd::cargo::cargo_bin_cmd;
 use common::sample;
 use lattice_cl::Precision;
-use lattice_cl::device::Team;
+use lattice_cl::compute::Team;
 use lattice_cl::host::Spinor;
 use lattice_cl::io::{Format, WriteOptions, read_propagator, read_results, write_gauge, write_results};
 use lattice_cl::job::{

@@ -5,7 +5,7 @@ use crate::common;
 use assert_cmd::Command;
 use assert_cmd::cargo::cargo_bin_cmd;
 use common::relative;
-use lattice_cl::device::PEER_VARIABLE;
+use lattice_cl::compute::PEER_VARIABLE;
 use lattice_cl::geometry::Boundary;
 use lattice_cl::host::{self, LinkField, Spinor, StencilFactors, random};
 use lattice_cl::io::{self, Format, WriteOptions};

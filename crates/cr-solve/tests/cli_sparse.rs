@@ -3,8 +3,8 @@
 use crate::common;
 
 use assert_cmd::cargo::cargo_bin_cmd;
-use lattice_cl::blas::sparse::market::{AnyCsr, Market, write_matrix, write_vectors};
-use lattice_cl::blas::sparse::{Csr, Problem, read_vectors};
+use lattice_cl::linalg::sparse::market::{AnyCsr, Market, write_matrix, write_vectors};
+use lattice_cl::linalg::sparse::{Csr, Problem, read_vectors};
 use num_complex::Complex64;
 use serde_json::Value;
 use std::io::Write;

@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use lattice_cl::device::Buffer;
+use lattice_cl::compute::Buffer;
 
 #[test]
 fn every_rung_of_the_ladder_is_the_operator_of_the_host() {

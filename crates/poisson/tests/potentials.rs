@@ -3,7 +3,7 @@
 use super::common;
 
 use common::{devices, shared, small, taken_for_gpus};
-use lattice_cl::device::Team;
+use lattice_cl::compute::Team;
 use lattice_cl::host::Philox;
 use lattice_cl::io::MeshFile;
 use lattice_cl::scalar::Precision;
@@ -18,7 +18,7 @@ const BOX: [[f64; 3]; 3] = [[5.0, 0.0, 0.0], [0.0, 4.5, 0.0], [0.0, 0.0, 5.5]];
 
 /// The host, each device, and each taken for a GPU.
 fn places() -> Vec<(String, Team)> {
-    let of_device = |(kind, device): (&str, lattice_cl::device::Device)| {
+    let of_device = |(kind, device): (&str, lattice_cl::compute::Device)| {
         (format!("{kind} {}", device.label()), Team::of([device]))
     };
     let plain = devices().into_iter().map(|device| ("device", device));

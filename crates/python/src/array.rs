@@ -6,8 +6,8 @@ use super::failure::{Raised, invalid};
 use super::interop;
 use super::numbers::{array, asarray, contiguous};
 use super::work;
-use lattice_cl::blas::{self, BlasError, MatMut, MatRef, MatrixLayout, Op};
-use lattice_cl::device::{self, Buffer, DeviceError};
+use lattice_cl::compute::{self, Buffer, DeviceError};
+use lattice_cl::linalg::{self, BlasError, MatMut, MatRef, MatrixLayout, Op};
 use lattice_cl::scalar::Element;
 use num_complex::{Complex32, Complex64};
 use numpy::{PyArrayDescr, dtype};
@@ -157,7 +157,7 @@ impl Array {
                 MatRef::new(a, MatrixLayout::row_major(m, k))?,
                 MatRef::new(b, MatrixLayout::row_major(rows, n))?,
             );
-            blas::gemm(Op::N, Op::N, 1, a, b, 0, MatMut::new(&mut c, MatrixLayout::row_major(m, n))?)?;
+            linalg::gemm(Op::N, Op::N, 1, a, b, 0, MatMut::new(&mut c, MatrixLayout::row_major(m, n))?)?;
             Ok(c)
         }
         let elements = with_both!(&self.elements, &other.elements, a, b => {
@@ -177,7 +177,7 @@ impl Array {
     fn __mul__(&self, py: Python<'_>, factor: Complex64) -> PyResult<Self> {
         fn times<T: Element>(buffer: &Buffer<T>, factor: Complex64) -> Result<Buffer<T>, DeviceError> {
             let mut product = copied(buffer)?;
-            blas::scal(T::from_complex(factor), &mut product)?;
+            linalg::scal(T::from_complex(factor), &mut product)?;
             Ok(product)
         }
         let is_real = matches!(self.elements, Elements::Single(_) | Elements::Double(_));
@@ -213,9 +213,9 @@ impl Array {
     /// # Errors
     /// * `InvalidInput` if it has not one or two axes, or other elements.
     /// * `DeviceError`
-    pub fn upload(device: &device::Device, numbers: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub fn upload(device: &compute::Device, numbers: &Bound<'_, PyAny>) -> PyResult<Self> {
         fn sent<T: Element + numpy::Element>(
-            device: &device::Device,
+            device: &compute::Device,
             numbers: &Bound<'_, PyAny>,
         ) -> PyResult<Elements>
         where
@@ -254,7 +254,7 @@ impl Array {
     fn plus(&self, py: Python<'_>, factor: i32, other: &Self) -> PyResult<Self> {
         fn sum<T: Element>(x: &Buffer<T>, factor: i32, y: &Buffer<T>) -> Result<Buffer<T>, DeviceError> {
             let mut sum = copied(x)?;
-            blas::axpy(factor, y, &mut sum)?;
+            linalg::axpy(factor, y, &mut sum)?;
             Ok(sum)
         }
         if self.shape != other.shape {
@@ -279,7 +279,7 @@ impl Array {
 
     fn product<'py>(&self, py: Python<'py>, other: &Self, conjugate: bool) -> PyResult<Bound<'py, PyAny>> {
         fn sum<T: Element>(x: &Buffer<T>, y: &Buffer<T>, conjugate: bool) -> Result<Complex64, DeviceError> {
-            if conjugate { blas::dotc(x, y)?.wait() } else { blas::dotu(x, y)?.wait() }
+            if conjugate { linalg::dotc(x, y)?.wait() } else { linalg::dotu(x, y)?.wait() }
         }
         let found = with_both!(&self.elements, &other.elements, x, y => {
             work::aside(py, || sum(x, y, conjugate))?.map_err(|error| error.raised(py))?
@@ -325,7 +325,7 @@ pub fn as_numpy(
 #[pyfunction]
 pub fn nrm2(py: Python<'_>, x: &Bound<'_, Array>) -> PyResult<f64> {
     fn root<T: Element>(x: &Buffer<T>) -> Result<f64, DeviceError> {
-        blas::nrm2(x)?.wait()
+        linalg::nrm2(x)?.wait()
     }
     with_buffer!(&x.get().elements, x => work::aside(py, || root(x))?).map_err(|error| error.raised(py))
 }

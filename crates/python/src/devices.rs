@@ -3,7 +3,7 @@
 use super::array::Array;
 use super::failure::{Raised, raised};
 use super::work;
-use lattice_cl::device::{self, DeviceInfo, DeviceOptions, OpenDevices, Selector};
+use lattice_cl::compute::{self, DeviceInfo, DeviceOptions, OpenDevices, Selector};
 use lattice_cl::tuning::TIME_ON_FIRST_USE;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 pub struct Device {
     label: String,
     info: DeviceInfo,
-    open: Option<device::Device>,
+    open: Option<compute::Device>,
 }
 
 #[pymethods]
@@ -82,7 +82,7 @@ impl Device {
     /// The `cl_context` of an open device as a number, for other packages.
     #[getter]
     fn cl_context(&self, py: Python<'_>) -> PyResult<usize> {
-        self.open(py).map(device::Device::context_handle)
+        self.open(py).map(compute::Device::context_handle)
     }
 
     /// The `cl_command_queue` of an open device as a number.
@@ -90,7 +90,7 @@ impl Device {
     /// What other packages put there runs in order with the work of this one.
     #[getter]
     fn cl_queue(&self, py: Python<'_>) -> PyResult<usize> {
-        self.open(py).map(device::Device::queue_handle)
+        self.open(py).map(compute::Device::queue_handle)
     }
 
     fn __repr__(&self) -> String {
@@ -100,11 +100,11 @@ impl Device {
 }
 
 impl Device {
-    fn of_open(open: &device::Device) -> Self {
+    fn of_open(open: &compute::Device) -> Self {
         Self { label: open.label().to_owned(), info: open.info().clone(), open: Some(open.clone()) }
     }
 
-    fn open(&self, py: Python<'_>) -> PyResult<&device::Device> {
+    fn open(&self, py: Python<'_>) -> PyResult<&compute::Device> {
         self.open.as_ref().ok_or_else(|| {
             let message = format!("{} is not open; open it: Team(\"{}\")[0]", self.label, self.index());
             raised(py, "InvalidInput", message)
@@ -119,8 +119,8 @@ impl Device {
 /// Lists the devices that this machine has.
 #[pyfunction]
 pub fn devices(py: Python<'_>) -> PyResult<Vec<Device>> {
-    let found = work::run(py, None, |_| device::discover())?;
-    let device = |found: &device::DiscoveredDevice| Device {
+    let found = work::run(py, None, |_| compute::discover())?;
+    let device = |found: &compute::DiscoveredDevice| Device {
         label: found.label(),
         info: found.info.clone(),
         open: None,
@@ -131,7 +131,7 @@ pub fn devices(py: Python<'_>) -> PyResult<Vec<Device>> {
 /// Open devices that work together; without one the host works.
 #[pyclass(frozen, module = "lattice_cl")]
 pub struct Team {
-    team: device::Team,
+    team: compute::Team,
 }
 
 #[pymethods]
@@ -181,20 +181,20 @@ impl Team {
 
 impl Team {
     /// Makes the team of one open device.
-    pub fn of_device(device: device::Device) -> Self {
+    pub fn of_device(device: compute::Device) -> Self {
         Self { team: device.into() }
     }
 }
 
 /// Returns the names of a team's devices, `host` without one.
-pub fn labels(team: &device::Team) -> Vec<String> {
+pub fn labels(team: &compute::Team) -> Vec<String> {
     if team.is_host() { vec!["host".to_owned()] } else { team.labels() }
 }
 
 /// The argument `devices=`: the devices that a caller wants.
 pub enum DevicesArgument {
     /// Open devices.
-    Open(device::Team),
+    Open(compute::Team),
     /// Devices by their names.
     Named(Vec<Selector>),
 }
@@ -223,18 +223,18 @@ impl DevicesArgument {
     /// Opens the devices like the program does.
     ///
     /// # Errors
-    /// The errors of [`device::Team::select_with`].
-    pub fn open(self) -> device::Result<device::Team> {
+    /// The errors of [`compute::Team::select_with`].
+    pub fn open(self) -> compute::Result<compute::Team> {
         match self {
             Self::Open(team) => Ok(team),
-            Self::Named(selectors) => device::Team::select_with(selectors, &opened_with()),
+            Self::Named(selectors) => compute::Team::select_with(selectors, &opened_with()),
         }
     }
 }
 
 /// The options of all devices, with the list of those that are open and the clock of compilers.
 static OPENED_WITH: LazyLock<DeviceOptions> = LazyLock::new(|| DeviceOptions {
-    tuning: device::TuningMode::SearchOnGpus,
+    tuning: compute::TuningMode::SearchOnGpus,
     search_time: Some(TIME_ON_FIRST_USE),
     open: Some(OpenDevices::default()),
     ..DeviceOptions::default()

@@ -7,7 +7,7 @@ use super::gauge::Gauge;
 use super::numbers::{of_spinors, spinors};
 use super::propagator::{Origin, Propagator};
 use super::work;
-use lattice_cl::device::Team;
+use lattice_cl::compute::Team;
 use lattice_cl::field::GaugeField;
 use lattice_cl::host::GaugeConfiguration;
 use lattice_cl::job::{self, Action, Job, JobError, Problem, SourceEntry, Task};

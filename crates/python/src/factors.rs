@@ -5,9 +5,9 @@ use super::devices::DevicesArgument;
 use super::failure::{Raised, invalid, raised};
 use super::numbers::{array, contiguous};
 use super::work;
-use lattice_cl::blas::factor::{self, Determinant};
-use lattice_cl::blas::{self, BlasError, Diagonal, MatMut, MatRef, MatrixLayout, Op, Side, Triangle};
-use lattice_cl::device::{Buffer, Device};
+use lattice_cl::compute::{Buffer, Device};
+use lattice_cl::linalg::factor::{self, Determinant};
+use lattice_cl::linalg::{self, BlasError, Diagonal, MatMut, MatRef, MatrixLayout, Op, Side, Triangle};
 use lattice_cl::scalar::Element;
 use num_complex::{Complex32, Complex64};
 use numpy::PyUntypedArrayMethods;
@@ -342,7 +342,15 @@ impl Cholesky {
                 let identity: Vec<T> = (0..n * n).map(one).collect();
                 let mut product = Buffer::from_slice(cholesky.device(), &identity)?;
                 let to = MatMut::new(&mut product, MatrixLayout::row_major(n, n))?;
-                blas::trmm(Side::Left, Triangle::Lower, Op::N, Diagonal::Stored, 1, cholesky.factor()?, to)?;
+                linalg::trmm(
+                    Side::Left,
+                    Triangle::Lower,
+                    Op::N,
+                    Diagonal::Stored,
+                    1,
+                    cholesky.factor()?,
+                    to,
+                )?;
                 Ok::<_, BlasError>(product.to_vec()?)
             })?;
             array(py, product.map_err(|error| error.raised(py))?, vec![n, n])

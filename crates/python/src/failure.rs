@@ -2,17 +2,17 @@
 //!
 //! The classes are in `lattice_cl/errors.py`. The text is that of the library, with its causes.
 
-use lattice_cl::blas::BlasError;
-use lattice_cl::blas::sparse::NoProblem;
-use lattice_cl::blas::sparse::market::MarketError;
-use lattice_cl::blas::sparse::solve::SolveError;
-use lattice_cl::device::DeviceError;
+use lattice_cl::compute::DeviceError;
 use lattice_cl::gauge::SmearError;
 use lattice_cl::geometry::{DimsError, LatticeError};
 use lattice_cl::hadron::{MomentaError, SourceError, SpinorSmearingError};
 use lattice_cl::host::NoRoom;
 use lattice_cl::io;
 use lattice_cl::job::{Invalid, JobError};
+use lattice_cl::linalg::BlasError;
+use lattice_cl::linalg::sparse::NoProblem;
+use lattice_cl::linalg::sparse::market::MarketError;
+use lattice_cl::linalg::sparse::solve::SolveError;
 use lattice_cl::multigrid::SetupFileError;
 use lattice_cl::operator::DiracError;
 use lattice_cl::solve::InvertError;

@@ -6,7 +6,7 @@ use super::failure::{Raised, invalid, parsed};
 use super::interop;
 use super::numbers;
 use super::work;
-use lattice_cl::device::parallel::*;
+use lattice_cl::compute::parallel::*;
 use lattice_cl::gauge::{
     self, Directions, Plaquette, Projection, SmearError, SmearParams, Smearing, energy_and_charge,
 };

@@ -8,7 +8,7 @@ use super::propagator::{Origin, Propagator};
 use super::work;
 use cr_solve::failure::Status;
 use cr_solve::job_file;
-use lattice_cl::device::{Selector, Team};
+use lattice_cl::compute::{Selector, Team};
 use lattice_cl::geometry::LatticeError;
 use lattice_cl::job::{Job, JobError, OneOrMore, Outputs, Problem};
 use pyo3::prelude::*;

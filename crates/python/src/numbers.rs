@@ -4,8 +4,8 @@
 
 use super::failure::{Raised, invalid};
 use super::work;
-use lattice_cl::device::parallel::*;
-use lattice_cl::device::vec_in_huge_pages;
+use lattice_cl::compute::parallel::*;
+use lattice_cl::compute::vec_in_huge_pages;
 use lattice_cl::geometry::{Dims, NDIM};
 use lattice_cl::hadron::{Column, QuarkPropagator, SitePropagator};
 use lattice_cl::host::{GaugeConfiguration, Links, Matrix3, Spinor};

@@ -7,7 +7,7 @@ use super::array::{Array, Elements};
 use super::devices::{Team, opened_with};
 use super::failure::{Raised, invalid};
 use super::work;
-use lattice_cl::device::{self, Buffer, DeviceError, ForeignHandle, WeakDevice};
+use lattice_cl::compute::{self, Buffer, DeviceError, ForeignHandle, WeakDevice};
 use lattice_cl::sync::lock;
 use num_complex::{Complex32, Complex64};
 use pyo3::prelude::*;
@@ -20,14 +20,14 @@ use std::sync::Mutex;
 static OPEN: Mutex<Vec<(usize, WeakDevice)>> = Mutex::new(Vec::new());
 
 /// Returns the open device of a context, or opens it.
-fn device_in(context: &ForeignHandle) -> device::Result<device::Device> {
+fn device_in(context: &ForeignHandle) -> compute::Result<compute::Device> {
     let mut open = lock(&OPEN);
     open.retain(|(_, device)| device.upgrade().is_some());
     let known = open.iter().find(|(handle, _)| *handle == context.number());
     if let Some(device) = known.and_then(|(_, device)| device.upgrade()) {
         return Ok(device);
     }
-    let device = device::Device::open_in_foreign(context, &opened_with())?;
+    let device = compute::Device::open_in_foreign(context, &opened_with())?;
     open.push((context.number(), device.downgrade()));
     Ok(device)
 }
@@ -56,10 +56,10 @@ pub fn array_of_memory(
         return Err(invalid(py, format!("no memory holds an array of shape {shape:?}")));
     };
     fn taken<T: bytemuck::Pod>(
-        device: &device::Device,
+        device: &compute::Device,
         memory: &ForeignHandle,
         len: usize,
-    ) -> device::Result<Elements>
+    ) -> compute::Result<Elements>
     where
         Elements: From<Buffer<T>>,
     {

@@ -8,7 +8,7 @@ use super::interop;
 use super::numbers::{self, of_column, of_propagator};
 use super::report::without_solves;
 use super::work;
-use lattice_cl::device::Team;
+use lattice_cl::compute::Team;
 use lattice_cl::geometry::{Boundary, LatticeError, NDIM, Theta};
 use lattice_cl::hadron::{
     Column, Contraction, Correlator, Observable, QuarkPropagator, SmearingLinks, Source, SpinorSmearing,

@@ -4,11 +4,11 @@ use super::devices::DevicesArgument;
 use super::failure::{Raised, invalid, parsed};
 use super::numbers::{array, contiguous};
 use super::work::{self, Exchange, News};
-use lattice_cl::blas::host::level1::Arithmetic;
-use lattice_cl::blas::sparse::market::{AnyCsr, Market};
-use lattice_cl::blas::sparse::solve::{Attempt, Method, SolveError, SolveOptions, Solved, solve};
-use lattice_cl::blas::sparse::{Coo, Csr, Entry, Problem, Processor};
-use lattice_cl::device::DeviceError;
+use lattice_cl::compute::DeviceError;
+use lattice_cl::linalg::host::level1::Arithmetic;
+use lattice_cl::linalg::sparse::market::{AnyCsr, Market};
+use lattice_cl::linalg::sparse::solve::{Attempt, Method, SolveError, SolveOptions, Solved, solve};
+use lattice_cl::linalg::sparse::{Coo, Csr, Entry, Problem, Processor};
 use lattice_solvers::{Look, Stopping};
 use num_complex::Complex64;
 use numpy::{PyArray1, PyArrayDescr, PyUntypedArrayMethods, dtype};
@@ -212,7 +212,7 @@ impl SparseMatrix {
 /// What a solve is asked for.
 struct Asked {
     method: Option<Method>,
-    preconditioner: Option<lattice_cl::blas::sparse::solve::Kind>,
+    preconditioner: Option<lattice_cl::linalg::sparse::solve::Kind>,
     stopping: Stopping,
     restart: usize,
     wanted: DevicesArgument,

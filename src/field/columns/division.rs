@@ -1,6 +1,6 @@
 //! The division of the work of the kernels of columns.
 
-use crate::device::{Device, DeviceKind, MatrixOperation};
+use crate::compute::{Device, DeviceKind, MatrixOperation};
 use crate::geometry::Layout;
 use crate::host::Spinor;
 use crate::scalar::{Storage, StoragePrecision};

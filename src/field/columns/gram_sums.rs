@@ -3,7 +3,7 @@
 use super::super::carrier::Carrier;
 use super::super::communicator::Communicator;
 use super::division::tiles;
-use crate::device::{
+use crate::compute::{
     Argument, Buffer, Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, Pending,
     PinnedBuffer, Range,
 };

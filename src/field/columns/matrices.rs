@@ -1,6 +1,6 @@
 //! Transfers of small matrices to a device.
 
-use crate::device::{Argument, Buffer, Device, DeviceError, Pending};
+use crate::compute::{Argument, Buffer, Device, DeviceError, Pending};
 use lattice_solvers::SquareMatrix;
 
 /// Some matrices on a device, row after row, as pairs of numbers, and a flag behind them.

@@ -9,7 +9,7 @@ mod recurrence_tests;
 #[cfg(test)]
 mod tests;
 
-use crate::device::{Argument, Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, Range};
+use crate::compute::{Argument, Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, Range};
 use crate::field::key::field_key;
 use crate::geometry::Layout;
 use crate::geometry::Shape;

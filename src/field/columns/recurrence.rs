@@ -1,7 +1,7 @@
 //! The small matrices of an iteration on columns, on the devices or on the host.
 
 use super::gram_sums::PendingGram;
-use crate::device::{
+use crate::compute::{
     Argument, Buffer, Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, Pending, Range,
 };
 use lattice_solvers::{BlockEvent, BlockRecurrence, Limits, SquareMatrix};

@@ -1,7 +1,7 @@
 //! Tests of the small matrices on devices against their twin.
 
 use super::recurrence::OnDevices;
-use crate::device::{Buffer, CacheMode, Device, DeviceKind, DeviceOptions, TuningMode, discover};
+use crate::compute::{Buffer, CacheMode, Device, DeviceKind, DeviceOptions, TuningMode, discover};
 use lattice_solvers::{BlockEvent, BlockRecurrence, Due, Limits, SquareMatrix};
 use num_complex::Complex64;
 

@@ -4,7 +4,7 @@
 
 use super::division::matrix_operation;
 use super::*;
-use crate::device::{CacheMode, DeviceOptions, Team, TuningMode, discover};
+use crate::compute::{CacheMode, DeviceOptions, Team, TuningMode, discover};
 use crate::field::{Sites, Spinors};
 use crate::geometry::{Dims, Lattice};
 use crate::host::{Spinor, columns};

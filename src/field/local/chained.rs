@@ -13,7 +13,7 @@
 //!   So this message has left the buffer that packing writes, and the neighbour has read it.
 //! * The next message is read into the pinned memory behind the last one's arrival.
 
-use crate::device::DeviceError;
+use crate::compute::DeviceError;
 use crate::field::faces::{Exchange, Message, compute_after_arrivals};
 use crate::geometry::Neighbours;
 use bytemuck::Pod;

@@ -8,7 +8,7 @@
 //! waited for those of e + 1. They come behind the packing for e + 1 on every device, and so
 //! behind the stencils that read the faces of epoch e. So the buffer of epoch e may be overwritten.
 
-use crate::device::{BufferView, BufferViewMut, DeviceError, Event};
+use crate::compute::{BufferView, BufferViewMut, DeviceError, Event};
 use crate::field::faces::{Exchange, Packed, Side};
 use crate::geometry::Neighbours;
 use bytemuck::Pod;

@@ -12,7 +12,7 @@
 //! arrive. The host copies from one to the other. A driver copies at full speed from pinned memory of
 //! its own context alone. Large messages are copied by threads, one for each message.
 
-use crate::device::{Buffer, DeviceError, Event, PinnedBuffer};
+use crate::compute::{Buffer, DeviceError, Event, PinnedBuffer};
 use crate::field::courier::{Copied, Courier};
 use crate::field::faces::{Exchange, Face, Faces, Message, Packed, Side, compute_after_arrivals};
 use crate::geometry::{Neighbours, Shard};

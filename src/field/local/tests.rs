@@ -1,7 +1,7 @@
 //! Tests of faces and sums between the domains of a small grid, in every way.
 
 use super::*;
-use crate::device::{
+use crate::compute::{
     Buffer, Device, DeviceOptions, Fault, PeerFlags, PeerWay, PeerWays, PinnedBuffer, Selector, Team,
     TeamSums, discover,
 };

@@ -1,7 +1,7 @@
 //! Block operations between the columns of one vector.
 
 use super::SpinorSpace;
-use crate::device::{DeviceError, DeviceKind};
+use crate::compute::{DeviceError, DeviceKind};
 use crate::field::columns::{
     ColumnKernels, ColumnMatrix, ColumnRecurrence, OnDevices, PendingGram, RecurrenceMatrices,
 };

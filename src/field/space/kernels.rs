@@ -1,7 +1,7 @@
 //! The kernels of a space on its devices.
 
 use super::kernel_text::kernel_text;
-use crate::device::{
+use crate::compute::{
     Argument, ArgumentList, Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, NUMBER_SOURCE,
     Number, NumberMemory, Program, REDUCTION_SOURCE, Range, Reduction,
 };

@@ -14,7 +14,7 @@ use super::communicator::Communicator;
 use super::site_field::Sites;
 use super::spinors::{Field, Spinors};
 use super::{ParityField, SpinorField};
-use crate::device::{Argument, Buffer, DeviceError, DeviceKind, Number};
+use crate::compute::{Argument, Buffer, DeviceError, DeviceKind, Number};
 use crate::geometry::{Lattice, LatticeError, Shard};
 use crate::host;
 use crate::scalar::Storage;

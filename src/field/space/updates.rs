@@ -1,7 +1,7 @@
 //! Fused updates of spinor fields, on the host or on devices.
 
 use super::kernels::ShardKernels;
-use crate::device::{Argument, DeviceError, Number};
+use crate::compute::{Argument, DeviceError, Number};
 use crate::field::carrier::Carrier;
 use crate::field::communicator::Communicator;
 use crate::field::spinors::Spinors;

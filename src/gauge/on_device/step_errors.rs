@@ -1,7 +1,7 @@
 //! The error of a flow step on a device.
 
 use super::{COMPONENTS, DeviceLinks, GAUGE, GROUP, LinkUpdate};
-use crate::device::{Argument, Buffer, DeviceError, Kernel, KernelKey, Range};
+use crate::compute::{Argument, Buffer, DeviceError, Kernel, KernelKey, Range};
 use crate::geometry::NDIM;
 use lattice_solvers::range::larger;
 

@@ -4,7 +4,7 @@
 
 use super::slices::{Piece, project};
 use super::{GROUP, HADRON, PIECE};
-use crate::device::{Argument, Buffer, DeviceError, KernelKey, Range, Team};
+use crate::compute::{Argument, Buffer, DeviceError, KernelKey, Range, Team};
 use crate::geometry::NDIM;
 use crate::hadron::baryon::{Term, of_slices};
 use crate::hadron::momenta::Momenta;

@@ -2,7 +2,7 @@
 
 use super::slices::{Piece, project};
 use super::{GROUP, HADRON, by_component};
-use crate::device::{Argument, Buffer, DeviceError, KernelKey, Range, Team};
+use crate::compute::{Argument, Buffer, DeviceError, KernelKey, Range, Team};
 use crate::geometry::NDIM;
 use crate::hadron::current::conserved_name;
 use crate::hadron::momenta::Momenta;

@@ -2,7 +2,7 @@
 
 use super::slices::{Piece, project};
 use super::{COMPONENTS, GROUP, HADRON, PIECE};
-use crate::device::{Argument, Buffer, Device, DeviceError, KernelKey, Range, Team};
+use crate::compute::{Argument, Buffer, Device, DeviceError, KernelKey, Range, Team};
 use crate::geometry::NDIM;
 use crate::hadron::current::AXIAL_NAME;
 use crate::hadron::meson::{NUMBERS, of_slices, phases_of_meson, projected};
@@ -88,7 +88,7 @@ fn projected_in_pieces(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::{DeviceOptions, discover};
+    use crate::compute::{DeviceOptions, discover};
     use crate::geometry::Dims;
     use crate::hadron::{Column, momenta_up_to};
     use crate::host::random::spinor_field;

@@ -16,8 +16,8 @@ pub(super) use mesons::projected_on;
 pub use mesons::{local_axial_on, mesons_on};
 pub use smearing::{DeviceSpinor, SmearingLinks};
 
-use crate::device::KernelFamily;
-use crate::device::parallel::*;
+use crate::compute::KernelFamily;
+use crate::compute::parallel::*;
 use num_complex::Complex64;
 
 const HADRON: KernelFamily = KernelFamily::new("hadron", &[include_str!("../../../cl/hadron.cl")]);

@@ -1,8 +1,10 @@
 //! Sums over the time slices of a lattice on devices, with the phases of momenta.
 
 use super::{COMPONENTS, GROUP, HADRON, by_component};
-use crate::device::parallel::*;
-use crate::device::{Argument, Buffer, Device, DeviceError, Kernel, KernelKey, Pending, PinnedBuffer, Range};
+use crate::compute::parallel::*;
+use crate::compute::{
+    Argument, Buffer, Device, DeviceError, Kernel, KernelKey, Pending, PinnedBuffer, Range,
+};
 use crate::geometry::NDIM;
 use crate::hadron::momenta::{Momenta, Phases, Slices};
 use crate::hadron::{QuarkPropagator, SitePropagator};

@@ -3,8 +3,8 @@
 //! A step reads and writes [`DeviceSpinor::STEP_BYTES`] for each site at least.
 
 use super::{COMPONENTS, GROUP, HADRON, by_component};
-use crate::device::parallel::*;
-use crate::device::{Argument, Buffer, Device, DeviceError, Kernel, KernelKey, Range, Team};
+use crate::compute::parallel::*;
+use crate::compute::{Argument, Buffer, Device, DeviceError, Kernel, KernelKey, Range, Team};
 use crate::geometry::Dims;
 use crate::hadron::SpinorSmearing;
 use crate::host::{GaugeConfiguration, Spinor};

@@ -9,7 +9,7 @@
 use super::feature::Feature;
 use super::gauge_format::{About, GaugeFormat, UncheckedGaugeFile, WrittenFormat};
 use super::registry::Format;
-use crate::device::parallel::*;
+use crate::compute::parallel::*;
 use crate::geometry::{Dims, NDIM};
 use crate::host;
 use crate::host::{GaugeConfiguration, Links, Matrix3};

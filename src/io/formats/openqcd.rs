@@ -8,7 +8,7 @@ use super::feature::Feature;
 use super::gauge_format::{About, GaugeFormat, UncheckedGaugeFile, WrittenFormat};
 use super::registry::Format;
 use super::universal::{self, HEADER, Order, SITE, matrix, put_matrix};
-use crate::device::parallel::*;
+use crate::compute::parallel::*;
 use crate::geometry::{Dims, NDIM};
 use crate::host::{GaugeConfiguration, Matrix3};
 use crate::io::error::Error;

@@ -1,10 +1,10 @@
 //! Dense matrices in files: `.npy` and Matrix Market.
 
 use super::{MeshError, array, beginning, open};
-use crate::blas::sparse::market::{AnyCsr, Entries, Market, MarketError, write_vectors};
-use crate::blas::sparse::{TooEmpty, expect_dense};
 use crate::io::npy;
 use crate::io::output::Output;
+use crate::linalg::sparse::market::{AnyCsr, Entries, Market, MarketError, write_vectors};
+use crate::linalg::sparse::{TooEmpty, expect_dense};
 use crate::scalar::Precision;
 use lattice_files::npy::Array;
 use lattice_files::room::expect_room;

@@ -1,9 +1,9 @@
 //! Sparse matrices in `.npz` files, as `scipy.sparse.save_npz` writes them.
 
 use super::{ArrayFile, MeshError, MeshProblem};
-use crate::blas::host::level1::Arithmetic;
-use crate::blas::sparse::market::AnyCsr;
-use crate::blas::sparse::{Coo, Csr, Entry, expect_supported};
+use crate::linalg::host::level1::Arithmetic;
+use crate::linalg::sparse::market::AnyCsr;
+use crate::linalg::sparse::{Coo, Csr, Entry, expect_supported};
 use lattice_files::npy::Array;
 use lattice_files::room;
 use lattice_files::text::shortened;

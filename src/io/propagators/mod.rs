@@ -28,7 +28,7 @@ use super::formats::{holds_configuration, other_kind};
 use super::input::Input;
 use super::lime_file::LimeFile;
 use super::read_options::ReadOptions;
-use crate::device::parallel::*;
+use crate::compute::parallel::*;
 use crate::geometry::{Dims, NDIM};
 use crate::host::Spinor;
 use crate::scalar::Precision;

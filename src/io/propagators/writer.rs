@@ -4,7 +4,7 @@ use super::columns::Layout;
 use super::format::PropagatorFormat;
 use super::record::COLUMNS;
 use super::{packed, scidac};
-use crate::device::parallel::*;
+use crate::compute::parallel::*;
 use crate::geometry::Dims;
 use crate::host::Spinor;
 use crate::io::checksum::Method;

@@ -7,7 +7,7 @@ use super::parts::{
 };
 use super::task::{Region, Task};
 use super::variants::Tuning;
-use crate::device::{
+use crate::compute::{
     Argument, ArgumentList, Buffer, DeviceError, Event, Meeting, Number, Peers, Reduction, Undertaking,
 };
 use crate::field::{

@@ -7,7 +7,7 @@ use super::parts::{
 use super::task::{Region, Task};
 use super::traversal::{Groups, Traversal};
 use super::variants::Tuning;
-use crate::device::{
+use crate::compute::{
     Device, DeviceError, Kernel, KernelFamily, KernelKey, NUMBER_SOURCE, REDUCTION_SOURCE, Range,
 };
 use crate::field::{GaugeField, LinkFormat, field_key};

@@ -2,8 +2,8 @@
 
 use super::application::prepared;
 use super::parts::{KernelPart, SiteBuffers, SitePart};
-use crate::device::parallel::*;
-use crate::device::{Argument, ArgumentList, DeviceError, Kernel, KernelFamily, Range};
+use crate::compute::parallel::*;
+use crate::compute::{Argument, ArgumentList, DeviceError, Kernel, KernelFamily, Range};
 use crate::field::{BlockField, GaugeField, ParityField, field_key};
 use crate::geometry::Lattice;
 use crate::host::{SiteFactor, StencilFactors};

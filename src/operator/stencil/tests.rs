@@ -3,7 +3,7 @@
 //! Nobody waits, so a simulator may run one kernel after the other, and look for races within each.
 
 use super::{Ending, Tuning};
-use crate::device::{
+use crate::compute::{
     Buffer, CacheMode, Device, DeviceKind, DeviceOptions, Fault, PeerWay, PeerWays, Peers, Recorder, Team,
     TuningMode, discover,
 };

@@ -2,8 +2,8 @@
 //!
 //! Kernels take the order as numbers, so that lattices of all sizes share kernels.
 
-use crate::device::Argument;
-use crate::device::parallel::*;
+use crate::compute::Argument;
+use crate::compute::parallel::*;
 use crate::geometry::{Layout, NDIM};
 use std::ops::Range;
 

@@ -4,7 +4,7 @@
 
 use super::parts::{Ending, LinksPart};
 use super::task::{Region, Task};
-use crate::device::{Device, DeviceKind};
+use crate::compute::{Device, DeviceKind};
 use crate::geometry::{Layout, NDIM};
 use crate::host::{Reconstruction, Spinor};
 use crate::scalar::StoragePrecision;

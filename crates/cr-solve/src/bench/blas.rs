@@ -9,10 +9,10 @@ use crate::failure::Failure;
 use crate::memory::Need;
 use crate::precisions;
 use crate::statistics::Spread;
-use lattice_cl::blas::{self, MatRef, MatrixLayout, Op};
-use lattice_cl::device::parallel::*;
-use lattice_cl::device::{self, Buffer, Device, DeviceInfo, DeviceKind};
+use lattice_cl::compute::parallel::*;
+use lattice_cl::compute::{self, Buffer, Device, DeviceInfo, DeviceKind};
 use lattice_cl::host::level1::{self, Arithmetic};
+use lattice_cl::linalg::{self, MatRef, MatrixLayout, Op};
 use lattice_cl::scalar::Real;
 use num_complex::Complex;
 use num_traits::Float;
@@ -131,16 +131,16 @@ impl<D, H> Operation<D, H> {
 
 /// An operation that writes y.
 type Update<T> =
-    Operation<fn(&Buffer<T>, &mut Buffer<T>) -> device::Result<blas::Completion>, fn(&[T], &mut [T])>;
+    Operation<fn(&Buffer<T>, &mut Buffer<T>) -> compute::Result<linalg::Completion>, fn(&[T], &mut [T])>;
 
 /// An operation that returns a number.
 type Sum<T> =
-    Operation<fn(&Buffer<T>, &Buffer<T>) -> device::Result<TimedSum>, fn(&[T], &[T]) -> Complex<f64>>;
+    Operation<fn(&Buffer<T>, &Buffer<T>) -> compute::Result<TimedSum>, fn(&[T], &[T]) -> Complex<f64>>;
 
 /// A sum that was read back, and the run time of its kernel.
 type TimedSum = (Complex<f64>, Option<Duration>);
 
-fn timed<R: Into<Complex<f64>>>(sum: blas::Sum<R>) -> device::Result<TimedSum> {
+fn timed<R: Into<Complex<f64>>>(sum: linalg::Sum<R>) -> compute::Result<TimedSum> {
     let duration = sum.duration()?;
     Ok((sum.wait()?.into(), duration))
 }
@@ -148,33 +148,33 @@ fn timed<R: Into<Complex<f64>>>(sum: blas::Sum<R>) -> device::Result<TimedSum> {
 fn updates<T: Arithmetic>() -> [Update<T>; 5] {
     let of = Update::<T>::new;
     [
-        of("copy", 2, [0, 0], |x, y| blas::copy(x, y), |x, y| level1::copy(x, y)),
+        of("copy", 2, [0, 0], |x, y| linalg::copy(x, y), |x, y| level1::copy(x, y)),
         of(
             "scal",
             2,
             [1, 0],
-            |_, y| blas::scal(T::from_complex(SIGN), y),
+            |_, y| linalg::scal(T::from_complex(SIGN), y),
             |_, y| level1::scal(T::from_complex(SIGN), y),
         ),
         of(
             "axpy",
             3,
             [1, 1],
-            |x, y| blas::axpy(T::from_complex(ALPHA), x, y),
+            |x, y| linalg::axpy(T::from_complex(ALPHA), x, y),
             |x, y| level1::axpy(T::from_complex(ALPHA), x, y),
         ),
         of(
             "xpby",
             3,
             [1, 1],
-            |x, y| blas::xpby(x, T::from_complex(BETA), y),
+            |x, y| linalg::xpby(x, T::from_complex(BETA), y),
             |x, y| level1::xpby(x, T::from_complex(BETA), y),
         ),
         of(
             "axpby",
             3,
             [2, 1],
-            |x, y| blas::axpby(T::from_complex(ALPHA), x, T::from_complex(BETA), y),
+            |x, y| linalg::axpby(T::from_complex(ALPHA), x, T::from_complex(BETA), y),
             |x, y| level1::axpby(T::from_complex(ALPHA), x, T::from_complex(BETA), y),
         ),
     ]
@@ -183,10 +183,10 @@ fn updates<T: Arithmetic>() -> [Update<T>; 5] {
 fn sums<T: Arithmetic>() -> [Sum<T>; 4] {
     let of = Sum::<T>::new;
     [
-        of("dotc", 2, [1, 1], |x, y| timed(blas::dotc(x, y)?), |x, y| level1::dotc(x, y)),
-        of("dotu", 2, [1, 1], |x, y| timed(blas::dotu(x, y)?), |x, y| level1::dotu(x, y)),
-        of("nrm2", 1, [1, 1], |x, _| timed(blas::nrm2(x)?), |x, _| level1::nrm2(x).into()),
-        of("asum", 1, [0, 1], |x, _| timed(blas::asum(x)?), |x, _| level1::asum(x).into()),
+        of("dotc", 2, [1, 1], |x, y| timed(linalg::dotc(x, y)?), |x, y| level1::dotc(x, y)),
+        of("dotu", 2, [1, 1], |x, y| timed(linalg::dotu(x, y)?), |x, y| level1::dotu(x, y)),
+        of("nrm2", 1, [1, 1], |x, _| timed(linalg::nrm2(x)?), |x, _| level1::nrm2(x).into()),
+        of("asum", 1, [0, 1], |x, _| timed(linalg::asum(x)?), |x, _| level1::asum(x).into()),
     ]
 }
 
@@ -303,7 +303,7 @@ impl Bench<'_, '_> {
         y.fill(T::from_complex(Complex::new(f64::NAN, f64::NAN)))?;
         let multiply = |y: &mut Buffer<T>| -> Result<Option<Duration>, Failure> {
             let a = MatRef::new(&matrix, layout)?;
-            Ok(blas::gemv(op, 1, a, &vector, 0, y)?.duration()?)
+            Ok(linalg::gemv(op, 1, a, &vector, 0, y)?.duration()?)
         };
         multiply(&mut y)?;
         let expected: Vec<Complex<f64>> = (0..n)

@@ -8,12 +8,12 @@ use crate::failure::{Failure, Status};
 use crate::memory::Need;
 use crate::precisions;
 use crate::statistics::Spread;
-use lattice_cl::blas::factor::{
+use lattice_cl::compute::parallel::*;
+use lattice_cl::compute::{Buffer, Device};
+use lattice_cl::linalg::factor::{
     Eigenvectors, SingularVectors, geqrf, gesv, gesvd, getrf, getrs, heevd, potrf, potrs, unmqr,
 };
-use lattice_cl::blas::{self, BlasResult, Diagonal, MatMut, MatRef, MatrixLayout, Op, Side, Triangle};
-use lattice_cl::device::parallel::*;
-use lattice_cl::device::{Buffer, Device};
+use lattice_cl::linalg::{self, BlasResult, Diagonal, MatMut, MatRef, MatrixLayout, Op, Side, Triangle};
 use lattice_cl::scalar::{Element, Real};
 use lattice_solvers::range::larger;
 use num_complex::Complex;
@@ -158,7 +158,7 @@ impl Case<'_> {
             let begin = Instant::now();
             let a = MatRef::new(&work.general, layout)?;
             let b = MatRef::new(&work.definite, layout)?;
-            blas::gemm(Op::N, Op::N, 1, a, b, 0, MatMut::new(&mut work.matrix, layout)?)?.wait()?;
+            linalg::gemm(Op::N, Op::N, 1, a, b, 0, MatMut::new(&mut work.matrix, layout)?)?.wait()?;
             Ok((begin.elapsed(), None))
         })?;
         let products = 2.0 * reals * (n as f64).powi(3);
@@ -235,7 +235,7 @@ impl Case<'_> {
     fn prepare<T: Element>(&self, routine: Routine, work: &mut Work<T>) -> Result<(), Failure> {
         let definite = matches!(routine, Routine::Potrf | Routine::Syevd);
         let from = if definite { &work.definite } else { &work.general };
-        Ok(blas::copy(from, &mut work.matrix)?.wait()?)
+        Ok(linalg::copy(from, &mut work.matrix)?.wait()?)
     }
 
     /// Runs the operation and waits for it.
@@ -248,7 +248,7 @@ impl Case<'_> {
             Routine::Geqrf => geqrf(matrix, &mut work.tau)?.wait()?,
             Routine::Trsm => {
                 let a = MatRef::new(&work.definite, square)?;
-                blas::trsm(Side::Left, Triangle::Lower, Op::N, Diagonal::Stored, 1, a, matrix)?.wait()?;
+                linalg::trsm(Side::Left, Triangle::Lower, Op::N, Diagonal::Stored, 1, a, matrix)?.wait()?;
             }
             Routine::Gesv => {
                 let right = MatMut::new(&mut work.right, column)?;
@@ -281,14 +281,14 @@ impl Case<'_> {
             let product = {
                 let (a, v) = (MatRef::new(&work.definite, square)?, MatRef::new(&work.matrix, square)?);
                 let [to, _] = &mut work.vectors;
-                blas::gemm(Op::N, Op::N, 1, a, v, 0, MatMut::new(to, square)?)?;
+                linalg::gemm(Op::N, Op::N, 1, a, v, 0, MatMut::new(to, square)?)?;
                 work.vectors[0].to_vec()?
             };
             (product, stretched(&work.matrix.to_vec()?))
         } else {
             let u = Buffer::from_slice(self.device, &stretched(&work.vectors[0].to_vec()?))?;
             let (u, vt) = (MatRef::new(&u, square)?, MatRef::new(&work.vectors[1], square)?);
-            blas::gemm(Op::N, Op::N, 1, u, vt, 0, MatMut::new(&mut work.matrix, square)?)?;
+            linalg::gemm(Op::N, Op::N, 1, u, vt, 0, MatMut::new(&mut work.matrix, square)?)?;
             (work.matrix.to_vec()?, work.general.to_vec()?)
         };
         let of_column = |(x, y): (&[T], &[T])| -> f64 {
@@ -339,7 +339,7 @@ impl Case<'_> {
                 Routine::Geqrf => {
                     unmqr(Side::Left, Op::C, factors, &work.tau, b.reborrow())?;
                     let (triangle, diagonal) = (Triangle::Upper, Diagonal::Stored);
-                    blas::trsm(Side::Left, triangle, Op::N, diagonal, 1, factors, b)?.wait()?;
+                    linalg::trsm(Side::Left, triangle, Op::N, diagonal, 1, factors, b)?.wait()?;
                 }
                 Routine::Trsm | Routine::Gesv | Routine::Syevd | Routine::Gesvd => {}
             }

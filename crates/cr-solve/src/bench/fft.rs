@@ -7,10 +7,10 @@ use crate::choices::word;
 use crate::failure::{Failure, Status};
 use crate::memory::Need;
 use crate::precisions;
-use lattice_cl::blas::fft::{FftError, FftKind, Plan, RealPlan, Shape, half_extents};
-use lattice_cl::blas::host::fft as twin;
-use lattice_cl::device::parallel::*;
-use lattice_cl::device::{Buffer, Device, DeviceKind};
+use lattice_cl::compute::parallel::*;
+use lattice_cl::compute::{Buffer, Device, DeviceKind};
+use lattice_cl::linalg::fft::{FftError, FftKind, Plan, RealPlan, Shape, half_extents};
+use lattice_cl::linalg::host::fft as twin;
 use lattice_cl::scalar::Real;
 use num_complex::{Complex, Complex64};
 

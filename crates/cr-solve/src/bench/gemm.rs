@@ -8,10 +8,10 @@ use crate::failure::{Failure, Status};
 use crate::memory::Need;
 use crate::precisions;
 use crate::statistics::Spread;
-use lattice_cl::blas::gemm::{Arithmetic, GemmParams, GemmTuning, gemm_with};
-use lattice_cl::blas::{BlasError, MatMut, MatRef, MatrixLayout, Op};
-use lattice_cl::device::parallel::*;
-use lattice_cl::device::{Buffer, Device};
+use lattice_cl::compute::parallel::*;
+use lattice_cl::compute::{Buffer, Device};
+use lattice_cl::linalg::gemm::{Arithmetic, GemmParams, GemmTuning, gemm_with};
+use lattice_cl::linalg::{BlasError, MatMut, MatRef, MatrixLayout, Op};
 use lattice_cl::scalar::{Element, Precision, Real};
 use num_complex::Complex;
 use num_traits::Float;
@@ -176,7 +176,8 @@ impl Case<'_> {
             }
         }
         #[cfg(feature = "faer")]
-        if self.device.info().kind == lattice_cl::device::DeviceKind::Cpu && self.arguments.variant.is_empty()
+        if self.device.info().kind == lattice_cl::compute::DeviceKind::Cpu
+            && self.arguments.variant.is_empty()
         {
             self.library::<T>(element, &expected, ceiling, session)?;
         }

@@ -5,7 +5,7 @@ use super::session::{How, Session, wrong};
 use crate::choices::{bare_word_of, word};
 use crate::failure::{Failure, Status};
 use crate::md::words::{ForceMode, TableKinds};
-use lattice_cl::device::{Device, Team};
+use lattice_cl::compute::{Device, Team};
 use lattice_md::{
     Fetch, Forces, Formula, Grid, Interpolation, List, Mixing, Mode, Motion, Options, Potential, Precision,
     Shift, Spacing, System, Table, Units,
@@ -100,7 +100,7 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
         let team = Team::of([device.clone()]);
         let sizes = match &arguments.atoms[..] {
             [] if arguments.how.quick => vec![500],
-            [] if device.info().kind == lattice_cl::device::DeviceKind::Gpu => vec![4000, 32_000, 256_000],
+            [] if device.info().kind == lattice_cl::compute::DeviceKind::Gpu => vec![4000, 32_000, 256_000],
             [] => vec![4000, 32_000],
             given => given.to_vec(),
         };

@@ -4,7 +4,7 @@ use super::outcome::{Benchmark, Subject};
 use super::session::{How, Session, wrong};
 use crate::failure::{Failure, Status};
 use crate::memory::Need;
-use lattice_cl::device::{Device, Team};
+use lattice_cl::compute::{Device, Team};
 use lattice_cl::gauge::{
     DeviceLinks, Directions, FlowAction, FlowParams, LinkUpdate, Projection, SmearParams, Smearing, flow,
     smear,

@@ -4,7 +4,7 @@
 
 use super::machine::{Machine, time_of_day};
 use crate::statistics::Spread;
-use lattice_cl::device::{Device, DeviceInfo};
+use lattice_cl::compute::{Device, DeviceInfo};
 use lattice_cl::tuning::date::today;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -6,7 +6,7 @@ use super::session::{How, Session, wrong};
 use crate::failure::Failure;
 use crate::memory::Need;
 use crate::precisions;
-use lattice_cl::device::{Buffer, Device, DeviceKind, PinnedBuffer, Team};
+use lattice_cl::compute::{Buffer, Device, DeviceKind, PinnedBuffer, Team};
 use lattice_cl::scalar::{Precision, Real};
 use lattice_poisson::{Boundary, Cell, Options, Plan, PoissonError, Solution};
 use lattice_solvers::range::larger;

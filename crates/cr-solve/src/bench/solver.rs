@@ -8,7 +8,7 @@ use crate::arguments::Input;
 use crate::choices::{bare_word_of, word};
 use crate::failure::{Failure, Status};
 use crate::memory::Need;
-use lattice_cl::device::{DeviceKind, Team};
+use lattice_cl::compute::{DeviceKind, Team};
 use lattice_cl::field::{GaugeField, SpinorField};
 use lattice_cl::geometry::{Boundary, Dims, Grid, Lattice};
 use lattice_cl::host::{GaugeConfiguration, Reconstruction, random};

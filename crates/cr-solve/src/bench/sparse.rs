@@ -10,12 +10,12 @@ use crate::matrix_source::Matrix as Source;
 use crate::memory::Need;
 use crate::precisions;
 use crate::statistics::Spread;
-use lattice_cl::blas::host;
-use lattice_cl::blas::host::level1::Arithmetic;
-use lattice_cl::blas::sparse::market::{AnyCsr, Market};
-use lattice_cl::blas::sparse::precondition::{Amg, AmgOptions, Jacobi, PreconditionError};
-use lattice_cl::blas::sparse::{Csr, Format, FormatError, Matrix, Processor, Space, Vector, natural_block};
-use lattice_cl::device::{Device, DeviceKind};
+use lattice_cl::compute::{Device, DeviceKind};
+use lattice_cl::linalg::host;
+use lattice_cl::linalg::host::level1::Arithmetic;
+use lattice_cl::linalg::sparse::market::{AnyCsr, Market};
+use lattice_cl::linalg::sparse::precondition::{Amg, AmgOptions, Jacobi, PreconditionError};
+use lattice_cl::linalg::sparse::{Csr, Format, FormatError, Matrix, Processor, Space, Vector, natural_block};
 use lattice_cl::scalar::Real;
 use lattice_solvers::{
     CgOptions, LinearOperator, OperatorPreconditioner, SolverError, SolverInfo, Stopping, conjugate_gradient,

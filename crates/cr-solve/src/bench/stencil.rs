@@ -10,7 +10,7 @@ use crate::memory::Need;
 use crate::statistics::Spread;
 use crate::stencil_storages::StencilStorages;
 use crate::variants::describe;
-use lattice_cl::device::{Device, DeviceError, Event, Team};
+use lattice_cl::compute::{Device, DeviceError, Event, Team};
 use lattice_cl::field::{GaugeField, ParityField, SpinorField};
 use lattice_cl::geometry::{Boundary, Lattice};
 use lattice_cl::host::{

@@ -3,7 +3,7 @@
 use super::session::Session;
 use crate::failure::Failure;
 use crate::statistics::Spread;
-use lattice_cl::device::{Device, StreamArrays, StreamKernels};
+use lattice_cl::compute::{Device, StreamArrays, StreamKernels};
 use lattice_cl::host::{PeriodicNumbers, Stream};
 use std::collections::BTreeMap;
 

@@ -6,8 +6,8 @@ use super::session::{How, Session, wrong};
 use crate::choices::word;
 use crate::failure::Failure;
 use crate::xc::input::{Input, Points};
-use lattice_cl::blas::{self, MatMut, MatRef, MatrixLayout, Op};
-use lattice_cl::device::{Buffer, Device, DeviceKind, Team};
+use lattice_cl::compute::{Buffer, Device, DeviceKind, Team};
+use lattice_cl::linalg::{self, MatMut, MatRef, MatrixLayout, Op};
 use lattice_cl::scalar::{Element, Real};
 use lattice_xc::{Density, Functional, Grid, Numbers, Options, Plan, Stage, StageTime};
 use std::path::PathBuf;
@@ -213,7 +213,7 @@ fn rate<T: Real + Element>(device: &Device) -> Result<f64, Failure> {
     let layout = MatrixLayout::column_major(n, n);
     let mut product = || -> Result<(), Failure> {
         let view = MatRef::new(&a, layout)?;
-        blas::gemm(Op::N, Op::N, 1, view, view, 0, MatMut::new(&mut c, layout)?)?;
+        linalg::gemm(Op::N, Op::N, 1, view, view, 0, MatMut::new(&mut c, layout)?)?;
         Ok(())
     };
     product()?;

@@ -7,7 +7,7 @@ use crate::failure::{Failure, Status};
 use crate::interrupt::Interrupt;
 use crate::ranks::Ranks;
 use crate::report::Report;
-use lattice_cl::device::{DeviceError, Stopwatch};
+use lattice_cl::compute::{DeviceError, Stopwatch};
 use lattice_cl::io::{self, CheckpointWriter};
 use lattice_cl::job::Interval;
 use lattice_cl::solve::Earlier;

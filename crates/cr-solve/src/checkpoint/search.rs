@@ -5,7 +5,7 @@ use super::{Checkpointing, Taken};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::report::Report;
-use lattice_cl::device::DeviceError;
+use lattice_cl::compute::DeviceError;
 use lattice_cl::field::StoredField;
 use lattice_cl::io::{self, CheckpointWriter};
 use lattice_cl::solve::Checkpoints;

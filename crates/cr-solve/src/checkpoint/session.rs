@@ -10,7 +10,7 @@ use crate::interrupt::Interrupt;
 use crate::provenance::add;
 use crate::report::{Report, scientific};
 use crate::solve_bar::SolveBar;
-use lattice_cl::device::DeviceError;
+use lattice_cl::compute::DeviceError;
 use lattice_cl::field::StoredField;
 use lattice_cl::geometry::Dims;
 use lattice_cl::hadron::Column;

@@ -2,11 +2,11 @@
 
 use super::factors::{Factors, Number};
 use super::kept::FactorCheckpoint;
-use lattice_cl::blas::factor::{Cholesky, Lu, Qr, Refined, gels, mixed_gesv, mixed_posv};
-use lattice_cl::blas::split::factor::{self as split, FactorParams, Finished};
-use lattice_cl::blas::split::{HostMut, HostRef};
-use lattice_cl::blas::{BlasError, BlasResult, Diagonal, MatMut, MatRef, MatrixLayout, Op, Triangle};
-use lattice_cl::device::{Buffer, Device, Team};
+use lattice_cl::compute::{Buffer, Device, Team};
+use lattice_cl::linalg::factor::{Cholesky, Lu, Qr, Refined, gels, mixed_gesv, mixed_posv};
+use lattice_cl::linalg::split::factor::{self as split, FactorParams, Finished};
+use lattice_cl::linalg::split::{HostMut, HostRef};
+use lattice_cl::linalg::{BlasError, BlasResult, Diagonal, MatMut, MatRef, MatrixLayout, Op, Triangle};
 use lattice_cl::scalar::Element;
 use serde::Serialize;
 
@@ -54,8 +54,8 @@ impl From<BlasError> for Refusal {
     }
 }
 
-impl From<lattice_cl::device::DeviceError> for Refusal {
-    fn from(error: lattice_cl::device::DeviceError) -> Self {
+impl From<lattice_cl::compute::DeviceError> for Refusal {
+    fn from(error: lattice_cl::compute::DeviceError) -> Self {
         Self::Blas(error.into())
     }
 }

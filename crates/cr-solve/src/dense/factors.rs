@@ -1,7 +1,7 @@
 //! The factors of a dense matrix that solve a system.
 
-use lattice_cl::blas::factor::Wide;
-use lattice_cl::blas::split::factor::Divisible;
+use lattice_cl::linalg::factor::Wide;
+use lattice_cl::linalg::split::factor::Divisible;
 
 /// The factors that solve a system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! The state of a factorisation by blocks of columns, as a checkpoint has it.
 
 use super::factors::{Factors, Number};
-use lattice_cl::blas::MatrixLayout;
-use lattice_cl::blas::split::factor::Finished;
+use lattice_cl::linalg::MatrixLayout;
+use lattice_cl::linalg::split::factor::Finished;
 use lattice_solvers::SolverState;
 use std::ops::Range;
 

@@ -2,7 +2,7 @@
 
 use super::direct::System;
 use super::factors::Number;
-use lattice_cl::device::parallel::*;
+use lattice_cl::compute::parallel::*;
 use lattice_cl::io::DenseMatrix;
 use lattice_cl::scalar::Element;
 use lattice_solvers::range::{complex_times_power, exponent_beyond, larger, norm, part_size, times_power};

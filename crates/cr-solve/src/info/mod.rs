@@ -10,9 +10,9 @@ use super::common::Common;
 use super::failure::{Failure, Status};
 use super::report::{Report, Table, scientific};
 use super::team::select_one;
-use lattice_cl::blas::sparse::market::is_market;
-use lattice_cl::blas::sparse::{Problem, Processor};
 use lattice_cl::io::{Contents, Error, Inspection};
+use lattice_cl::linalg::sparse::market::is_market;
+use lattice_cl::linalg::sparse::{Problem, Processor};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 

@@ -4,7 +4,7 @@ use super::words::{ForceMode, LennardJones, ListKind, Mass, Pair, Range};
 use crate::choices::word;
 use crate::failure::{Failure, Status};
 use crate::report::scientific;
-use lattice_cl::device::Team;
+use lattice_cl::compute::Team;
 use lattice_files::text::quoted;
 use lattice_md::{
     BelowRange, Conventions, Curve, Fetch, Forces, Grid, Interpolation, List, Mixing, Options, Potential,

@@ -3,7 +3,7 @@
 use super::model::{Model, TableSummary, fetch_of};
 use crate::report::Table;
 use crate::team::device_names;
-use lattice_cl::device::Team;
+use lattice_cl::compute::Team;
 use lattice_md::{Fetch, Lists, PairTuning, Sums, Units};
 use serde::Serialize;
 

@@ -12,7 +12,7 @@ use crate::outputs::drawn;
 use crate::plot::{self, Series};
 use crate::report::{Report, align_right, plain_table, scientific};
 use crate::team::{device_names, select_one};
-use lattice_cl::device::Team;
+use lattice_cl::compute::Team;
 use lattice_cl::io::{self, CheckpointWriter};
 use lattice_cl::job::Interval;
 use lattice_md::{BelowRange, Frame, MdError, Motion, MotionState, Options, PairTuning, Units};

@@ -10,7 +10,7 @@ use crate::outputs::drawn;
 use crate::plot::{self, Series};
 use crate::report::{Report, align_right, plain_table, scientific};
 use crate::team::device_names;
-use lattice_cl::device::{Profiling, Team};
+use lattice_cl::compute::{Profiling, Team};
 use lattice_md::{
     Fetch, Forces, Grid, Interpolation, List, Mode, Options, Potential, Precision, System, Table, TableFile,
     Units,

@@ -12,7 +12,7 @@ use super::run::hint_of_keys;
 use super::team::device_names;
 use kept::Measured;
 use lattice_cl::Dims;
-use lattice_cl::device::{Profiling, Team};
+use lattice_cl::compute::{Profiling, Team};
 use lattice_cl::io;
 use lattice_cl::job::{Invalid, Job, Needs, NeedsError, OneOrMore};
 use room::{Room, bytes_text};

@@ -2,7 +2,7 @@
 
 use super::room::{Room, compare};
 use lattice_cl::Dims;
-use lattice_cl::device::Team;
+use lattice_cl::compute::Team;
 use lattice_cl::host::Reconstruction;
 use lattice_cl::job::{Job, MultigridKeys, Needs, Solver, WantedPrecision};
 use lattice_cl::solve::{Inner, IterationPrecision};

@@ -1,6 +1,6 @@
 //! The memory that a job takes, beside the memory that there is.
 
-use lattice_cl::device::{DeviceIndex, DeviceKind};
+use lattice_cl::compute::{DeviceIndex, DeviceKind};
 use lattice_cl::host::available_memory;
 use lattice_cl::job::Needs;
 use serde::Serialize;

@@ -8,10 +8,10 @@ use super::failure::{Failure, Status};
 use super::memory::Need;
 use super::report::scientific;
 use crate::choices::word;
-use lattice_cl::blas::{self, BlasError, BlasResult, MatMut, MatRef, MatrixLayout, Op};
-use lattice_cl::device::parallel::*;
-use lattice_cl::device::{Buffer, Device};
+use lattice_cl::compute::parallel::*;
+use lattice_cl::compute::{Buffer, Device};
 use lattice_cl::io::{DenseMatrix, MatrixElements};
+use lattice_cl::linalg::{self, BlasError, BlasResult, MatMut, MatRef, MatrixLayout, Op};
 use lattice_cl::scalar::{Element, Precision};
 use lattice_solvers::range::{complex_times_power, exponent_beyond, larger};
 use num_complex::Complex64;
@@ -203,7 +203,7 @@ impl<W: Element> Wide<W> {
         let mut c = Buffer::<W>::uninitialised(device, rows * columns)?;
         let a = MatRef::new(&a, MatrixLayout::row_major(self.rows, self.columns))?;
         let b = MatRef::new(&b, MatrixLayout::row_major(other.rows, other.columns))?;
-        blas::gemm(op, Op::N, 1, a, b, 0, MatMut::new(&mut c, MatrixLayout::row_major(rows, columns))?)?;
+        linalg::gemm(op, Op::N, 1, a, b, 0, MatMut::new(&mut c, MatrixLayout::row_major(rows, columns))?)?;
         Ok(c.to_vec()?.into_iter().map(Element::to_complex).collect())
     }
 

@@ -7,8 +7,8 @@ use crate::choices::word;
 use crate::failure::Failure;
 use crate::memory::Need;
 use crate::precisions;
-use lattice_cl::blas::fft::{FftError, FftKind, Shape, TunedFft, tune_fft};
-use lattice_cl::device::Device;
+use lattice_cl::compute::Device;
+use lattice_cl::linalg::fft::{FftError, FftKind, Shape, TunedFft, tune_fft};
 use lattice_cl::tuning::RenewError;
 use std::time::Duration;
 

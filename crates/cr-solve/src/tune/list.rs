@@ -5,7 +5,7 @@ use crate::failure::{Failure, Status};
 use crate::report::{Report, align_right, plain_table};
 use crate::variants::{short, short_options};
 use comfy_table::{ContentArrangement, Table};
-use lattice_cl::device::Device;
+use lattice_cl::compute::Device;
 use lattice_cl::tuning::{Entry, TuningFile};
 use serde::Serialize;
 

@@ -14,7 +14,7 @@ use super::failure::{Failure, Status};
 use super::report::{Report, align_right, plain_table};
 use crate::bench::no_device;
 use crate::variants::short_options;
-use lattice_cl::device::{DeviceOptions, Profiling, SearchObserver, Selector, Team};
+use lattice_cl::compute::{DeviceOptions, Profiling, SearchObserver, Selector, Team};
 use lattice_cl::tuning::{RenewError, TuningFile, TuningFileError};
 use list::{clear, kept_in, list, wrap};
 use progress::Progress;

@@ -2,7 +2,7 @@
 
 use crate::report::Report;
 use indicatif::ProgressBar;
-use lattice_cl::device::SearchProgress;
+use lattice_cl::compute::SearchProgress;
 use lattice_cl::sync::lock;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};

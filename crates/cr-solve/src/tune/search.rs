@@ -3,7 +3,7 @@
 use super::progress::Progress;
 use crate::failure::Failure;
 use crate::report::Report;
-use lattice_cl::device::{Device, Team};
+use lattice_cl::compute::{Device, Team};
 use lattice_cl::tuning::{self, Key, TuningResult};
 use serde::Serialize;
 use serde_json::Value;

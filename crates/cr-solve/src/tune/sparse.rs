@@ -6,9 +6,9 @@ use crate::bench::sparse;
 use crate::failure::Failure;
 use crate::matrix_source::Matrix;
 use crate::precisions;
-use lattice_cl::blas::host::level1::Arithmetic;
-use lattice_cl::blas::sparse::market::AnyCsr;
-use lattice_cl::blas::sparse::{Csr, MatrixOptions, TunedFormat, tune_format};
+use lattice_cl::linalg::host::level1::Arithmetic;
+use lattice_cl::linalg::sparse::market::AnyCsr;
+use lattice_cl::linalg::sparse::{Csr, MatrixOptions, TunedFormat, tune_format};
 use num_complex::Complex;
 use std::sync::Arc;
 

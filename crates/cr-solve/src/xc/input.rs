@@ -1,7 +1,7 @@
 //! Basis, density and grid of the files that a user names.
 
 use crate::failure::{Failure, Status};
-use lattice_cl::device::Team;
+use lattice_cl::compute::Team;
 use lattice_cl::io::{self, ArrayFile, NumberArray};
 use lattice_files::text::tuple;
 use lattice_xc::{Atom, Basis, Density, Grid, Molden, Shell, XcError};

@@ -11,7 +11,7 @@ use super::report::{Report, rounded};
 use super::team::device_names;
 use crate::choices::word;
 use input::{Input, Points};
-use lattice_cl::device::{DeviceKind, DeviceOptions, Profiling, Team};
+use lattice_cl::compute::{DeviceKind, DeviceOptions, Profiling, Team};
 use lattice_cl::io::NumberArray;
 use lattice_xc::{Functional, Numbers, Options, Plan, Xc, XcError};
 use num_complex::Complex64;

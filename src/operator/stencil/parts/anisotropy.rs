@@ -1,7 +1,7 @@
 //! The weight of hops in space: twin of `cl/stencil/anisotropy.cl`.
 
 use super::{Cost, KernelPart};
-use crate::device::{Argument, KernelKey};
+use crate::compute::{Argument, KernelKey};
 use crate::geometry::Anisotropy;
 use crate::scalar::{Real, Storage};
 

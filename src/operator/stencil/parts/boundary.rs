@@ -1,7 +1,7 @@
 //! The phases of links that leave the lattice: twin of `cl/stencil/boundary.cl`.
 
 use super::{Cost, KernelPart};
-use crate::device::{Argument, KernelKey};
+use crate::compute::{Argument, KernelKey};
 use crate::field::LinkFormat;
 use crate::geometry::{Boundary, Layout, NDIM, Shard};
 use crate::host::Reconstruction;

@@ -1,7 +1,7 @@
 //! The ending of a stencil: twin of `cl/stencil/ending_….cl`.
 
 use super::{Cost, KernelPart};
-use crate::device::KernelKey;
+use crate::compute::KernelKey;
 use std::cell::OnceCell;
 
 /// The operand of an ending, besides the result.

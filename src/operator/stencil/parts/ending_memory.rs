@@ -1,7 +1,7 @@
 //! The operands of an ending, its memory on a device, and its twin on the host.
 
 use super::ending::{Ending, Makes, Row, Takes};
-use crate::device::{Argument, ArgumentList, Buffer, Device, DeviceError, Number, NumberMemory, Reduction};
+use crate::compute::{Argument, ArgumentList, Buffer, Device, DeviceError, Number, NumberMemory, Reduction};
 use crate::field::{ColumnMatrix, GramSums, MATRIX_TILE, Matrices, PendingGram, matrix};
 use crate::host::{self, Spinor};
 use crate::scalar::{Real, Storage};

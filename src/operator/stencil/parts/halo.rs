@@ -5,7 +5,7 @@
 use super::boundary::{parts, phase_of_leaving};
 use super::ending::{Ending, Makes};
 use super::{Cost, KernelPart};
-use crate::device::{
+use crate::compute::{
     Argument, Buffer, DeviceError, FLAG_SOURCE, KernelKey, MAILBOX_SOURCE, Meeting, PeerWay, Range, TeamSums,
 };
 use crate::field::{Halo, LinkFormat, Received};

@@ -20,7 +20,7 @@ pub(super) use halo::{GroupParts, HaloPart, LaunchGroups, Packers};
 pub(super) use shared_links::LinksPart;
 pub(super) use site_term::{SiteBuffers, SitePart};
 
-use crate::device::KernelKey;
+use crate::compute::KernelKey;
 use crate::geometry::Shape;
 use crate::host::BlockLayout;
 use crate::scalar::{Storage, StoragePrecision};

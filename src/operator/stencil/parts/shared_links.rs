@@ -1,7 +1,7 @@
 //! Links that a work-group shares: twin of `cl/stencil/shared_links.cl`.
 
 use super::{Cost, KernelPart};
-use crate::device::KernelKey;
+use crate::compute::KernelKey;
 use crate::geometry::NDIM;
 use crate::host::Reconstruction;
 use crate::scalar::StoragePrecision;

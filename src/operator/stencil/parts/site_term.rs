@@ -1,7 +1,7 @@
 //! The part of a Dirac operator within a site: twin of `cl/stencil/site_….cl`.
 
 use super::{Cost, KernelPart};
-use crate::device::{Argument, Buffer, KernelKey};
+use crate::compute::{Argument, Buffer, KernelKey};
 use crate::host::gamma::SpinMatrix;
 use crate::host::{BlockLayout, BlockUse, SiteMatrix, StencilFactors};
 use crate::operator::site_terms::spin_term;

@@ -6,7 +6,7 @@ use crate::bench::session::wrong;
 use crate::bench::text::size;
 use crate::failure::Failure;
 use crate::memory::Need;
-use lattice_cl::device::parallel::*;
+use lattice_cl::compute::parallel::*;
 use lattice_cl::host::{Stream, stream};
 use lattice_cl::scalar::{Precision, Real};
 

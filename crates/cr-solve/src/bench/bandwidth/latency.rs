@@ -3,7 +3,7 @@
 use super::{BandwidthSection, Run, subject};
 use crate::bench::session::wrong;
 use crate::failure::Failure;
-use lattice_cl::device::{Device, StreamArrays, StreamKernels};
+use lattice_cl::compute::{Device, StreamArrays, StreamKernels};
 use lattice_cl::host::{PeriodicNumbers, Stream};
 use std::time::{Duration, Instant};
 

@@ -17,7 +17,7 @@ use crate::choices::word;
 use crate::failure::Failure;
 use crate::memory::Need;
 use crate::precisions;
-use lattice_cl::device::{DeviceInfo, DeviceKind};
+use lattice_cl::compute::{DeviceInfo, DeviceKind};
 use lattice_cl::host::PeriodicNumbers;
 use lattice_cl::scalar::Precision;
 

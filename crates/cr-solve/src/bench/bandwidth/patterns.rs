@@ -6,8 +6,8 @@ use super::streams::{room, stretches};
 use super::{BandwidthSection, Run, subject};
 use crate::bench::session::wrong;
 use crate::failure::Failure;
-use lattice_cl::device::parallel::*;
-use lattice_cl::device::{AccessKernels, Buffer, Device, GatherList, repeated};
+use lattice_cl::compute::parallel::*;
+use lattice_cl::compute::{AccessKernels, Buffer, Device, GatherList, repeated};
 use lattice_cl::host::streams::random_places;
 
 /// The stride, and the number of elements by which misaligned reads are off.

@@ -4,8 +4,8 @@ use super::{BandwidthSection, Run, subject};
 use crate::bench::session::wrong;
 use crate::bench::text::size;
 use crate::failure::Failure;
-use lattice_cl::device::parallel::*;
-use lattice_cl::device::{Device, DeviceInfo, DeviceKind, StreamArrays, StreamKernels};
+use lattice_cl::compute::parallel::*;
+use lattice_cl::compute::{Device, DeviceInfo, DeviceKind, StreamArrays, StreamKernels};
 use lattice_cl::host::{PeriodicNumbers, Stream};
 use lattice_cl::scalar::{Precision, Real};
 

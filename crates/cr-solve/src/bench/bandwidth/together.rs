@@ -5,7 +5,7 @@ use super::{BandwidthSection, Run, subject};
 use crate::bench::outcome::Samples;
 use crate::bench::text::size;
 use crate::failure::Failure;
-use lattice_cl::device::{Device, StreamArrays, StreamKernels};
+use lattice_cl::compute::{Device, StreamArrays, StreamKernels};
 use lattice_cl::host::Stream;
 use lattice_files::threads::together;
 use std::sync::Barrier;

@@ -1,6 +1,6 @@
 //! Links, tables and spinors in the layouts of the ladder's rungs.
 
-use lattice_cl::device::{Buffer, Device, Result};
+use lattice_cl::compute::{Buffer, Device, Result};
 use lattice_cl::geometry::{Dims, NDIM};
 use lattice_cl::host::gamma::{GAMMA, Phase};
 use lattice_cl::host::{LinkField, Spinor};
@@ -30,8 +30,8 @@ impl Fields {
     /// Puts the arrays into the memory of a device.
     ///
     /// # Errors
-    /// [`DeviceError::AllocationTooLarge`](lattice_cl::device::DeviceError::AllocationTooLarge),
-    /// [`DeviceError::OpenCl`](lattice_cl::device::DeviceError::OpenCl).
+    /// [`DeviceError::AllocationTooLarge`](lattice_cl::compute::DeviceError::AllocationTooLarge),
+    /// [`DeviceError::OpenCl`](lattice_cl::compute::DeviceError::OpenCl).
     pub fn new(device: &Device, links: &LinkField<f64>) -> Result<Self> {
         let dims = links.dims();
         let volume = dims.volume();

@@ -17,7 +17,7 @@ use super::session::{How, Session};
 use crate::failure::{Failure, Status};
 use crate::memory::Need;
 use fields::least_bytes;
-use lattice_cl::device::{Buffer, Device, DeviceKind, Team};
+use lattice_cl::compute::{Buffer, Device, DeviceKind, Team};
 use lattice_cl::field::SpinorField;
 use lattice_cl::geometry::{Boundary, Dims, Lattice};
 use lattice_cl::host::{GaugeConfiguration, LinkField, Spinor, StencilFactors, random, stencil};

@@ -2,8 +2,8 @@
 
 use super::fields::Fields;
 use super::rungs::BuiltRung;
-use lattice_cl::blas;
-use lattice_cl::device::{Buffer, Device, DeviceError};
+use lattice_cl::compute::{Buffer, Device, DeviceError};
+use lattice_cl::linalg;
 use lattice_solvers::update::{DIRECTION_AND_IMAGE, Formula, RESIDUAL};
 use lattice_solvers::{LinearOperator, VectorSpace, Work};
 use num_complex::Complex64;
@@ -37,23 +37,23 @@ impl VectorSpace for LadderSpace {
     }
 
     fn copy(&self, from: &Vector, to: &mut Vector) -> Result<(), DeviceError> {
-        blas::copy(from, to).map(drop)
+        linalg::copy(from, to).map(drop)
     }
 
     fn axpy(&self, a: &Complex64, x: &Vector, y: &mut Vector) -> Result<(), DeviceError> {
-        blas::axpy(*a, x, y).map(drop)
+        linalg::axpy(*a, x, y).map(drop)
     }
 
     fn xpby(&self, x: &Vector, b: &Complex64, y: &mut Vector) -> Result<(), DeviceError> {
-        blas::xpby(x, *b, y).map(drop)
+        linalg::xpby(x, *b, y).map(drop)
     }
 
     fn dot(&self, x: &Vector, y: &Vector) -> Result<Complex64, DeviceError> {
-        blas::dotc(x, y)?.wait()
+        linalg::dotc(x, y)?.wait()
     }
 
     fn norm2(&self, x: &Vector) -> Result<Complex64, DeviceError> {
-        Ok(blas::norm2(x)?.wait()?.into())
+        Ok(linalg::norm2(x)?.wait()?.into())
     }
 
     fn scalar(&self, value: Complex64) -> Complex64 {
@@ -85,10 +85,10 @@ impl VectorSpace for LadderSpace {
     ) -> Result<Vec<Complex64>, DeviceError> {
         match (factors, read, &mut *written) {
             ([a], [q], [r]) if formula == RESIDUAL.formula() => {
-                Ok(vec![blas::axpy_norm2(-**a, *q, &mut **r)?.wait()?.into()])
+                Ok(vec![linalg::axpy_norm2(-**a, *q, &mut **r)?.wait()?.into()])
             }
             ([b], [r, s], [p, q]) if formula == DIRECTION_AND_IMAGE.formula() => {
-                let (product, norm2) = blas::cr_direction(**b, *r, &mut **p, *s, &mut **q)?.wait()?;
+                let (product, norm2) = linalg::cr_direction(**b, *r, &mut **p, *s, &mut **q)?.wait()?;
                 Ok(vec![product, norm2.into()])
             }
             _ => self.update_plainly(formula, factors, read, written),

@@ -1,7 +1,7 @@
 //! The rungs of the ladder (`cl/ladder/`): their kernels and launches.
 
 use super::fields::Fields;
-use lattice_cl::device::{Argument, Buffer, Device, Event, Kernel, KernelFamily, KernelKey, Range, Result};
+use lattice_cl::compute::{Argument, Buffer, Device, Event, Kernel, KernelFamily, KernelKey, Range, Result};
 use lattice_cl::scalar::Precision;
 use num_complex::Complex64;
 use std::cell::RefCell;
@@ -189,7 +189,7 @@ impl BuiltRung {
     /// Builds the kernels for fields of one lattice.
     ///
     /// # Errors
-    /// [`DeviceError::Build`](lattice_cl::device::DeviceError::Build).
+    /// [`DeviceError::Build`](lattice_cl::compute::DeviceError::Build).
     pub fn new(device: &Device, rung: &'static Rung, fields: &Fields) -> Result<Self> {
         let program = device.program(&KernelKey::new(LADDER, Precision::Double))?;
         let kernel = |step: &Step| program.kernel(step.name);
@@ -201,7 +201,7 @@ impl BuiltRung {
     /// Starts to compute out = ψ − κHψ.
     ///
     /// # Errors
-    /// [`DeviceError::OpenCl`](lattice_cl::device::DeviceError::OpenCl).
+    /// [`DeviceError::OpenCl`](lattice_cl::compute::DeviceError::OpenCl).
     pub fn apply(
         &self,
         fields: &Fields,
