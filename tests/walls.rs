@@ -271,6 +271,11 @@ fn one_crate_knows_opencl_and_one_mpi_only_the_program_prints_and_threads_may_be
             "{}: a thread that the system refuses is a panic; take lattice_files::threads, or thread::Builder",
             path.display()
         );
+        assert!(
+            !says(&["rayon::prelude"]),
+            "{}: each loop of rayon is compiled with a scheduler of its own; take lattice_compute::parallel",
+            path.display()
+        );
         if says(&["println!", "print!", "stdout()", "stderr()"]) {
             printing += 1;
             assert!(path.starts_with(repository().join("crates/cr-solve")), "{} prints", path.display());

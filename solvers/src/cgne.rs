@@ -1,7 +1,8 @@
 //! Conjugate Gradient on the other side of the normal equations.
 
 use crate::callbacks::Callbacks;
-use crate::conjugate_gradient::{CgOptions, Curvature};
+use crate::cg_options::CgOptions;
+use crate::curvature::Curvature;
 use crate::progress::{Progress, SolveResult, Step, Verdict};
 use crate::state::{Names, Resumed};
 use crate::update::{NORM2, SOLUTION_AND_DIRECTION};

@@ -1,38 +1,15 @@
 //! Conjugate Gradient.
 
 use crate::callbacks::Callbacks;
-use crate::outcome::Failure;
+use crate::cg_options::CgOptions;
+use crate::curvature::Curvature;
 use crate::preconditioned_cg::preconditioned_cg;
 use crate::preconditioner::Preconditioner;
 use crate::progress::{Progress, SolveResult, Step, Verdict};
 use crate::state::{Names, Resumed};
-use crate::stopping::Stopping;
 use crate::update::{BICGSTAB_DIRECTION, SOLUTION_AND_DIRECTION};
 use crate::{Operator, VectorSpace};
 use num_complex::Complex64;
-
-/// Options of [`conjugate_gradient`], and of [`cgne`](crate::cgne).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CgOptions {
-    /// Conditions for stopping.
-    pub stopping: Stopping,
-    /// Bound of a breakdown. Default 1e-14.
-    ///
-    /// The method breaks down when the curvature (p, Ap) / (r, r) is negative. It also breaks down
-    /// when the curvature falls below this bound times the curvature of the first direction. With a
-    /// preconditioner the curvatures are (p, Ap) / (r, Kr) and (r, Kr) / (r, r).
-    pub breakdown: f64,
-    /// `true` for a preconditioner that is no fixed linear operator. Default `false`.
-    ///
-    /// The next direction is then made conjugate to the last one by an inner product of its own.
-    pub flexible: bool,
-}
-
-impl Default for CgOptions {
-    fn default() -> Self {
-        Self { stopping: Stopping::default(), breakdown: 1e-14, flexible: false }
-    }
-}
 
 /// Solves A x = b for a Hermitian positive definite A by Conjugate Gradient.
 ///
@@ -139,50 +116,3 @@ const STATE: Names<3, 1, 1> = Names {
     scalars: ["(r, r)"],
     numbers: ["first curvature"],
 };
-
-/// The curvature (p, Ap) / (r, r), or another quantity in place of (p, Ap).
-///
-/// The curvature stays above the smallest eigenvalue of a positive definite A.
-pub(crate) struct Curvature {
-    quantity: &'static str,
-    first: Option<f64>,
-}
-
-impl Curvature {
-    /// Makes the curvature of a quantity.
-    ///
-    /// The name of the quantity is the one in the method's formula.
-    pub fn of(quantity: &'static str) -> Self {
-        Self { quantity, first: None }
-    }
-
-    /// Returns the first curvature, to be kept with the state of a solve.
-    ///
-    /// NaN before there is one.
-    pub fn first(&self) -> f64 {
-        self.first.unwrap_or(f64::NAN)
-    }
-
-    /// Goes on from a first curvature that was kept.
-    pub fn resume(&mut self, first: f64) {
-        self.first = Some(first).filter(|first| !first.is_nan());
-    }
-
-    /// Returns the reason why the next step cannot be taken, if there is one.
-    pub fn failure(&mut self, p_ap: Complex64, r_norm2: f64, bound: f64) -> Option<Failure> {
-        let quantity = self.quantity;
-        if !p_ap.is_finite() {
-            return Some(Failure::NotFinite { quantity });
-        }
-        let curvature = p_ap.re / r_norm2;
-        let first = *self.first.get_or_insert(curvature.abs());
-        let relative = curvature / first;
-        // Written so that 0/0, an A p equal to zero, counts as breakdown.
-        let usable = relative > bound;
-        (!usable).then_some(Failure::Breakdown {
-            quantity,
-            relative: if relative.is_nan() { 0.0 } else { relative },
-            bound,
-        })
-    }
-}

@@ -1,6 +1,8 @@
 //! The table of methods for one right-hand side, a row each.
 
+use crate::outcome::SolverError;
 use crate::progress::SolveResult;
+use crate::right_preconditioned::RightPreconditioned;
 use crate::task::{Accepts, Needs, Task};
 use crate::{
     BicgstabLOptions, BicgstabOptions, CgOptions, CrOptions, GcrOptions, MinresOptions, MrOptions,
@@ -101,4 +103,34 @@ methods! {
         task.options.set(&mut options.stopping, &mut options.breakdown);
         crate::minimal_residual(task.operator, task.b, task.guess, &options, task.callbacks)
     };
+}
+
+impl Method {
+    /// Solves A x = b.
+    ///
+    /// A preconditioner of a method that has none of its own is on the right of A, and the way back
+    /// x = K y is gone.
+    ///
+    /// # Errors
+    /// Those of the method. [`SolverError::Parameter`] for a preconditioner that the method does not
+    /// take, or without the adjoint that it needs.
+    pub fn solve<S: VectorSpace>(self, task: Task<'_, '_, S>) -> SolveResult<S> {
+        if task.preconditioner.is_some() && self.accepts() == Accepts::None {
+            return Err(refused("number of preconditioners"));
+        }
+        if task.preconditioner_changes() && !self.accepts().changing() {
+            return Err(refused("number of preconditioners that change"));
+        }
+        let Task { operator, adjoint, b, guess, options, preconditioner, callbacks } = task;
+        match preconditioner.as_deref().and_then(|k| k.fixed()).filter(|_| self.accepts() == Accepts::Fixed) {
+            None => self.call(Task { operator, adjoint, b, guess, options, preconditioner, callbacks }),
+            Some(k) => RightPreconditioned::new(operator, k)?.solve(|operator| {
+                self.call(Task { operator, adjoint, b, guess, options, preconditioner: None, callbacks })
+            }),
+        }
+    }
+}
+
+fn refused<V, E: std::error::Error>(name: &'static str) -> SolverError<V, E> {
+    SolverError::Parameter { name, value: 1.0, allowed: "0" }
 }

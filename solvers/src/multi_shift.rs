@@ -1,7 +1,7 @@
 //! Multi-shift Conjugate Gradient: all of (A + σᵢ) xᵢ = b at the price of one.
 
 use crate::callbacks::Callbacks;
-use crate::conjugate_gradient::Curvature;
+use crate::curvature::Curvature;
 use crate::keeper::{Look, StateKeeper, Watching};
 use crate::outcome::{Failure, Residual, Solution, SolverError, SolverInfo};
 use crate::progress::{Beginning, Progress, Step, Verdict};

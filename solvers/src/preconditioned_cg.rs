@@ -1,6 +1,7 @@
 //! The loop of Conjugate Gradient with a preconditioner.
 
-use crate::conjugate_gradient::{CgOptions, Curvature};
+use crate::cg_options::CgOptions;
+use crate::curvature::Curvature;
 use crate::preconditioner::{Preconditioner, precondition};
 use crate::progress::{Progress, SolveResult, Step, Verdict};
 use crate::state::{Names, Resumed};

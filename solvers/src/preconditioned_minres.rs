@@ -1,6 +1,7 @@
 //! The loop of MINRES with a preconditioner.
 
-use crate::minres::{Lanczos, MinresOptions};
+use crate::minres_options::MinresOptions;
+use crate::minres_rotations::{Direction, Lanczos};
 use crate::outcome::Failure;
 use crate::preconditioner::{Preconditioner, precondition};
 use crate::progress::{Progress, SolveResult, Step, Verdict};
@@ -121,12 +122,7 @@ pub(crate) fn preconditioned_minres<S: VectorSpace>(
 }
 
 /// Rotates the next column of T, whose element below the diagonal is the root of (v, Kv).
-fn turned(
-    lanczos: &mut Lanczos,
-    alpha: Complex64,
-    v_z: Complex64,
-    bound: f64,
-) -> Result<crate::minres::Direction, Failure> {
+fn turned(lanczos: &mut Lanczos, alpha: Complex64, v_z: Complex64, bound: f64) -> Result<Direction, Failure> {
     let scale = alpha.norm_sqr() + lanczos.beta * lanczos.beta;
     if v_z.re < -ROUNDING * scale {
         let relative = v_z.re / scale;

@@ -2,11 +2,9 @@
 
 use crate::callbacks::Callbacks;
 use crate::conjugate_residual::Recurrence;
-use crate::method::Method;
 use crate::outcome::SolverError;
 use crate::preconditioner::Preconditioner;
-use crate::progress::{ErrorIn, SolveResult};
-use crate::right_preconditioned::RightPreconditioned;
+use crate::progress::ErrorIn;
 use crate::stopping::Stopping;
 use crate::{Operator, VectorSpace};
 
@@ -111,36 +109,6 @@ pub struct Task<'t, 'c, S: VectorSpace> {
     pub preconditioner: Option<&'t mut (dyn Preconditioner<S> + 't)>,
     /// The residual that counts, and the keeper of states.
     pub callbacks: Callbacks<'c, S>,
-}
-
-impl Method {
-    /// Solves A x = b.
-    ///
-    /// A preconditioner of a method that has none of its own is on the right of A, and the way back
-    /// x = K y is gone.
-    ///
-    /// # Errors
-    /// Those of the method. [`SolverError::Parameter`] for a preconditioner that the method does not
-    /// take, or without the adjoint that it needs.
-    pub fn solve<S: VectorSpace>(self, task: Task<'_, '_, S>) -> SolveResult<S> {
-        if task.preconditioner.is_some() && self.accepts() == Accepts::None {
-            return Err(refused("number of preconditioners"));
-        }
-        if task.preconditioner_changes() && !self.accepts().changing() {
-            return Err(refused("number of preconditioners that change"));
-        }
-        let Task { operator, adjoint, b, guess, options, preconditioner, callbacks } = task;
-        match preconditioner.as_deref().and_then(|k| k.fixed()).filter(|_| self.accepts() == Accepts::Fixed) {
-            None => self.call(Task { operator, adjoint, b, guess, options, preconditioner, callbacks }),
-            Some(k) => RightPreconditioned::new(operator, k)?.solve(|operator| {
-                self.call(Task { operator, adjoint, b, guess, options, preconditioner: None, callbacks })
-            }),
-        }
-    }
-}
-
-fn refused<V, E: std::error::Error>(name: &'static str) -> SolverError<V, E> {
-    SolverError::Parameter { name, value: 1.0, allowed: "0" }
 }
 
 impl<'t, 'c, S: VectorSpace> Task<'t, 'c, S> {

@@ -1,26 +1,95 @@
 //! Sequences made of others.
 
-use super::{Indexed, Parallel};
+use super::sequence::{Indexed, Parallel};
+use super::sources::IntoParallel;
 use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
 
+/// Sequences made of one.
+pub trait Adapters: Parallel {
+    /// Keeps pieces at this number of units or more, where an item costs less than a thread.
+    fn with_min_len(self, units: usize) -> MinLen<Self> {
+        MinLen { base: self, least: units }
+    }
+
+    /// Applies a function to each item.
+    fn map<R, F: Fn(Self::Item) -> R + Send + Sync>(self, function: F) -> Map<Self, F> {
+        Map { base: self, function: Arc::new(function) }
+    }
+
+    /// Applies a function to each item, and leaves out those for which it returns `None`.
+    fn filter_map<R, F: Fn(Self::Item) -> Option<R> + Send + Sync>(self, function: F) -> FilterMap<Self, F> {
+        FilterMap { base: self, function: Arc::new(function) }
+    }
+
+    /// Applies a function to each item, and puts the iterators that it returns behind each other.
+    fn flat_map_iter<R: IntoIterator, F: Fn(Self::Item) -> R + Send + Sync>(
+        self,
+        function: F,
+    ) -> FlatMap<Self, F> {
+        FlatMap { base: self, function: Arc::new(function) }
+    }
+
+    /// Puts the items of the items behind each other.
+    fn flatten(self) -> Flatten<Self>
+    where
+        Self::Item: IntoIterator,
+    {
+        Flatten { base: self }
+    }
+
+    /// Copies each item.
+    fn copied<'a, T: Copy + 'a>(self) -> Copied<Self>
+    where
+        Self: Parallel<Item = &'a T>,
+    {
+        Copied { base: self }
+    }
+}
+
+impl<P: Parallel> Adapters for P {}
+
+/// Sequences made of one whose items are counted.
+pub trait IndexedAdapters: Indexed {
+    /// Tells each item its number.
+    fn enumerate(self) -> Enumerate<Self> {
+        Enumerate { base: self, first: 0 }
+    }
+
+    /// Pairs items with those of another sequence, up to the end of the shorter one.
+    fn zip<B: IntoParallel>(self, other: B) -> Zip<Self, B::Parallel>
+    where
+        B::Parallel: Indexed,
+    {
+        Zip { one: self, other: other.into_par_iter() }
+    }
+
+    /// Returns the first items.
+    fn take(self, count: usize) -> Self {
+        let count = count.min(self.units());
+        self.split_at(count).0
+    }
+}
+
+impl<P: Indexed> IndexedAdapters for P {}
+
 /// The results of a function for all items.
 pub struct Map<P, F> {
-    pub(super) base: P,
-    pub(super) function: Arc<F>,
+    base: P,
+    function: Arc<F>,
 }
 
 /// The items of a sequence that are not left out by a function.
 pub struct FilterMap<P, F> {
-    pub(super) base: P,
-    pub(super) function: Arc<F>,
+    base: P,
+    function: Arc<F>,
 }
 
 /// The items of the iterators that a function returns.
 pub struct FlatMap<P, F> {
-    pub(super) base: P,
-    pub(super) function: Arc<F>,
+    base: P,
+    function: Arc<F>,
 }
 
 /// Items of a piece, and the function for them.
@@ -110,7 +179,7 @@ impl<P: Parallel, R: IntoIterator, F: Fn(P::Item) -> R + Send + Sync> Parallel f
 
 /// The items of the items.
 pub struct Flatten<P> {
-    pub(super) base: P,
+    base: P,
 }
 
 impl<P: Parallel<Item: IntoIterator>> Parallel for Flatten<P> {
@@ -141,8 +210,8 @@ impl<P: Parallel<Item: IntoIterator>> Parallel for Flatten<P> {
 
 /// Items with their numbers.
 pub struct Enumerate<P> {
-    pub(super) base: P,
-    pub(super) first: usize,
+    base: P,
+    first: usize,
 }
 
 impl<P: Indexed> Parallel for Enumerate<P> {
@@ -175,8 +244,8 @@ impl<P: Indexed> Indexed for Enumerate<P> {}
 
 /// Pairs of items of two sequences.
 pub struct Zip<A, B> {
-    pub(super) one: A,
-    pub(super) other: B,
+    one: A,
+    other: B,
 }
 
 impl<A: Indexed, B: Indexed> Parallel for Zip<A, B> {
@@ -209,8 +278,8 @@ impl<A: Indexed, B: Indexed> Indexed for Zip<A, B> {}
 
 /// A sequence of which no small pieces are made.
 pub struct MinLen<P> {
-    pub(super) base: P,
-    pub(super) least: usize,
+    base: P,
+    least: usize,
 }
 
 impl<P: Parallel> Parallel for MinLen<P> {
@@ -243,7 +312,7 @@ impl<P: Indexed> Indexed for MinLen<P> {}
 
 /// Copies of the items.
 pub struct Copied<P> {
-    pub(super) base: P,
+    base: P,
 }
 
 impl<'a, T: Copy + 'a, P: Parallel<Item = &'a T>> Parallel for Copied<P> {

@@ -1,7 +1,7 @@
 //! Collections of the items of a sequence.
 
-use super::Parallel;
 use super::pieces::{for_pieces, of_pieces};
+use super::sequence::Parallel;
 use std::iter::Zip;
 use std::mem::MaybeUninit;
 use std::slice::IterMut;

@@ -1,8 +1,9 @@
 //! What becomes of the items.
 
+use super::collect::FromParallel;
 use super::collect::{append, joined};
 use super::pieces::{for_pieces, of_pieces};
-use super::{FromParallel, Parallel};
+use super::sequence::Parallel;
 use std::iter::Sum;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,6 +1,6 @@
 //! Pieces of a sequence, and the one loop over them.
 
-use super::Parallel;
+use super::sequence::Parallel;
 use crate::sync::lock;
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use std::sync::{Mutex, PoisonError};

@@ -1,6 +1,6 @@
 //! Sequences to begin with: numbers, slices and their parts, vectors.
 
-use super::{Indexed, Parallel};
+use super::sequence::{Indexed, Parallel};
 use std::ops::Range;
 use std::slice;
 

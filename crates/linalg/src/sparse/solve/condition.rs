@@ -3,9 +3,10 @@
 //! Source: N. J. Higham, ACM Trans. Math. Softw. 14 (1988) 381, algorithm 4.1.
 
 use super::options::SolveOptions;
+use super::options::Watch;
 use super::ordinary;
 use super::outcome::SolveError;
-use super::{Watch, solve_columns};
+use super::solve_columns;
 use crate::host::level1::Arithmetic;
 use crate::sparse::arithmetic::{real, size};
 use crate::sparse::csr::Csr;

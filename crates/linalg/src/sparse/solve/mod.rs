@@ -12,7 +12,7 @@ mod symmetry;
 mod system;
 
 pub use condition::condition_estimate;
-pub use options::{Kind, Method, SolveOptions};
+pub use options::{Kind, Method, SolveOptions, Watch};
 pub use outcome::{Attempt, FoundSymmetry, PreconditionerInfo, Refinement, SolveError, Solved};
 
 use super::csr::Csr;
@@ -20,15 +20,10 @@ use super::matrix::{Matrix, MatrixOptions};
 use super::precondition::Cycle;
 use super::processor::Processor;
 use crate::host::level1::{self, Arithmetic};
-use lattice_solvers::{Failure, Look};
+use lattice_solvers::Failure;
 use prepared::{PreparedMethod, residuals};
 use std::sync::Arc;
 use system::{Made, OnTeam, System};
-
-/// A function that watches a solve.
-///
-/// Every look at the residual calls it with the method. `false` ends the solve.
-pub type Watch<'a> = &'a mut (dyn FnMut(Method, &Look) -> bool + 'a);
 
 /// Solves A x = b at a place.
 ///

@@ -2,7 +2,7 @@
 
 use crate::sparse::format::Format;
 use crate::sparse::precondition::{AmgOptions, Substitution};
-use lattice_solvers::{Accepts, Stopping};
+use lattice_solvers::{Accepts, Look, Stopping};
 use std::fmt;
 use std::str::FromStr;
 
@@ -163,3 +163,8 @@ impl<T> Default for SolveOptions<T> {
         }
     }
 }
+
+/// A function that watches a solve.
+///
+/// Every look at the residual calls it with the method. `false` ends the solve.
+pub type Watch<'a> = &'a mut (dyn FnMut(Method, &Look) -> bool + 'a);

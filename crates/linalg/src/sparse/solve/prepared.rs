@@ -1,7 +1,6 @@
 //! One method with its preconditioner: a solve, and its refinement.
 
-use super::Watch;
-use super::options::{Method, SolveOptions};
+use super::options::{Method, SolveOptions, Watch};
 use super::outcome::{Attempt, PreconditionerInfo, SolveError};
 use super::system::System;
 use crate::error::BlasError;
