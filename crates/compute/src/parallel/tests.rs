@@ -81,7 +81,7 @@ fn results_do_not_depend_on_threads() {
         assert_eq!((0..1001).into_par_iter().reduce(|| 0, usize::max), 1000);
         assert_eq!((0..1001).into_par_iter().map(|k| (k * 37) % 1001).max(), Some(1000));
         assert_eq!((0..0).into_par_iter().max(), None);
-        let even = |k: usize| if k % 2 == 0 { Ok(k) } else { Err(k) };
+        let even = |k: usize| if k.is_multiple_of(2) { Ok(k) } else { Err(k) };
         assert_eq!((0..1000).into_par_iter().map(even).collect::<Result<Vec<_>, _>>(), Err(1));
         assert_eq!((301..1000).into_par_iter().try_for_each(|k| even(k).map(drop)), Err(301));
         assert_eq!(

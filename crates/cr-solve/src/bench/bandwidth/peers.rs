@@ -96,7 +96,7 @@ fn writes_at_once(run: &mut Run<'_, '_>, devices: &[Device], bytes: u64) -> Resu
             }
             let begun = Instant::now();
             drop(closed);
-            threads.into_iter().map(joined).collect::<Result<(), _>>()?;
+            threads.into_iter().try_for_each(joined)?;
             Ok((begun.elapsed(), None))
         })
     })?;
