@@ -10,7 +10,7 @@ pub struct Stopping {
     /// Iterations from one look at the residual to the next.
     ///
     /// A look waits for the device. Default `None`: so many that looks cost little
-    /// ([`VectorSpace::bytes_during_a_read`]), and fewer when the end is near.
+    /// ([`VectorSpace::bytes_during_a_read`](crate::VectorSpace::bytes_during_a_read)), and fewer when the end is near.
     pub look_every: Option<usize>,
     /// Window of iterations in which the residual must fall. Default 1000.
     ///

@@ -33,7 +33,7 @@ impl Needs {
 pub enum Accepts {
     /// None.
     None,
-    /// Fixed operators K: the method iterates A K, see [`RightPreconditioned`].
+    /// Fixed operators K: the method iterates A K, see [`RightPreconditioned`](crate::RightPreconditioned).
     Fixed,
     /// Fixed operators, Hermitian and positive definite.
     Hermitian,

@@ -81,7 +81,7 @@ type ErrorIn<A> = SolverError<Block<VectorOf<A>>, ErrorOf<A>>;
 /// * true residuals do not follow, or
 /// * the iteration limit is reached.
 ///
-/// The space's own error if an operation fails. In the [`SolverInfo`] residuals and history are the
+/// The space's own error if an operation fails. In the [`SolverInfo`](crate::SolverInfo) residuals and history are the
 /// largest of all columns.
 pub fn block_conjugate_gradient<A: BlockOperator>(
     a: &A,
