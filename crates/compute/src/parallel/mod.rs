@@ -25,7 +25,6 @@ mod sources;
 pub use adapters::{Adapters, IndexedAdapters};
 pub use collect::FromParallel;
 pub use endings::Endings;
-pub use pieces::each;
 pub use sequence::{Indexed, Parallel};
 pub use sources::{IntoParallel, ParallelSlice};
 

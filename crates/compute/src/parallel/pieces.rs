@@ -1,16 +1,17 @@
-//! Pieces of a sequence, and the one loop over them.
+//! Pieces of a sequence, and the one way to share them out.
 
 use super::sequence::Parallel;
 use crate::sync::lock;
-use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use std::sync::{Mutex, PoisonError};
 
 /// Pieces for each thread: enough that unlike pieces even out.
 const PIECES_OF_A_THREAD: usize = 8;
 
-/// Calls `work` with each number below `count`, on all threads.
-pub fn each(count: usize, work: &(dyn Fn(usize) + Sync)) {
-    (0..count).into_par_iter().with_max_len(1).for_each(work);
+/// Does both, at the same time if a thread is free.
+///
+/// Every loop goes through this function, so that the scheduler is compiled once.
+fn both(one: &mut (dyn FnMut() + Send), other: &mut (dyn FnMut() + Send)) {
+    rayon::join(one, other);
 }
 
 /// Returns the number of pieces of a sequence.
@@ -20,42 +21,26 @@ fn number_of_pieces(units: usize, least: usize) -> usize {
     (units / least.max(1)).clamp(1, most)
 }
 
-/// The end of a sequence of which no thread has taken a piece yet.
-struct Rest<P> {
-    sequence: Option<P>,
-    /// The number of the next piece.
-    number: usize,
-}
-
-impl<P: Parallel> Rest<P> {
-    /// Takes the next of `count` pieces of `units` units in all.
-    fn next(&mut self, units: usize, count: usize) -> Option<(usize, P)> {
-        let (number, sequence) = (self.number, self.sequence.take()?);
-        self.number += 1;
-        if self.number == count {
-            return Some((number, sequence));
-        }
-        let (piece, behind) = sequence.split_at(units * self.number / count - units * number / count);
-        self.sequence = Some(behind);
-        Some((number, piece))
-    }
-}
-
 /// Calls `work` with each piece: its number, and its items.
-///
-/// A piece is begun after those before it.
 pub fn for_pieces<P: Parallel>(sequence: P, work: impl Fn(usize, P::Sequential) + Sync) {
-    let units = sequence.units();
-    let count = number_of_pieces(units, sequence.min_len());
+    let count = number_of_pieces(sequence.units(), sequence.min_len());
+    halve(sequence, 0, count, &work);
+}
+
+/// Cuts a sequence into `count` pieces, half by half.
+///
+/// A free thread takes the largest half that waits. It so works on the same items in each of many equal loops, which are still in its
+/// cache.
+fn halve<P: Parallel>(sequence: P, first: usize, count: usize, work: &(dyn Fn(usize, P::Sequential) + Sync)) {
     if count == 1 {
-        return work(0, sequence.sequential());
+        return work(first, sequence.sequential());
     }
-    let rest = Mutex::new(Rest { sequence: Some(sequence), number: 0 });
-    each(count, &|_| {
-        let next = lock(&rest).next(units, count);
-        if let Some((number, piece)) = next {
-            work(number, piece.sequential());
-        }
+    let half = count / 2;
+    let middle = sequence.units() * half / count;
+    let (front, back) = sequence.split_at(middle);
+    let (mut front, mut back) = (Some(front), Some(back));
+    both(&mut || front.take().into_iter().for_each(|front| halve(front, first, half, work)), &mut || {
+        back.take().into_iter().for_each(|back| halve(back, first + half, count - half, work))
     });
 }
 
