@@ -96,7 +96,7 @@ impl SiteFactor {
     ///
     /// # Panics
     /// When the factor has a matrix and there are no blocks.
-    pub fn times<T: Real>(self, psi: &Spinor<T>, blocks: Option<SiteBlocks<'_, T>>) -> Spinor<T> {
+    pub fn times<T: Real>(&self, psi: &Spinor<T>, blocks: Option<SiteBlocks<'_, T>>) -> Spinor<T> {
         let with_blocks = || blocks.expect("the blocks of a clover term").times(psi);
         let numbers = self.numbers_times(psi);
         match self.matrix {
@@ -113,11 +113,19 @@ impl SiteFactor {
     }
 
     /// Returns (scalar + twist Γ) ψ.
-    fn numbers_times<T: Real>(self, psi: &Spinor<T>) -> Spinor<T> {
-        let (scalar, twist) = (T::from_f64(self.scalar), T::from_f64(self.twist));
-        if self.twist == 0.0 {
-            return Spinor(psi.0.map(|spin| spin.map(|z| z * scalar)));
+    #[inline]
+    fn numbers_times<T: Real>(&self, psi: &Spinor<T>) -> Spinor<T> {
+        if self.twist != 0.0 {
+            return self.twisted_times(psi);
         }
+        let scalar = T::from_f64(self.scalar);
+        Spinor(psi.0.map(|spin| spin.map(|z| z * scalar)))
+    }
+
+    /// Returns (scalar + twist Γ) ψ, apart from the loops of operators without a twist.
+    #[inline(never)]
+    fn twisted_times<T: Real>(&self, psi: &Spinor<T>) -> Spinor<T> {
+        let (scalar, twist) = (T::from_f64(self.scalar), T::from_f64(self.twist));
         let turned = spin_times(&self.gamma, psi);
         Spinor::from_fn(|spin, colour| psi.0[spin][colour] * scalar + turned.0[spin][colour] * twist)
     }
