@@ -10,6 +10,7 @@ use crate::compute::parallel::*;
 use crate::geometry::{Dims, NDIM};
 use crate::scalar::Real;
 use num_complex::Complex;
+use std::borrow::Borrow;
 
 /// The factors of the stencil, and its flags.
 ///
@@ -62,7 +63,7 @@ pub fn stencil_with<'a, T: Real>(
     let volume = links.dims().volume();
     assert_eq!((psi.len(), out.len()), (volume, volume), "one spinor for each site");
     out.par_iter_mut().enumerate().for_each(|(site, out)| {
-        let hop = hop(links.dims(), factors.dagger, |site, mu| *links.link(site, mu), |site| psi[site], site);
+        let hop = hop(links.dims(), factors.dagger, |site, mu| links.link(site, mu), |site| &psi[site], site);
         *out = factors.combine(Some(&psi[site]), &hop, blocks(site));
     });
 }
@@ -107,7 +108,7 @@ pub fn hop_even_odd_with<'a, T: Real>(
         // Each row along x has as many even sites as odd ones. Half a site's number is its number
         // among the sites of its parity.
         let site = 2 * index + (dims.parity(2 * index) + parity) % 2;
-        let hop = hop(dims, factors.dagger, |site, mu| *links.link(site, mu), |site| psi[site / 2], site);
+        let hop = hop(dims, factors.dagger, |site, mu| links.link(site, mu), |site| &psi[site / 2], site);
         *out = factors.combine(shifted.map(|shifted| &shifted[index]), &hop, blocks(site));
     });
 }
@@ -151,19 +152,23 @@ impl StencilFactors {
 }
 
 /// Computes H ψ at one site, for links with the boundary's phases on them.
-pub fn hop<T: Real>(
+///
+/// Links and spinors may be values or references: fields are not copied.
+pub fn hop<T: Real, L: Borrow<Matrix3<T>>, P: Borrow<Spinor<T>>>(
     dims: Dims,
     dagger: bool,
-    link: impl Fn(usize, usize) -> Matrix3<T>,
-    psi: impl Fn(usize) -> Spinor<T>,
+    link: impl Fn(usize, usize) -> L,
+    psi: impl Fn(usize) -> P,
     site: usize,
 ) -> Spinor<T> {
     let mut sum = Spinor::default();
     for mu in 0..NDIM {
         let forward = dims.forward(site, mu);
         let backward = dims.backward(site, mu);
-        let from_ahead = project(mu, !dagger, &psi(forward)).map(|h| link(site, mu).times(&h));
-        let from_behind = project(mu, dagger, &psi(backward)).map(|h| link(backward, mu).adjoint_times(&h));
+        let from_ahead =
+            project(mu, !dagger, psi(forward).borrow()).map(|h| link(site, mu).borrow().times(&h));
+        let from_behind = project(mu, dagger, psi(backward).borrow())
+            .map(|h| link(backward, mu).borrow().adjoint_times(&h));
         add_reconstructed(mu, !dagger, &from_ahead, &mut sum);
         add_reconstructed(mu, dagger, &from_behind, &mut sum);
     }
