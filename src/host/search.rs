@@ -2,22 +2,17 @@
 
 use crate::compute::parallel::*;
 
-/// The items that one thread searches in one go.
-///
-/// rayon's own search compares places after each item.
-const PIECE: usize = 4096;
-
 /// Returns the lowest index of an item that is like this.
 pub(crate) fn first_index<T: Sync>(items: &[T], is: impl Fn(&T) -> bool + Sync) -> Option<usize> {
-    items
-        .par_chunks(PIECE)
-        .enumerate()
-        .find_map_first(|(piece, items)| items.iter().position(&is).map(|index| piece * PIECE + index))
+    items.par_iter().enumerate().find_map_first(|(index, item)| is(item).then_some(index))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Items of a part, whose ends are tried.
+    const PIECE: usize = 4096;
 
     #[test]
     fn the_lowest_index_is_found_in_every_piece() {

@@ -19,8 +19,8 @@ pub trait Adapters: Parallel {
     }
 
     /// Applies a function to each item, and leaves out those for which it returns `None`.
-    fn filter_map<R, F: Fn(Self::Item) -> Option<R> + Send + Sync>(self, function: F) -> FilterMap<Self, F> {
-        FilterMap { base: self, function: Arc::new(function) }
+    fn filter_map<R, F: Fn(Self::Item) -> Option<R> + Send + Sync>(self, function: F) -> FlatMap<Self, F> {
+        self.flat_map_iter(function)
     }
 
     /// Applies a function to each item, and puts the iterators that it returns behind each other.
@@ -32,11 +32,11 @@ pub trait Adapters: Parallel {
     }
 
     /// Puts the items of the items behind each other.
-    fn flatten(self) -> Flatten<Self>
+    fn flatten(self) -> impl Parallel<Item = <Self::Item as IntoIterator>::Item>
     where
         Self::Item: IntoIterator,
     {
-        Flatten { base: self }
+        self.flat_map_iter(|items| items)
     }
 
     /// Copies each item.
@@ -76,12 +76,6 @@ impl<P: Indexed> IndexedAdapters for P {}
 
 /// The results of a function for all items.
 pub struct Map<P, F> {
-    base: P,
-    function: Arc<F>,
-}
-
-/// The items of a sequence that are not left out by a function.
-pub struct FilterMap<P, F> {
     base: P,
     function: Arc<F>,
 }
@@ -155,17 +149,6 @@ impl<P: Parallel, R, F: Fn(P::Item) -> R + Send + Sync> Parallel for Map<P, F> {
 
 impl<P: Indexed, R, F: Fn(P::Item) -> R + Send + Sync> Indexed for Map<P, F> {}
 
-impl<P: Parallel, R, F: Fn(P::Item) -> Option<R> + Send + Sync> Parallel for FilterMap<P, F> {
-    type Item = R;
-    type Sequential = iter::Flatten<WithFunction<P::Sequential, F>>;
-
-    cut_as_base!(|_| None);
-
-    fn sequential(self) -> Self::Sequential {
-        WithFunction { base: self.base.sequential(), function: self.function }.flatten()
-    }
-}
-
 impl<P: Parallel, R: IntoIterator, F: Fn(P::Item) -> R + Send + Sync> Parallel for FlatMap<P, F> {
     type Item = R::Item;
     type Sequential = iter::Flatten<WithFunction<P::Sequential, F>>;
@@ -174,37 +157,6 @@ impl<P: Parallel, R: IntoIterator, F: Fn(P::Item) -> R + Send + Sync> Parallel f
 
     fn sequential(self) -> Self::Sequential {
         WithFunction { base: self.base.sequential(), function: self.function }.flatten()
-    }
-}
-
-/// The items of the items.
-pub struct Flatten<P> {
-    base: P,
-}
-
-impl<P: Parallel<Item: IntoIterator>> Parallel for Flatten<P> {
-    type Item = <P::Item as IntoIterator>::Item;
-    type Sequential = iter::Flatten<P::Sequential>;
-
-    fn units(&self) -> usize {
-        self.base.units()
-    }
-
-    fn split_at(self, unit: usize) -> (Self, Self) {
-        let (before, behind) = self.base.split_at(unit);
-        (Self { base: before }, Self { base: behind })
-    }
-
-    fn sequential(self) -> Self::Sequential {
-        self.base.sequential().flatten()
-    }
-
-    fn exact_len(&self) -> Option<usize> {
-        None
-    }
-
-    fn min_len(&self) -> usize {
-        self.base.min_len()
     }
 }
 

@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 use std::slice::IterMut;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What is made of the items of a sequence.
+/// A collection of the items of a sequence.
 pub trait FromParallel<T> {
     /// Collects the items, in their order.
     fn from_parallel(sequence: impl Parallel<Item = T>) -> Self;
@@ -106,7 +106,8 @@ fn append_exactly<P: Parallel<Item: Send>>(sequence: P, count: usize, all: &mut 
     });
     assert_eq!(written.into_inner(), count, "a sequence is as long as it says");
     let len = all.len() + count;
-    // SAFETY: `count` elements behind the last are reserved. Each of `count` items was written to an element of its own, because a
-    // piece has its part of the memory alone. After a panic in a piece this line is not reached.
+    // SAFETY: `count` elements behind the last are reserved. Each of `count` items was written to an
+    // element of its own, because a piece has its part of the memory alone. After a panic in a piece
+    // this line is not reached.
     unsafe { all.set_len(len) };
 }

@@ -1,13 +1,12 @@
-//! What becomes of the items.
+//! Endings of a sequence: loops, collections, sums and searches.
 
-use super::collect::FromParallel;
-use super::collect::{append, joined};
+use super::collect::{FromParallel, append, joined};
 use super::pieces::{for_pieces, of_pieces};
 use super::sequence::Parallel;
 use std::iter::Sum;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What becomes of the items of a sequence.
+/// Loops, collections, sums and searches over the items of a sequence.
 pub trait Endings: Parallel {
     /// Calls a function with each item.
     fn for_each(self, function: impl Fn(Self::Item) + Sync) {

@@ -1,8 +1,8 @@
 //! Loops that all cores of the host share.
 //!
-//! Methods have the names and the meaning of `rayon`, whose threads do the work. The difference is in the machine
-//! code: a loop is cut into pieces, and threads take the pieces by one function for all loops. Every loop of
-//! `rayon` is compiled with a scheduler of its own, which is ten times as much code.
+//! Methods have the names and the meaning of `rayon`, whose threads do the work. The difference is
+//! in the machine code: one function for all loops hands their pieces to threads. Every loop of
+//! `rayon` is compiled with a scheduler of its own.
 //!
 //! Results do not depend on the number of threads, unless an ending says so.
 //!

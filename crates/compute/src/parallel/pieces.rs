@@ -29,8 +29,8 @@ pub fn for_pieces<P: Parallel>(sequence: P, work: impl Fn(usize, P::Sequential) 
 
 /// Cuts a sequence into `count` pieces, half by half.
 ///
-/// A free thread takes the largest half that waits. It so works on the same items in each of many equal loops, which are still in its
-/// cache.
+/// A free thread takes the largest half that waits. In many equal loops it works on the same items,
+/// which are still in its cache.
 fn halve<P: Parallel>(sequence: P, first: usize, count: usize, work: &(dyn Fn(usize, P::Sequential) + Sync)) {
     if count == 1 {
         return work(first, sequence.sequential());
@@ -49,10 +49,11 @@ pub fn of_pieces<P: Parallel, R: Send>(
     sequence: P,
     work: impl Fn(usize, P::Sequential) -> R + Sync,
 ) -> impl Iterator<Item = R> {
+    let count = number_of_pieces(sequence.units(), sequence.min_len());
     let mut results = Vec::new();
-    results.resize_with(number_of_pieces(sequence.units(), sequence.min_len()), || None);
+    results.resize_with(count, || None);
     let results = Mutex::new(results);
-    for_pieces(sequence, |number, items| {
+    halve(sequence, 0, count, &|number, items| {
         let result = work(number, items);
         lock(&results)[number] = Some(result);
     });

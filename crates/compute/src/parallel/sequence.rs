@@ -1,6 +1,6 @@
-//! What threads share out.
+//! Sequences that threads share out.
 
-/// What threads share out: a sequence that can be cut.
+/// A sequence that can be cut, so that threads share it out.
 pub trait Parallel: Sized + Send {
     /// The type of the items.
     type Item;

@@ -4,7 +4,7 @@ use super::sequence::{Indexed, Parallel};
 use std::ops::Range;
 use std::slice;
 
-/// What becomes a sequence that threads share out.
+/// A collection that becomes a sequence.
 pub trait IntoParallel {
     /// The type of the items.
     type Item;
@@ -106,16 +106,22 @@ impl<T: Send> Parallel for Owned<T> {
 impl<T: Send> Indexed for Owned<T> {}
 
 /// Sequences of the elements of a slice, or of its parts.
-pub trait ParallelSlice<T> {
+pub trait ParallelSlice<T>: AsRef<[T]> + AsMut<[T]> {
     /// Returns references to the elements.
     fn par_iter(&self) -> Elements<'_, T>
     where
-        T: Sync;
+        T: Sync,
+    {
+        Elements(self.as_ref())
+    }
 
     /// Returns references by which elements can be changed.
     fn par_iter_mut(&mut self) -> ElementsMut<'_, T>
     where
-        T: Send;
+        T: Send,
+    {
+        ElementsMut(self.as_mut())
+    }
 
     /// Returns parts of `size` elements; the last may be shorter.
     ///
@@ -123,7 +129,11 @@ pub trait ParallelSlice<T> {
     /// When `size` is 0.
     fn par_chunks(&self, size: usize) -> Chunks<'_, T>
     where
-        T: Sync;
+        T: Sync,
+    {
+        assert!(size > 0, "parts of no elements");
+        Chunks { elements: self.as_ref(), size }
+    }
 
     /// Returns parts of `size` elements that can be changed; the last may be shorter.
     ///
@@ -131,7 +141,11 @@ pub trait ParallelSlice<T> {
     /// When `size` is 0.
     fn par_chunks_mut(&mut self, size: usize) -> ChunksMut<'_, T>
     where
-        T: Send;
+        T: Send,
+    {
+        assert!(size > 0, "parts of no elements");
+        ChunksMut { elements: self.as_mut(), size }
+    }
 
     /// Returns parts of exactly `size` elements, without what is left at the end.
     ///
@@ -139,7 +153,12 @@ pub trait ParallelSlice<T> {
     /// When `size` is 0.
     fn par_chunks_exact(&self, size: usize) -> ChunksExact<'_, T>
     where
-        T: Sync;
+        T: Sync,
+    {
+        let elements = self.as_ref();
+        let whole = elements.len() / size * size;
+        ChunksExact { elements: &elements[..whole], size }
+    }
 
     /// Returns parts of exactly `size` elements that can be changed, without what is left at the end.
     ///
@@ -147,56 +166,15 @@ pub trait ParallelSlice<T> {
     /// When `size` is 0.
     fn par_chunks_exact_mut(&mut self, size: usize) -> ChunksExactMut<'_, T>
     where
-        T: Send;
+        T: Send,
+    {
+        let elements = self.as_mut();
+        let whole = elements.len() / size * size;
+        ChunksExactMut { elements: &mut elements[..whole], size }
+    }
 }
 
-impl<T> ParallelSlice<T> for [T] {
-    fn par_iter(&self) -> Elements<'_, T>
-    where
-        T: Sync,
-    {
-        Elements(self)
-    }
-
-    fn par_iter_mut(&mut self) -> ElementsMut<'_, T>
-    where
-        T: Send,
-    {
-        ElementsMut(self)
-    }
-
-    fn par_chunks(&self, size: usize) -> Chunks<'_, T>
-    where
-        T: Sync,
-    {
-        assert!(size > 0, "parts of no elements");
-        Chunks { elements: self, size }
-    }
-
-    fn par_chunks_mut(&mut self, size: usize) -> ChunksMut<'_, T>
-    where
-        T: Send,
-    {
-        assert!(size > 0, "parts of no elements");
-        ChunksMut { elements: self, size }
-    }
-
-    fn par_chunks_exact(&self, size: usize) -> ChunksExact<'_, T>
-    where
-        T: Sync,
-    {
-        let whole = self.len() / size * size;
-        ChunksExact { elements: &self[..whole], size }
-    }
-
-    fn par_chunks_exact_mut(&mut self, size: usize) -> ChunksExactMut<'_, T>
-    where
-        T: Send,
-    {
-        let whole = self.len() / size * size;
-        ChunksExactMut { elements: &mut self[..whole], size }
-    }
-}
+impl<T> ParallelSlice<T> for [T] {}
 
 /// Declares the elements of a slice as a sequence, and its parts of equal lengths.
 macro_rules! slices {
