@@ -1,6 +1,8 @@
 //! Stencils whose first groups pack faces, with flags that are raised early.
 //!
-//! Nobody waits, so a simulator may run one kernel after the other, and look for races within each.
+//! Nobody waits, so a simulator may run one kernel after the other, and look for races within each. For
+//! that all devices end an application before the next one: a device that is slow to compile its kernels
+//! is waited for otherwise, and in vain.
 
 use super::{Ending, Tuning};
 use crate::compute::{
@@ -81,7 +83,10 @@ fn check<T: Storage>(extents: [usize; 4], parts: [usize; 4], columns: usize, wha
                 let all: Vec<_> = fields.iter().map(Spinor::cast).collect();
                 let psi = lattice.spinors_from_host(columns, &all).unwrap();
                 let mut out = lattice.spinors(columns).unwrap();
-                (0..6).for_each(|_| dirac.apply(&psi, &mut out).unwrap());
+                for _ in 0..6 {
+                    dirac.apply(&psi, &mut out).unwrap();
+                    team.finish().unwrap();
+                }
                 out.to_host().unwrap()
             }
             What::Hop(ending) => {
@@ -100,6 +105,7 @@ fn check<T: Storage>(extents: [usize; 4], parts: [usize; 4], columns: usize, wha
                     } else {
                         hop.apply(&psi, None, &mut out).unwrap();
                     }
+                    team.finish().unwrap();
                 }
                 out.to_host().unwrap()
             }
@@ -159,6 +165,7 @@ fn early_flags_have_arrays_added_one_after_the_other() {
         team.devices().iter().map(|device| Buffer::zeroed(device, COUNT).unwrap()).collect();
     for _ in 0..3 {
         sums.add_arrays(&there.iter().collect::<Vec<_>>(), &mut totals).unwrap();
+        team.finish().unwrap();
     }
     let expected: Vec<f64> = (0..COUNT).map(|k| parts.iter().fold(0.0, |sum, part| sum + part[k])).collect();
     for (device, totals) in totals.iter().enumerate() {
