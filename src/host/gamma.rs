@@ -19,6 +19,7 @@ pub enum Phase {
 
 impl Phase {
     /// Multiplies `z` by this phase.
+    #[inline]
     pub fn times<T: Real>(self, z: Complex<T>) -> Complex<T> {
         match self {
             Phase::One => z,

@@ -113,11 +113,13 @@ impl<T: Real> Matrix3<T> {
     }
 
     /// Multiplies a colour vector by the matrix.
+    #[inline]
     pub fn times(&self, v: &[Complex<T>; 3]) -> [Complex<T>; 3] {
         std::array::from_fn(|i| self.0[i][0] * v[0] + self.0[i][1] * v[1] + self.0[i][2] * v[2])
     }
 
     /// Multiplies a colour vector by the adjoint matrix.
+    #[inline]
     pub fn adjoint_times(&self, v: &[Complex<T>; 3]) -> [Complex<T>; 3] {
         let m = &self.0;
         std::array::from_fn(|i| m[0][i].conj() * v[0] + m[1][i].conj() * v[1] + m[2][i].conj() * v[2])

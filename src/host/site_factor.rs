@@ -1,7 +1,7 @@
 //! Factors within a site: a number, a spin matrix, or clover matrices.
 
 use super::clover::SiteBlocks;
-use super::gamma::{I_GAMMA5, SpinMatrix, adjoint_sign, gamma5_sign, spin_times, square_sign};
+use super::gamma::{I_GAMMA5, SpinMatrix, adjoint_sign, gamma5_sign, square_sign};
 use super::site_matrix::{CloverMatrix, SiteMatrix};
 use super::spinor::Spinor;
 use crate::scalar::Real;
@@ -126,8 +126,14 @@ impl SiteFactor {
     #[inline(never)]
     fn twisted_times<T: Real>(&self, psi: &Spinor<T>) -> Spinor<T> {
         let (scalar, twist) = (T::from_f64(self.scalar), T::from_f64(self.twist));
-        let turned = spin_times(&self.gamma, psi);
-        Spinor::from_fn(|spin, colour| psi.0[spin][colour] * scalar + turned.0[spin][colour] * twist)
+        let mut out = Spinor::default();
+        for (spin, &(column, phase)) in self.gamma.iter().enumerate() {
+            for colour in 0..3 {
+                let turned = phase.times(psi.0[column][colour]);
+                out.0[spin][colour] = psi.0[spin][colour] * scalar + turned * twist;
+            }
+        }
+        out
     }
 }
 

@@ -178,6 +178,7 @@ pub fn hop<T: Real, L: Borrow<Matrix3<T>>, P: Borrow<Spinor<T>>>(
 /// Returns the upper two spins of (1 − γ_μ)ψ if `minus`, of (1 + γ_μ)ψ otherwise.
 ///
 /// The upper spins determine the lower two.
+#[inline]
 fn project<T: Real>(mu: usize, minus: bool, psi: &Spinor<T>) -> [[Complex<T>; 3]; 2] {
     std::array::from_fn(|spin| {
         let (partner, phase) = GAMMA[mu][spin];
@@ -191,6 +192,7 @@ fn project<T: Real>(mu: usize, minus: bool, psi: &Spinor<T>) -> [[Complex<T>; 3]
 /// Adds the spinor whose projection by (1 ∓ γ_μ) has the upper spins `half`.
 ///
 /// By γ_μ² = 1 the lower spins are ∓ γ_μ times the upper ones.
+#[inline]
 fn add_reconstructed<T: Real>(mu: usize, minus: bool, half: &[[Complex<T>; 3]; 2], sum: &mut Spinor<T>) {
     for colour in 0..3 {
         for spin in 0..2 {
