@@ -2,15 +2,16 @@
 //!
 //! The file holds a gauge configuration or a propagator.
 
-use super::arguments::{DESCRIPTION, Input, LOGICAL_FILE_NAME, Output, help_on_format, path_text};
-use super::destinations::{ANY, Destinations, Overwriting};
-use super::failure::{Failure, Status};
 use super::links_file::FileSummary;
-use super::report::{Report, Table, scientific};
-use crate::choices::word;
+use crate::links_output::{DESCRIPTION, LOGICAL_FILE_NAME, Output, help_on_format};
 use lattice_cl::geometry::Dims;
 use lattice_cl::io::{self, Format, GaugeFile, Propagator, PropagatorFormat, PropagatorWriter};
 use lattice_cl::scalar::Precision;
+use lattice_cli::choices::word;
+use lattice_cli::destinations::{ANY, Destinations, Overwriting};
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::lattice::input::Input;
+use lattice_cli::report::{Report, Table, path_text, scientific};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;

@@ -1,13 +1,13 @@
 //! `cr-solve devices`: the devices to compute on.
 
-use super::common::Common;
-use super::failure::{Failure, Status};
-use super::report::{Report, align_right, plain_table};
 use comfy_table::Table;
 use lattice_cl::compute::{
     Device, DeviceError, DeviceInfo, PeerRates, PeerWay, Peers, Profiling, Team, discover, triad_bandwidth,
 };
 use lattice_cl::host;
+use lattice_cli::common::Common;
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::report::{Report, align_right, plain_table};
 use serde::Serialize;
 
 /// The command line of `devices`.

@@ -1,9 +1,10 @@
 //! The equation of a job, as options.
 
-use super::arguments::{Input, help_on_configuration};
+use crate::links_output::help_on_configuration;
 use lattice_cl::hadron::{LinkSmearing, Source, SpinorSmearing};
 use lattice_cl::host::Reconstruction;
 use lattice_cl::job::{Action, Configuration, Devices, Job, Method, SourceEntry, Task};
+use lattice_cli::lattice::input::Input;
 use std::path::PathBuf;
 
 /// The linear system: an operator and a source.

@@ -1,6 +1,6 @@
-//! The BLAKE3 sum of the links of a configuration.
+//! What tells a gauge configuration from others: its plaquette and the BLAKE3 sum of its links.
 //!
-//! Several processes may compute it together. BLAKE3 is a tree. Its leaves are chunks of 1024
+//! Several processes may compute the sum together. BLAKE3 is a tree. Its leaves are chunks of 1024
 //! bytes, and shares of processes end where chunks do. Each process computes the largest subtrees
 //! of its share, and all put them together.
 
@@ -9,9 +9,41 @@ use blake3::hazmat::{left_subtree_len, merge_subtrees_non_root, merge_subtrees_r
 use blake3::{CHUNK_LEN, Hasher};
 use bytemuck::NoUninit;
 use lattice_cl::compute::parallel::*;
+use lattice_cl::gauge::plaquette;
 use lattice_cl::geometry::NDIM;
 use lattice_cl::host::{GaugeConfiguration, Links, LocalSites, Matrix3};
+use lattice_cli::report::path_text;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// The facts that tell a gauge configuration from all others.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Configuration {
+    #[schemars(with = "String")]
+    #[serde(serialize_with = "path_text")]
+    file: PathBuf,
+    /// The average of ⅓ Re tr P.
+    plaquette: f64,
+    /// The BLAKE3 sum of the links in memory.
+    ///
+    /// The links are in the order of ILDG and in the precision of the file.
+    blake3: String,
+}
+
+impl Configuration {
+    /// Sums up the links. Processes that have parts of the links all call this.
+    pub fn new(file: &Path, configuration: &GaugeConfiguration) -> Self {
+        let plaquette = plaquette(configuration).average;
+        Self { file: file.to_owned(), plaquette, blake3: blake3_of_links(configuration) }
+    }
+
+    /// Returns a fingerprint for people: plaquette and the beginning of the sum.
+    pub fn fingerprint(&self) -> String {
+        format!("plaquette {:.12}, BLAKE3 {}", self.plaquette, &self.blake3[..16])
+    }
+}
 
 /// Sums up the links in memory, in the order of ILDG. The text is in hexadecimal.
 ///

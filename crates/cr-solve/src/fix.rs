@@ -1,11 +1,12 @@
 //! `cr-solve fix`: a gauge configuration in Landau or Coulomb gauge.
 
-use super::arguments::{Input, help_on_configuration};
-use super::failure::{Failure, Status};
 use super::links_file::{self, Beginning, Destination, Rewritten};
-use super::report::{Report, Table, scientific};
+use crate::links_output::help_on_configuration;
 use lattice_cl::compute::Team;
 use lattice_cl::gauge::{FixError, FixParams, FixedStart, Gauge, fix_gauge};
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::lattice::input::Input;
+use lattice_cli::report::{Report, Table, scientific};
 use serde::Serialize;
 use std::path::PathBuf;
 

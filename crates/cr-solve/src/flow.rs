@@ -1,14 +1,16 @@
 //! `cr-solve flow`: the gradient flow of a gauge configuration.
 
-use super::arguments::{Input, help_on_configuration};
-use super::common::Common;
-use super::failure::{Failure, Status};
-use super::interrupt::Interrupt;
 use super::links_file::{self, Destination, FileSummary};
-use super::provenance::{Configuration, Provenance};
-use super::report::{Report, Table, align_right, plain_table};
-use super::team::{device_names, select_one};
+use crate::fingerprint::Configuration;
+use crate::links_output::help_on_configuration;
 use lattice_cl::gauge::{FlowAction, FlowParams, FlowRow, FlowScales, flow_on};
+use lattice_cli::common::Common;
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::interrupt::Interrupt;
+use lattice_cli::lattice::input::Input;
+use lattice_cli::provenance::Provenance;
+use lattice_cli::report::{Report, Table, align_right, plain_table};
+use lattice_cli::team::{device_names, select_one};
 use lattice_files::number::shown;
 use serde::Serialize;
 use std::ops::ControlFlow;

@@ -1,9 +1,9 @@
 //! The failure of a solve that gave up.
 
-use super::failure::{Failure, Status};
 use lattice_cl::job::{Columns, Problem, PropagatorOutcome, SolveOutcome, Task};
 use lattice_cl::operator::System;
 use lattice_cl::solve::{Attempt, IterationPrecision};
+use lattice_cli::failure::{Failure, Status};
 use lattice_solvers::Failure as SolverFailure;
 
 /// Returns the failure of a job whose solve gave up.

@@ -1,17 +1,18 @@
 //! `cr-solve generate`: a quenched SU(3) configuration.
 
-use super::arguments::{Input, Output, help_on_format, path_text};
-use super::destinations::{ANY, Destinations, Overwriting};
-use super::failure::{Failure, Status};
-use super::interrupt::Interrupt;
-use super::numbers::finite;
-use super::report::{Report, Table};
-use crate::choices::word;
+use crate::links_output::{Output, help_on_format};
 use lattice_cl::gauge::{GenerateParams, Plaquette, Start, generate_watched, plaquette};
 use lattice_cl::geometry::Dims;
 use lattice_cl::host::GaugeConfiguration;
 use lattice_cl::io::Format;
 use lattice_cl::scalar::Precision;
+use lattice_cli::choices::word;
+use lattice_cli::destinations::{ANY, Destinations, Overwriting};
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::interrupt::Interrupt;
+use lattice_cli::lattice::input::Input;
+use lattice_cli::numbers::finite;
+use lattice_cli::report::{Report, Table, path_text};
 use serde::{Serialize, Serializer};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;

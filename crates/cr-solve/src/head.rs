@@ -2,15 +2,16 @@
 
 use super::attempt_outcome::AttemptOutcome;
 use super::perform::Performed;
-use super::provenance::{Configuration, Provenance};
-use super::report::Table;
-use super::team::device_names;
 use super::words::{coupling_text, method_text, solver_text, solver_words};
+use crate::fingerprint::Configuration;
 use lattice_cl::job::{
     DeflationOutcome, Flavour, Job, MultigridChoice, PropagatorOutcome, SolveOutcome, Solver,
 };
 use lattice_cl::operator::{Coupling, SiteTermResult};
 use lattice_cl::solve::SolveParams;
+use lattice_cli::provenance::Provenance;
+use lattice_cli::report::Table;
+use lattice_cli::team::device_names;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;

@@ -1,10 +1,11 @@
 //! The parts of help beside the options: examples, conventions, the environment.
 
-use super::report::{colour_is_unwanted, is_dumb};
 use clap::{ColorChoice, Command};
 use lattice_cl::compute::mpi::PATIENCE_VARIABLE;
 use lattice_cl::compute::{NO_CACHE_VARIABLE, PEER_VARIABLE, TUNING_FILE_VARIABLE, discover};
 use lattice_cl::operator::SiteTerm;
+use lattice_cli::provenance::COMMIT;
+use lattice_cli::report::{colour_is_unwanted, is_dumb};
 use std::ffi::OsString;
 
 const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
@@ -348,7 +349,7 @@ fn is_about_colour(word: &str) -> bool {
 
 /// Returns version, commit, features and OpenCL platforms.
 fn version_text() -> String {
-    let commit = option_env!("LATTICE_CL_COMMIT").unwrap_or("unknown");
+    let commit = COMMIT.unwrap_or("unknown");
     let features = if cfg!(feature = "faer") { "faer" } else { "none" };
     let found = discover();
     let opencl = match &found.absence {

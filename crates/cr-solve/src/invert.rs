@@ -1,19 +1,18 @@
 //! `cr-solve invert`: solves M x = b for one source.
 
 use super::attempt_outcome::AttemptOutcome;
-use super::common::Common;
 use super::equation::Equation;
-use super::failure::{Failure, Status};
 use super::head::{self, Head, attempts, schema_of_results};
-use super::outputs::drawn;
 use super::perform::{Performed, Show, perform};
-use super::report::{Report, Table, scientific};
 use super::residual::Residual;
 use super::words::{plot_title, solver_text};
 use super::writing::Writing;
-use crate::plot::{self, Marks, Series};
 use lattice_cl::hadron::Column;
 use lattice_cl::job::{Job, Method, PropagatorOutcome, SolveOutcome, Solver, SourceEntry, Task};
+use lattice_cli::common::Common;
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::plot::{self, Marks, Series, drawn};
+use lattice_cli::report::{Report, Table, scientific};
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use std::path::PathBuf;

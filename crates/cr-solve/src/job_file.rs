@@ -2,10 +2,10 @@
 //!
 //! The library says what a job is. This module knows the places of a job's keys in a file.
 
-use super::failure::{Failure, Status};
 use super::job_keys::{COMMAND, Table, table_of, tables};
-use super::ranks::Ranks;
 use lattice_cl::job::{Invalid, Job, Task};
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::ranks::Ranks;
 use lattice_files::input;
 use std::collections::BTreeMap;
 use std::fmt;

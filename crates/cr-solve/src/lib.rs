@@ -1,26 +1,20 @@
 //! The program `cr-solve`, with one file for each subcommand.
 //!
 //! No other code of the package prints. Results go to standard output, as text or with `--json` as
-//! one object. Everything else goes to standard error. [`failure`] has the exit statuses.
+//! one object. Everything else goes to standard error. [`lattice_cli::failure`] has the exit statuses.
 
-mod agreement;
 pub mod analyse;
 mod arguments;
 mod attempt_outcome;
 pub mod bench;
 pub mod checkpoint;
-mod choices;
-pub mod common;
+mod company;
 pub mod comparison;
 mod convert;
 pub mod dense;
-mod destinations;
 mod devices;
 pub mod equation;
-pub mod extents;
-pub mod failure;
 mod fingerprint;
-mod finite;
 pub mod fix;
 pub mod flow;
 mod gave_up;
@@ -28,28 +22,20 @@ pub mod generate;
 mod head;
 mod help;
 pub mod info;
-pub mod interrupt;
 pub mod invert;
 pub mod job_file;
 mod job_keys;
 mod links_file;
-mod matrix_source;
+mod links_output;
 mod md;
 pub mod measure;
-pub mod memory;
 mod modes;
 mod numbers;
 mod outputs;
 mod perform;
 mod plan;
-pub mod plot;
 mod poisson;
-pub mod precisions;
 mod process;
-mod progress;
-mod provenance;
-mod ranks;
-pub mod report;
 pub mod reproduce;
 pub mod residual;
 mod run;
@@ -62,24 +48,21 @@ mod solve_bar;
 mod spectral;
 pub mod spectrum;
 pub mod statistics;
-mod stencil_storages;
-mod team;
 pub mod trace;
 pub mod tune;
-mod variants;
 mod words;
 mod writing;
 mod xc;
 
-use agreement::{About, Facts};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use common::Common;
-use failure::{Failure, Status};
 use lattice_cl::compute::DeviceError;
 use lattice_cl::compute::mpi::{LastWords, Launcher, MpiError};
+use lattice_cli::agreement::{About, Facts};
+use lattice_cli::common::Common;
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::ranks::{self, Ranks};
+use lattice_cli::report::Report;
 use lattice_files::text::printable_lines;
-use ranks::Ranks;
-use report::Report;
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;

@@ -1,15 +1,16 @@
 //! A file of links that a command makes of another.
 
-use super::arguments::{DESCRIPTION, Output, help_on_format, path_text};
-use super::destinations::Overwriting;
-use super::failure::Failure;
-use super::provenance::{Configuration, Provenance};
-use super::report::{Report, Table};
-use crate::choices::word;
+use crate::fingerprint::Configuration;
+use crate::links_output::{DESCRIPTION, Output, help_on_format};
 use lattice_cl::compute::{Stopwatch, Team};
 use lattice_cl::host::GaugeConfiguration;
 use lattice_cl::io::{Format, GaugeFile};
 use lattice_cl::scalar::Precision;
+use lattice_cli::choices::word;
+use lattice_cli::destinations::Overwriting;
+use lattice_cli::failure::Failure;
+use lattice_cli::provenance::Provenance;
+use lattice_cli::report::{Report, Table, path_text};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;

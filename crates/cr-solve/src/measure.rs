@@ -1,16 +1,18 @@
 //! `cr-solve measure`: observables of a gauge configuration.
 
-use super::arguments::{Input, help_on_configuration};
-use super::failure::{Failure, Status};
-use super::provenance::{Configuration, Provenance};
-use super::report::{Report, Table, align_right, plain_table, scientific};
 use super::smearing::SmearingOptions;
+use crate::fingerprint::Configuration;
+use crate::links_output::help_on_configuration;
 use lattice_cl::compute::Team;
 use lattice_cl::gauge::{
     Energy, Plaquette, TopologicalCharge, WilsonLoops, energy_and_charge, link_trace, plaquette,
     polyakov_loop, smear,
 };
 use lattice_cl::io::Format;
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::lattice::input::Input;
+use lattice_cli::provenance::Provenance;
+use lattice_cli::report::{Report, Table, align_right, plain_table, scientific};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::str::FromStr;

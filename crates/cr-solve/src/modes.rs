@@ -1,26 +1,27 @@
 //! `cr-solve modes`: the lowest modes of a Dirac operator.
 
-use super::arguments::Input;
 use super::checkpoint::{Checkpointing, Identity};
-use super::common::Common;
-use super::destinations::{Destinations, MODES, Overwriting, SVG};
 use super::equation::OperatorOptions;
-use super::failure::{Failure, Status};
-use super::interrupt::Interrupt;
-use super::outputs::drawn;
 use super::perform::warn_of_idle_devices;
-use super::provenance::{Configuration, Provenance};
-use super::report::{Report, Table, align_right, plain_table, scientific};
 use super::solve_bar::SolveBar;
-use super::team::{device_names, select_team};
 use super::words::{coupling_text, plot_title};
-use crate::plot::{self, PlotError, Series};
+use crate::company::company;
+use crate::fingerprint::Configuration;
 use lattice_cl::compute::Recorder;
 use lattice_cl::io::Parts;
 use lattice_cl::job::{self, Invalid, Task};
 use lattice_cl::modes::{DiracModes, ModesError, ModesParams};
 use lattice_cl::operator::{Dirac, SiteTerm, System};
 use lattice_cl::solve::Preconditioning;
+use lattice_cli::common::Common;
+use lattice_cli::destinations::{Destinations, MODES, Overwriting, SVG};
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::interrupt::Interrupt;
+use lattice_cli::lattice::input::Input;
+use lattice_cli::plot::{self, PlotError, Series, drawn};
+use lattice_cli::provenance::Provenance;
+use lattice_cli::report::{Report, Table, align_right, plain_table, scientific};
+use lattice_cli::team::{device_names, select_team};
 use lattice_solvers::{Failure as SolverFailure, LanczosLook};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -162,7 +163,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     let team = select_team(common, Recorder::default(), report)?;
     // Each rank reads what its devices need.
     let wanted = |dims| job::sites_of_rank(&job, &team, dims);
-    let company = ranks.company();
+    let company = company(ranks);
     let parts = company.as_ref().map(|company| Parts { company, wanted: &wanted });
     let read = Input::of(&job.configuration).read_and_tell(file, report, &drop, parts)?;
     let read = Arc::new(read.configuration);

@@ -4,7 +4,7 @@
 
 use clap::builder::ValueParser;
 use clap::{Arg, Command, value_parser};
-use lattice_files::number::real;
+use lattice_cli::numbers::finite;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 
@@ -62,11 +62,6 @@ pub fn take_reals(command: Command) -> Command {
         if is_real(&argument) { argument.value_parser(reads) } else { argument }
     });
     command.mut_subcommands(take_reals)
-}
-
-/// Reads a finite number, also as Fortran writes it.
-pub fn finite(text: &str) -> Option<f64> {
-    real(text.trim().as_bytes()).filter(|number| number.is_finite())
 }
 
 #[cfg(test)]

@@ -1,14 +1,12 @@
 //! The files that a job writes, checked before the work.
 
 use super::checkpoint::Checkpointing;
-use super::destinations::{Destinations, PROPAGATOR, RESULT, SVG, TRACE};
-use super::failure::{Failure, Status};
-use super::ranks::Ranks;
-use super::report::Report;
-use crate::plot::PlotError;
 use lattice_cl::hadron::Source;
 use lattice_cl::io::PropagatorFormat;
 use lattice_cl::job::{Deflation, Flavour, Invalid, Job, Label, OneOrMore, Task};
+use lattice_cli::destinations::{Destinations, PROPAGATOR, RESULT, SVG, TRACE};
+use lattice_cli::failure::Failure;
+use lattice_cli::ranks::Ranks;
 use std::path::{Path, PathBuf};
 
 /// Checks that the format of `--output` can hold the solutions of the job.
@@ -152,23 +150,6 @@ fn with_part(path: &Path, part: &str) -> PathBuf {
             path.with_extension(ending_with_part)
         }
         None => path.with_extension(part),
-    }
-}
-
-/// Turns the outcome of drawing a plot into a failure or a warning.
-///
-/// A plot that cannot be written is a failure. A plot with nothing to show is worth a warning.
-///
-/// # Errors
-/// When the plot could not be drawn or written.
-pub fn drawn(plot: Result<(), PlotError>, report: &Report) -> Result<(), Failure> {
-    match plot {
-        Ok(()) => Ok(()),
-        Err(error @ PlotError::NothingToShow { .. }) => {
-            report.warning(error);
-            Ok(())
-        }
-        Err(error) => Err(Failure::new(Status::File, error)),
     }
 }
 

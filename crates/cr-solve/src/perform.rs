@@ -1,24 +1,16 @@
 //! The work of `invert`, `spectrum` and `run` on a job.
 
-use super::agreement::{About, Facts};
-use super::arguments::Input;
 use super::checkpoint::{Checkpointing, Session};
-use super::common::Common;
-use super::destinations::Overwriting;
-use super::failure::{Failure, Status};
 use super::gave_up::gave_up;
-use super::interrupt::Interrupt;
 use super::outputs::{
     check_solutions, destinations, kept_solutions, plot_files, result_files, solution_files, trace_file,
 };
-use super::provenance::{Configuration, Provenance};
-use super::ranks::Ranks;
-use super::report::Report;
 use super::solutions::Solutions;
 use super::solve_bar::SolveBar;
-use super::team::select_team;
 use super::trace::Trace;
 use super::words::coupling_text;
+use crate::company::company;
+use crate::fingerprint::Configuration;
 use lattice_cl::compute::{DeviceError, Recorder};
 use lattice_cl::field::StoredField;
 use lattice_cl::gauge::SmearParams;
@@ -33,6 +25,16 @@ use lattice_cl::job::{
 use lattice_cl::operator::{Coupling, Expectation};
 use lattice_cl::scalar::StoragePrecision;
 use lattice_cl::solve::{Attempt, Earlier, KeptChoice, SolveParams};
+use lattice_cli::agreement::{About, Facts};
+use lattice_cli::common::Common;
+use lattice_cli::destinations::Overwriting;
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::interrupt::Interrupt;
+use lattice_cli::lattice::input::Input;
+use lattice_cli::provenance::Provenance;
+use lattice_cli::ranks::Ranks;
+use lattice_cli::report::Report;
+use lattice_cli::team::select_team;
 use lattice_files::threads;
 use lattice_solvers::{Failure as SolverFailure, SolverState, Wish};
 use serde_json::json;
@@ -274,7 +276,7 @@ fn set_up(job: &Job, common: &Common, recorder: &Recorder, report: &Report) -> R
         };
         // Each rank reads what its devices need.
         let wanted = |dims| job::sites_of_rank(job, team, dims);
-        let company = common.ranks.company();
+        let company = company(&common.ranks);
         let parts = company.as_ref().map(|company| Parts { company, wanted: &wanted });
         let read = Input::of(&job.configuration).read_and_tell(file, report, &compile, parts)?;
         let read = Arc::new(read.configuration);

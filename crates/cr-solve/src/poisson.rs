@@ -1,17 +1,16 @@
 //! `cr-solve poisson`: the potential of a charge density.
 
-use super::common::Common;
-use super::destinations::{Destinations, MESH, Overwriting, SVG};
-use super::failure::{Failure, Status};
-use super::finite::expect_finite;
-use super::outputs::drawn;
-use super::plot::{self, Slice};
-use super::report::{Report, Table, fixed, rounded, scientific};
-use super::team::{device_names, first_of, host_if_small};
-use crate::choices::{bare_word_of, word};
 use lattice_cl::compute::{Profiling, Team};
-use lattice_cl::io::{self, CubeHeader, MeshError, MeshFile};
+use lattice_cl::io::{self, CubeHeader, MeshFile};
 use lattice_cl::scalar::Precision;
+use lattice_cli::choices::{bare_word_of, word};
+use lattice_cli::common::Common;
+use lattice_cli::destinations::{Destinations, MESH, Overwriting, SVG};
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::finite::expect_finite;
+use lattice_cli::plot::{self, Slice, drawn};
+use lattice_cli::report::{Report, Table, fixed, rounded, scientific};
+use lattice_cli::team::{device_names, first_of, host_if_small};
 use lattice_poisson::{
     Boundary, Cell, Cutoff, MeshOrder, Options, Plan, PoissonError, Solution, Tensor, Units, reorder,
 };
@@ -161,28 +160,6 @@ struct PoissonResult {
     bytes_moved: Option<u64>,
     gb_s: Option<f64>,
     warnings: Vec<String>,
-}
-
-impl From<MeshError> for Failure {
-    fn from(error: MeshError) -> Self {
-        Failure::new(Status::File, error)
-    }
-}
-
-impl From<PoissonError> for Failure {
-    fn from(error: PoissonError) -> Self {
-        let status = match error {
-            PoissonError::Device(error) => return error.into(),
-            PoissonError::Memory { .. } => {
-                let hint = "--out-of-core lets a periodic density go through the device by slabs";
-                return Failure::new(Status::Device, error).hint(hint);
-            }
-            PoissonError::NotFinite { .. } => Status::File,
-            PoissonError::Fft(_) => Status::Device,
-            _ => Status::Usage,
-        };
-        Failure::new(status, error)
-    }
 }
 
 /// Reads a density, computes its potential and writes it.

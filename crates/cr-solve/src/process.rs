@@ -1,9 +1,9 @@
 //! Set-up of the process before a command runs: drivers' caches, signals, threads.
 
-use crate::failure::{Failure, Status};
-use crate::interrupt::Watch;
-use crate::report::Report;
 use lattice_cl::compute::pocl_lacks_a_cache;
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::interrupt::Watch;
+use lattice_cli::report::Report;
 use lattice_files::leftovers::Leftover;
 use signal_hook::consts::SIGXFSZ;
 use std::sync::Arc;

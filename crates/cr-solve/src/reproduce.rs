@@ -1,14 +1,13 @@
 //! `cr-solve reproduce`: does the job of an earlier result again, and compares.
 
-use super::arguments::path_text;
-use super::common::Common;
 use super::comparison::Comparison;
-use super::failure::{Failure, Status};
 use super::perform::perform;
-use super::report::{Report, Table, scientific};
 use super::run::show_of;
 use lattice_cl::io;
 use lattice_cl::job::{Job, OneOrMore, Outputs};
+use lattice_cli::common::Common;
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::report::{Report, Table, path_text, scientific};
 use serde::Serialize;
 use serde_json::Value;
 use std::path::PathBuf;

@@ -1,16 +1,16 @@
 //! `cr-solve run`: does what a job file says.
 
-use super::common::Common;
-use super::failure::{Failure, Status};
 use super::invert::{self, Invert};
 use super::job_file::{EXAMPLE, JobFile};
 use super::outputs::destinations;
 use super::perform::{Show, perform, with_devices};
-use super::ranks::Ranks;
-use super::report::Report;
 use super::spectrum::{self, Spectrum};
-use crate::choices::word;
 use lattice_cl::job::{Job, OneOrMore, Task};
+use lattice_cli::choices::word;
+use lattice_cli::common::Common;
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::ranks::Ranks;
+use lattice_cli::report::Report;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 

@@ -2,13 +2,13 @@
 //!
 //! They give the command line to shells and to `man`.
 
-use super::destinations::{ANY, Destinations, Overwriting};
-use super::failure::{Failure, Status};
-use super::report::Report;
 use clap::Command;
 use clap_complete::Shell;
 use clap_mangen::Man as Manual;
 use lattice_cl::io;
+use lattice_cli::destinations::{ANY, Destinations, Overwriting};
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::report::Report;
 use std::path::PathBuf;
 
 /// The command line of `completions`.

@@ -1,13 +1,14 @@
 //! `cr-solve smear`: smeared links of a gauge configuration.
 
-use super::arguments::{Input, help_on_configuration};
-use super::common::Common;
-use super::failure::{Failure, Status};
 use super::links_file::{self, Beginning, Destination, Rewritten};
-use super::report::{Report, Table};
 use super::smearing::SmearingOptions;
-use super::team::{device_names, select_one};
+use crate::links_output::help_on_configuration;
 use lattice_cl::gauge::{plaquette, smear_on};
+use lattice_cli::common::Common;
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::lattice::input::Input;
+use lattice_cli::report::{Report, Table};
+use lattice_cli::team::{device_names, select_one};
 use serde::Serialize;
 use std::path::PathBuf;
 

@@ -1,9 +1,9 @@
 //! Smearing of links, as options.
 
-use super::failure::Failure;
-use super::numbers::finite;
-use super::report::Report;
 use lattice_cl::gauge::{Directions, Projection, SmearParams, Smearing};
+use lattice_cli::failure::Failure;
+use lattice_cli::numbers::finite;
+use lattice_cli::report::Report;
 
 /// At most one kind of smearing.
 #[derive(Debug, clap::Args)]

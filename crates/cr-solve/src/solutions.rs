@@ -1,12 +1,12 @@
 //! Files and norms of a job's solutions, as these are found.
 
 use super::outputs::solution_format;
-use super::report::Report;
 use lattice_cl::hadron::Column;
 use lattice_cl::host::Spinor;
 use lattice_cl::io::{self, PropagatorWriter};
 use lattice_cl::job::{Problem, SolveOutcome, Task};
 use lattice_cl::scalar::Precision;
+use lattice_cli::report::Report;
 use std::path::PathBuf;
 
 /// Takes the solutions of a job, one after the other.

@@ -1,30 +1,28 @@
 //! `cr-solve solve`: A x = b with a matrix from a file, sparse or dense.
 
 use super::checkpoint::Checkpointing;
-use super::common::Common;
 use super::dense::{self, Factors};
-use super::destinations::{Destinations, MATRIX, Overwriting, SVG};
-use super::failure::{Failure, Status};
-use super::finite::expect_finite;
-use super::interrupt::Interrupt;
-use super::matrix_source::{AnyVectors, Matrix};
-use super::memory::Need;
-use super::outputs::drawn;
-use super::plot::{self, Marks, Series};
-use super::provenance::Provenance;
-use super::report::{Report, Table, scientific};
-use super::team::{device_names, host_if_small, select_all};
-use crate::choices::{bare_word_of, word};
 use lattice_cl::io::{DenseMatrix, MatrixElements};
-use lattice_cl::linalg::BlasError;
 use lattice_cl::linalg::host::level1::Arithmetic;
 use lattice_cl::linalg::sparse::market::AnyCsr;
 use lattice_cl::linalg::sparse::precondition::{AmgOptions, Cycle};
 use lattice_cl::linalg::sparse::solve::{
-    Attempt, Kind, Method, SolveError, SolveOptions, Solved, condition_estimate, solve_columns,
+    Attempt, Kind, Method, SolveOptions, Solved, condition_estimate, solve_columns,
 };
 use lattice_cl::linalg::sparse::{Csr, Format, Problem, Processor, read_vectors};
 use lattice_cl::scalar::Precision;
+use lattice_cli::choices::{bare_word_of, word};
+use lattice_cli::common::Common;
+use lattice_cli::destinations::{Destinations, MATRIX, Overwriting, SVG};
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::finite::expect_finite;
+use lattice_cli::interrupt::Interrupt;
+use lattice_cli::matrix_source::{AnyVectors, Matrix};
+use lattice_cli::memory::Need;
+use lattice_cli::plot::{self, Marks, Series, drawn};
+use lattice_cli::provenance::Provenance;
+use lattice_cli::report::{Report, Table, scientific};
+use lattice_cli::team::{device_names, host_if_small, select_all};
 use lattice_files::number::shown;
 use lattice_files::text::tuple;
 use lattice_files::words;
@@ -60,7 +58,7 @@ pub struct Arguments {
     /// Memory on each device for factors, as 4G or 500M
     ///
     /// A matrix that needs more is worked off by blocks of columns.
-    #[arg(long, value_name = "BYTES", value_parser = crate::memory::bytes, hide_short_help = true)]
+    #[arg(long, value_name = "BYTES", value_parser = lattice_cli::memory::bytes, hide_short_help = true)]
     memory: Option<u64>,
     /// auto, none, jacobi, block-jacobi[:SIZE], ilu0[:SWEEPS], ic0[:SWEEPS] or amg
     ///
@@ -676,20 +674,4 @@ fn table(outcome: &SolveResult) -> Table {
         ),
     );
     table
-}
-
-impl From<SolveError> for Failure {
-    fn from(error: SolveError) -> Self {
-        let status = match &error {
-            SolveError::NotSquare { .. }
-            | SolveError::Empty { .. }
-            | SolveError::OddSkew { .. }
-            | SolveError::StructurallySingular(_)
-            | SolveError::Source(_) => Status::File,
-            SolveError::Operation(BlasError::Device(_)) => Status::Device,
-            SolveError::Precondition { .. } => Status::Failed,
-            _ => Status::Usage,
-        };
-        Self::new(status, error)
-    }
 }

@@ -3,11 +3,11 @@
 //! The logarithm of the residual falls about evenly. The logarithm's share of the way to the
 //! tolerance therefore makes a good bar.
 
-use super::report::{Report, scientific};
 use indicatif::ProgressBar;
 use lattice_cl::compute::Team;
 use lattice_cl::job::Progress;
 use lattice_cl::multigrid::SetupProgress;
+use lattice_cli::report::{Report, scientific};
 use lattice_solvers::LanczosLook;
 use std::time::{Duration, Instant};
 

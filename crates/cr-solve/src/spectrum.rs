@@ -1,23 +1,23 @@
 //! `cr-solve spectrum`: twelve solves of a point source, and the pion correlator.
 
 use super::attempt_outcome::AttemptOutcome;
-use super::common::Common;
 use super::equation::Equation;
-use super::failure::{Failure, Status};
 use super::head::{self, Head, attempts, schema_of_results};
-use super::outputs::drawn;
 use super::perform::{Performed, Show, perform};
-use super::report::{Report, Table, scientific};
 use super::residual::Residual;
 use super::words::plot_title;
 use super::writing::Writing;
-use crate::plot;
 use lattice_cl::geometry::Dims;
 use lattice_cl::hadron::{Column, Correlator, Hadrons, SpinorSmearing};
 use lattice_cl::job::{
     Direction, HadronTable, Job, Method, MixedHadrons, NamedHadronOutcome, Outputs, PropagatorOutcome,
     SolveOutcome, Solver, SourceEntry, Task,
 };
+use lattice_cli::common::Common;
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::plot;
+use lattice_cli::plot::drawn;
+use lattice_cli::report::{Report, Table, scientific};
 use lattice_solvers::range::larger;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;

@@ -5,10 +5,10 @@
 //! host waited for the device. Transfers from other devices of a context have a fourth row. Times are microseconds on one axis. Durations are those of the
 //! device's events. (Format: "Trace Event Format", The Chromium Authors.)
 
-use super::failure::{Failure, Status};
-use super::report::Report;
 use lattice_cl::compute::{DeviceRecord, Queue, RecordedSpan, Recorder};
 use lattice_cl::io;
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::report::Report;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,10 +1,10 @@
 //! Words for the results of solves.
 
-use crate::plot;
-use crate::report::scientific;
 use lattice_cl::geometry::NDIM;
 use lattice_cl::job::Solver;
 use lattice_cl::solve::SolveParams;
+use lattice_cli::plot;
+use lattice_cli::report::scientific;
 use std::fmt;
 use std::path::Path;
 

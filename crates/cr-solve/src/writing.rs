@@ -1,9 +1,9 @@
 //! Options about the files that a solve writes beside its result.
 
 use super::checkpoint::Checkpointing;
-use super::destinations::Overwriting;
 use super::trace::Trace;
 use lattice_cl::job::{OneOrMore, Outputs};
+use lattice_cli::destinations::Overwriting;
 use std::path::{Path, PathBuf};
 
 /// Options about the files that a solve writes.

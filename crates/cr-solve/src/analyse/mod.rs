@@ -5,16 +5,15 @@
 mod correlators;
 mod estimates;
 
-use super::arguments::path_text;
-use super::destinations::{Destinations, Overwriting, SVG};
-use super::failure::{Failure, Status};
-use super::outputs::drawn;
-use super::plot;
-use super::report::{Report, Table, align_right, plain_table, scientific};
-use crate::choices::word;
 use correlators::{Correlator, correlators_of};
 use estimates::{Averages, Estimate, MassForm};
 use lattice_cl::io;
+use lattice_cli::choices::word;
+use lattice_cli::destinations::{Destinations, Overwriting, SVG};
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::plot;
+use lattice_cli::plot::drawn;
+use lattice_cli::report::{Report, Table, align_right, path_text, plain_table, scientific};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;

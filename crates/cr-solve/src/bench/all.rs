@@ -2,8 +2,8 @@
 
 use super::Bench;
 use super::session::{How, Session};
-use crate::failure::Failure;
 use clap::{Command, FromArgMatches, Subcommand};
+use lattice_cli::failure::Failure;
 
 /// The command line of `bench all`.
 #[derive(Debug, clap::Args)]

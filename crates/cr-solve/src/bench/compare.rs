@@ -3,10 +3,10 @@
 use super::kept::read;
 use super::outcome::{MeasuredDevice, Row, SCHEMA_VERSION};
 use super::text::{kind, parameter_values, significant};
-use crate::failure::{Failure, Status};
-use crate::numbers::finite;
-use crate::report::{Report, align_right, plain_table};
 use crate::statistics::Spread;
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::numbers::finite;
+use lattice_cli::report::{Report, align_right, plain_table};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, VecDeque};

@@ -3,10 +3,6 @@
 use super::gemm::number;
 use super::outcome::{Benchmark, Subject};
 use super::session::{How, Session};
-use crate::choices::word;
-use crate::failure::{Failure, Status};
-use crate::memory::Need;
-use crate::precisions;
 use crate::statistics::Spread;
 use lattice_cl::compute::parallel::*;
 use lattice_cl::compute::{Buffer, Device};
@@ -15,6 +11,10 @@ use lattice_cl::linalg::factor::{
 };
 use lattice_cl::linalg::{self, BlasResult, Diagonal, MatMut, MatRef, MatrixLayout, Op, Side, Triangle};
 use lattice_cl::scalar::{Element, Real};
+use lattice_cli::choices::word;
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::memory::Need;
+use lattice_cli::precisions;
 use lattice_solvers::range::larger;
 use num_complex::Complex;
 use num_traits::Float;

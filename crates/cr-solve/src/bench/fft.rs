@@ -3,15 +3,15 @@
 use super::gemm::number;
 use super::outcome::{Benchmark, Subject};
 use super::session::{How, Session, wrong};
-use crate::choices::word;
-use crate::failure::{Failure, Status};
-use crate::memory::Need;
-use crate::precisions;
 use lattice_cl::compute::parallel::*;
 use lattice_cl::compute::{Buffer, Device, DeviceKind};
-use lattice_cl::linalg::fft::{FftError, FftKind, Plan, RealPlan, Shape, half_extents};
+use lattice_cl::linalg::fft::{FftKind, Plan, RealPlan, Shape, half_extents};
 use lattice_cl::linalg::host::fft as twin;
 use lattice_cl::scalar::Real;
+use lattice_cli::choices::word;
+use lattice_cli::failure::Failure;
+use lattice_cli::memory::Need;
+use lattice_cli::precisions;
 use num_complex::{Complex, Complex64};
 
 /// The command line of `bench fft`.
@@ -49,15 +49,6 @@ impl std::str::FromStr for Extents {
             .filter(|extents| extents.len() <= 4)
             .map(Self)
             .ok_or_else(|| "one to four extents with x between are wanted, for example 64x60x45".to_owned())
-    }
-}
-
-impl From<FftError> for Failure {
-    fn from(error: FftError) -> Self {
-        match error {
-            FftError::Device(error) => error.into(),
-            error => Failure::new(Status::Usage, error),
-        }
     }
 }
 

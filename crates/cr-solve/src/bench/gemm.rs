@@ -2,17 +2,17 @@
 
 use super::outcome::{ArithmeticCeiling, Benchmark, Samples, Subject};
 use super::session::{How, Session};
-use crate::choices::word;
-use crate::extents::Extents;
-use crate::failure::{Failure, Status};
-use crate::memory::Need;
-use crate::precisions;
 use crate::statistics::Spread;
 use lattice_cl::compute::parallel::*;
 use lattice_cl::compute::{Buffer, Device};
 use lattice_cl::linalg::gemm::{Arithmetic, GemmParams, GemmTuning, gemm_with};
-use lattice_cl::linalg::{BlasError, MatMut, MatRef, MatrixLayout, Op};
+use lattice_cl::linalg::{MatMut, MatRef, MatrixLayout, Op};
 use lattice_cl::scalar::{Element, Precision, Real};
+use lattice_cli::choices::word;
+use lattice_cli::extents::Extents;
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::memory::Need;
+use lattice_cli::precisions;
 use num_complex::Complex;
 use num_traits::Float;
 
@@ -440,16 +440,6 @@ impl Case<'_> {
             bound *= 4.0 + (k as f64 / 4.0 + 2.0) / ((k + 2) as f64).sqrt();
         }
         Ok(squares.sqrt() / bound)
-    }
-}
-
-impl From<BlasError> for Failure {
-    fn from(error: BlasError) -> Self {
-        match error {
-            BlasError::Device(error) => error.into(),
-            BlasError::Variant { .. } => Self::new(Status::Usage, error),
-            other => Self::new(Status::Failed, other),
-        }
     }
 }
 

@@ -5,7 +5,6 @@
 use super::gemm::{Arguments, Case, limit};
 use super::outcome::Samples;
 use super::session::Session;
-use crate::failure::Failure;
 use lattice_cl::compute::Team;
 use lattice_cl::compute::parallel::*;
 use lattice_cl::host::level1::Arithmetic as HostArithmetic;
@@ -13,6 +12,7 @@ use lattice_cl::linalg::Op;
 use lattice_cl::linalg::gemm::{Arithmetic, GemmParams, GemmTuning};
 use lattice_cl::linalg::split::{self, Copies, HostMut, HostRef, RowShards, Share, SplitParams};
 use lattice_cl::scalar::Real;
+use lattice_cli::failure::Failure;
 use num_complex::Complex;
 use std::time::{Duration, Instant};
 

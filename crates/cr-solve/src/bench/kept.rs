@@ -1,12 +1,12 @@
 //! Kept results: reading them, and `cr-solve bench show`.
 
 use super::outcome::{BenchmarkRun, Row, SCHEMA_VERSION};
-use crate::common::Common;
-use crate::destinations::{Destinations, HTML, Overwriting};
-use crate::failure::{Failure, Status};
-use crate::report::Report;
 use anyhow::Context;
 use lattice_cl::io;
+use lattice_cli::common::Common;
+use lattice_cli::destinations::{Destinations, HTML, Overwriting};
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::report::Report;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -2,10 +2,10 @@
 
 use super::outcome::{Benchmark, Subject};
 use super::session::{How, Session, wrong};
-use crate::choices::{bare_word_of, word};
-use crate::failure::{Failure, Status};
-use crate::md::words::{ForceMode, TableKinds};
 use lattice_cl::compute::{Device, Team};
+use lattice_cli::choices::{bare_word_of, word};
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::forces::{ForceMode, TableKinds};
 use lattice_md::{
     Fetch, Forces, Formula, Grid, Interpolation, List, Mixing, Mode, Motion, Options, Potential, Precision,
     Shift, Spacing, System, Table, Units,

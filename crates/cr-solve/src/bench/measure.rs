@@ -2,8 +2,6 @@
 
 use super::outcome::{Benchmark, Subject};
 use super::session::{How, Session, wrong};
-use crate::failure::{Failure, Status};
-use crate::memory::Need;
 use lattice_cl::compute::{Device, Team};
 use lattice_cl::gauge::{
     DeviceLinks, Directions, FlowAction, FlowParams, LinkUpdate, Projection, SmearParams, Smearing, flow,
@@ -16,6 +14,8 @@ use lattice_cl::hadron::{
 };
 use lattice_cl::host::{GaugeConfiguration, Matrix3, Spinor, random};
 use lattice_cl::scalar::Precision;
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::memory::Need;
 use lattice_solvers::range::larger;
 use std::fmt::Display;
 use std::ops::ControlFlow;

@@ -29,11 +29,11 @@ mod text;
 mod triads;
 mod xc;
 
-use super::common::Common;
-use super::failure::{Failure, Status};
-use super::report::Report;
 use joined::Joined;
 use lattice_cl::io;
+use lattice_cli::common::Common;
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::report::Report;
 use outcome::BenchmarkRun;
 use session::Session;
 pub use session::no_device;

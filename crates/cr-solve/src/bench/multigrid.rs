@@ -2,12 +2,12 @@
 
 use super::session::Session;
 use super::solver::{Case, Limits, WHOLE, reached};
-use crate::failure::{Failure, Status};
 use lattice_cl::field::SpinorField;
 use lattice_cl::multigrid::{Multigrid, MultigridParams};
 use lattice_cl::solve::{
     BicgstabParams, CrParams, InvertError, IterationPrecision, Preconditioning, bicgstab,
 };
+use lattice_cli::failure::{Failure, Status};
 use std::time::{Duration, Instant};
 
 /// Sources over which the set-up is spread: those of a propagator.

@@ -6,6 +6,7 @@ use super::machine::{Machine, time_of_day};
 use crate::statistics::Spread;
 use lattice_cl::compute::{Device, DeviceInfo};
 use lattice_cl::tuning::date::today;
+use lattice_cli::provenance::COMMIT;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::fmt;
@@ -406,7 +407,7 @@ impl BenchmarkRun {
         Self {
             schema_version: SCHEMA_VERSION,
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            commit: option_env!("LATTICE_CL_COMMIT").map(str::to_owned),
+            commit: COMMIT.map(str::to_owned),
             command: std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
             date: today(),
             time: Some(time_of_day()),

@@ -3,11 +3,11 @@
 use super::fft::Extents;
 use super::outcome::{Benchmark, Subject};
 use super::session::{How, Session, wrong};
-use crate::failure::Failure;
-use crate::memory::Need;
-use crate::precisions;
 use lattice_cl::compute::{Buffer, Device, DeviceKind, PinnedBuffer, Team};
 use lattice_cl::scalar::{Precision, Real};
+use lattice_cli::failure::Failure;
+use lattice_cli::memory::Need;
+use lattice_cli::precisions;
 use lattice_poisson::{Boundary, Cell, Options, Plan, PoissonError, Solution};
 use lattice_solvers::range::larger;
 use std::time::{Duration, Instant};

@@ -1,17 +1,17 @@
 //! One run of `bench`: its devices, its method of measurement and its rows.
 
 use super::outcome::{ArithmeticCeiling, BenchmarkRun, MeasuredDevice, Row, Samples, Subject};
-use crate::common::Common;
-use crate::destinations::{Destinations, HTML, Overwriting};
-use crate::failure::{Failure, Status};
-use crate::interrupt::Interrupt;
-use crate::numbers::finite;
-use crate::ranks::Ranks;
-use crate::report::Report;
 use lattice_cl::compute::mpi::{MpiError, World};
 use lattice_cl::compute::{Device, DeviceError, Profiling, Team, arithmetic_rate, triad_bandwidth};
 use lattice_cl::host;
 use lattice_cl::scalar::Precision;
+use lattice_cli::common::Common;
+use lattice_cli::destinations::{Destinations, HTML, Overwriting};
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::interrupt::Interrupt;
+use lattice_cli::numbers::finite;
+use lattice_cli::ranks::Ranks;
+use lattice_cli::report::Report;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

@@ -4,10 +4,6 @@
 
 use super::outcome::{Benchmark, Subject};
 use super::session::{How, Session};
-use crate::arguments::Input;
-use crate::choices::{bare_word_of, word};
-use crate::failure::{Failure, Status};
-use crate::memory::Need;
 use lattice_cl::compute::{DeviceKind, Team};
 use lattice_cl::field::{GaugeField, SpinorField};
 use lattice_cl::geometry::{Boundary, Dims, Grid, Lattice};
@@ -17,6 +13,10 @@ use lattice_cl::solve::{
     BicgstabParams, BlockCgParams, BlockSolution, CgParams, CrParams, InvertError, IterationPrecision,
     Preconditioning, bicgstab, block_cg, cg, cr,
 };
+use lattice_cli::choices::{bare_word_of, word};
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::lattice::input::Input;
+use lattice_cli::memory::Need;
 use lattice_solvers::SolverInfo;
 use std::path::PathBuf;
 use std::sync::Arc;

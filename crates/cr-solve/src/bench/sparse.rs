@@ -4,19 +4,19 @@ use super::gemm::number;
 use super::outcome::{Benchmark, Subject};
 use super::session::{How, Session, wrong};
 use super::triads::Triads;
-use crate::arguments::is_wanted;
-use crate::failure::Failure;
-use crate::matrix_source::Matrix as Source;
-use crate::memory::Need;
-use crate::precisions;
 use crate::statistics::Spread;
 use lattice_cl::compute::{Device, DeviceKind};
 use lattice_cl::linalg::host;
 use lattice_cl::linalg::host::level1::Arithmetic;
 use lattice_cl::linalg::sparse::market::{AnyCsr, Market};
-use lattice_cl::linalg::sparse::precondition::{Amg, AmgOptions, Jacobi, PreconditionError};
-use lattice_cl::linalg::sparse::{Csr, Format, FormatError, Matrix, Processor, Space, Vector, natural_block};
+use lattice_cl::linalg::sparse::precondition::{Amg, AmgOptions, Jacobi};
+use lattice_cl::linalg::sparse::{Csr, Format, Matrix, Processor, Space, Vector, natural_block};
 use lattice_cl::scalar::Real;
+use lattice_cli::choices::is_wanted;
+use lattice_cli::failure::Failure;
+use lattice_cli::matrix_source::Matrix as Source;
+use lattice_cli::memory::Need;
+use lattice_cli::precisions;
 use lattice_solvers::{
     CgOptions, LinearOperator, OperatorPreconditioner, SolverError, SolverInfo, Stopping, conjugate_gradient,
 };
@@ -118,7 +118,7 @@ fn reading(name: &str, session: &mut Session<'_>) -> Result<(), Failure> {
         Subject::new(Benchmark::Sparse, "read").on(host).with("matrix", name).bytes(bytes).unlimited();
     session.time(subject, |_| {
         let market = Market::read(path)?;
-        market.to_csr().map_err(|error| Failure::new(crate::failure::Status::Usage, error))?;
+        market.to_csr().map_err(|error| Failure::new(lattice_cli::failure::Status::Usage, error))?;
         Ok(None)
     })
 }
@@ -356,25 +356,7 @@ fn cg<T: Arithmetic>(
         Err(SolverError::NotConverged { info, .. }) => Ok(*info),
         Err(SolverError::Operation(error)) => Err(error.into()),
         Err(error) => {
-            Err(Failure::new(crate::failure::Status::Failed, anyhow::Error::msg(error.to_string())))
-        }
-    }
-}
-
-impl From<FormatError> for Failure {
-    fn from(error: FormatError) -> Self {
-        match error {
-            FormatError::Operation(error) => error.into(),
-            other => Self::new(crate::failure::Status::Usage, other),
-        }
-    }
-}
-
-impl From<PreconditionError> for Failure {
-    fn from(error: PreconditionError) -> Self {
-        match error {
-            PreconditionError::Operation(error) => error.into(),
-            other => Self::new(crate::failure::Status::Failed, other),
+            Err(Failure::new(lattice_cli::failure::Status::Failed, anyhow::Error::msg(error.to_string())))
         }
     }
 }

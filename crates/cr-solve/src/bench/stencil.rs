@@ -4,12 +4,7 @@
 
 use super::outcome::{Benchmark, Samples, Subject};
 use super::session::{How, Session};
-use crate::choices::word;
-use crate::failure::{Failure, Status};
-use crate::memory::Need;
 use crate::statistics::Spread;
-use crate::stencil_storages::StencilStorages;
-use crate::variants::describe;
 use lattice_cl::compute::{Device, DeviceError, Event, Team};
 use lattice_cl::field::{GaugeField, ParityField, SpinorField};
 use lattice_cl::geometry::{Boundary, Lattice};
@@ -22,6 +17,11 @@ use lattice_cl::operator::{
 };
 use lattice_cl::scalar::{Half, Real, Storage, StoragePrecision};
 use lattice_cl::tuning::longer_batch;
+use lattice_cli::choices::word;
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::lattice::stencil_storages::StencilStorages;
+use lattice_cli::lattice::variants::describe;
+use lattice_cli::memory::Need;
 use lattice_solvers::range::larger;
 use lattice_solvers::{LinearOperator, Work};
 use serde::Serialize;

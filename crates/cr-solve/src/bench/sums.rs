@@ -2,8 +2,8 @@
 
 use super::outcome::{Benchmark, Subject};
 use super::session::{How, Session, wrong};
-use crate::failure::Failure;
 use lattice_cl::compute::{Buffer, Device, MOST_SUMS, Number, PowerSums, SumsLayout};
+use lattice_cli::failure::Failure;
 
 /// Numbers that are summed up; they stay in the second cache of a GPU.
 const NUMBERS: usize = 1 << 20;

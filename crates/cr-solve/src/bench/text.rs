@@ -1,8 +1,8 @@
 //! Results as tables for people and as comma-separated values.
 
 use super::outcome::{BenchmarkRun, Clock, MeasuredDevice, Row};
-use crate::report::{align_right, plain_table};
 use comfy_table::Table;
+use lattice_cli::report::{align_right, plain_table};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 

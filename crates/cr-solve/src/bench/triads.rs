@@ -1,10 +1,10 @@
 //! Triads that move as many bytes as another launch: the rate that it can reach.
 
 use super::session::Session;
-use crate::failure::Failure;
 use crate::statistics::Spread;
 use lattice_cl::compute::{Device, StreamArrays, StreamKernels};
 use lattice_cl::host::{PeriodicNumbers, Stream};
+use lattice_cli::failure::Failure;
 use std::collections::BTreeMap;
 
 /// Triads of one device, each measured once.

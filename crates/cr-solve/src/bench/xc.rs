@@ -3,12 +3,12 @@
 use super::gemm::number;
 use super::outcome::{Benchmark, Subject};
 use super::session::{How, Session, wrong};
-use crate::choices::word;
-use crate::failure::Failure;
-use crate::xc::input::{Input, Points};
 use lattice_cl::compute::{Buffer, Device, DeviceKind, Team};
 use lattice_cl::linalg::{self, MatMut, MatRef, MatrixLayout, Op};
 use lattice_cl::scalar::{Element, Real};
+use lattice_cli::choices::word;
+use lattice_cli::failure::Failure;
+use lattice_cli::molecule::{Input, Points};
 use lattice_xc::{Density, Functional, Grid, Numbers, Options, Plan, Stage, StageTime};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -32,7 +32,7 @@ pub struct Arguments {
     #[arg(long, value_name = "PRECISION,…", value_parser = word::<Numbers>(), value_delimiter = ',')]
     precision: Vec<Numbers>,
     /// Memory on each device for functions, as 4G or 500M [default: half of what is free]
-    #[arg(long, value_name = "BYTES", value_parser = crate::memory::bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = lattice_cli::memory::bytes)]
     memory: Option<u64>,
     #[command(flatten)]
     pub how: How,

@@ -1,7 +1,7 @@
 //! The document of a checkpoint: JSON, with every number to the last bit.
 
-use crate::failure::{Failure, Status};
 use lattice_cl::solve::{Attempt, Earlier, KeptChoice, SolveParams};
+use lattice_cli::failure::{Failure, Status};
 use lattice_solvers::{Residual, SolverState, Work};
 use num_complex::Complex64;
 use serde::{Deserialize, Serialize};

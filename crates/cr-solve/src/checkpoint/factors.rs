@@ -2,10 +2,10 @@
 
 use super::keeping::{Identity, Single};
 use super::{Checkpointing, Taken};
-use crate::failure::Failure;
-use crate::interrupt::Interrupt;
-use crate::report::Report;
 use lattice_cl::io;
+use lattice_cli::failure::Failure;
+use lattice_cli::interrupt::Interrupt;
+use lattice_cli::report::Report;
 use lattice_solvers::{SolverState, Wish};
 
 /// A factorisation under way.

@@ -3,14 +3,14 @@
 use super::document::{Current, Document, Finished, block_of};
 use super::lock::Lock;
 use super::{Checkpointing, Resumed, Taken, remove};
-use crate::failure::{Failure, Status};
-use crate::interrupt::Interrupt;
-use crate::ranks::Ranks;
-use crate::report::Report;
 use lattice_cl::compute::{DeviceError, Stopwatch};
 use lattice_cl::io::{self, CheckpointWriter};
 use lattice_cl::job::Interval;
 use lattice_cl::solve::Earlier;
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::interrupt::Interrupt;
+use lattice_cli::ranks::Ranks;
+use lattice_cli::report::Report;
 use lattice_solvers::{SolverState, Wish};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

@@ -1,7 +1,7 @@
 //! Locks: a checkpoint belongs to one running job.
 
-use crate::failure::{Failure, Status};
 use lattice_cl::io;
+use lattice_cli::failure::{Failure, Status};
 use lattice_files::leftovers::Leftover;
 use lattice_files::regular::{self, Links};
 use std::fs::{File, OpenOptions, TryLockError};

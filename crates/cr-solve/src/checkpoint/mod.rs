@@ -16,12 +16,12 @@ pub use keeping::Identity;
 pub use lock::Lock;
 pub use session::Session;
 
-use super::failure::Failure;
-use super::ranks::Ranks;
-use super::report::Report;
 use document::Document;
 use lattice_cl::io;
 use lattice_cl::job::{Interval, Label, Outputs};
+use lattice_cli::failure::Failure;
+use lattice_cli::ranks::Ranks;
+use lattice_cli::report::Report;
 use lattice_files::regular::{self, Links};
 use std::fs::OpenOptions;
 use std::io::Read;

@@ -2,13 +2,13 @@
 
 use super::keeping::{Identity, Single};
 use super::{Checkpointing, Taken};
-use crate::failure::Failure;
-use crate::interrupt::Interrupt;
-use crate::report::Report;
 use lattice_cl::compute::DeviceError;
 use lattice_cl::field::StoredField;
 use lattice_cl::io::{self, CheckpointWriter};
 use lattice_cl::solve::Checkpoints;
+use lattice_cli::failure::Failure;
+use lattice_cli::interrupt::Interrupt;
+use lattice_cli::report::Report;
 use lattice_solvers::{SolverState, Wish};
 
 /// A search for modes under way.

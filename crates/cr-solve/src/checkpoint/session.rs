@@ -5,10 +5,6 @@
 use super::document::{Bits, Current, Finished, KeptAttempt, block_of};
 use super::keeping::{Identity, Keeping};
 use super::{Checkpointing, KEPT_SOLUTION, Resumed, Taken, beside, remove};
-use crate::failure::{Failure, Status};
-use crate::interrupt::Interrupt;
-use crate::provenance::add;
-use crate::report::{Report, scientific};
 use crate::solve_bar::SolveBar;
 use lattice_cl::compute::DeviceError;
 use lattice_cl::field::StoredField;
@@ -22,6 +18,9 @@ use lattice_cl::job::{
 };
 use lattice_cl::scalar::Precision;
 use lattice_cl::solve::{Attempt, Earlier, KeptChoice, SolveParams};
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::interrupt::Interrupt;
+use lattice_cli::report::{Report, scientific};
 use lattice_solvers::{Residual, SolverState, Wish};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -360,4 +359,9 @@ impl Callbacks for Session<'_> {
             ModesNews::Ready(outcome) => self.keeping.report.note(format_args!("deflation: {outcome}")),
         }
     }
+}
+
+/// Adds numbers to a sum, in the form that they have in memory.
+fn add(sum: &mut blake3::Hasher, numbers: &impl bytemuck::NoUninit) {
+    sum.update(bytemuck::bytes_of(numbers));
 }

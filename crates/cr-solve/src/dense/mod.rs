@@ -8,24 +8,24 @@ mod residual;
 pub use factors::Factors;
 
 use crate::checkpoint::{Checkpointing, Factoring, Identity};
-use crate::common::Common;
-use crate::destinations::{Destinations, MATRIX, Overwriting};
-use crate::failure::{Failure, Status};
-use crate::finite::expect_finite;
-use crate::interrupt::Interrupt;
-use crate::memory::Need;
-use crate::provenance::Provenance;
-use crate::report::{Report, Table, scientific};
-use crate::team::{device_names, host_if_small, select_team};
 use direct::{Refinement, Refusal, Solution, System, expect};
 use factors::Number;
 use kept::{FactorCheckpoint, Failed};
 use lattice_cl::compute::{Recorder, Team};
-use lattice_cl::io::{DenseMatrix, MatrixElements, MatrixError};
+use lattice_cl::io::{DenseMatrix, MatrixElements};
 use lattice_cl::linalg::BlasError;
 use lattice_cl::linalg::split::SplitParams;
 use lattice_cl::linalg::split::factor::{FactorParams, Finished};
 use lattice_cl::scalar::Precision;
+use lattice_cli::common::Common;
+use lattice_cli::destinations::{Destinations, MATRIX, Overwriting};
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::finite::expect_finite;
+use lattice_cli::interrupt::Interrupt;
+use lattice_cli::memory::Need;
+use lattice_cli::provenance::Provenance;
+use lattice_cli::report::{Report, Table, scientific};
+use lattice_cli::team::{device_names, host_if_small, select_team};
 use num_complex::Complex64;
 use residual::Residual;
 use serde::Serialize;
@@ -63,7 +63,7 @@ pub struct LeastSquares {
     #[arg(long, value_name = "FILE")]
     rhs: Option<PathBuf>,
     /// Memory on each device, as 4G or 500M; a matrix that needs more is worked off by blocks
-    #[arg(long, value_name = "BYTES", value_parser = crate::memory::bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = lattice_cli::memory::bytes)]
     memory: Option<u64>,
     /// Write the solutions to this file: .npy, or Matrix Market
     #[arg(short, long, value_name = "FILE")]
@@ -560,14 +560,4 @@ fn table(result: &DenseResult) -> Table {
         format_args!("read {read:.2}, compile {compile:.2}, solve {solve:.2}, write {write:.2}"),
     );
     table
-}
-
-impl From<MatrixError> for Failure {
-    fn from(error: MatrixError) -> Self {
-        match error {
-            MatrixError::Write(error) => error.into(),
-            error @ MatrixError::NoRoom { .. } => Self::new(Status::Usage, error),
-            error => Self::new(Status::File, error),
-        }
-    }
 }

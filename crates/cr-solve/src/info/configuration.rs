@@ -2,11 +2,10 @@
 
 use super::verification::Verification;
 use super::{digits, extents, shortened};
-use crate::arguments::path_text;
-use crate::report::{Table, scientific};
 use lattice_cl::gauge::{Plaquette, link_trace, plaquette, polyakov_loop};
 use lattice_cl::host::{Unitarity, unitarity};
 use lattice_cl::io::{Checksum, Format, GaugeFile, HeaderCheck, LinkSign, UNITARITY_LIMIT};
+use lattice_cli::report::{Table, path_text, scientific};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 

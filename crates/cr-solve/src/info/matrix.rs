@@ -1,12 +1,11 @@
 //! What a sparse matrix is, and how many bytes it takes in each format.
 
-use crate::arguments::path_text;
-use crate::failure::Failure;
-use crate::matrix_source::Matrix as Source;
-use crate::report::{Table, scientific};
 use lattice_cl::linalg::host::level1::Arithmetic;
 use lattice_cl::linalg::sparse::market::{AnyCsr, Symmetry};
 use lattice_cl::linalg::sparse::{Csr, Format, Matrix, Processor, Vector};
+use lattice_cli::failure::Failure;
+use lattice_cli::matrix_source::Matrix as Source;
+use lattice_cli::report::{Table, path_text, scientific};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

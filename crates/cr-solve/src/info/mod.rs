@@ -5,14 +5,14 @@ mod matrix;
 mod propagator;
 mod verification;
 
-use super::arguments::Input;
-use super::common::Common;
-use super::failure::{Failure, Status};
-use super::report::{Report, Table, scientific};
-use super::team::select_one;
 use lattice_cl::io::{Contents, Error, Inspection};
 use lattice_cl::linalg::sparse::market::is_market;
 use lattice_cl::linalg::sparse::{Problem, Processor};
+use lattice_cli::common::Common;
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::lattice::input::Input;
+use lattice_cli::report::{Report, Table, scientific};
+use lattice_cli::team::select_one;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 

@@ -2,9 +2,8 @@
 
 use super::verification::Verification;
 use super::{extents, shortened};
-use crate::arguments::path_text;
-use crate::report::{Table, scientific};
 use lattice_cl::io::{Checksum, PropagatorFormat, PropagatorSummary, SolutionSummary};
+use lattice_cli::report::{Table, path_text, scientific};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 

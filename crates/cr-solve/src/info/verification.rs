@@ -1,6 +1,6 @@
 //! The checks of a file by `info`.
 
-use crate::report::Table;
+use lattice_cli::report::Table;
 use serde::Serialize;
 
 /// The facts that were verified, and those that could not be, in words.

@@ -2,12 +2,12 @@
 
 use super::model::ModelArguments;
 use super::result::{Findings, Subject, below_warning, unit_names};
-use crate::common::Common;
-use crate::destinations::{Destinations, NPY, Overwriting};
-use crate::failure::{Failure, Status};
-use crate::report::{Report, Table, scientific};
-use crate::team::{host_if_small, select_one};
 use lattice_cl::io;
+use lattice_cli::common::Common;
+use lattice_cli::destinations::{Destinations, NPY, Overwriting};
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::report::{Report, Table, scientific};
+use lattice_cli::team::{host_if_small, select_one};
 use lattice_md::{Forces, System, Units};
 use serde::Serialize;
 use std::path::PathBuf;

@@ -8,10 +8,9 @@ mod table;
 mod trajectory;
 pub(crate) mod words;
 
-use super::common::Common;
-use super::failure::{Failure, Status};
-use super::report::Report;
-use lattice_md::{FileError, MdError};
+use lattice_cli::common::Common;
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::report::Report;
 
 #[derive(Debug, clap::Subcommand)]
 pub enum Md {
@@ -34,27 +33,5 @@ impl Md {
             Md::Run(arguments) => run::run(arguments, common, report),
             Md::Table(arguments) => table::run(arguments, common, report),
         }
-    }
-}
-
-impl From<FileError> for Failure {
-    fn from(error: FileError) -> Self {
-        Failure::new(Status::File, error)
-    }
-}
-
-impl From<MdError> for Failure {
-    fn from(error: MdError) -> Self {
-        let status = match error {
-            MdError::Device(error) => return error.into(),
-            MdError::Energy(_)
-            | MdError::NotFinite { .. }
-            | MdError::TooFast { .. }
-            | MdError::BelowRange { .. } => Status::Failed,
-            MdError::NoImages(_) => Status::Device,
-            MdError::Overlap { .. } => Status::File,
-            _ => Status::Usage,
-        };
-        Failure::new(status, error)
     }
 }

@@ -1,10 +1,11 @@
 //! The particles and the potential of `cr-solve md`, by options and files.
 
-use super::words::{ForceMode, LennardJones, ListKind, Mass, Pair, Range};
-use crate::choices::word;
-use crate::failure::{Failure, Status};
-use crate::report::scientific;
+use super::words::{LennardJones, ListKind, Mass, Pair, Range};
 use lattice_cl::compute::Team;
+use lattice_cli::choices::word;
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::forces::ForceMode;
+use lattice_cli::report::scientific;
 use lattice_files::text::quoted;
 use lattice_md::{
     BelowRange, Conventions, Curve, Fetch, Forces, Grid, Interpolation, List, Mixing, Options, Potential,

@@ -1,9 +1,9 @@
 //! The parts of results that `md forces` and `md run` share.
 
 use super::model::{Model, TableSummary, fetch_of};
-use crate::report::Table;
-use crate::team::device_names;
 use lattice_cl::compute::Team;
+use lattice_cli::report::Table;
+use lattice_cli::team::device_names;
 use lattice_md::{Fetch, Lists, PairTuning, Sums, Units};
 use serde::Serialize;
 

@@ -1,16 +1,16 @@
 //! `cr-solve md table`: the error of tables of a potential, on each device.
 
 use super::model::{TableError, error_of};
-use super::words::{Range, TableKinds};
-use crate::choices::word;
-use crate::common::Common;
-use crate::destinations::{Destinations, Overwriting, SVG};
-use crate::failure::{Failure, Status};
-use crate::outputs::drawn;
-use crate::plot::{self, Series};
-use crate::report::{Report, align_right, plain_table, scientific};
-use crate::team::device_names;
+use super::words::Range;
 use lattice_cl::compute::{Profiling, Team};
+use lattice_cli::choices::word;
+use lattice_cli::common::Common;
+use lattice_cli::destinations::{Destinations, Overwriting, SVG};
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::forces::TableKinds;
+use lattice_cli::plot::{self, Series, drawn};
+use lattice_cli::report::{Report, align_right, plain_table, scientific};
+use lattice_cli::team::device_names;
 use lattice_md::{
     Fetch, Forces, Grid, Interpolation, List, Mode, Options, Potential, Precision, System, Table, TableFile,
     Units,

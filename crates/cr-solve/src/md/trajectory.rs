@@ -1,8 +1,8 @@
 //! A trajectory that grows while particles move.
 
 use super::model::unwritten;
-use crate::failure::{Failure, Status};
 use lattice_cl::io;
+use lattice_cli::failure::{Failure, Status};
 use lattice_files::leftovers::Leftover;
 use lattice_md::{Frame, System, xyz_frame};
 use std::fs::{File, OpenOptions};

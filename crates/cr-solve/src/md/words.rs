@@ -1,45 +1,7 @@
 //! The words of options of `cr-solve md`.
 
-use crate::choices::word;
-use crate::numbers::finite;
-use lattice_md::{Interpolation, Mode, Spacing};
+use lattice_cli::numbers::finite;
 use std::str::FromStr;
-
-/// Where forces come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ForceMode {
-    Direct,
-    Potential,
-    Derivative,
-}
-
-lattice_files::words! {
-    ForceMode, "mode":
-    Direct = "direct", "The formula itself";
-    Potential = "potential", "A table of the potential, whose difference is the slope";
-    Derivative = "derivative", "A table of the derivative"
-}
-
-/// Kinds of tables, by options.
-#[derive(Debug, clap::Args)]
-#[group(skip)]
-pub struct TableKinds {
-    /// The variables in which samples have equal distances: r, and its square
-    #[arg(long, value_name = "SPACING,…", value_parser = word::<Spacing>())]
-    #[arg(value_delimiter = ',', default_value = "r")]
-    spacing: Vec<Spacing>,
-    /// What is between samples
-    #[arg(long, value_name = "WAY,…", value_parser = word::<Interpolation>())]
-    #[arg(value_delimiter = ',', default_value = "linear")]
-    interpolation: Vec<Interpolation>,
-}
-
-impl TableKinds {
-    /// Returns every spacing with every interpolation.
-    pub fn all(&self) -> impl Iterator<Item = (Spacing, Interpolation)> {
-        self.spacing.iter().flat_map(|&spacing| self.interpolation.iter().map(move |&way| (spacing, way)))
-    }
-}
 
 /// How pairs are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,17 +91,6 @@ impl FromStr for Range {
 
     fn from_str(text: &str) -> Result<Self, String> {
         pair_of_numbers(text).map(Self).ok_or_else(|| "write RMIN,RMAX, for example 2.5,9".to_owned())
-    }
-}
-
-impl ForceMode {
-    /// Returns what a table is read for; `None` without a table.
-    pub fn of_table(self) -> Option<Mode> {
-        match self {
-            Self::Direct => None,
-            Self::Potential => Some(Mode::Potential),
-            Self::Derivative => Some(Mode::Derivative),
-        }
     }
 }
 

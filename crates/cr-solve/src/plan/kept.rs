@@ -1,10 +1,10 @@
 //! Kept results of earlier jobs, for the time of a job like theirs.
 
-use crate::failure::{Failure, Status};
 use lattice_cl::job::{Action, Job};
 use lattice_cl::operator::SiteTerm;
 use lattice_cl::solve::SolveParams;
 use lattice_cl::{Dims, io};
+use lattice_cli::failure::{Failure, Status};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 

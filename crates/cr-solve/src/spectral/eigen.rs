@@ -1,16 +1,16 @@
 //! `cr-solve eigen`: eigenvalues of a Hermitian matrix from a file.
 
 use super::{Input, MatrixSummary, Seconds, Source, Wide, epsilon, expect_ratios, failed, listed, norm1};
-use crate::common::Common;
-use crate::failure::{Failure, Status};
-use crate::finite::expect_finite;
-use crate::provenance::Provenance;
-use crate::report::{Report, Table};
-use crate::team::{device_names, host_if_small, select_one};
 use lattice_cl::compute::{Buffer, Device};
 use lattice_cl::linalg::factor::{Eigenvectors, heevd_range};
 use lattice_cl::linalg::{BlasResult, MatMut, MatrixLayout, Op, Triangle};
 use lattice_cl::scalar::{Element, Precision, Real};
+use lattice_cli::common::Common;
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::finite::expect_finite;
+use lattice_cli::provenance::Provenance;
+use lattice_cli::report::{Report, Table};
+use lattice_cli::team::{device_names, host_if_small, select_one};
 use lattice_solvers::SquareMatrix;
 use lattice_solvers::range::times_power;
 use num_complex::{Complex, Complex64};

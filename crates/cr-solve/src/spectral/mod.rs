@@ -3,16 +3,16 @@
 pub mod eigen;
 pub mod svd;
 
-use super::destinations::{Destinations, NPY, Overwriting};
-use super::failure::{Failure, Status};
-use super::memory::Need;
-use super::report::scientific;
-use crate::choices::word;
 use lattice_cl::compute::parallel::*;
 use lattice_cl::compute::{Buffer, Device};
 use lattice_cl::io::{DenseMatrix, MatrixElements};
 use lattice_cl::linalg::{self, BlasError, BlasResult, MatMut, MatRef, MatrixLayout, Op};
 use lattice_cl::scalar::{Element, Precision};
+use lattice_cli::choices::word;
+use lattice_cli::destinations::{Destinations, NPY, Overwriting};
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::memory::Need;
+use lattice_cli::report::scientific;
 use lattice_solvers::range::{complex_times_power, exponent_beyond, larger};
 use num_complex::Complex64;
 use serde::Serialize;

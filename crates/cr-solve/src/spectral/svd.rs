@@ -1,18 +1,18 @@
 //! `cr-solve svd`: singular values of a matrix from a file.
 
 use super::{Input, MatrixSummary, Seconds, Source, Wide, expect_ratios, failed, listed, norm1};
-use crate::choices::word;
-use crate::common::Common;
-use crate::failure::{Failure, Status};
-use crate::finite::expect_finite;
-use crate::provenance::Provenance;
-use crate::report::{Report, Table};
-use crate::team::{device_names, host_if_small, select_one};
 use lattice_cl::compute::{Buffer, Device};
 use lattice_cl::linalg::factor::{SingularVectors, SvdMethod, gesvd_with};
 use lattice_cl::linalg::host::jacobi;
 use lattice_cl::linalg::{BlasResult, MatMut, MatRef, MatrixLayout, Op};
 use lattice_cl::scalar::{Element, Precision, Real};
+use lattice_cli::choices::word;
+use lattice_cli::common::Common;
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::finite::expect_finite;
+use lattice_cli::provenance::Provenance;
+use lattice_cli::report::{Report, Table};
+use lattice_cli::team::{device_names, host_if_small, select_one};
 use lattice_solvers::range::times_power;
 use num_complex::{Complex, Complex64};
 use serde::Serialize;

@@ -1,15 +1,14 @@
 //! `tune fft`: Fourier transforms, by their axes.
 
 use super::search::{Budget, Search, size_of_text};
-use crate::arguments::is_wanted;
 use crate::bench::fft;
-use crate::choices::word;
-use crate::failure::Failure;
-use crate::memory::Need;
-use crate::precisions;
 use lattice_cl::compute::Device;
 use lattice_cl::linalg::fft::{FftError, FftKind, Shape, TunedFft, tune_fft};
 use lattice_cl::tuning::RenewError;
+use lattice_cli::choices::{is_wanted, word};
+use lattice_cli::failure::Failure;
+use lattice_cli::memory::Need;
+use lattice_cli::precisions;
 use std::time::Duration;
 
 /// Options of transforms.

@@ -1,14 +1,14 @@
 //! `tune gemm`: products of matrices.
 
 use super::search::{Budget, Search, size_of_text};
-use crate::arguments::is_wanted;
-use crate::extents::Extents;
-use crate::failure::Failure;
-use crate::precisions;
 use lattice_cl::compute::Device;
 use lattice_cl::linalg::gemm::{Arithmetic, TunedGemm, tune_gemm};
 use lattice_cl::linalg::{BlasError, Op};
 use lattice_cl::tuning::RenewError;
+use lattice_cli::choices::is_wanted;
+use lattice_cli::extents::Extents;
+use lattice_cli::failure::Failure;
+use lattice_cli::precisions;
 use num_complex::Complex;
 use std::time::Duration;
 

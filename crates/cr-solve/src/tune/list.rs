@@ -1,12 +1,11 @@
 //! `tune --list` and `--clear`: what is kept in the tuning file.
 
-use crate::arguments::path_text;
-use crate::failure::{Failure, Status};
-use crate::report::{Report, align_right, plain_table};
-use crate::variants::{short, short_options};
 use comfy_table::{ContentArrangement, Table};
 use lattice_cl::compute::Device;
 use lattice_cl::tuning::{Entry, TuningFile};
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::lattice::variants::{short, short_options};
+use lattice_cli::report::{Report, align_right, path_text, plain_table};
 use serde::Serialize;
 
 /// The content of the tuning file, as JSON.

@@ -1,10 +1,10 @@
 //! `tune md`: pair forces of argon, by the formula and a table of the derivative.
 
 use super::search::{Budget, Search};
-use crate::arguments::is_wanted;
 use crate::bench::md;
-use crate::failure::Failure;
-use crate::precisions;
+use lattice_cli::choices::is_wanted;
+use lattice_cli::failure::Failure;
+use lattice_cli::precisions;
 use lattice_md::{Precision, tune_pairs};
 
 /// Options of pair forces.

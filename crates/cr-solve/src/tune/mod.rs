@@ -9,18 +9,17 @@ mod search;
 mod sparse;
 mod stencil;
 
-use super::common::Common;
-use super::failure::{Failure, Status};
-use super::report::{Report, align_right, plain_table};
 use crate::bench::no_device;
-use crate::variants::short_options;
 use lattice_cl::compute::{DeviceOptions, Profiling, SearchObserver, Selector, Team};
-use lattice_cl::tuning::{RenewError, TuningFile, TuningFileError};
+use lattice_cl::tuning::TuningFile;
+use lattice_cli::common::Common;
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::lattice::variants::short_options;
+use lattice_cli::report::{Report, align_right, plain_table};
 use list::{clear, kept_in, list, wrap};
 use progress::Progress;
 use search::{Budget, Row, Search};
 use serde::Serialize;
-use std::error::Error;
 use std::sync::Arc;
 
 /// The command line of `tune`.
@@ -167,19 +166,4 @@ fn table(outcome: &TuneResult) -> String {
         "{}, driver {}: median time of a launch by the wall clock\n{kept}\n{table}",
         outcome.device, outcome.driver
     )
-}
-
-impl From<TuningFileError> for Failure {
-    fn from(error: TuningFileError) -> Self {
-        Self::new(Status::File, error)
-    }
-}
-
-impl<E: Error + Into<Failure>> From<RenewError<E>> for Failure {
-    fn from(error: RenewError<E>) -> Self {
-        match error {
-            RenewError::Kernel(error) => error.into(),
-            RenewError::File(error) => error.into(),
-        }
-    }
 }

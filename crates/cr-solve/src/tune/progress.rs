@@ -1,9 +1,9 @@
 //! Progress of `tune`: one line that changes in place.
 
-use crate::report::Report;
 use indicatif::ProgressBar;
 use lattice_cl::compute::SearchProgress;
 use lattice_cl::sync::lock;
+use lattice_cli::report::Report;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 

@@ -1,10 +1,10 @@
 //! A search for variants: where it runs, how long, and what it has found.
 
 use super::progress::Progress;
-use crate::failure::Failure;
-use crate::report::Report;
 use lattice_cl::compute::{Device, Team};
 use lattice_cl::tuning::{self, Key, TuningResult};
+use lattice_cli::failure::Failure;
+use lattice_cli::report::Report;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -1,14 +1,14 @@
 //! `tune sparse`: formats of sparse matrices, by their products.
 
 use super::search::{Budget, Search};
-use crate::arguments::is_wanted;
 use crate::bench::sparse;
-use crate::failure::Failure;
-use crate::matrix_source::Matrix;
-use crate::precisions;
 use lattice_cl::linalg::host::level1::Arithmetic;
 use lattice_cl::linalg::sparse::market::AnyCsr;
 use lattice_cl::linalg::sparse::{Csr, MatrixOptions, TunedFormat, tune_format};
+use lattice_cli::choices::is_wanted;
+use lattice_cli::failure::Failure;
+use lattice_cli::matrix_source::Matrix;
+use lattice_cli::precisions;
 use num_complex::Complex;
 use std::sync::Arc;
 

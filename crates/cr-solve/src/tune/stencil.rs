@@ -1,14 +1,14 @@
 //! `tune stencil`: the Wilson operator and its hop from parity to parity.
 
 use super::search::{Budget, Search};
-use crate::choices::word;
-use crate::failure::Failure;
-use crate::memory::Need;
-use crate::stencil_storages::StencilStorages;
 use lattice_cl::geometry::{Boundary, Lattice};
 use lattice_cl::host::{GaugeConfiguration, Reconstruction, random};
 use lattice_cl::operator::{SiteTerm, Tuned, kernels_to_tune, tune_stencil};
 use lattice_cl::scalar::{Half, Storage, StoragePrecision};
+use lattice_cli::choices::word;
+use lattice_cli::failure::Failure;
+use lattice_cli::lattice::stencil_storages::StencilStorages;
+use lattice_cli::memory::Need;
 use std::sync::Arc;
 use std::time::Duration;
 

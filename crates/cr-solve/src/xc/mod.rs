@@ -1,19 +1,18 @@
 //! `cr-solve xc`: exchange-correlation energy, matrix and gradient of a density.
 
-pub mod input;
-mod outcome;
+pub mod outcome;
 
-use super::common::Common;
-use super::destinations::{Destinations, NPY, Overwriting};
-use super::failure::{Failure, Status};
-use super::finite::expect_finite;
-use super::report::{Report, rounded};
-use super::team::device_names;
-use crate::choices::word;
-use input::{Input, Points};
 use lattice_cl::compute::{DeviceKind, DeviceOptions, Profiling, Team};
 use lattice_cl::io::NumberArray;
-use lattice_xc::{Functional, Numbers, Options, Plan, Xc, XcError};
+use lattice_cli::choices::word;
+use lattice_cli::common::Common;
+use lattice_cli::destinations::{Destinations, NPY, Overwriting};
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::finite::expect_finite;
+use lattice_cli::molecule::{Input, Points};
+use lattice_cli::report::{Report, rounded};
+use lattice_cli::team::device_names;
+use lattice_xc::{Functional, Numbers, Options, Plan, Xc};
 use num_complex::Complex64;
 use outcome::{
     CacheSummary, GflopSummary, GridSummary, GroupsSummary, Iteration, MatrixSummary, MoleculeSummary,
@@ -64,7 +63,7 @@ pub struct Arguments {
     #[arg(long, value_name = "SIZE", default_value_t = 1e-10)]
     screen: f64,
     /// Memory on each device for functions, as 4G or 500M [default: half of what is free]
-    #[arg(long, value_name = "BYTES", value_parser = crate::memory::bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = lattice_cli::memory::bytes)]
     memory: Option<u64>,
     /// Evaluate so often, as a self-consistent calculation does
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
@@ -74,18 +73,6 @@ pub struct Arguments {
     verify: bool,
     #[command(flatten)]
     overwriting: Overwriting,
-}
-
-impl From<XcError> for Failure {
-    fn from(error: XcError) -> Self {
-        let status = match error {
-            XcError::Device(error) => return error.into(),
-            XcError::Blas(_) | XcError::Budget { .. } => Status::Device,
-            XcError::Option { .. } | XcError::Angular { .. } | XcError::NoDouble { .. } => Status::Usage,
-            _ => Status::File,
-        };
-        Failure::new(status, error)
-    }
 }
 
 /// Evaluates the functional of a density, and writes what is asked for.

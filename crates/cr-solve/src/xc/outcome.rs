@@ -1,9 +1,9 @@
 //! The result of `cr-solve xc`.
 
-use super::input::{Input, Source};
-use crate::failure::{Failure, Status};
-use crate::report::{Table, fixed, rounded, scientific};
 use lattice_cl::io::NumberArray;
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::molecule::{Input, Source};
+use lattice_cli::report::{Table, fixed, rounded, scientific};
 use lattice_solvers::range::larger;
 use lattice_xc::{Density, Plan, PlanInfo, Spread, Xc};
 use serde::Serialize;

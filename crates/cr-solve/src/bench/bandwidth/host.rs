@@ -4,11 +4,11 @@ use super::streams::difference;
 use super::{BandwidthSection, Run, subject};
 use crate::bench::session::wrong;
 use crate::bench::text::size;
-use crate::failure::Failure;
-use crate::memory::Need;
 use lattice_cl::compute::parallel::*;
 use lattice_cl::host::{Stream, stream};
 use lattice_cl::scalar::{Precision, Real};
+use lattice_cli::failure::Failure;
+use lattice_cli::memory::Need;
 
 /// Least bytes of an array; smaller ones may stay in a large processor's caches.
 const OUT_OF_CACHE: u64 = 64 << 20;

@@ -2,9 +2,9 @@
 
 use super::{BandwidthSection, Run, subject};
 use crate::bench::session::wrong;
-use crate::failure::Failure;
 use lattice_cl::compute::{Device, StreamArrays, StreamKernels};
 use lattice_cl::host::{PeriodicNumbers, Stream};
+use lattice_cli::failure::Failure;
 use std::time::{Duration, Instant};
 
 /// Launches in a row; their mean is one sample.

@@ -12,14 +12,13 @@ mod transfers;
 
 use super::outcome::{Benchmark, Subject};
 use super::session::{How, Session};
-use crate::arguments::is_wanted;
-use crate::choices::word;
-use crate::failure::Failure;
-use crate::memory::Need;
-use crate::precisions;
 use lattice_cl::compute::{DeviceInfo, DeviceKind};
 use lattice_cl::host::PeriodicNumbers;
 use lattice_cl::scalar::Precision;
+use lattice_cli::choices::{is_wanted, word};
+use lattice_cli::failure::Failure;
+use lattice_cli::memory::Need;
+use lattice_cli::precisions;
 
 /// The command line of `bench bandwidth`.
 #[derive(Debug, clap::Args)]

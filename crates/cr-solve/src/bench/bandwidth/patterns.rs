@@ -5,10 +5,10 @@
 use super::streams::{room, stretches};
 use super::{BandwidthSection, Run, subject};
 use crate::bench::session::wrong;
-use crate::failure::Failure;
 use lattice_cl::compute::parallel::*;
 use lattice_cl::compute::{AccessKernels, Buffer, Device, GatherList, repeated};
 use lattice_cl::host::streams::random_places;
+use lattice_cli::failure::Failure;
 
 /// The stride, and the number of elements by which misaligned reads are off.
 const SEVEN: usize = 7;

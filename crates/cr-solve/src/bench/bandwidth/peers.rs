@@ -2,8 +2,8 @@
 
 use super::{BandwidthSection, Run, subject};
 use crate::bench::text::size;
-use crate::failure::Failure;
 use lattice_cl::compute::{Device, DeviceError, PeerLink, Peers, TeamSums};
+use lattice_cli::failure::Failure;
 use lattice_files::threads::{joined, start};
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -3,11 +3,11 @@
 use super::{BandwidthSection, Run, subject};
 use crate::bench::session::wrong;
 use crate::bench::text::size;
-use crate::failure::Failure;
 use lattice_cl::compute::parallel::*;
 use lattice_cl::compute::{Device, DeviceInfo, DeviceKind, StreamArrays, StreamKernels};
 use lattice_cl::host::{PeriodicNumbers, Stream};
 use lattice_cl::scalar::{Precision, Real};
+use lattice_cli::failure::Failure;
 
 /// Number of elements of an array that are compared with the host.
 ///

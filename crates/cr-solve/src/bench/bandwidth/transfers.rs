@@ -5,9 +5,9 @@
 use super::{BandwidthSection, Run, subject};
 use crate::bench::session::wrong;
 use crate::bench::text::size;
-use crate::failure::Failure;
 use lattice_cl::compute::parallel::*;
 use lattice_cl::compute::{Buffer, Device, PinnedBuffer};
+use lattice_cli::failure::Failure;
 use lattice_files::threads::{joined, start};
 use std::thread;
 

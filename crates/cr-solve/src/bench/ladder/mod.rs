@@ -14,8 +14,6 @@ pub use rungs::{BuiltRung, RUNGS, Rung};
 
 use super::outcome::{Benchmark, Samples, Subject};
 use super::session::{How, Session};
-use crate::failure::{Failure, Status};
-use crate::memory::Need;
 use fields::least_bytes;
 use lattice_cl::compute::{Buffer, Device, DeviceKind, Team};
 use lattice_cl::field::SpinorField;
@@ -23,6 +21,8 @@ use lattice_cl::geometry::{Boundary, Dims, Lattice};
 use lattice_cl::host::{GaugeConfiguration, LinkField, Spinor, StencilFactors, random, stencil};
 use lattice_cl::operator::{Dirac, Kappa};
 use lattice_cl::scalar::Precision;
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::memory::Need;
 use lattice_solvers::{
     CrOptions, LinearOperator, Recurrence, SolverError, SolverInfo, Stopping, VectorOf, Work,
     conjugate_residual,

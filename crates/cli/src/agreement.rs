@@ -4,9 +4,10 @@
 //! they compare their command lines, their environment, their jobs and their input files.
 
 use super::failure::{Failure, Status};
+use crate::provenance::COMMIT;
 use clap::{ArgMatches, Command};
-use lattice_cl::compute::mpi::{LIBRARY_VARIABLE, PATIENCE_VARIABLE};
 use lattice_cl::io;
+use lattice_compute::mpi::{LIBRARY_VARIABLE, PATIENCE_VARIABLE};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::Path;
@@ -46,7 +47,7 @@ impl Facts {
     ///
     /// `meaning` has all options that count, as the program understands them.
     pub fn of_command_line(command: &Command, matches: &ArgMatches, meaning: &str) -> Self {
-        let commit = option_env!("LATTICE_CL_COMMIT").unwrap_or("unknown");
+        let commit = COMMIT.unwrap_or("unknown");
         let version = format!("{} ({commit})", env!("CARGO_PKG_VERSION"));
         let mut facts = vec![("version".to_owned(), version)];
         let mut variables: Vec<(String, String)> = std::env::vars_os()

@@ -1,9 +1,9 @@
 //! A bar that shows while kernels are compiled.
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lattice_cl::compute::{CompileClock, CompileProgress};
-use lattice_cl::geometry::Dims;
-use lattice_cl::sync::lock;
+use lattice_compute::sync::lock;
+use lattice_compute::{CompileClock, CompileProgress};
+use std::fmt::Display;
 use std::sync::{Arc, Mutex, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -34,7 +34,7 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct State {
-    lattice: Option<Dims>,
+    lattice: Option<String>,
     /// Number of compilers at work now.
     active: usize,
     /// Moment since which compilers work, except for short breaks.
@@ -58,8 +58,8 @@ impl Compiling {
     }
 
     /// Sets the lattice that kernels are compiled for.
-    pub fn on_lattice(&self, dims: Dims) {
-        lock(&self.shared.state).lattice = Some(dims);
+    pub fn on_lattice(&self, lattice: impl Display) {
+        lock(&self.shared.state).lattice = Some(lattice.to_string());
     }
 
     /// Returns the clock of all devices, which informs the bar.
@@ -93,12 +93,12 @@ impl Shared {
             state.since = None;
         }
         let long = state.since.is_some_and(|since| since.elapsed() >= PATIENCE);
-        long.then(|| message(state.lattice, state.number, state.planned))
+        long.then(|| message(state.lattice.as_deref(), state.number, state.planned))
     }
 }
 
-fn message(lattice: Option<Dims>, number: usize, planned: Option<usize>) -> String {
-    let lattice = lattice.map_or_else(String::new, |dims| format!(" for {dims}"));
+fn message(lattice: Option<&str>, number: usize, planned: Option<usize>) -> String {
+    let lattice = lattice.map_or_else(String::new, |lattice| format!(" for {lattice}"));
     let planned = planned.map_or_else(String::new, |planned| format!(" of {planned}"));
     format!("compiling kernels{lattice}, once ({number}{planned})")
 }
@@ -134,8 +134,7 @@ mod tests {
 
     #[test]
     fn what_is_compiled_is_counted() {
-        let dims = Dims::new([6; 4]).unwrap();
-        assert_eq!(message(Some(dims), 7, Some(12)), "compiling kernels for 6x6x6x6, once (7 of 12)");
+        assert_eq!(message(Some("6x6x6x6"), 7, Some(12)), "compiling kernels for 6x6x6x6, once (7 of 12)");
         assert_eq!(message(None, 13, None), "compiling kernels, once (13)");
     }
 

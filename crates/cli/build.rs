@@ -9,7 +9,7 @@ fn main() {
         return;
     }
     // Whatever is compiled, and where git keeps what HEAD was and is.
-    for path in ["src", "cl", "solvers/src", "Cargo.toml"] {
+    for path in ["../../src", "../../cl", "../../solvers/src", "../../crates", "../../Cargo.toml"] {
         println!("cargo::rerun-if-changed={path}");
     }
     if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]) {

@@ -2,34 +2,19 @@
 
 use crate::extents::Extents;
 use crate::failure::{Failure, Status};
-use lattice_cl::compute::{Device, DeviceKind};
-use lattice_cl::geometry::{Dims, NDIM};
-use lattice_cl::host::{Matrix3, Spinor, available_memory};
+use lattice_compute::{Device, DeviceKind, available_memory};
 use std::fmt::Display;
 
 /// Bytes that some work takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Need {
+    /// Bytes in the memory of the machine.
     pub on_host: u128,
+    /// Bytes in the memory of a device.
     pub on_device: u128,
 }
 
 impl Need {
-    /// Returns the need of random links and spinors of a lattice in double.
-    ///
-    /// The fields are brought to a device for `sources` columns.
-    ///
-    /// * On the host: the links twice while they are converted, and a field of all columns on its
-    ///   way.
-    /// * On the device: links, source, result and two more fields.
-    pub fn of_stencil(dims: Dims, sources: usize) -> Self {
-        let sites = dims.extents().map(|extent| extent as u128).iter().product::<u128>();
-        let links = sites * (NDIM * size_of::<Matrix3<f64>>()) as u128;
-        let spinors = sites * size_of::<Spinor<f64>>() as u128;
-        let sources = sources as u128;
-        Self { on_host: 2 * links + (1 + 2 * sources) * spinors, on_device: links + 4 * sources * spinors }
-    }
-
     /// Returns the need of the three matrices of a product, on host and device.
     ///
     /// The product is m x n by k with elements `T`.
@@ -113,14 +98,5 @@ mod tests {
         let bytes = 8 * (2 * 7 + 7 * 3 + 2 * 3);
         let expected = Need { on_host: bytes, on_device: bytes };
         assert_eq!(Need::of_product::<f64>(Extents([2, 3, 7])), expected);
-    }
-
-    #[test]
-    fn links_and_spinors_are_counted() {
-        let dims = Dims::new([2, 4, 6, 8]).unwrap();
-        let sites = 384;
-        let expected =
-            Need { on_host: sites * (2 * 4 * 144 + 7 * 192), on_device: sites * (4 * 144 + 12 * 192) };
-        assert_eq!(Need::of_stencil(dims, 3), expected);
     }
 }

@@ -1,10 +1,10 @@
 //! The lattices and storages on which kernels of the stencil are measured and tuned.
 
-use crate::arguments::is_wanted;
+use crate::choices::is_wanted;
 use crate::precisions;
 use lattice_cl::geometry::Dims;
 use lattice_cl::host::Reconstruction;
-use lattice_cl::scalar::StoragePrecision;
+use lattice_compute::scalar::StoragePrecision;
 
 /// Lattices, precisions, storages of links and numbers of columns, by options.
 #[derive(Debug, clap::Args)]

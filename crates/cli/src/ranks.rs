@@ -5,9 +5,8 @@
 use super::agreement::{About, Facts, expect_alike};
 use super::failure::{Failure, Status};
 use super::report::Report;
-use lattice_cl::compute::DeviceError;
-use lattice_cl::compute::mpi::{LastWords, Launcher, World};
-use lattice_cl::host::{Company, Together};
+use lattice_compute::DeviceError;
+use lattice_compute::mpi::{LastWords, Launcher, World};
 use std::io;
 use std::sync::Arc;
 use std::thread;
@@ -28,31 +27,6 @@ pub struct Ranks(Option<Arc<World>>);
 pub fn leave_the_word_to_the_first(launcher: Option<&Launcher>) {
     if launcher.is_some_and(|launcher| launcher.rank > 0) {
         thread::sleep(PATIENCE / 2);
-    }
-}
-
-/// The exchange of messages about the parts of a file.
-struct ByMessages(Arc<World>);
-
-impl Together for ByMessages {
-    fn rank(&self) -> usize {
-        self.0.rank()
-    }
-
-    fn size(&self) -> usize {
-        self.0.size()
-    }
-
-    fn all(&self, own: Option<&[u8]>) -> Option<Vec<Vec<u8>>> {
-        let told = own.map_or_else(|| vec![0], |own| [&[1], own].concat());
-        match self.0.gather_any(&told) {
-            Ok(all) => all.iter().map(|told| told.strip_prefix(&[1]).map(<[u8]>::to_vec)).collect(),
-            // The ranks no longer understand each other.
-            Err(error) => {
-                tracing::error!("{error}");
-                self.0.abort(Status::Failed as u8)
-            }
-        }
     }
 }
 
@@ -115,12 +89,6 @@ impl Ranks {
     /// Returns all ranks, or `None` if there is only one.
     pub fn world(&self) -> Option<&Arc<World>> {
         self.0.as_ref()
-    }
-
-    /// Returns the ranks that read a file in parts, or `None` if there is only one.
-    pub fn company(&self) -> Option<Arc<Company>> {
-        let world = self.0.as_ref()?;
-        Some(Arc::new(Company::new(Arc::new(ByMessages(Arc::clone(world))))))
     }
 
     /// Tells whether this rank is the one that speaks and writes.

@@ -2,9 +2,9 @@
 
 use super::failure::{Failure, Status};
 use lattice_cl::io::{DenseMatrix, MatrixElements, read_sparse};
-use lattice_cl::linalg::host::level1::Arithmetic;
-use lattice_cl::linalg::sparse::market::{AnyCsr, Market, MarketError, Symmetry};
-use lattice_cl::linalg::sparse::{ColumnsError, Coo, Csr, Entry, Problem};
+use lattice_linalg::host::level1::Arithmetic;
+use lattice_linalg::sparse::market::{AnyCsr, Market, Symmetry};
+use lattice_linalg::sparse::{Coo, Csr, Entry, Problem};
 use num_complex::Complex64;
 use std::path::Path;
 
@@ -132,17 +132,5 @@ impl AnyVectors {
             }
             Self::Complex(vectors) => vectors,
         }
-    }
-}
-
-impl From<MarketError> for Failure {
-    fn from(error: MarketError) -> Self {
-        Self::new(Status::File, error)
-    }
-}
-
-impl From<ColumnsError> for Failure {
-    fn from(error: ColumnsError) -> Self {
-        Self::new(Status::File, error)
     }
 }

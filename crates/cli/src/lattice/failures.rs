@@ -1,87 +1,15 @@
-//! Exit statuses of the program, and the errors that lead to them.
+//! Failures of work on lattices.
 
-use lattice_cl::compute::{Absence, DeviceError};
-use lattice_cl::field::RESTORING_A_FIELD;
+use crate::failure::{Failure, Status};
 use lattice_cl::gauge::{FixError, FlowError, GenerateError, SmearError, WilsonLoopError};
 use lattice_cl::geometry::LatticeError;
 use lattice_cl::hadron::SourceError;
-use lattice_cl::io;
 use lattice_cl::job::{Invalid, JobError};
 use lattice_cl::modes::{ModesError, ModesFileError};
 use lattice_cl::multigrid::SetupFileError;
 use lattice_cl::operator::DiracError;
 use lattice_cl::solve::InvertError;
 use lattice_files::number::shown;
-use lattice_files::threads::NoThread;
-use std::fmt;
-use std::process::ExitCode;
-
-/// The exit statuses of the program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Status {
-    /// All is well.
-    Fine = 0,
-    /// The command ran but failed: no convergence, or a mismatch.
-    Failed = 1,
-    /// The command line asks for something that makes no sense.
-    Usage = 2,
-    /// A file cannot be read or written, or its content is invalid.
-    File = 3,
-    /// There is no such device, or it failed.
-    Device = 4,
-    /// SIGHUP ended it: the terminal is gone.
-    HungUp = 129,
-    /// Ctrl-C ended it.
-    Interrupted = 130,
-    /// SIGTERM ended it.
-    Terminated = 143,
-}
-
-impl From<Status> for ExitCode {
-    fn from(status: Status) -> Self {
-        ExitCode::from(status as u8)
-    }
-}
-
-/// The reason why a subcommand ends without a result.
-#[derive(Debug)]
-pub struct Failure {
-    /// The exit status.
-    pub status: Status,
-    /// The error, with its causes.
-    pub error: anyhow::Error,
-    /// Actions that the user can take.
-    pub hints: Vec<String>,
-}
-
-impl Failure {
-    /// Creates a failure without hints.
-    pub fn new(status: Status, error: impl Into<anyhow::Error>) -> Self {
-        Self { status, error: error.into(), hints: Vec::new() }
-    }
-
-    /// Creates the failure of a command line that makes no sense.
-    pub fn usage(message: String) -> Self {
-        Self::new(Status::Usage, anyhow::Error::msg(message))
-    }
-
-    /// Adds an action that the user can take.
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hints.push(hint.into());
-        self
-    }
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        let status = match error.is_mismatch() {
-            true => Status::Failed,
-            false => Status::File,
-        };
-        Self::new(status, error)
-    }
-}
 
 impl From<GenerateError> for Failure {
     fn from(error: GenerateError) -> Self {
@@ -145,42 +73,6 @@ impl From<WilsonLoopError> for Failure {
             ),
             WilsonLoopError::OtherDims { .. } | WilsonLoopError::OutOfMemory(_) => failure,
         }
-    }
-}
-
-impl From<DeviceError> for Failure {
-    fn from(error: DeviceError) -> Self {
-        let status = match error {
-            DeviceError::AmbiguousDevice { .. } | DeviceError::NotCombinable { .. } => Status::Usage,
-            // The blocks of a checkpoint come from a file.
-            DeviceError::LengthMismatch { what: RESTORING_A_FIELD, .. } => Status::File,
-            _ => Status::Device,
-        };
-        let hint = match error {
-            DeviceError::LengthMismatch { what: RESTORING_A_FIELD, .. } => {
-                Some("the blocks of the checkpoint are not those of this job; start anew without --resume")
-            }
-            DeviceError::HostMemory(_) => Some(
-                "raise the limit on the process's memory (ulimit -v), or take a lower --precision, fewer --links or another machine",
-            ),
-            DeviceError::Absent(Absence::HostChosen) => None,
-            DeviceError::Absent(_) => Some("`invert` and `spectrum` need no OpenCL: --device host"),
-            DeviceError::UnknownDevice { .. } => {
-                Some("`cr-solve devices` shows them; --device host needs none")
-            }
-            _ => None,
-        };
-        let failure = Failure::new(status, error);
-        match hint {
-            Some(hint) => failure.hint(hint),
-            None => failure,
-        }
-    }
-}
-
-impl From<NoThread> for Failure {
-    fn from(error: NoThread) -> Self {
-        DeviceError::from(error).into()
     }
 }
 
@@ -280,14 +172,5 @@ impl From<ModesError> for Failure {
                 .hint("a larger --tol, a larger --degree or a larger --subspace may help"),
             error => Failure::new(Status::Usage, error),
         }
-    }
-}
-
-/// Lets a failure pass through the library.
-impl std::error::Error for Failure {}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.error.fmt(f)
     }
 }

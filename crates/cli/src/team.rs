@@ -3,7 +3,7 @@
 use super::common::Common;
 use super::failure::Failure;
 use super::report::Report;
-use lattice_cl::compute::{Profiling, Recorder, Team};
+use lattice_compute::{Profiling, Recorder, Team};
 
 /// Returns the names of a team's devices, as results show them.
 pub fn device_names(team: &Team) -> Vec<String> {

@@ -1,8 +1,8 @@
 //! Basis, density and grid of the files that a user names.
 
 use crate::failure::{Failure, Status};
-use lattice_cl::compute::Team;
 use lattice_cl::io::{self, ArrayFile, NumberArray};
+use lattice_compute::Team;
 use lattice_files::text::tuple;
 use lattice_xc::{Atom, Basis, Density, Grid, Molden, Shell, XcError};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,9 @@ const DEFAULT_GRID: Points = Points { radial: 75, angular: 302 };
 /// Radial and angular points for each atom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Points {
+    /// Radial points.
     pub radial: usize,
+    /// Angular points for each radial one.
     pub angular: usize,
 }
 
@@ -32,13 +34,17 @@ const VERIFIED: [&str; 3] = ["vxc_", "grad_", "exc_"];
 /// Where a grid comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {
+    /// A file with points and weights.
     File(PathBuf),
+    /// Points that are made around the atoms.
     Made(Points),
 }
 
 /// A file with a basis.
 pub struct Input {
+    /// Where the file is.
     pub path: PathBuf,
+    /// The Gaussian functions.
     pub basis: Basis,
     /// The electrons that the density should have: those of the orbitals, else the nuclear charge.
     pub electrons: f64,

@@ -8,16 +8,15 @@ use crate::choices::word;
 use clap::{ArgAction, Args};
 use comfy_table::{CellAlignment, presets};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lattice_cl::compute::{CompileClock, SearchObserver, Stopwatch};
-use lattice_cl::geometry::Dims;
-use lattice_cl::sync::lock;
+use lattice_compute::sync::lock;
+use lattice_compute::{CompileClock, SearchObserver, Stopwatch};
 use lattice_files::text::printable_lines;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use tracing_subscriber::filter::LevelFilter;
 
@@ -316,8 +315,8 @@ impl Report {
     }
 
     /// Sets the lattice that kernels are compiled for.
-    pub fn compiles_for(&self, dims: Dims) {
-        self.compiling.on_lattice(dims);
+    pub fn compiles_for(&self, lattice: impl Display) {
+        self.compiling.on_lattice(lattice);
     }
 
     /// Returns an observer that shows each search for a variant as a bar of its own.
@@ -486,6 +485,13 @@ pub fn align_right(table: &mut comfy_table::Table, columns: &[usize]) {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
+}
+
+/// Serializes a path of a result as text.
+///
+/// JSON has text only. A path that is not UTF-8 becomes the text that a person sees.
+pub fn path_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&path.display())
 }
 
 #[cfg(test)]

@@ -4,14 +4,15 @@ use super::failure::Failure;
 use super::ranks::Ranks;
 use super::report::{Output, Report};
 use clap::Args;
-use lattice_cl::compute::{CacheMode, DeviceOptions, Profiling, Recorder, Selector, Team, TuningMode};
-use lattice_cl::tuning;
+use lattice_compute::tuning;
+use lattice_compute::{CacheMode, DeviceOptions, Profiling, Recorder, Selector, Team, TuningMode};
 use std::sync::Once;
 
 /// Options that every subcommand has.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Common options")]
 pub struct Common {
+    /// What the program prints.
     #[command(flatten)]
     pub output: Output,
     /// Devices: auto, host, all, PLATFORM.DEVICE or part of a name

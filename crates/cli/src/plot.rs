@@ -9,6 +9,8 @@ mod slice;
 pub use lines::{lines, powers};
 pub use slice::{Slice, slice};
 
+use crate::failure::{Failure, Status};
+use crate::report::Report;
 use lattice_cl::io;
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
@@ -382,6 +384,23 @@ fn draw(
     }
     io::write_file(path, svg.as_bytes())
         .map_err(|source| PlotError::Write { path: path.to_owned(), source: Box::new(source) })
+}
+
+/// Turns the outcome of drawing a plot into a failure or a warning.
+///
+/// A plot that cannot be written is a failure. A plot with nothing to show is worth a warning.
+///
+/// # Errors
+/// When the plot could not be drawn or written.
+pub fn drawn(plot: Result<(), PlotError>, report: &Report) -> Result<(), Failure> {
+    match plot {
+        Ok(()) => Ok(()),
+        Err(error @ PlotError::NothingToShow { .. }) => {
+            report.warning(error);
+            Ok(())
+        }
+        Err(error) => Err(Failure::new(Status::File, error)),
+    }
 }
 
 #[cfg(test)]

@@ -1,15 +1,13 @@
-//! The origin of a result: the program, the machine, the configuration.
+//! The origin of a result: the program, the machine.
 
-use super::arguments::path_text;
-use super::fingerprint::blake3_of_links;
-use lattice_cl::compute::Team;
-use lattice_cl::gauge::plaquette;
-use lattice_cl::host::GaugeConfiguration;
-use lattice_cl::tuning::date;
+use lattice_compute::Team;
+use lattice_compute::tuning::date;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The commit that the program was built from; `None` if unknown.
+pub const COMMIT: Option<&str> = option_env!("LATTICE_CL_COMMIT");
 
 /// The run that made a result.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -38,14 +36,14 @@ struct Driver {
 impl Provenance {
     /// Describes this process, which computes on `team`.
     pub fn new(team: &Team, started: SystemTime) -> Self {
-        let driver = |device: &lattice_cl::compute::Device| Driver {
+        let driver = |device: &lattice_compute::Device| Driver {
             name: device.info().name.clone(),
             platform: device.info().platform.clone(),
             driver: device.info().driver_version.clone(),
         };
         Self {
             version: env!("CARGO_PKG_VERSION"),
-            commit: option_env!("LATTICE_CL_COMMIT"),
+            commit: COMMIT,
             command: std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
             started: moment(started),
             host: host_name(),
@@ -74,38 +72,6 @@ fn host_name() -> Option<String> {
     let named =
         kernel.or_else(|| std::env::var("HOSTNAME").ok()).or_else(|| std::env::var("COMPUTERNAME").ok());
     named.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty())
-}
-
-/// The facts that tell a gauge configuration from all others.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Configuration {
-    #[schemars(with = "String")]
-    #[serde(serialize_with = "path_text")]
-    file: PathBuf,
-    /// The average of ⅓ Re tr P.
-    plaquette: f64,
-    /// The BLAKE3 sum of the links in memory.
-    ///
-    /// The links are in the order of ILDG and in the precision of the file.
-    blake3: String,
-}
-
-impl Configuration {
-    /// Sums up the links. Processes that have parts of the links all call this.
-    pub fn new(file: &Path, configuration: &GaugeConfiguration) -> Self {
-        let plaquette = plaquette(configuration).average;
-        Self { file: file.to_owned(), plaquette, blake3: blake3_of_links(configuration) }
-    }
-
-    /// Returns a fingerprint for people: plaquette and the beginning of the sum.
-    pub fn fingerprint(&self) -> String {
-        format!("plaquette {:.12}, BLAKE3 {}", self.plaquette, &self.blake3[..16])
-    }
-}
-
-/// Adds numbers to a sum, in the form that they have in memory.
-pub fn add(sum: &mut blake3::Hasher, numbers: &impl bytemuck::NoUninit) {
-    sum.update(bytemuck::bytes_of(numbers));
 }
 
 #[cfg(test)]

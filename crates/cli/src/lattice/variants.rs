@@ -1,9 +1,9 @@
 //! Short texts of kernel variants and of the kernels that have them.
 
-use lattice_cl::linalg::fft::FftTuning;
-use lattice_cl::linalg::gemm::GemmTuning;
 use lattice_cl::operator::Tuning;
-use lattice_cl::tuning::text_of;
+use lattice_compute::tuning::text_of;
+use lattice_linalg::fft::FftTuning;
+use lattice_linalg::gemm::GemmTuning;
 use lattice_md::PairTuning;
 use serde::Deserialize;
 use serde_json::Value;

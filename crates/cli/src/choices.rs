@@ -2,6 +2,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use lattice_files::words::{Words, parse};
+use std::fmt::Display;
 
 /// Makes a parser of all words of `T`. Help lists them, each with its line.
 pub fn word<T: Words>() -> impl TypedValueParser<Value = T> {
@@ -27,6 +28,12 @@ fn parser<T: Words>(
 ) -> impl TypedValueParser<Value = T> {
     let word = |&value: &T| with_help(value, PossibleValue::new(value.word()).aliases(value.aliases()));
     PossibleValuesParser::new(values.iter().map(word)).try_map(|word| parse(&word))
+}
+
+/// Tells whether the words of an option contain `found` or `all`.
+pub fn is_wanted(asked: &[String], found: impl Display) -> bool {
+    let found = found.to_string();
+    asked.iter().any(|asked| *asked == "all" || *asked == found)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 
 use super::failure::{Failure, Status};
 use super::report::Report;
-use lattice_cl::sync::lock;
+use lattice_compute::sync::lock;
 use lattice_files::leftovers;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};

@@ -1,0 +1,26 @@
+//! What every command of `cr-solve` shares: options, devices, results, failures.
+//!
+//! Results go to standard output, as text or with `--json` as one object. Everything else goes to
+//! standard error. [`failure`] has the exit statuses. [`lattice`] has what needs lattices.
+
+pub mod agreement;
+pub mod choices;
+pub mod common;
+pub mod destinations;
+pub mod extents;
+pub mod failure;
+pub mod finite;
+pub mod forces;
+pub mod interrupt;
+pub mod lattice;
+pub mod matrix_source;
+pub mod memory;
+pub mod molecule;
+pub mod numbers;
+pub mod plot;
+pub mod precisions;
+mod progress;
+pub mod provenance;
+pub mod ranks;
+pub mod report;
+pub mod team;
