@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The crates, by the folders of their sources.
-const CRATES: [&str; 12] = [
+const CRATES: [&str; 13] = [
     "crates/files/src",
     "crates/mpi/src",
     "crates/compute/src",
@@ -17,6 +17,7 @@ const CRATES: [&str; 12] = [
     "solvers/src",
     "src",
     "crates/cli/src",
+    "crates/bench/src",
     "crates/cr-solve/src",
     "crates/python/src",
     "crates/xc/src",
@@ -127,9 +128,37 @@ const CLI_FLOORS: [&[&str]; 7] = [
     &["lib"],
 ];
 
+/// The floors of `lattice-bench`: results, a session, benchmarks. `all` runs commands by their lines.
+const BENCH_FLOORS: [&[&str]; 9] = [
+    &["machine", "statistics"],
+    &["outcome"],
+    &["joined", "session", "text"],
+    &["gemm", "page", "solver", "triads"],
+    &[
+        "bandwidth",
+        "blas",
+        "factor",
+        "fft",
+        "gemm_team",
+        "ladder",
+        "md",
+        "measure",
+        "multigrid",
+        "publish",
+        "sparse",
+        "stencil",
+        "sums",
+        "xc",
+    ],
+    &["kept", "poisson"],
+    &["compare"],
+    &["lib"],
+    &["all"],
+];
+
 /// The floors of the program: what commands of one kind share, commands.
 const PROGRAM_FLOORS: [&[&str]; 15] = [
-    &["comparison", "company", "fingerprint", "job_keys", "statistics"],
+    &["comparison", "company", "fingerprint", "job_keys"],
     &["residual"],
     &["attempt_outcome", "gave_up", "links_output"],
     &["arguments", "numbers", "shell", "smearing", "solve_bar", "trace", "words"],
@@ -139,7 +168,7 @@ const PROGRAM_FLOORS: [&[&str]; 15] = [
     &["solutions"],
     &["perform", "convert", "dense", "fix", "flow", "generate", "info", "measure", "smear", "spectral", "xc"],
     &["head", "analyse", "md", "modes", "poisson", "solve"],
-    &["bench", "invert", "spectrum"],
+    &["invert", "spectrum"],
     &["run", "tune"],
     &["plan", "reproduce"],
     &["lib", "main"],
@@ -217,6 +246,7 @@ fn imports_point_down_the_floors() {
     expect_floors("crates/md/src", &MD_FLOORS, 30);
     expect_floors("crates/xc/src", &XC_FLOORS, 30);
     expect_floors("crates/cli/src", &CLI_FLOORS, 30);
+    expect_floors("crates/bench/src", &BENCH_FLOORS, 50);
     expect_floors("crates/cr-solve/src", &PROGRAM_FLOORS, 100);
     expect_floors("crates/python/src", &PYTHON_FLOORS, 30);
     expect_floors("crates/files/src", &FILES_FLOORS, 5);
@@ -310,7 +340,7 @@ const OPENERS: [(&str, &str); 9] = [
     ("crates/compute/src/select/caches.rs", "/sys"),
     ("crates/cli/src/interrupt.rs", "/proc"),
     ("crates/cli/src/provenance.rs", "/proc"),
-    ("crates/cr-solve/src/bench/machine.rs", "/proc"),
+    ("crates/bench/src/machine.rs", "/proc"),
     ("crates/cr-solve/src/checkpoint/lock.rs", "a lock, by lattice_files::regular"),
     ("crates/cr-solve/src/checkpoint/mod.rs", "a file to be removed, by lattice_files::regular"),
     ("crates/cr-solve/src/documents.rs", "tests"),

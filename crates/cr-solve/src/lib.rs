@@ -6,7 +6,6 @@
 pub mod analyse;
 mod arguments;
 mod attempt_outcome;
-pub mod bench;
 pub mod checkpoint;
 mod company;
 pub mod comparison;
@@ -47,7 +46,6 @@ pub mod solve;
 mod solve_bar;
 mod spectral;
 pub mod spectrum;
-pub mod statistics;
 pub mod trace;
 pub mod tune;
 mod words;
@@ -129,7 +127,7 @@ enum Command {
     Tune(tune::Arguments),
     /// Measure what the devices do
     #[command(subcommand)]
-    Bench(bench::Bench),
+    Bench(lattice_bench::Bench),
     /// Print the script that completes command lines in a shell
     Completions(shell::Completions),
     /// Write manual pages, one for each command, into a folder

@@ -6,7 +6,7 @@ use lattice_cl::compute::Buffer;
 
 #[test]
 fn every_rung_of_the_ladder_is_the_operator_of_the_host() {
-    use cr_solve::bench::ladder::{BuiltRung, Fields, RUNGS, components};
+    use lattice_bench::ladder::{BuiltRung, Fields, RUNGS, components};
     use lattice_cl::Dims;
     use lattice_cl::geometry::Boundary;
     use lattice_cl::host::{LinkField, Spinor, StencilFactors, random, stencil};

@@ -1,7 +1,7 @@
 //! `tune fft`: Fourier transforms, by their axes.
 
 use super::search::{Budget, Search, size_of_text};
-use crate::bench::fft;
+use lattice_bench::fft;
 use lattice_cl::compute::Device;
 use lattice_cl::linalg::fft::{FftError, FftKind, Shape, TunedFft, tune_fft};
 use lattice_cl::tuning::RenewError;

@@ -1,7 +1,7 @@
 //! `tune md`: pair forces of argon, by the formula and a table of the derivative.
 
 use super::search::{Budget, Search};
-use crate::bench::md;
+use lattice_bench::md;
 use lattice_cli::choices::is_wanted;
 use lattice_cli::failure::Failure;
 use lattice_cli::precisions;

@@ -9,7 +9,7 @@ mod search;
 mod sparse;
 mod stencil;
 
-use crate::bench::no_device;
+use lattice_bench::no_device;
 use lattice_cl::compute::{DeviceOptions, Profiling, SearchObserver, Selector, Team};
 use lattice_cl::tuning::TuningFile;
 use lattice_cli::common::Common;

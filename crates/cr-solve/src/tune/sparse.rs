@@ -1,7 +1,7 @@
 //! `tune sparse`: formats of sparse matrices, by their products.
 
 use super::search::{Budget, Search};
-use crate::bench::sparse;
+use lattice_bench::sparse;
 use lattice_cl::linalg::host::level1::Arithmetic;
 use lattice_cl::linalg::sparse::market::AnyCsr;
 use lattice_cl::linalg::sparse::{Csr, MatrixOptions, TunedFormat, tune_format};

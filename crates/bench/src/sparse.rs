@@ -47,6 +47,7 @@ pub struct Arguments {
     /// Also solve with symmetric matrices, in double: CG with Jacobi, and with multigrid to 1e-8
     #[arg(long)]
     solve: bool,
+    /// How it is measured, and where results go.
     #[command(flatten)]
     pub how: How,
 }

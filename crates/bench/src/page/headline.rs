@@ -3,8 +3,8 @@
 use super::Seen;
 use super::chart::escaped;
 use super::subjects::{micro, rate};
-use crate::bench::outcome::{Benchmark, Row};
-use crate::bench::text::significant;
+use crate::outcome::{Benchmark, Row};
+use crate::text::significant;
 use std::fmt::Write;
 
 /// One figure with its name and subject.

@@ -2,8 +2,8 @@
 
 use super::streams::{check, windows};
 use super::{BandwidthSection, Run, subject};
-use crate::bench::outcome::Samples;
-use crate::bench::text::size;
+use crate::outcome::Samples;
+use crate::text::size;
 use lattice_cl::compute::{Device, StreamArrays, StreamKernels};
 use lattice_cl::host::Stream;
 use lattice_cli::failure::Failure;

@@ -1,7 +1,7 @@
 //! The cost of a launch whose kernel does next to nothing.
 
 use super::{BandwidthSection, Run, subject};
-use crate::bench::session::wrong;
+use crate::session::wrong;
 use lattice_cl::compute::{Device, StreamArrays, StreamKernels};
 use lattice_cl::host::{PeriodicNumbers, Stream};
 use lattice_cli::failure::Failure;

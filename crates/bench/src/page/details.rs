@@ -5,8 +5,8 @@ use super::axis::{Axis, is_shown, plain};
 use super::bars::{Bar, Group, bars};
 use super::chart::{Chart, Limit, Point, Series};
 use super::subjects::{Quantity, best_points, extents, point, rate, sizes};
-use crate::bench::outcome::{Benchmark, Row};
-use crate::bench::text::significant;
+use crate::outcome::{Benchmark, Row};
+use crate::text::significant;
 use serde_json::Value;
 
 /// Returns the plots of one device.

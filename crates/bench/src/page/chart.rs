@@ -233,7 +233,7 @@ pub fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::page::axis::plain;
+    use crate::page::axis::plain;
 
     fn axis(label: &str) -> Axis {
         Axis { label: label.to_owned(), format: plain, step: None }

@@ -1,6 +1,7 @@
 //! Kept results: reading them, and `cr-solve bench show`.
 
 use super::outcome::{BenchmarkRun, Row, SCHEMA_VERSION};
+use super::publish::publish;
 use anyhow::Context;
 use lattice_cl::io;
 use lattice_cli::common::Common;
@@ -46,7 +47,7 @@ pub fn show(arguments: &Arguments, common: &Common, report: &Report) -> Result<S
     let runs = arguments.files.iter().map(|file| read(file)).collect::<Result<Vec<_>, _>>()?;
     let cells = expect_few_cells(runs.iter().flat_map(|run| &run.rows));
     cells.context("the results together").map_err(|error| Failure::new(Status::File, error))?;
-    super::publish(&runs, arguments.csv, arguments.report.as_deref(), report)?;
+    publish(&runs, arguments.csv, arguments.report.as_deref(), report)?;
     Ok(Status::Fine)
 }
 
@@ -107,7 +108,7 @@ fn expect_few_cells<'r>(rows: impl Iterator<Item = &'r Row> + Clone) -> anyhow::
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::outcome::{Benchmark, MeasuredDevice, Samples, Subject};
+    use crate::outcome::{Benchmark, MeasuredDevice, Samples, Subject};
 
     fn outcome(rows: usize) -> BenchmarkRun {
         let row = |number: usize| {

@@ -1,8 +1,8 @@
 //! Streams through the memory of one device, by size and by width of vectors.
 
 use super::{BandwidthSection, Run, subject};
-use crate::bench::session::wrong;
-use crate::bench::text::size;
+use crate::session::wrong;
+use crate::text::size;
 use lattice_cl::compute::parallel::*;
 use lattice_cl::compute::{Device, DeviceInfo, DeviceKind, StreamArrays, StreamKernels};
 use lattice_cl::host::{PeriodicNumbers, Stream};

@@ -31,6 +31,7 @@ pub struct Arguments {
     /// Arrays that a call transforms
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     batch: u32,
+    /// How it is measured, and where results go.
     #[command(flatten)]
     pub how: How,
 }

@@ -1,7 +1,7 @@
 //! Kernels of one device on the memory of another, and flags between them.
 
 use super::{BandwidthSection, Run, subject};
-use crate::bench::text::size;
+use crate::text::size;
 use lattice_cl::compute::{Device, DeviceError, PeerLink, Peers, TeamSums};
 use lattice_cli::failure::Failure;
 use lattice_files::threads::{joined, start};

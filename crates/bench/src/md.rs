@@ -44,6 +44,7 @@ pub struct Arguments {
     /// The formula
     #[arg(long, value_parser = word::<Formula>(), default_value_t = Formula::LennardJones)]
     formula: Formula,
+    /// How it is measured, and where results go.
     #[command(flatten)]
     pub how: How,
 }

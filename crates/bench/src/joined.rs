@@ -80,7 +80,7 @@ fn add_ceilings(device: &mut MeasuredDevice, other: &MeasuredDevice) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::outcome::{Benchmark, Row, Samples, Subject};
+    use crate::outcome::{Benchmark, Row, Samples, Subject};
 
     fn run(machine: &str, labels: &[&str], triad: f64) -> BenchmarkRun {
         let device =

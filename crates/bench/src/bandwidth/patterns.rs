@@ -4,7 +4,7 @@
 
 use super::streams::{room, stretches};
 use super::{BandwidthSection, Run, subject};
-use crate::bench::session::wrong;
+use crate::session::wrong;
 use lattice_cl::compute::parallel::*;
 use lattice_cl::compute::{AccessKernels, Buffer, Device, GatherList, repeated};
 use lattice_cl::host::streams::random_places;

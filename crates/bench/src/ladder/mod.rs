@@ -39,6 +39,7 @@ pub struct Arguments {
     /// Iterations of Conjugate Residual
     #[arg(long, value_name = "N", default_value_t = 143, value_parser = clap::value_parser!(u32).range(1..))]
     iterations: u32,
+    /// How it is measured, and where results go.
     #[command(flatten)]
     pub how: How,
 }

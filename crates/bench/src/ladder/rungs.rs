@@ -13,14 +13,14 @@ const LADDER: KernelFamily = unsafe {
     KernelFamily::trusted(
         "ladder",
         &[
-            include_str!("../../../cl/ladder/common.cl"),
-            include_str!("../../../cl/ladder/site.cl"),
-            include_str!("../../../cl/ladder/twelve.cl"),
-            include_str!("../../../cl/ladder/hard_coded.cl"),
-            include_str!("../../../cl/ladder/arithmetic.cl"),
-            include_str!("../../../cl/ladder/one_barrier.cl"),
-            include_str!("../../../cl/ladder/coalesced.cl"),
-            include_str!("../../../cl/ladder/products.cl"),
+            include_str!("../../cl/ladder/common.cl"),
+            include_str!("../../cl/ladder/site.cl"),
+            include_str!("../../cl/ladder/twelve.cl"),
+            include_str!("../../cl/ladder/hard_coded.cl"),
+            include_str!("../../cl/ladder/arithmetic.cl"),
+            include_str!("../../cl/ladder/one_barrier.cl"),
+            include_str!("../../cl/ladder/coalesced.cl"),
+            include_str!("../../cl/ladder/products.cl"),
         ],
     )
 };

@@ -20,25 +20,26 @@ mod multigrid;
 mod outcome;
 mod page;
 mod poisson;
+mod publish;
 mod session;
 mod solver;
 pub mod sparse;
+mod statistics;
 mod stencil;
 mod sums;
 mod text;
 mod triads;
 mod xc;
 
-use joined::Joined;
-use lattice_cl::io;
 use lattice_cli::common::Common;
 use lattice_cli::failure::{Failure, Status};
 use lattice_cli::report::Report;
-use outcome::BenchmarkRun;
+use publish::publish;
 use session::Session;
 pub use session::no_device;
 use std::path::Path;
 
+/// The benchmarks, a command each.
 #[derive(Debug, clap::Subcommand)]
 pub enum Bench {
     /// Memory: streams, access patterns, transfers and the cost of launches
@@ -162,18 +163,4 @@ impl Bench {
             Bench::Compare(_) | Bench::Show(_) => Ok(()),
         }
     }
-}
-
-/// Shows results in the requested form, and then writes the page.
-///
-/// The results come first because they count more.
-fn publish(runs: &[BenchmarkRun], csv: bool, page: Option<&Path>, report: &Report) -> Result<(), Failure> {
-    let Some(Joined { outcome, .. }) = Joined::of(runs) else { return Ok(()) };
-    let text = if csv { outcome.csv() } else { outcome.tables() };
-    let shown = report.result(text, &outcome);
-    if let Some(file) = page {
-        io::write_file(file, page::page(runs).as_bytes())?;
-        report.note(format_args!("{}: tables and plots", file.display()));
-    }
-    shown
 }

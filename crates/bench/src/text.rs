@@ -316,7 +316,7 @@ pub fn size(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::outcome::{Benchmark, Samples, Subject};
+    use crate::outcome::{Benchmark, Samples, Subject};
 
     #[test]
     fn sizes_and_cells_are_readable() {

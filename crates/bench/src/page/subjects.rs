@@ -4,8 +4,8 @@ use super::Seen;
 use super::axis::{Axis, is_shown, plain};
 use super::bars::{Bar, Group, bars};
 use super::chart::{Chart, Point, Series};
-use crate::bench::outcome::{Benchmark, Row};
-use crate::bench::text::{parameter_values, significant, size};
+use crate::outcome::{Benchmark, Row};
+use crate::text::{parameter_values, significant, size};
 use serde_json::Value;
 
 /// Rates above so many GFLOP/s are written in TFLOP/s.

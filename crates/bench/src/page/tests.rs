@@ -1,8 +1,8 @@
 //! Tests of the page, with results that are made here.
 
 use super::*;
-use crate::bench::machine::Machine;
-use crate::bench::outcome::{Benchmark, Samples, Subject};
+use crate::machine::Machine;
+use crate::outcome::{Benchmark, Samples, Subject};
 use roxmltree::{Document, Node};
 
 /// Benchmarks that are shown by the times of their rows.

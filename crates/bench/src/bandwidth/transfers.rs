@@ -3,8 +3,8 @@
 //! The host's memory is pageable, pinned or mapped.
 
 use super::{BandwidthSection, Run, subject};
-use crate::bench::session::wrong;
-use crate::bench::text::size;
+use crate::session::wrong;
+use crate::text::size;
 use lattice_cl::compute::parallel::*;
 use lattice_cl::compute::{Buffer, Device, PinnedBuffer};
 use lattice_cli::failure::Failure;

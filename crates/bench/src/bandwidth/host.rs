@@ -2,8 +2,8 @@
 
 use super::streams::difference;
 use super::{BandwidthSection, Run, subject};
-use crate::bench::session::wrong;
-use crate::bench::text::size;
+use crate::session::wrong;
+use crate::text::size;
 use lattice_cl::compute::parallel::*;
 use lattice_cl::host::{Stream, stream};
 use lattice_cl::scalar::{Precision, Real};
