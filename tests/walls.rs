@@ -156,24 +156,55 @@ const BENCH_FLOORS: [&[&str]; 9] = [
     &["all"],
 ];
 
-/// The floors of the program: what commands of one kind share, commands.
-const PROGRAM_FLOORS: [&[&str]; 15] = [
-    &["comparison", "company", "fingerprint", "job_keys"],
-    &["residual"],
-    &["attempt_outcome", "gave_up", "links_output"],
-    &["arguments", "numbers", "shell", "smearing", "solve_bar", "trace", "words"],
-    &["equation", "job_file", "process"],
-    &["checkpoint", "devices", "help", "links_file"],
-    &["outputs", "writing"],
-    &["solutions"],
-    &["perform", "convert", "dense", "fix", "flow", "generate", "info", "measure", "smear", "spectral", "xc"],
-    &["head", "analyse", "md", "modes", "poisson", "solve"],
-    &["invert", "spectrum"],
+/// The floors of the program: what commands share, commands, jobs, the command line.
+const PROGRAM_FLOORS: [&[&str]; 12] = [
+    &["arguments", "comparison", "job_keys", "numbers", "process", "shell", "solve_bar"],
+    &["checkpoint", "devices", "job_file"],
+    &[
+        "help",
+        "lattice/company",
+        "lattice/fingerprint",
+        "lattice/gave_up",
+        "lattice/links_output",
+        "lattice/residual",
+        "lattice/smearing",
+        "lattice/trace",
+        "lattice/words",
+    ],
+    &[
+        "lattice/attempt_outcome",
+        "lattice/equation",
+        "lattice/links_file",
+        "lattice/outputs",
+        "lattice/writing",
+    ],
+    &["lattice/solutions"],
+    &[
+        "algebra/dense",
+        "algebra/spectral",
+        "lattice/analyse",
+        "lattice/convert",
+        "lattice/fix",
+        "lattice/flow",
+        "lattice/generate",
+        "lattice/info",
+        "lattice/measure",
+        "lattice/perform",
+        "lattice/smear",
+        "science/md",
+        "science/poisson",
+        "science/xc",
+    ],
+    &["algebra/solve", "lattice/head", "lattice/modes"],
+    &["lattice/invert", "lattice/spectrum"],
     &["run", "tune"],
     &["plan", "reproduce"],
     &["lib", "main"],
     &["documents"],
 ];
+
+/// Groups of the program's commands.
+const GROUPS: [&str; 3] = ["algebra", "lattice", "science"];
 
 /// The floors of the Python module.
 const PYTHON_FLOORS: [&[&str]; 8] = [
@@ -211,19 +242,24 @@ fn files_import_each_other_in_no_circle() {
     assert!(circles.is_empty(), "{circles:#?}");
 }
 
+/// The floor of a file, and its module: the innermost one that a floor names.
+fn floor_of(path: &Path, floors: &[&[&str]]) -> (usize, PathBuf) {
+    let is_on = |name: &Path| floors.iter().position(|floor| floor.iter().any(|on| Path::new(on) == name));
+    let name = path.with_extension("");
+    let known = name.ancestors().find(|module| is_on(module).is_some());
+    let module = known.unwrap_or_else(|| panic!("{} is on no floor: name it", path.display()));
+    // A file may be on a floor apart from its module.
+    let floor = is_on(path).or_else(|| is_on(module)).unwrap();
+    (floor, module.to_owned())
+}
+
 /// Imports between the modules of a crate point down its floors.
 fn expect_floors(folder: &str, floors: &[&[&str]], least_imports: usize) {
-    let floor = |path: &Path| {
-        let module = path.iter().next().unwrap().to_str().unwrap().trim_end_matches(".rs").to_owned();
-        let is_on = |name: &str| floors.iter().position(|floor| floor.contains(&name));
-        let floor = is_on(path.to_str().unwrap()).or_else(|| is_on(&module));
-        (floor.unwrap_or_else(|| panic!("{module} is on no floor: name it")), module)
-    };
     let graph = imports::graph(&repository().join(folder));
     let mut imports = 0;
     for (file, targets) in &graph {
         for target in targets {
-            let ((from, module), (to, other)) = (floor(file), floor(target));
+            let ((from, module), (to, other)) = (floor_of(file, floors), floor_of(target, floors));
             imports += 1;
             assert!(
                 module == other || to < from,
@@ -234,6 +270,25 @@ fn expect_floors(folder: &str, floors: &[&[&str]], least_imports: usize) {
         }
     }
     assert!(imports > least_imports, "imports are not found");
+}
+
+#[test]
+fn commands_import_no_other_group_of_commands() {
+    let group = |path: &Path| {
+        let first = path.iter().next().and_then(|name| name.to_str());
+        first.filter(|name| GROUPS.contains(name)).map(str::to_owned)
+    };
+    let graph = imports::graph(&repository().join("crates/cr-solve/src"));
+    let mut imports = 0;
+    for (file, targets) in &graph {
+        let Some(own) = group(file) else { continue };
+        for target in targets {
+            imports += 1;
+            let is_other = group(target).is_some_and(|other| other != own);
+            assert!(!is_other, "{} imports {}", file.display(), target.display());
+        }
+    }
+    assert!(imports > 50, "imports are not found: {imports}");
 }
 
 #[test]
@@ -344,7 +399,7 @@ const OPENERS: [(&str, &str); 9] = [
     ("crates/cr-solve/src/checkpoint/lock.rs", "a lock, by lattice_files::regular"),
     ("crates/cr-solve/src/checkpoint/mod.rs", "a file to be removed, by lattice_files::regular"),
     ("crates/cr-solve/src/documents.rs", "tests"),
-    ("crates/cr-solve/src/md/trajectory.rs", "an output that grows"),
+    ("crates/cr-solve/src/science/md/trajectory.rs", "an output that grows"),
     ("crates/mpi/src/post.rs", "/dev/urandom"),
 ];
 

@@ -1,58 +1,30 @@
-//! The program `cr-solve`, with one file for each subcommand.
+//! The program `cr-solve`, with a file or a folder for each subcommand.
 //!
-//! No other code of the package prints. Results go to standard output, as text or with `--json` as
-//! one object. Everything else goes to standard error. [`lattice_cli::failure`] has the exit statuses.
+//! Commands are in the groups `lattice`, `algebra` and `science`, none of which knows another. Beside
+//! them is what concerns the program itself, jobs and devices. [`lattice_cli`] prints for all.
 
-pub mod analyse;
+mod algebra;
 mod arguments;
-mod attempt_outcome;
-pub mod checkpoint;
-mod company;
-pub mod comparison;
-mod convert;
-pub mod dense;
+mod checkpoint;
+mod comparison;
 mod devices;
-pub mod equation;
-mod fingerprint;
-pub mod fix;
-pub mod flow;
-mod gave_up;
-pub mod generate;
-mod head;
 mod help;
-pub mod info;
-pub mod invert;
 pub mod job_file;
 mod job_keys;
-mod links_file;
-mod links_output;
-mod md;
-pub mod measure;
-mod modes;
+mod lattice;
 mod numbers;
-mod outputs;
-mod perform;
 mod plan;
-mod poisson;
 mod process;
-pub mod reproduce;
-pub mod residual;
+mod reproduce;
 mod run;
+mod science;
 mod shell;
-pub mod smear;
-mod smearing;
-mod solutions;
-pub mod solve;
 mod solve_bar;
-mod spectral;
-pub mod spectrum;
-pub mod trace;
-pub mod tune;
-mod words;
-mod writing;
-mod xc;
+mod tune;
 
+use algebra::{dense, solve, spectral};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use lattice::{analyse, convert, fix, flow, generate, info, invert, measure, modes, smear, spectrum};
 use lattice_cl::compute::DeviceError;
 use lattice_cl::compute::mpi::{LastWords, Launcher, MpiError};
 use lattice_cli::agreement::{About, Facts};
@@ -61,6 +33,7 @@ use lattice_cli::failure::{Failure, Status};
 use lattice_cli::ranks::{self, Ranks};
 use lattice_cli::report::Report;
 use lattice_files::text::printable_lines;
+use science::{md, poisson, xc};
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;

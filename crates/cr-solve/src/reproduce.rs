@@ -1,8 +1,8 @@
 //! `cr-solve reproduce`: does the job of an earlier result again, and compares.
 
 use super::comparison::Comparison;
-use super::perform::perform;
 use super::run::show_of;
+use crate::lattice::perform::perform;
 use lattice_cl::io;
 use lattice_cl::job::{Job, OneOrMore, Outputs};
 use lattice_cli::common::Common;

@@ -1,10 +1,10 @@
 //! `cr-solve run`: does what a job file says.
 
-use super::invert::{self, Invert};
 use super::job_file::{EXAMPLE, JobFile};
-use super::outputs::destinations;
-use super::perform::{Show, perform, with_devices};
-use super::spectrum::{self, Spectrum};
+use crate::lattice::invert::{self, Invert};
+use crate::lattice::outputs::destinations;
+use crate::lattice::perform::{Show, perform, with_devices};
+use crate::lattice::spectrum::{self, Spectrum};
 use lattice_cl::job::{Job, OneOrMore, Task};
 use lattice_cli::choices::word;
 use lattice_cli::common::Common;

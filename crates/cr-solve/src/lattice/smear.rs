@@ -1,8 +1,8 @@
 //! `cr-solve smear`: smeared links of a gauge configuration.
 
 use super::links_file::{self, Beginning, Destination, Rewritten};
+use super::links_output::help_on_configuration;
 use super::smearing::SmearingOptions;
-use crate::links_output::help_on_configuration;
 use lattice_cl::gauge::{plaquette, smear_on};
 use lattice_cli::common::Common;
 use lattice_cli::failure::{Failure, Status};

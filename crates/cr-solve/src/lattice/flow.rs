@@ -1,8 +1,8 @@
 //! `cr-solve flow`: the gradient flow of a gauge configuration.
 
+use super::fingerprint::Configuration;
 use super::links_file::{self, Destination, FileSummary};
-use crate::fingerprint::Configuration;
-use crate::links_output::help_on_configuration;
+use super::links_output::help_on_configuration;
 use lattice_cl::gauge::{FlowAction, FlowParams, FlowRow, FlowScales, flow_on};
 use lattice_cli::common::Common;
 use lattice_cli::failure::{Failure, Status};

@@ -1,9 +1,9 @@
 //! Common parts of the results of `invert` and `spectrum`, as JSON and as text.
 
 use super::attempt_outcome::AttemptOutcome;
+use super::fingerprint::Configuration;
 use super::perform::Performed;
 use super::words::{coupling_text, method_text, solver_text, solver_words};
-use crate::fingerprint::Configuration;
 use lattice_cl::job::{
     DeflationOutcome, Flavour, Job, MultigridChoice, PropagatorOutcome, SolveOutcome, Solver,
 };

@@ -1,16 +1,16 @@
 //! The work of `invert`, `spectrum` and `run` on a job.
 
-use super::checkpoint::{Checkpointing, Session};
+use super::company::company;
+use super::fingerprint::Configuration;
 use super::gave_up::gave_up;
 use super::outputs::{
     check_solutions, destinations, kept_solutions, plot_files, result_files, solution_files, trace_file,
 };
 use super::solutions::Solutions;
-use super::solve_bar::SolveBar;
 use super::trace::Trace;
 use super::words::coupling_text;
-use crate::company::company;
-use crate::fingerprint::Configuration;
+use crate::checkpoint::{Checkpointing, Session};
+use crate::solve_bar::SolveBar;
 use lattice_cl::compute::{DeviceError, Recorder};
 use lattice_cl::field::StoredField;
 use lattice_cl::gauge::SmearParams;

@@ -1,7 +1,7 @@
 //! `cr-solve fix`: a gauge configuration in Landau or Coulomb gauge.
 
 use super::links_file::{self, Beginning, Destination, Rewritten};
-use crate::links_output::help_on_configuration;
+use super::links_output::help_on_configuration;
 use lattice_cl::compute::Team;
 use lattice_cl::gauge::{FixError, FixParams, FixedStart, Gauge, fix_gauge};
 use lattice_cli::failure::{Failure, Status};

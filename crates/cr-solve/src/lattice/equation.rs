@@ -1,6 +1,6 @@
 //! The equation of a job, as options.
 
-use crate::links_output::help_on_configuration;
+use super::links_output::help_on_configuration;
 use lattice_cl::hadron::{LinkSmearing, Source, SpinorSmearing};
 use lattice_cl::host::Reconstruction;
 use lattice_cl::job::{Action, Configuration, Devices, Job, Method, SourceEntry, Task};

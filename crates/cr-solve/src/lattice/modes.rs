@@ -1,12 +1,12 @@
 //! `cr-solve modes`: the lowest modes of a Dirac operator.
 
-use super::checkpoint::{Checkpointing, Identity};
+use super::company::company;
 use super::equation::OperatorOptions;
+use super::fingerprint::Configuration;
 use super::perform::warn_of_idle_devices;
-use super::solve_bar::SolveBar;
 use super::words::{coupling_text, plot_title};
-use crate::company::company;
-use crate::fingerprint::Configuration;
+use crate::checkpoint::{Checkpointing, Identity};
+use crate::solve_bar::SolveBar;
 use lattice_cl::compute::Recorder;
 use lattice_cl::io::Parts;
 use lattice_cl::job::{self, Invalid, Task};

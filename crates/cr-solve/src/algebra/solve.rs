@@ -1,7 +1,7 @@
 //! `cr-solve solve`: A x = b with a matrix from a file, sparse or dense.
 
-use super::checkpoint::Checkpointing;
 use super::dense::{self, Factors};
+use crate::checkpoint::Checkpointing;
 use lattice_cl::io::{DenseMatrix, MatrixElements};
 use lattice_cl::linalg::host::level1::Arithmetic;
 use lattice_cl::linalg::sparse::market::AnyCsr;

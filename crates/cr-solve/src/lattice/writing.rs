@@ -1,7 +1,7 @@
 //! Options about the files that a solve writes beside its result.
 
-use super::checkpoint::Checkpointing;
 use super::trace::Trace;
+use crate::checkpoint::Checkpointing;
 use lattice_cl::job::{OneOrMore, Outputs};
 use lattice_cli::destinations::Overwriting;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! The files that a job writes, checked before the work.
 
-use super::checkpoint::Checkpointing;
+use crate::checkpoint::Checkpointing;
 use lattice_cl::hadron::Source;
 use lattice_cl::io::PropagatorFormat;
 use lattice_cl::job::{Deflation, Flavour, Invalid, Job, Label, OneOrMore, Task};

@@ -1,6 +1,6 @@
 //! `cr-solve generate`: a quenched SU(3) configuration.
 
-use crate::links_output::{Output, help_on_format};
+use super::links_output::{Output, help_on_format};
 use lattice_cl::gauge::{GenerateParams, Plaquette, Start, generate_watched, plaquette};
 use lattice_cl::geometry::Dims;
 use lattice_cl::host::GaugeConfiguration;

@@ -1,8 +1,8 @@
 //! `cr-solve measure`: observables of a gauge configuration.
 
+use super::fingerprint::Configuration;
+use super::links_output::help_on_configuration;
 use super::smearing::SmearingOptions;
-use crate::fingerprint::Configuration;
-use crate::links_output::help_on_configuration;
 use lattice_cl::compute::Team;
 use lattice_cl::gauge::{
     Energy, Plaquette, TopologicalCharge, WilsonLoops, energy_and_charge, link_trace, plaquette,

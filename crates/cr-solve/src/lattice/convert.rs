@@ -3,7 +3,7 @@
 //! The file holds a gauge configuration or a propagator.
 
 use super::links_file::FileSummary;
-use crate::links_output::{DESCRIPTION, LOGICAL_FILE_NAME, Output, help_on_format};
+use super::links_output::{DESCRIPTION, LOGICAL_FILE_NAME, Output, help_on_format};
 use lattice_cl::geometry::Dims;
 use lattice_cl::io::{self, Format, GaugeFile, Propagator, PropagatorFormat, PropagatorWriter};
 use lattice_cl::scalar::Precision;

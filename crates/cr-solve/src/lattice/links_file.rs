@@ -1,7 +1,7 @@
 //! A file of links that a command makes of another.
 
-use crate::fingerprint::Configuration;
-use crate::links_output::{DESCRIPTION, Output, help_on_format};
+use super::fingerprint::Configuration;
+use super::links_output::{DESCRIPTION, Output, help_on_format};
 use lattice_cl::compute::{Stopwatch, Team};
 use lattice_cl::host::GaugeConfiguration;
 use lattice_cl::io::{Format, GaugeFile};

@@ -1,0 +1,29 @@
+//! Commands for configurations, solutions and hadrons of lattice QCD.
+
+pub mod analyse;
+pub mod attempt_outcome;
+pub mod company;
+pub mod convert;
+pub mod equation;
+pub mod fingerprint;
+pub mod fix;
+pub mod flow;
+pub mod gave_up;
+pub mod generate;
+pub mod head;
+pub mod info;
+pub mod invert;
+pub mod links_file;
+pub mod links_output;
+pub mod measure;
+pub mod modes;
+pub mod outputs;
+pub mod perform;
+pub mod residual;
+pub mod smear;
+pub mod smearing;
+pub mod solutions;
+pub mod spectrum;
+pub mod trace;
+pub mod words;
+pub mod writing;
