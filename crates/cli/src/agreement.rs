@@ -106,11 +106,6 @@ impl Facts {
         let facts: Vec<_> = files.into_iter().map(fact).collect();
         Self { refusal: None, sum: format!("{facts:?}"), facts }
     }
-
-    /// Tells whether this rank cannot begin.
-    pub fn is_refused(&self) -> bool {
-        self.refusal.is_some()
-    }
 }
 
 /// Adds the values of a document, by their keys.

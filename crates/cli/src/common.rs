@@ -83,7 +83,7 @@ impl Common {
     /// Opens the devices of a solve, with a recorder of their commands.
     ///
     /// A search for kernel variants is short, unlike with [`Common::team`].
-    pub fn recorded_team(&self, recorder: Recorder, report: &Report) -> Result<Team, Failure> {
+    pub(crate) fn recorded_team(&self, recorder: Recorder, report: &Report) -> Result<Team, Failure> {
         let search_time = Some(tuning::TIME_ON_FIRST_USE);
         let options = DeviceOptions { recorder, search_time, ..self.device_options(Profiling::Off) };
         self.team_with(options, report)

@@ -7,7 +7,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 /// Returns a parser for real precisions of fields.
 ///
 /// Names are double, single and half, or d, s and h, or all.
-pub fn of_fields() -> impl TypedValueParser<Value = String> {
+pub(crate) fn of_fields() -> impl TypedValueParser<Value = String> {
     parser(&[("all", &[]), ("double", &["d"]), ("single", &["s"]), ("half", &["h"])])
 }
 

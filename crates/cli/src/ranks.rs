@@ -97,7 +97,7 @@ impl Ranks {
     }
 
     /// Returns this process's number on its machine, and how many ranks run there.
-    pub fn on_machine(&self) -> [usize; 2] {
+    pub(crate) fn on_machine(&self) -> [usize; 2] {
         self.0.as_ref().map_or([0, 1], |world| [world.rank_on_node(), world.size_of_node()])
     }
 

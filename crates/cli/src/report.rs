@@ -22,7 +22,7 @@ use tracing_subscriber::filter::LevelFilter;
 
 /// Use of colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ColourChoice {
+pub(crate) enum ColourChoice {
     /// On a terminal, unless `NO_COLOR` is set.
     #[default]
     Auto,
@@ -300,7 +300,7 @@ impl Report {
     }
 
     /// Returns a clock for devices, which shows a bar while their compilers work.
-    pub fn compile_clock(&self) -> CompileClock {
+    pub(crate) fn compile_clock(&self) -> CompileClock {
         self.compiling.clock().clone()
     }
 
@@ -320,7 +320,7 @@ impl Report {
     }
 
     /// Returns an observer that shows each search for a variant as a bar of its own.
-    pub fn search_observer(&self) -> SearchObserver {
+    pub(crate) fn search_observer(&self) -> SearchObserver {
         let bars = self.bars.clone();
         let current: Mutex<Option<ProgressBar>> = Mutex::new(None);
         SearchObserver::new(move |progress| {
