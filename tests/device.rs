@@ -350,10 +350,7 @@ fn a_build_failure_carries_log_and_options() {
 #[test]
 fn programs_come_back_from_the_cache_and_a_damaged_cache_is_rebuilt() {
     let directory = tempfile::tempdir().unwrap();
-    let options = DeviceOptions {
-        cache: CacheMode::Directory(directory.path().to_owned()),
-        ..DeviceOptions::default()
-    };
+    let options = DeviceOptions::default().with_cache(CacheMode::Directory(directory.path().to_owned()));
     let run = |device: &Device| {
         let add = device.program(&key()).unwrap().kernel("add").unwrap();
         let x = Buffer::from_slice(device, &[1.0, 2.0]).unwrap();
@@ -470,7 +467,7 @@ fn the_bandwidth_is_measured() {
 
 #[test]
 fn profiling_times_commands() {
-    for device in opened(&DeviceOptions { profiling: Profiling::On, ..common::untuned() }) {
+    for device in opened(&common::untuned().with_profiling(Profiling::On)) {
         let add = device.program(&key()).unwrap().kernel("add").unwrap();
         let x = Buffer::from_slice(&device, &[1.0; 4]).unwrap();
         let mut y = Buffer::from_slice(&device, &[1.0; 4]).unwrap();

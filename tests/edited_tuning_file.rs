@@ -46,11 +46,9 @@ fn edited(variant: &Value) -> Vec<(String, Value)> {
 }
 
 fn team(folder: &Path, index: DeviceIndex, tuning: TuningMode) -> Team {
-    let options = DeviceOptions {
-        cache: CacheMode::TuningFile(folder.join("tuning.json")),
-        tuning,
-        ..Default::default()
-    };
+    let options = DeviceOptions::default()
+        .with_cache(CacheMode::TuningFile(folder.join("tuning.json")))
+        .with_tuning(tuning);
     Team::select_with([Selector::Index(index)], &options).unwrap()
 }
 

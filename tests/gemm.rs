@@ -351,11 +351,9 @@ fn skinny_products_agree() {
 #[test]
 fn the_variant_that_was_kept_is_used_where_it_can_be() {
     let folder = tempfile::tempdir().unwrap();
-    let options = DeviceOptions {
-        cache: CacheMode::TuningFile(folder.path().join("tuning.json")),
-        tuning: TuningMode::Cached,
-        ..DeviceOptions::default()
-    };
+    let options = DeviceOptions::default()
+        .with_cache(CacheMode::TuningFile(folder.path().join("tuning.json")))
+        .with_tuning(TuningMode::Cached);
     let chosen = |size| -> Vec<GemmTuning> {
         let devices = opened(&options).into_iter();
         let chosen =
@@ -392,10 +390,10 @@ fn what_is_shipped_for_one_product_is_not_kept_for_larger_ones() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let options = |tuning| DeviceOptions {
-        cache: CacheMode::TuningFile(folder.path().join("tuning.json")),
-        tuning,
-        ..DeviceOptions::default()
+    let options = |tuning| {
+        DeviceOptions::default()
+            .with_cache(CacheMode::TuningFile(folder.path().join("tuning.json")))
+            .with_tuning(tuning)
     };
     let mut gpu = discover().devices.swap_remove(0);
     (gpu.info.kind, gpu.info.compute_units) = (DeviceKind::Gpu, 100);

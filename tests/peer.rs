@@ -2,15 +2,13 @@
 
 use crate::common;
 
-use lattice_cl::compute::{
-    Device, DeviceError, DeviceOptions, PeerFlags, PeerWay, PeerWays, Peers, Selector, Team,
-};
+use lattice_cl::compute::{Device, DeviceError, PeerFlags, PeerWay, PeerWays, Peers, Selector, Team};
 use std::time::{Duration, Instant};
 
 /// The first device here, opened so often, which may use this way alone.
 fn devices(count: usize, ways: PeerWays) -> Vec<Device> {
     let first = Selector::Index(common::devices()[0].index());
-    let options = DeviceOptions { peer: Some(ways), ..common::untuned() };
+    let options = common::untuned().with_peer(Some(ways));
     Team::select_with(vec![first; count], &options).unwrap().devices().to_vec()
 }
 

@@ -73,11 +73,7 @@ fn chosen(options: &DeviceOptions, shipped: u32) -> Vec<(DeviceKind, u32, bool)>
 }
 
 fn options(folder: &Path, tuning: TuningMode) -> DeviceOptions {
-    DeviceOptions {
-        cache: CacheMode::TuningFile(folder.join("tuning.json")),
-        tuning,
-        ..DeviceOptions::default()
-    }
+    DeviceOptions::default().with_cache(CacheMode::TuningFile(folder.join("tuning.json"))).with_tuning(tuning)
 }
 
 #[test]
@@ -106,7 +102,7 @@ fn the_mode_decides_what_is_used() {
 
 #[test]
 fn without_a_cache_a_search_is_remembered_by_its_device_only() {
-    let options = DeviceOptions { cache: CacheMode::Off, tuning: TuningMode::Search, ..Default::default() };
+    let options = DeviceOptions::default().with_cache(CacheMode::Off).with_tuning(TuningMode::Search);
     for _ in 0..2 {
         for (_, number, timed) in chosen(&options, 0) {
             assert_eq!((number, timed), (5, true));
@@ -117,12 +113,11 @@ fn without_a_cache_a_search_is_remembered_by_its_device_only() {
 #[test]
 fn without_time_for_a_search_the_shipped_variant_is_used_from_then_on() {
     let folder = tempfile::tempdir().unwrap();
-    let none =
-        DeviceOptions { search_time: Some(Duration::ZERO), ..options(folder.path(), TuningMode::Search) };
+    let none = options(folder.path(), TuningMode::Search).with_search_time(Some(Duration::ZERO));
     for (_, number, timed) in chosen(&none, 0) {
         assert_eq!((number, timed), (0, false));
     }
-    let some = DeviceOptions { search_time: Some(tuning::TIME_ON_FIRST_USE), ..none };
+    let some = none.with_search_time(Some(tuning::TIME_ON_FIRST_USE));
     for (_, number, timed) in chosen(&some, 0) {
         assert_eq!((number, timed), (0, false), "later runs do not wait either");
     }
@@ -157,7 +152,7 @@ fn a_search_is_told_from_its_beginning_to_its_end() {
             told.lock().unwrap().push((kernel, progress.done, progress.planned, progress.finished));
         }
     });
-    let options = DeviceOptions { observer, ..common::untuned() };
+    let options = common::untuned().with_observer(observer);
     for device in common::opened(&options) {
         let numbers = Numbers { device: &device, timed: Cell::new(0), shipped: 0 };
         // Whatever the mode: it was asked for.

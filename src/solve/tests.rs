@@ -20,12 +20,10 @@ use std::time::Duration;
 /// Returns a team of the first device, opened several times, with these ways.
 fn team(count: usize, ways: PeerWays) -> Team {
     let found = discover().devices;
-    let options = DeviceOptions {
-        peer: Some(ways),
-        cache: CacheMode::Off,
-        tuning: TuningMode::Shipped,
-        ..DeviceOptions::default()
-    };
+    let options = DeviceOptions::default()
+        .with_peer(Some(ways))
+        .with_cache(CacheMode::Off)
+        .with_tuning(TuningMode::Shipped);
     Team::of((0..count).map(|_| Device::open(&found[0], &options).unwrap()).collect::<Vec<_>>())
 }
 

@@ -18,7 +18,7 @@ pub fn devices() -> Vec<Device> {
 /// Options for devices whose kernels are always the same, whatever was found on this machine.
 pub fn untuned() -> DeviceOptions {
     // To keep a program makes PoCL compile each of its kernels once more, for any size of work-group.
-    DeviceOptions { cache: CacheMode::Off, tuning: TuningMode::Shipped, ..DeviceOptions::default() }
+    DeviceOptions::default().with_cache(CacheMode::Off).with_tuning(TuningMode::Shipped)
 }
 
 /// As [`devices`], opened in a particular way.
@@ -103,7 +103,7 @@ pub fn team_of(count: usize) -> Team {
 /// As [`team_of`], with these ways to the memory of each other.
 pub fn team_in(count: usize, ways: PeerWays) -> Team {
     let first = Selector::Index(usable()[0].index);
-    let options = DeviceOptions { peer: Some(ways), ..untuned() };
+    let options = untuned().with_peer(Some(ways));
     Team::select_with(vec![first; count], &options).expect("a discovered device opens")
 }
 
@@ -111,7 +111,7 @@ pub fn team_in(count: usize, ways: PeerWays) -> Team {
 pub fn recorded_team(kind: DeviceKind, ways: PeerWays, recorder: &Recorder) -> Team {
     let mut first = usable().swap_remove(0);
     first.info.kind = kind;
-    let options = DeviceOptions { peer: Some(ways), recorder: recorder.clone(), ..untuned() };
+    let options = untuned().with_peer(Some(ways)).with_recorder(recorder.clone());
     let device = || Device::open(&first, &options).expect("a discovered device opens");
     Team::of(vec![device(), device()])
 }

@@ -20,7 +20,7 @@ static COMPILING: LazyLock<CompileClock> = LazyLock::new(CompileClock::default);
 static FIRST: AtomicU32 = AtomicU32::new(0);
 
 fn open() -> Option<Team> {
-    let options = DeviceOptions { compiling: COMPILING.clone(), ..DeviceOptions::default() };
+    let options = DeviceOptions::default().with_compiling(COMPILING.clone());
     let team = done(Team::select_with(settings::devices(), &options))?;
     if team.devices().is_empty() {
         eprintln!(

@@ -65,7 +65,7 @@ impl Common {
             Some(_) if !self.no_tune => TuningMode::SearchOnGpus,
             _ => TuningMode::Shipped,
         };
-        DeviceOptions { profiling, cache, tuning, ..DeviceOptions::default() }
+        DeviceOptions::default().with_profiling(profiling).with_cache(cache).with_tuning(tuning)
     }
 
     /// Returns the place of compiled programs and tuned kernel variants.
@@ -85,7 +85,8 @@ impl Common {
     /// A search for kernel variants is short, unlike with [`Common::team`].
     pub(crate) fn recorded_team(&self, recorder: Recorder, report: &Report) -> Result<Team, Failure> {
         let search_time = Some(tuning::TIME_ON_FIRST_USE);
-        let options = DeviceOptions { recorder, search_time, ..self.device_options(Profiling::Off) };
+        let options =
+            self.device_options(Profiling::Off).with_recorder(recorder).with_search_time(search_time);
         self.team_with(options, report)
     }
 
@@ -94,11 +95,7 @@ impl Common {
     /// Each of several processes on a machine opens its share of the devices.
     pub fn team_with(&self, options: DeviceOptions, report: &Report) -> Result<Team, Failure> {
         let selectors = self.device.iter().flat_map(|text| Selector::list(text));
-        let options = DeviceOptions {
-            observer: report.search_observer(),
-            compiling: report.compile_clock(),
-            ..options
-        };
+        let options = options.with_observer(report.search_observer()).with_compiling(report.compile_clock());
         let team = Team::select_share(selectors, &options, self.ranks.on_machine())?;
         let team = match self.ranks.world() {
             Some(world) => team.across(world)?,

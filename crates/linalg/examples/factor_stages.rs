@@ -20,7 +20,7 @@ const CALLS: usize = 5;
 
 fn main() -> ExampleResult<()> {
     let Arguments { selector, routine, sizes } = Arguments::read("potrf")?;
-    let options = DeviceOptions { tuning: TuningMode::Shipped, ..DeviceOptions::default() };
+    let options = DeviceOptions::default().with_tuning(TuningMode::Shipped);
     let Devices { plain: device, recorded, recorder } = Devices::open(selector, options)?;
     println!("{} {routine}", device.label());
     for n in sizes {

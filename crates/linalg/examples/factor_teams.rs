@@ -26,7 +26,7 @@ fn main() -> ExampleResult<()> {
     let n: usize = n.parse()?;
     let gib = rest.first().map(|text| text.parse::<f64>()).transpose()?;
     let selectors = devices.split(',').map(str::parse).collect::<Result<Vec<Selector>, _>>()?;
-    let options = DeviceOptions { tuning: TuningMode::Shipped, ..DeviceOptions::default() };
+    let options = DeviceOptions::default().with_tuning(TuningMode::Shipped);
     let team = Team::select_with(selectors, &options)?;
     let memory = gib.map(|gib| (gib * f64::from(1 << 30)) as u64);
     let params = FactorParams {

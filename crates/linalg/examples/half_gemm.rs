@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if sizes.is_empty() {
         sizes.push(4096);
     }
-    let options = DeviceOptions { profiling: Profiling::On, ..DeviceOptions::default() };
+    let options = DeviceOptions::default().with_profiling(Profiling::On);
     let team = Team::select_with([selector], &options)?;
     let Some(device) = team.devices().first() else { return Err("there is no OpenCL device".into()) };
     println!("{}", device.label());

@@ -18,11 +18,7 @@ use std::time::{Duration, Instant};
 fn main() -> ExampleResult<()> {
     let Arguments { selector, routine, sizes } = Arguments::read("heevd")?;
     let compiling = CompileClock::new(|_| {});
-    let options = DeviceOptions {
-        tuning: TuningMode::Shipped,
-        compiling: compiling.clone(),
-        ..DeviceOptions::default()
-    };
+    let options = DeviceOptions::default().with_tuning(TuningMode::Shipped).with_compiling(compiling.clone());
     let Devices { plain: device, recorded, recorder } = Devices::open(selector, options)?;
     println!("{} {routine}", device.label());
     for n in sizes {

@@ -439,8 +439,7 @@ mod tests {
 
     #[test]
     fn parts_added_by_the_last_group_are_those_added_by_another_launch() {
-        let options =
-            DeviceOptions { cache: CacheMode::Off, tuning: TuningMode::Shipped, ..DeviceOptions::default() };
+        let options = DeviceOptions::default().with_cache(CacheMode::Off).with_tuning(TuningMode::Shipped);
         for mut found in discover().devices.into_iter().filter(|found| found.info.fp64) {
             // Atomics of a processor order all of its accesses, as the fence of NVIDIA's GPUs does.
             let processor = found.info.kind == DeviceKind::Cpu;

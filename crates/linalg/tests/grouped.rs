@@ -12,8 +12,7 @@ use lattice_linalg::{BlasError, Op, host};
 /// Every device, and each of them taken for a GPU.
 fn places() -> Vec<Device> {
     let mut places = devices();
-    let options =
-        DeviceOptions { cache: CacheMode::Off, tuning: TuningMode::Shipped, ..DeviceOptions::default() };
+    let options = DeviceOptions::default().with_cache(CacheMode::Off).with_tuning(TuningMode::Shipped);
     for mut found in discover().devices {
         if found.info.fp64 && found.info.kind != DeviceKind::Gpu {
             found.info.kind = DeviceKind::Gpu;

@@ -168,7 +168,7 @@ fn check_single<T: Arithmetic>(place: &Processor, matrix: &Csr<T>) {
 
 #[test]
 fn a_measured_format_is_kept_for_the_pattern() {
-    let options = DeviceOptions { cache: CacheMode::Off, ..DeviceOptions::default() };
+    let options = DeviceOptions::default().with_cache(CacheMode::Off);
     let Some(found) = discover().devices.into_iter().find(|found| found.info.fp64) else { return };
     let device = Device::open(&found, &options).unwrap();
     let place = Processor::from(&device);

@@ -233,11 +233,11 @@ impl DevicesArgument {
 }
 
 /// The options of all devices, with the list of those that are open and the clock of compilers.
-static OPENED_WITH: LazyLock<DeviceOptions> = LazyLock::new(|| DeviceOptions {
-    tuning: compute::TuningMode::SearchOnGpus,
-    search_time: Some(TIME_ON_FIRST_USE),
-    open: Some(OpenDevices::default()),
-    ..DeviceOptions::default()
+static OPENED_WITH: LazyLock<DeviceOptions> = LazyLock::new(|| {
+    DeviceOptions::default()
+        .with_tuning(compute::TuningMode::SearchOnGpus)
+        .with_search_time(Some(TIME_ON_FIRST_USE))
+        .with_open(Some(OpenDevices::default()))
 });
 
 /// Returns the options that devices are opened with, which are those of the program.

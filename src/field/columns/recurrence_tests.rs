@@ -89,8 +89,7 @@ impl Both<'_> {
 
 /// Every device with double precision, also with work-groups like those of a GPU.
 fn devices() -> Vec<Device> {
-    let options =
-        DeviceOptions { cache: CacheMode::Off, tuning: TuningMode::Shipped, ..DeviceOptions::default() };
+    let options = DeviceOptions::default().with_cache(CacheMode::Off).with_tuning(TuningMode::Shipped);
     let found = discover().devices.into_iter().filter(|found| found.info.fp64);
     let of_kinds = found.flat_map(|found| {
         let mut gpu = found.clone();

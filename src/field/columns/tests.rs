@@ -144,8 +144,7 @@ fn check_sizes<T: Storage>(device: &Device) {
 /// Compares the kernels with the twin; devices without matrix units imitate them.
 #[test]
 fn matrix_units_do_what_the_twin_does() {
-    let options =
-        DeviceOptions { cache: CacheMode::Off, tuning: TuningMode::Shipped, ..DeviceOptions::default() };
+    let options = DeviceOptions::default().with_cache(CacheMode::Off).with_tuning(TuningMode::Shipped);
     for mut found in discover().devices.into_iter().filter(|found| found.info.fp64) {
         // One lane on processors, too.
         found.info.native_vector_width_float = 1;

@@ -14,7 +14,7 @@ use std::time::Duration;
 /// Makes a team of `count` copies of the first device, with these ways and a context each.
 fn team(count: usize, ways: PeerWays) -> Team {
     let found = discover().devices;
-    let options = DeviceOptions { peer: Some(ways), ..DeviceOptions::default() };
+    let options = DeviceOptions::default().with_peer(Some(ways));
     Team::of((0..count).map(|_| Device::open(&found[0], &options).unwrap()).collect::<Vec<_>>())
 }
 
@@ -135,7 +135,7 @@ fn messages_that_nobody_waited_for_are_forgotten() {
 #[test]
 fn a_face_receives_what_events_pass_on() {
     let grid = Grid::new([2, 1, 1, 3]).unwrap();
-    let options = DeviceOptions { peer: Some(PeerWays::OFF), ..DeviceOptions::default() };
+    let options = DeviceOptions::default().with_peer(Some(PeerWays::OFF));
     let first = discover().devices[0].index.to_string();
     let team = Team::select_with(Selector::list(&[first.as_str(); 6].join(",")), &options).unwrap();
     let lattice = Lattice::with_grid(&team, Dims::new([4; 4]).unwrap(), grid).unwrap();

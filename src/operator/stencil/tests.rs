@@ -25,13 +25,11 @@ fn team(count: usize, compute_units: usize, recorder: &Recorder) -> Team {
     found.info.compute_units = compute_units;
     found.info.platform = "Portable Computing Language".to_owned();
     found.info.driver_version = "3.1".to_owned();
-    let options = DeviceOptions {
-        peer: Some(PeerWays::OFF),
-        cache: CacheMode::Off,
-        tuning: TuningMode::Shipped,
-        recorder: recorder.clone(),
-        ..DeviceOptions::default()
-    };
+    let options = DeviceOptions::default()
+        .with_peer(Some(PeerWays::OFF))
+        .with_cache(CacheMode::Off)
+        .with_tuning(TuningMode::Shipped)
+        .with_recorder(recorder.clone());
     Team::of((0..count).map(|_| Device::open(&found, &options).unwrap()).collect::<Vec<_>>())
 }
 
@@ -179,12 +177,10 @@ fn sums_after_a_wait_in_vain_are_no_numbers() {
     let _waiting = crate::sync::lock(&crate::field::KERNELS_WAIT);
     let (dims, grid) = (Dims::new([4, 2, 2, 4]).unwrap(), Grid::new([1, 1, 1, 2]).unwrap());
     let found = discover().devices.swap_remove(0);
-    let options = DeviceOptions {
-        peer: Some(PeerWays::only(PeerWay::HostFlags)),
-        cache: CacheMode::Off,
-        tuning: TuningMode::Shipped,
-        ..DeviceOptions::default()
-    };
+    let options = DeviceOptions::default()
+        .with_peer(Some(PeerWays::only(PeerWay::HostFlags)))
+        .with_cache(CacheMode::Off)
+        .with_tuning(TuningMode::Shipped);
     let team = Team::of((0..2).map(|_| Device::open(&found, &options).unwrap()).collect::<Vec<_>>());
     let lattice = Lattice::with_grid(&team, dims, grid).unwrap();
     let Some(peers) = lattice.peers() else { return };

@@ -5,10 +5,13 @@ use super::peer_ways::PeerWays;
 use super::tuning_options::{SearchObserver, TuningMode};
 use crate::kernel::CacheMode;
 use crate::queue::{CompileClock, Profiling, Recorder};
+use derive_setters::Setters;
 use std::time::Duration;
 
 /// The options of opening a device.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct DeviceOptions {
     /// The choice whether commands are timed.
     pub profiling: Profiling,

@@ -139,7 +139,7 @@ fn team(common: &Common, progress: &Arc<Progress>) -> Result<Team, Failure> {
         let progress = Arc::clone(progress);
         move |of_kernel| progress.tell(of_kernel)
     });
-    let options = DeviceOptions { observer, ..common.device_options(Profiling::Off) };
+    let options = common.device_options(Profiling::Off).with_observer(observer);
     Ok(Team::select_with(selectors, &options)?)
 }
 

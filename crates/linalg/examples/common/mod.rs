@@ -45,7 +45,7 @@ impl Devices {
         };
         let recorder = Recorder::new();
         let plain = first(&options)?;
-        let recorded = first(&DeviceOptions { recorder: recorder.clone(), ..options })?;
+        let recorded = first(&options.with_recorder(recorder.clone()))?;
         Ok(Self { plain, recorded, recorder })
     }
 }

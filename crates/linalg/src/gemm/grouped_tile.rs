@@ -127,8 +127,7 @@ mod tests {
 
     /// Tiles that a search may take compute the same products.
     fn every_tile<T: Real + Element + host::level1::Arithmetic>(allowed: f64) {
-        let options =
-            DeviceOptions { cache: CacheMode::Off, tuning: TuningMode::Shipped, ..DeviceOptions::default() };
+        let options = DeviceOptions::default().with_cache(CacheMode::Off).with_tuning(TuningMode::Shipped);
         for mut found in discover().devices.into_iter().filter(|found| found.info.fp64) {
             found.info.kind = DeviceKind::Gpu;
             let device = Device::open(&found, &options).unwrap();

@@ -280,8 +280,7 @@ mod tests {
     /// The pieces are of all four kinds: matrices, rows, columns, terms.
     #[test]
     fn pieces_change_no_bit() {
-        let options =
-            DeviceOptions { cache: CacheMode::Off, tuning: TuningMode::Shipped, ..DeviceOptions::default() };
+        let options = DeviceOptions::default().with_cache(CacheMode::Off).with_tuning(TuningMode::Shipped);
         for found in discover().devices.into_iter().filter(|found| found.info.fp64) {
             let device = Device::open(&found, &options).unwrap();
             in_pieces::<f64>(&device, 2);

@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn kernels_compute_one_triangle() {
-        let options = DeviceOptions { cache: CacheMode::Off, ..DeviceOptions::default() };
+        let options = DeviceOptions::default().with_cache(CacheMode::Off);
         for found in discover().devices.into_iter().filter(|found| found.info.fp64) {
             let device = Device::open(&found, &options).unwrap();
             for tile in [[16, 16, 8], [16, 32, 8], [32, 16, 8]] {

@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn blocks_are_inverted_however_work_items_share_them() {
-        let options = DeviceOptions { cache: CacheMode::Off, ..DeviceOptions::default() };
+        let options = DeviceOptions::default().with_cache(CacheMode::Off);
         for found in discover().devices.into_iter().filter(|found| found.info.fp64) {
             let device = Device::open(&found, &options).unwrap();
             for shape in [DiagonalShape { edge: 32, slices: 1 }, DiagonalShape { edge: 32, slices: 4 }] {

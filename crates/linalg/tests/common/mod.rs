@@ -31,8 +31,7 @@ fn usable() -> Vec<DiscoveredDevice> {
 }
 
 fn open(found: &DiscoveredDevice) -> Device {
-    let options =
-        DeviceOptions { cache: CacheMode::Off, tuning: TuningMode::Shipped, ..DeviceOptions::default() };
+    let options = DeviceOptions::default().with_cache(CacheMode::Off).with_tuning(TuningMode::Shipped);
     Device::open(found, &options).expect("a discovered device opens")
 }
 

@@ -30,8 +30,7 @@ fn usable() -> Vec<DiscoveredDevice> {
 }
 
 fn opened(found: Vec<DiscoveredDevice>) -> Vec<Device> {
-    let options =
-        DeviceOptions { cache: CacheMode::Off, tuning: TuningMode::Shipped, ..DeviceOptions::default() };
+    let options = DeviceOptions::default().with_cache(CacheMode::Off).with_tuning(TuningMode::Shipped);
     found.iter().map(|found| Device::open(found, &options).expect("a discovered device opens")).collect()
 }
 

@@ -17,8 +17,7 @@ pub const PRECISIONS: [Precision; 3] = [Precision::Double, Precision::Mixed, Pre
 /// When there is no device: a test never passes because it had nothing to run on.
 pub fn places() -> Vec<(String, Team)> {
     // The root crate's tests have more ways to open devices. To depend on it would make these tests wait until it is compiled.
-    let options =
-        DeviceOptions { cache: CacheMode::Off, tuning: TuningMode::Shipped, ..DeviceOptions::default() };
+    let options = DeviceOptions::default().with_cache(CacheMode::Off).with_tuning(TuningMode::Shipped);
     let open = |found: &DiscoveredDevice| Device::open(found, &options).expect("a discovered device opens");
     let mut found = discover().devices;
     found.retain(|found| found.info.fp64);
@@ -36,7 +35,7 @@ pub fn places() -> Vec<(String, Team)> {
 
 /// Each device with double precision, with searches that end with it.
 pub fn tuned_devices() -> Vec<(String, Device)> {
-    let options = DeviceOptions { cache: CacheMode::Off, ..DeviceOptions::default() };
+    let options = DeviceOptions::default().with_cache(CacheMode::Off);
     let found = discover().devices.into_iter().filter(|found| found.info.fp64);
     found
         .map(|found| (found.label().to_string(), Device::open(&found, &options).expect("a device opens")))

@@ -24,8 +24,7 @@ fn add(mut sums: Sums, more: Sums) -> Sums {
 
 /// Half of the groups go to the other device, and some of them back: nothing is lost, and nothing counts twice.
 fn groups_may_move<T: Real + Element, W: Real>(allowed: f64) {
-    let options =
-        DeviceOptions { cache: CacheMode::Off, tuning: TuningMode::Shipped, ..DeviceOptions::default() };
+    let options = DeviceOptions::default().with_cache(CacheMode::Off).with_tuning(TuningMode::Shipped);
     let team = Team::select_with([Selector::Auto], &options).unwrap();
     let Some(device) = team.devices().first() else { return };
     let basis = hydrogens();

@@ -29,7 +29,7 @@ pub fn all_combinations() -> bool {
 }
 
 fn options() -> DeviceOptions {
-    DeviceOptions { cache: CacheMode::Off, tuning: TuningMode::Shipped, ..DeviceOptions::default() }
+    DeviceOptions::default().with_cache(CacheMode::Off).with_tuning(TuningMode::Shipped)
 }
 
 fn usable() -> Vec<DiscoveredDevice> {
@@ -56,7 +56,7 @@ pub fn as_gpu() -> Team {
 pub fn without_double() -> Team {
     let mut found = usable().swap_remove(0);
     found.info.fp64 = false;
-    let options = DeviceOptions { without_double: true, ..options() };
+    let options = options().with_without_double(true);
     Team::of([Device::open(&found, &options).expect("a discovered device opens")])
 }
 

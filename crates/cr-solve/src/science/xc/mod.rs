@@ -94,7 +94,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     let density = input.density(arguments.density.as_deref(), arguments.density_block.as_deref())?;
     input.expect_spins(&density)?;
     let without_double = arguments.precision == Some(Numbers::Single);
-    let device_options = DeviceOptions { without_double, ..common.device_options(Profiling::Off) };
+    let device_options = common.device_options(Profiling::Off).with_without_double(without_double);
     let team = common.team_with(device_options, report)?;
     match team.absence() {
         Some(absence) => report.note(format_args!("running on the host: {absence}")),

@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn a_block_is_factorised_and_inverted_however_work_items_share_it() {
-        let options = DeviceOptions { cache: CacheMode::Off, ..DeviceOptions::default() };
+        let options = DeviceOptions::default().with_cache(CacheMode::Off);
         for found in discover().devices.into_iter().filter(|found| found.info.fp64) {
             let device = Device::open(&found, &options).unwrap();
             let kernels = Kernels::<C64>::with(&device, DiagonalShape { edge: 32, slices: 4 }).unwrap();

@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn eigenvectors_are_those_of_ql_on_every_device() {
-        let options = DeviceOptions { cache: CacheMode::Off, ..DeviceOptions::default() };
+        let options = DeviceOptions::default().with_cache(CacheMode::Off);
         for found in discover().devices.into_iter().filter(|found| found.info.fp64) {
             let device = Device::open(&found, &options).unwrap();
             for n in [0, 1, 2, 64, 65, 131, 300] {

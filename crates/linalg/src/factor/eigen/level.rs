@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn roots_and_weights_are_those_of_the_twin() {
-        let options = DeviceOptions { cache: CacheMode::Off, ..DeviceOptions::default() };
+        let options = DeviceOptions::default().with_cache(CacheMode::Off);
         for found in discover().devices.into_iter().filter(|found| found.info.fp64) {
             let device = Device::open(&found, &options).unwrap();
             let merges = || {

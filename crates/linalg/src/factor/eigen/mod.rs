@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn a_reduction_has_the_reflectors_of_the_twin() {
-        let options = DeviceOptions { cache: CacheMode::Off, ..DeviceOptions::default() };
+        let options = DeviceOptions::default().with_cache(CacheMode::Off);
         for found in discover().devices.into_iter().filter(|found| found.info.fp64) {
             let device = Device::open(&found, &options).unwrap();
             let shape = Shape { lanes: 4, slots: 4, strip: 4, batch: 2, groups: 5 };

@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn counts_find_the_eigenvalues_of_ql() {
-        let options = DeviceOptions { cache: CacheMode::Off, ..DeviceOptions::default() };
+        let options = DeviceOptions::default().with_cache(CacheMode::Off);
         for found in discover().devices.into_iter().filter(|found| found.info.fp64) {
             let device = Device::open(&found, &options).unwrap();
             let most = if small() { 9 } else { 67 };

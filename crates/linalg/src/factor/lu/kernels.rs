@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_panel_is_factorised_however_groups_share_its_rows() {
-        let options = DeviceOptions { cache: CacheMode::Off, ..DeviceOptions::default() };
+        let options = DeviceOptions::default().with_cache(CacheMode::Off);
         for found in discover().devices.into_iter().filter(|found| found.info.fp64) {
             let device = Device::open(&found, &options).unwrap();
             for shape in [
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_substitution_is_undone_by_a_product() {
-        let options = DeviceOptions { cache: CacheMode::Off, ..DeviceOptions::default() };
+        let options = DeviceOptions::default().with_cache(CacheMode::Off);
         for found in discover().devices.into_iter().filter(|found| found.info.fp64) {
             let device = Device::open(&found, &options).unwrap();
             let shape = Shape { items: 8, least_rows: 8, groups: 1, keeps_rows: true };

@@ -253,7 +253,7 @@ mod tests {
     /// Panels in registers, substitutions and updates of GPUs, on every device.
     #[test]
     fn the_way_of_gpus_has_the_factors_of_the_twin() {
-        let options = DeviceOptions { cache: CacheMode::Off, ..DeviceOptions::default() };
+        let options = DeviceOptions::default().with_cache(CacheMode::Off);
         for mut found in discover().devices.into_iter().filter(|found| found.info.fp64) {
             found.info.kind = DeviceKind::Gpu;
             let device = Device::open(&found, &options).unwrap();

@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_panel_has_the_reflectors_of_the_twin_however_groups_share_its_rows() {
-        let options = DeviceOptions { cache: CacheMode::Off, ..DeviceOptions::default() };
+        let options = DeviceOptions::default().with_cache(CacheMode::Off);
         for found in discover().devices.into_iter().filter(|found| found.info.fp64) {
             let device = Device::open(&found, &options).unwrap();
             for shape in [
