@@ -9,9 +9,12 @@ use crate::state::{Names, Resumed};
 use crate::stopping::Stopping;
 use crate::update::{AXPY, BICGSTAB_DIRECTION, BICGSTAB_SOLUTION_AND_RESIDUAL};
 use crate::{Operator, VectorSpace};
+use derive_setters::Setters;
 
 /// Options of [`bicgstab`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct BicgstabOptions {
     /// Conditions for stopping.
     pub stopping: Stopping,

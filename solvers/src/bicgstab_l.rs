@@ -9,10 +9,13 @@ use crate::state::{Names, Resumed};
 use crate::stopping::Stopping;
 use crate::update::{AXPY, DOT, SOLUTION_AND_RESIDUAL};
 use crate::{Operator, VectorSpace};
+use derive_setters::Setters;
 use num_complex::Complex64;
 
 /// Options of [`bicgstab_l`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct BicgstabLOptions {
     /// Conditions for stopping.
     pub stopping: Stopping,

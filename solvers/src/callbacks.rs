@@ -3,10 +3,14 @@
 use crate::VectorSpace;
 use crate::keeper::StateKeeper;
 use crate::true_residual::TrueResidual;
+use derive_setters::Setters;
 
 /// Callbacks of a solve that is under way.
 ///
 /// `into` makes them from a [`TrueResidual`] alone, or from `None`.
+#[derive(Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct Callbacks<'a, S: VectorSpace> {
     /// Computation of the residual that counts.
     ///
@@ -14,6 +18,12 @@ pub struct Callbacks<'a, S: VectorSpace> {
     pub true_residual: Option<TrueResidual<'a, S>>,
     /// Observer of the solve and keeper of its states, if there is one.
     pub keeper: Option<&'a mut dyn StateKeeper<S::Vector, S::Error>>,
+}
+
+impl<S: VectorSpace> Default for Callbacks<'_, S> {
+    fn default() -> Self {
+        Self { true_residual: None, keeper: None }
+    }
 }
 
 impl<'a, S: VectorSpace> From<Option<TrueResidual<'a, S>>> for Callbacks<'a, S> {

@@ -1,9 +1,12 @@
 //! Options of Conjugate Gradient.
 
 use crate::stopping::Stopping;
+use derive_setters::Setters;
 
 /// Options of [`conjugate_gradient`](crate::conjugate_gradient()), and of [`cgne`](crate::cgne).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct CgOptions {
     /// Conditions for stopping.
     pub stopping: Stopping,

@@ -7,6 +7,7 @@ use crate::state::{Names, Resumed};
 use crate::stopping::Stopping;
 use crate::update::{AXPY, DIRECTION_AND_IMAGE, RESIDUAL, SOLUTION_DIRECTION_AND_IMAGE};
 use crate::{Operator, VectorSpace};
+use derive_setters::Setters;
 use num_complex::Complex64;
 
 /// The way in which the next search direction is made conjugate to the last one.
@@ -22,7 +23,9 @@ pub enum Recurrence {
 }
 
 /// Options of [`conjugate_residual`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct CrOptions {
     /// Conditions for stopping.
     pub stopping: Stopping,

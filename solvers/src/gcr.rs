@@ -11,9 +11,12 @@ use crate::state::{Names, Resumed};
 use crate::stopping::Stopping;
 use crate::update::{AXPY, DOT, NORM2, RESIDUAL, SOLUTION_AND_RESIDUAL};
 use crate::{Operator, VectorSpace};
+use derive_setters::Setters;
 
 /// Options of [`gcr`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct GcrOptions {
     /// When to stop.
     pub stopping: Stopping,

@@ -65,7 +65,7 @@ pub trait StateKeeper<V, E> {
 /// ```
 /// use lattice_solvers::{Look, Watching};
 /// let mut watching = Watching(|look: &Look| eprintln!("{} {:.1e}", look.iterations, look.residual.iterated));
-/// // Callbacks { true_residual: None, keeper: Some(&mut watching) }
+/// // Callbacks::default().with_keeper(Some(&mut watching))
 /// # lattice_solvers::StateKeeper::<(), ()>::wish(&mut watching);
 /// ```
 pub struct Watching<F>(pub F);

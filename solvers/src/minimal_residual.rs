@@ -10,10 +10,13 @@ use crate::stopping::Stopping;
 use crate::update::{AXPY, RESIDUAL};
 use crate::work::Work;
 use crate::{Operator, VectorSpace};
+use derive_setters::Setters;
 use num_complex::Complex64;
 
 /// Options of [`minimal_residual`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct MrOptions {
     /// Conditions for stopping.
     pub stopping: Stopping,

@@ -1,9 +1,12 @@
 //! Options of MINRES.
 
 use crate::stopping::Stopping;
+use derive_setters::Setters;
 
 /// Options of [`minres`](crate::minres()).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct MinresOptions {
     /// Conditions for stopping.
     pub stopping: Stopping,

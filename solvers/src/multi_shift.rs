@@ -9,9 +9,12 @@ use crate::stopping::Stopping;
 use crate::update::{AXPY, SOLUTION_AND_DIRECTION};
 use crate::work::Work;
 use crate::{LinearOperator, Operator, VectorSpace};
+use derive_setters::Setters;
 
 /// Options of [`multi_shift_cg`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct MultiShiftOptions {
     /// Conditions for stopping.
     ///

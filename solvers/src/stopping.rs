@@ -1,7 +1,11 @@
 //! When a method stops.
 
+use derive_setters::Setters;
+
 /// When a solver stops. Shared by all methods.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct Stopping {
     /// Wanted ‖b − A x‖ / ‖b‖, the true one. Default 1e-10.
     pub tolerance: f64,

@@ -7,6 +7,7 @@ use crate::preconditioner::Preconditioner;
 use crate::progress::ErrorIn;
 use crate::stopping::Stopping;
 use crate::{Operator, VectorSpace};
+use derive_setters::Setters;
 
 /// The operators that a method is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +57,9 @@ impl Accepts {
 }
 
 /// Options of all methods; a method takes those that it has.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct MethodOptions {
     /// When to stop.
     pub stopping: Stopping,

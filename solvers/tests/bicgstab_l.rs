@@ -9,7 +9,7 @@ use num_complex::Complex64;
 const N: usize = 23;
 
 fn params(degree: usize) -> BicgstabLOptions {
-    BicgstabLOptions { degree, ..Default::default() }
+    BicgstabLOptions::default().with_degree(degree)
 }
 
 #[test]
@@ -50,8 +50,8 @@ fn with_degree_one_it_is_bicgstab() {
 fn the_first_iteration_is_what_it_says() {
     let a = Dense::general(N, 95);
     let b = Random(96).vector(N);
-    let stopping = Stopping { max_iterations: 1, ..Default::default() };
-    let (_, _, info) = failure(bicgstab_l(&a, &b, None, &BicgstabLOptions { stopping, ..params(2) }, None));
+    let stopping = Stopping::default().with_max_iterations(1);
+    let (_, _, info) = failure(bicgstab_l(&a, &b, None, &params(2).with_stopping(stopping), None));
 
     let powers = |start: &[Complex64]| {
         let mut powers = vec![start.to_vec()];
@@ -97,8 +97,8 @@ fn a_second_degree_follows_eigenvalues_far_from_the_real_axis() {
     });
     let b: Vec<Complex64> = Random(97).vector(n).iter().map(|z| Complex64::from(z.re)).collect();
     let applications = |degree| {
-        let stopping = Stopping { max_iterations: 2000 / degree, ..Default::default() };
-        match bicgstab_l(&a, &b, None, &BicgstabLOptions { stopping, ..params(degree) }, None) {
+        let stopping = Stopping::default().with_max_iterations(2000 / degree);
+        match bicgstab_l(&a, &b, None, &params(degree).with_stopping(stopping), None) {
             Ok((_, info)) => info.applications,
             Err(SolverError::NotConverged { .. }) => usize::MAX,
             Err(other) => panic!("{other}"),
@@ -143,8 +143,8 @@ fn it_gives_up_with_a_reason() {
 
     let a = Dense::general(N, 100);
     let b = Random(101).vector(N);
-    let stopping = Stopping { tolerance: 1e-19, ..Default::default() };
-    let (why, _, info) = failure(bicgstab_l(&a, &b, None, &BicgstabLOptions { stopping, ..params(2) }, None));
+    let stopping = Stopping::default().with_tolerance(1e-19);
+    let (why, _, info) = failure(bicgstab_l(&a, &b, None, &params(2).with_stopping(stopping), None));
     assert!(matches!(why, Failure::PrecisionLimit { .. }), "{why}");
     assert!(info.residual.true_residual < 1e-12);
 

@@ -324,8 +324,8 @@ fn what_is_iterated_is_what_is_true() {
     for (a, limit) in
         Columns::both(|| spread(203), 4).iter().flat_map(|a| (1..8).map(move |limit| (a, limit)))
     {
-        let stopping = Stopping { max_iterations: limit, ..Default::default() };
-        let params = BlockCgOptions { stopping, ..Default::default() };
+        let stopping = Stopping::default().with_max_iterations(limit);
+        let params = BlockCgOptions::default().with_stopping(stopping);
         let (why, block, info) = failure(block_conjugate_gradient(a, &b, &params, BlockCallbacks::default()));
         assert_eq!(why, Failure::IterationLimit { limit });
         assert_eq!(info.history.len(), limit + 1);
@@ -361,8 +361,8 @@ fn a_failure_has_the_best_iterate_though_residuals_rise() {
         let every = if a.space.pairs { 2 } else { 1 };
         let mut risen = 0;
         for limit in 1..40 {
-            let stopping = Stopping { max_iterations: limit, ..Default::default() };
-            let params = BlockCgOptions { stopping, ..Default::default() };
+            let stopping = Stopping::default().with_max_iterations(limit);
+            let params = BlockCgOptions::default().with_stopping(stopping);
             let (_, block, info) =
                 failure(block_conjugate_gradient(&a, &b, &params, BlockCallbacks::default()));
             let last = *info.history.last().unwrap();
@@ -465,7 +465,7 @@ fn a_solution_may_be_kept_elsewhere() {
         let norm = |x: &[Complex64]| distance(x, &vec![Complex64::default(); x.len()]);
         Ok(r.chunks(N).zip(b.chunks(N)).map(|(r, b)| norm(r) / norm(b)).collect())
     };
-    let callbacks = BlockCallbacks { residuals: Some(&mut residuals), replaced_at: 0.1, keeper: None };
+    let callbacks = BlockCallbacks::default().with_residuals(Some(&mut residuals)).with_replaced_at(0.1);
     let (block, info) = block_conjugate_gradient(&a, &b, &params, callbacks).unwrap();
     assert!(block.x.iter().all(|x| *x == Complex64::default()));
     check(&a, &b, &Block { x: solution, residuals: block.residuals }, 1e-10);
@@ -494,17 +494,15 @@ fn the_first_look_replaces_nothing() {
             }
             Ok(of_columns)
         };
-        let callbacks = BlockCallbacks { residuals: Some(&mut residuals), ..Default::default() };
+        let callbacks = BlockCallbacks::default().with_residuals(Some(&mut residuals));
         let (block, info) = block_conjugate_gradient(&a, &b, &BlockCgOptions::default(), callbacks).unwrap();
         assert_eq!(looks, [true, false], "{pairs}");
         for (x, b) in block.x.chunks(N).zip(b.chunks(N)) {
             assert!(a.a.residual(x, b) <= 1e-10 / 30.0, "{pairs}");
         }
         // The smaller residuals take this many iterations, and one in which a pair may be finished.
-        let smaller = BlockCgOptions {
-            stopping: Stopping { tolerance: 1e-10 / 30.0, ..Default::default() },
-            ..Default::default()
-        };
+        let smaller =
+            BlockCgOptions::default().with_stopping(Stopping::default().with_tolerance(1e-10 / 30.0));
         let (_, plain) = block_conjugate_gradient(&a, &b, &smaller, BlockCallbacks::default()).unwrap();
         assert!(info.iterations > alone.iterations && info.iterations <= plain.iterations + 1, "{pairs}");
     }
@@ -516,12 +514,9 @@ fn the_first_look_replaces_nothing() {
 #[test]
 fn what_is_small_enough_at_the_limit_is_a_solution() {
     let (a, b) = (Columns::new(spread(211), 3), Random(212).vector(3 * N));
-    let params = BlockCgOptions {
-        stopping: Stopping { max_iterations: 3, ..Default::default() },
-        ..Default::default()
-    };
+    let params = BlockCgOptions::default().with_stopping(Stopping::default().with_max_iterations(3));
     let mut residuals = |_: &mut Vector, _: Option<&mut Vector>| Ok(vec![1e-11, 1e-12, 0.0]);
-    let callbacks = BlockCallbacks { residuals: Some(&mut residuals), ..Default::default() };
+    let callbacks = BlockCallbacks::default().with_residuals(Some(&mut residuals));
     let (_, info) = block_conjugate_gradient(&a, &b, &params, callbacks).unwrap();
     assert_eq!((info.iterations, info.residual.true_residual), (3, 1e-11));
     assert!(info.residual.iterated > 1e-10);
@@ -531,7 +526,7 @@ fn what_is_small_enough_at_the_limit_is_a_solution() {
 fn residuals_that_are_no_numbers_end_it() {
     let (a, b) = (Columns::new(spread(211), 3), Random(212).vector(3 * N));
     let mut residuals = |_: &mut Vector, _: Option<&mut Vector>| Ok(vec![1e-11, f64::NAN, 1.0]);
-    let callbacks = BlockCallbacks { residuals: Some(&mut residuals), ..Default::default() };
+    let callbacks = BlockCallbacks::default().with_residuals(Some(&mut residuals));
     let (why, _, _) = failure(block_conjugate_gradient(&a, &b, &BlockCgOptions::default(), callbacks));
     assert!(matches!(why, Failure::PrecisionLimit { true_residual, .. } if true_residual.is_nan()), "{why}");
 }
@@ -541,7 +536,7 @@ fn it_gives_up_with_a_reason() {
     let b = Random(213).vector(3 * N);
     let run = |a: Dense, params: &BlockCgOptions, keeper: Option<&mut StopAt>| {
         let keeper = keeper.map(|keeper| keeper as &mut dyn StateKeeper<_, _>);
-        let callbacks = BlockCallbacks { keeper, ..Default::default() };
+        let callbacks = BlockCallbacks::default().with_keeper(keeper);
         let (why, block, info) =
             failure(block_conjugate_gradient(&Columns::new(a, 3), &b, params, callbacks));
         assert!(block.x.iter().all(|x| x.is_finite()) && block.residuals.len() == 3);
@@ -560,8 +555,8 @@ fn it_gives_up_with_a_reason() {
     assert!(matches!(why, Failure::NotFinite { .. }), "{why}");
     assert_eq!(info.iterations, 0);
 
-    let stopping = Stopping { tolerance: 1e-19, ..Default::default() };
-    let (why, info) = run(spread(216), &BlockCgOptions { stopping, ..params }, None);
+    let stopping = Stopping::default().with_tolerance(1e-19);
+    let (why, info) = run(spread(216), &params.with_stopping(stopping), None);
     assert!(matches!(why, Failure::PrecisionLimit { .. }), "{why}");
     assert!(info.residual.true_residual < 1e-13, "{:?}", info.residual);
 
@@ -569,8 +564,8 @@ fn it_gives_up_with_a_reason() {
     let (why, info) = run(spread(217), &params, Some(&mut keeper));
     assert_eq!((why, info.iterations), (Failure::Interrupted, 3));
 
-    let stopping = Stopping { tolerance: -1.0, ..Default::default() };
-    let params = BlockCgOptions { stopping, ..params };
+    let stopping = Stopping::default().with_tolerance(-1.0);
+    let params = params.with_stopping(stopping);
     let a = Columns::new(spread(218), 3);
     let result = block_conjugate_gradient(&a, &b, &params, BlockCallbacks::default());
     assert!(matches!(result, Err(SolverError::Parameter { name: "tolerance", .. })));
@@ -591,8 +586,8 @@ fn when_it_looks_changes_no_bit() {
             let run = |look_every| {
                 a.space.looks.set(0);
                 a.space.grams.set(0);
-                let stopping = Stopping { look_every, ..Default::default() };
-                let params = BlockCgOptions { stopping, ..Default::default() };
+                let stopping = Stopping::default().with_look_every(look_every);
+                let params = BlockCgOptions::default().with_stopping(stopping);
                 let (block, info) =
                     block_conjugate_gradient(&a, b, &params, BlockCallbacks::default()).unwrap();
                 check(&a, b, &block, 1e-10);
@@ -618,8 +613,8 @@ fn a_failure_is_the_same_whenever_it_is_seen() {
     for a in [Dense::indefinite(N, 214), poisoned] {
         let a = Columns::new(a, 3);
         let run = |look_every| {
-            let stopping = Stopping { look_every, ..Default::default() };
-            let params = BlockCgOptions { stopping, ..Default::default() };
+            let stopping = Stopping::default().with_look_every(look_every);
+            let params = BlockCgOptions::default().with_stopping(stopping);
             failure(block_conjugate_gradient(&a, &b, &params, BlockCallbacks::default()))
         };
         let (why, block, info) = run(None);
@@ -641,10 +636,13 @@ fn a_solve_that_was_interrupted_gives_the_same_bits() {
     b.copy_within(..N, N);
     let looks = Cell::new(1);
     let run = |a: &Columns, keeper: &mut StopAt, max_iterations| {
-        let callbacks = BlockCallbacks { keeper: Some(keeper), ..Default::default() };
+        let callbacks = BlockCallbacks::default().with_keeper(Some(keeper));
         let look_every = Some(looks.get());
-        let stopping = Stopping { tolerance: 1e-13, max_iterations, look_every, ..Default::default() };
-        let params = BlockCgOptions { stopping, ..Default::default() };
+        let stopping = Stopping::default()
+            .with_tolerance(1e-13)
+            .with_max_iterations(max_iterations)
+            .with_look_every(look_every);
+        let params = BlockCgOptions::default().with_stopping(stopping);
         let told = |info: SolverInfo| SolverInfo { time: Default::default(), ..info };
         match block_conjugate_gradient(a, &b, &params, callbacks) {
             Ok((block, info)) => (block, told(info), None),
@@ -677,7 +675,7 @@ fn a_state_of_another_solve_is_refused() {
     let a = Columns::new(spread(221), 2);
     let b = Random(222).vector(2 * N);
     let run = |a: &Columns, b: &Vector, keeper: &mut StopAt| {
-        let callbacks = BlockCallbacks { keeper: Some(keeper), ..Default::default() };
+        let callbacks = BlockCallbacks::default().with_keeper(Some(keeper));
         block_conjugate_gradient(a, b, &BlockCgOptions::default(), callbacks).unwrap_err()
     };
     let mut keeper = StopAt { stop: 3, ..Default::default() };

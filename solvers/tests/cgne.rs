@@ -21,7 +21,7 @@ fn iterates(
     let iterate = |iteration: usize| {
         // The keeper is asked before each iteration.
         let mut keeper = StopAt { stop: iteration + 1, ..Default::default() };
-        let (why, ..) = failure(solve(Callbacks { true_residual: None, keeper: Some(&mut keeper) }));
+        let (why, ..) = failure(solve(Callbacks::default().with_keeper(Some(&mut keeper))));
         assert_eq!(why, Failure::Interrupted);
         let kept = keeper.kept.unwrap();
         kept.vectors.into_iter().find(|(name, _)| name == "x").unwrap().1
@@ -55,8 +55,8 @@ fn is_conjugate_gradient_on_the_other_normal_equations_and_its_error_falls() {
     let product = Dense::from_fn(N, |i, j| (0..N).map(|k| a.rows[i][k] * adjoint.rows[k][j]).sum());
     let b = Random(4).vector(N);
     let exact = a.solve(&b);
-    let stopping = Stopping { look_every: Some(1), ..Default::default() };
-    let params = CgOptions { stopping, ..Default::default() };
+    let stopping = Stopping::default().with_look_every(Some(1));
+    let params = CgOptions::default().with_stopping(stopping);
     let found = iterates(8, |callbacks| cgne(&a, &adjoint, &b, None, &params, callbacks));
     let expected = iterates(8, |callbacks| conjugate_gradient(&product, &b, None, &params, None, callbacks));
     let mut error = distance(&exact, &vec![Complex64::default(); N]);

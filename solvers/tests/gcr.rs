@@ -9,7 +9,7 @@ use num_complex::Complex64;
 const N: usize = 23;
 
 fn params(restart: usize) -> GcrOptions {
-    GcrOptions { restart, ..Default::default() }
+    GcrOptions::default().with_restart(restart)
 }
 
 #[test]
@@ -77,8 +77,8 @@ fn other_methods_precondition_it() {
     let mut precondition = |r: &_, z: &mut _| smoother.apply(r, z);
     check(gcr(&a, &b, None, &params(8), Some(&mut precondition), None));
 
-    let tolerance = Stopping { tolerance: 0.1, ..Default::default() };
-    let loose = BicgstabOptions { stopping: tolerance, ..Default::default() };
+    let tolerance = Stopping::default().with_tolerance(0.1);
+    let loose = BicgstabOptions::default().with_stopping(tolerance);
     let mut precondition = |r: &_, z: &mut _| {
         let (x, info) = bicgstab(&a, r, None, &loose, None)?;
         *z = x;
@@ -90,8 +90,8 @@ fn other_methods_precondition_it() {
     let mut limit = 0;
     let mut precondition = |r: &_, z: &mut _| {
         limit = limit % 4 + 3;
-        let stopping = Stopping { max_iterations: limit, tolerance: 1e-30, ..Default::default() };
-        let params = MrOptions { stopping, ..Default::default() };
+        let stopping = Stopping::default().with_max_iterations(limit).with_tolerance(1e-30);
+        let params = MrOptions::default().with_stopping(stopping);
         let (x, info) = minimal_residual(&a, r, None, &params, None)?;
         *z = x;
         Ok(info.work)
@@ -115,7 +115,7 @@ fn an_exact_preconditioner_needs_one_iteration() {
 fn what_a_preconditioner_says_is_passed_on() {
     let a = Dense::general(N, 79);
     let b = Random(80).vector(N);
-    let wrong = MrOptions { relaxation: 3.0, ..Default::default() };
+    let wrong = MrOptions::default().with_relaxation(3.0);
     let mut precondition =
         |r: &_, _: &mut _| minimal_residual(&a, r, None, &wrong, None).map(|(_, info)| info.work);
     let result = gcr(&a, &b, None, &params(8), Some(&mut precondition), None);

@@ -107,14 +107,12 @@ fn modes_at_both_ends_are_those_of_known_spectra() {
             (SpectrumEnd::Largest, 1, 8),
         ] {
             let what = format!("{name}, {end:?}, block {block}, degree {degree}");
-            let options = LanczosOptions {
-                end,
-                block,
-                degree,
-                subspace: 36,
-                max_applications: 20_000,
-                ..LanczosOptions::new(8)
-            };
+            let options = LanczosOptions::new(8)
+                .with_end(end)
+                .with_block(block)
+                .with_degree(degree)
+                .with_subspace(36)
+                .with_max_applications(20_000);
             let (modes, info) = find(&a, &options);
             let expected: Vec<f64> = match end {
                 SpectrumEnd::Lowest => values[..8].to_vec(),
@@ -133,7 +131,7 @@ fn a_space_with_few_dimensions_gives_all_its_modes() {
         let values: Vec<f64> = (0..n).map(|k| (k / 2) as f64 - 1.0).collect();
         let a = with_spectrum(&values, 32);
         for degree in [0, 8] {
-            let options = LanczosOptions { degree, ..LanczosOptions::new(9) };
+            let options = LanczosOptions::new(9).with_degree(degree);
             let (modes, _) = find(&a, &options);
             check(&format!("{n}, {degree}"), &a, &modes, &values, 1e-10);
         }
@@ -157,7 +155,7 @@ fn a_polynomial_saves_restarts() {
     let count = 10;
     let mut restarts = Vec::new();
     for degree in [0, 20, 60] {
-        let options = LanczosOptions { degree, ..LanczosOptions::new(count) };
+        let options = LanczosOptions::new(count).with_degree(degree);
         let (modes, info) = find(&a, &options);
         check(&format!("degree {degree}"), &a, &modes, &expected[..count], 4e-10);
         restarts.push(info.restarts);
@@ -171,7 +169,7 @@ fn modes_nearest_zero_have_their_signs() {
     values.extend((0..50).map(|k| if k % 2 == 0 { 1.0 } else { -1.0 } * (1.0 + 0.05 * k as f64)));
     let q = with_spectrum(&values, 33);
     for count in [1, 3, 5, 8] {
-        let options = LanczosOptions { degree: 8, ..LanczosOptions::new(count) };
+        let options = LanczosOptions::new(count).with_degree(8);
         let (modes, _) = modes_nearest_zero(&q, &options, &mut random, LanczosCallbacks::default()).unwrap();
         assert_eq!(modes.len(), count);
         for (k, mode) in modes.iter().enumerate() {
@@ -254,7 +252,7 @@ fn several_vectors_at_once_give_the_same_bits() {
         let what = format!("degree {degree}, block {block}, {columns} columns");
         let a = with_spectrum(&values, 41);
         let several = Several::new(with_spectrum(&values, 41), columns);
-        let options = LanczosOptions { degree, block, ..LanczosOptions::new(6) };
+        let options = LanczosOptions::new(6).with_degree(degree).with_block(block);
         let one_by_one = told(thick_restart_lanczos(&a, &options, &mut random, LanczosCallbacks::default()));
         let none = LanczosCallbacks::default();
         let at_once = told(thick_restart_lanczos_on_columns(&a, &several, &options, &mut random, none));
@@ -280,7 +278,7 @@ fn several_vectors_at_once_give_the_same_bits() {
 }
 
 fn callbacks(keeper: &mut StopAt) -> LanczosCallbacks<'_, Vector, Infallible> {
-    LanczosCallbacks { watch: None, keeper: Some(keeper) }
+    LanczosCallbacks::default().with_keeper(Some(keeper))
 }
 
 type LanczosResult = Result<(Vec<Mode<Vector>>, LanczosInfo), LanczosError<Vector, Infallible>>;
@@ -300,7 +298,7 @@ fn a_search_that_was_interrupted_gives_the_same_bits() {
     let values: Vec<f64> = (0..60).map(|k| 0.01 * ((k / 2) * (k / 2)) as f64).collect();
     let a = with_spectrum(&values, 34);
     for (block, degree) in [(1, 0), (2, 8)] {
-        let options = LanczosOptions { block, degree, subspace: 20, ..LanczosOptions::new(5) };
+        let options = LanczosOptions::new(5).with_block(block).with_degree(degree).with_subspace(20);
         let mut never = StopAt::default();
         let whole = told(thick_restart_lanczos(&a, &options, &mut random, callbacks(&mut never)));
         check("whole", &a, &whole.0, &values[..5], 1e-9);
@@ -325,16 +323,16 @@ fn a_search_gives_up_with_a_reason_and_with_what_it_found() {
     let find = |options: &LanczosOptions, keeper: &mut StopAt, a: &Dense| {
         thick_restart_lanczos(a, options, &mut random, callbacks(keeper))
     };
-    let few = LanczosOptions { max_applications: 45, subspace: 20, ..LanczosOptions::new(6) };
+    let few = LanczosOptions::new(6).with_max_applications(45).with_subspace(20);
     let (_, info, failure) = told(find(&few, &mut StopAt::default(), &a));
     assert_eq!(failure, Some(Failure::IterationLimit { limit: 45 }));
     assert!(info.applications >= 45 && info.applications < 60);
     for (options, name) in [
         (LanczosOptions::new(0), "count"),
-        (LanczosOptions { block: 0, ..LanczosOptions::new(3) }, "block"),
-        (LanczosOptions { subspace: 6, ..LanczosOptions::new(3) }, "subspace"),
-        (LanczosOptions { tolerance: 0.0, ..LanczosOptions::new(3) }, "tolerance"),
-        (LanczosOptions { tolerance: f64::NAN, ..LanczosOptions::new(3) }, "tolerance"),
+        (LanczosOptions::new(3).with_block(0), "block"),
+        (LanczosOptions::new(3).with_subspace(6), "subspace"),
+        (LanczosOptions::new(3).with_tolerance(0.0), "tolerance"),
+        (LanczosOptions::new(3).with_tolerance(f64::NAN), "tolerance"),
     ] {
         let error = find(&options, &mut StopAt::default(), &a).unwrap_err();
         assert!(matches!(error, LanczosError::Parameter { name: own, .. } if own == name), "{error}");
@@ -371,10 +369,10 @@ fn a_state_of_another_method_is_refused() {
 #[test]
 fn a_search_is_watched() {
     let a = ring(120);
-    let options = LanczosOptions { degree: 20, ..LanczosOptions::new(4) };
+    let options = LanczosOptions::new(4).with_degree(20);
     let mut looks = Vec::new();
     let mut watch = |look: &LanczosLook| looks.push(*look);
-    let callbacks = LanczosCallbacks { watch: Some(&mut watch), keeper: None };
+    let callbacks = LanczosCallbacks::default().with_watch(Some(&mut watch));
     let (modes, info) = thick_restart_lanczos(&a, &options, &mut random, callbacks).unwrap();
     assert_eq!(modes.len(), 4);
     assert!(looks.windows(2).all(|pair| pair[0].applications < pair[1].applications));

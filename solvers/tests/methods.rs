@@ -9,7 +9,7 @@ use num_complex::Complex64;
 const N: usize = 23;
 
 fn cr(recurrence: Recurrence) -> CrOptions {
-    CrOptions { recurrence, ..Default::default() }
+    CrOptions::default().with_recurrence(recurrence)
 }
 
 #[test]
@@ -120,8 +120,7 @@ fn the_residual_that_counts_decides() {
 #[test]
 fn what_is_small_enough_at_the_limit_is_a_solution() {
     let (a, b) = (Dense::positive(N, 14), Random(15).vector(N));
-    let params =
-        CgOptions { stopping: Stopping { max_iterations: 3, ..Default::default() }, ..Default::default() };
+    let params = CgOptions::default().with_stopping(Stopping::default().with_max_iterations(3));
     let mut counts = |_: &Vec<Complex64>| Ok(1e-11);
     let residual = Some(TrueResidual::Computed(&mut counts));
     let (_, info) = conjugate_gradient(&a, &b, None, &params, None, residual).unwrap();
@@ -133,9 +132,9 @@ fn what_is_small_enough_at_the_limit_is_a_solution() {
 fn looking_rarely_gives_the_same_solution() {
     let a = Dense::positive(N, 16);
     let b = Random(17).vector(N);
-    let stopping = Stopping { look_every: Some(4), ..Default::default() };
+    let stopping = Stopping::default().with_look_every(Some(4));
     let (x, info) =
-        conjugate_residual(&a, &b, None, &CrOptions { stopping, ..Default::default() }, None).unwrap();
+        conjugate_residual(&a, &b, None, &CrOptions::default().with_stopping(stopping), None).unwrap();
     assert!(distance(&x, &a.solve(&b)) < 1e-8);
     // The method looked at the end of four iterations, and then took note of each.
     assert_eq!((info.iterations % 4, info.history.len()), (0, info.iterations + 1));
@@ -145,9 +144,9 @@ fn looking_rarely_gives_the_same_solution() {
 fn the_iteration_limit_keeps_the_best_iterate_and_the_history() {
     let a = Dense::positive(N, 18);
     let b = Random(19).vector(N);
-    let stopping = Stopping { max_iterations: 5, ..Default::default() };
+    let stopping = Stopping::default().with_max_iterations(5);
     let (why, x, info) =
-        failure(conjugate_residual(&a, &b, None, &CrOptions { stopping, ..Default::default() }, None));
+        failure(conjugate_residual(&a, &b, None, &CrOptions::default().with_stopping(stopping), None));
     assert_eq!(why, Failure::IterationLimit { limit: 5 });
     assert_eq!((info.iterations, info.history.len()), (5, 6));
     let mut ax = x.clone();
@@ -156,7 +155,7 @@ fn the_iteration_limit_keeps_the_best_iterate_and_the_history() {
     assert!((residual - info.residual.iterated).abs() < 1e-10);
     assert!((residual - info.residual.true_residual).abs() < 1e-14);
     let (why, ..) =
-        failure(conjugate_gradient(&a, &b, None, &CgOptions { stopping, ..Default::default() }, None, None));
+        failure(conjugate_gradient(&a, &b, None, &CgOptions::default().with_stopping(stopping), None, None));
     assert_eq!(why, Failure::IterationLimit { limit: 5 });
 }
 
@@ -228,8 +227,8 @@ fn the_published_ratio_stagnates_on_a_matrix_that_is_not_hermitian() {
         Complex64::new(if i == j { 0.3 } else { 0.0 } + above, 0.0)
     });
     let b = Random(22).vector(N);
-    let stopping = Stopping { stagnation_window: 100, max_iterations: 5000, ..Default::default() };
-    let params = CrOptions { stopping, ..cr(Recurrence::Hermitian) };
+    let stopping = Stopping::default().with_stagnation_window(100).with_max_iterations(5000);
+    let params = cr(Recurrence::Hermitian).with_stopping(stopping);
     let (why, ..) = failure(conjugate_residual(&a, &b, None, &params, None));
     assert!(matches!(why, Failure::Stagnation { window: 100, .. }), "{why}");
 }
@@ -240,10 +239,10 @@ fn an_unreachable_tolerance_is_the_precision_limit_not_success() {
     let b = Random(24).vector(N);
     // The last tolerance is below all that the iterated residual can reach before it underflows.
     for tolerance in [1e-19, 1e-300] {
-        let stopping = Stopping { tolerance, ..Default::default() };
-        let cr = CrOptions { stopping, ..Default::default() };
-        let cg = CgOptions { stopping, ..Default::default() };
-        let minimal = MinresOptions { stopping, ..Default::default() };
+        let stopping = Stopping::default().with_tolerance(tolerance);
+        let cr = CrOptions::default().with_stopping(stopping);
+        let cg = CgOptions::default().with_stopping(stopping);
+        let minimal = MinresOptions::default().with_stopping(stopping);
         for (why, best, info) in [
             failure(conjugate_residual(&a, &b, None, &cr, None)),
             failure(conjugate_gradient(&a, &b, None, &cg, None, None)),
@@ -276,13 +275,13 @@ fn a_true_residual_that_falls_slowly_is_no_precision_limit() {
         Ok(distance(&ax, &b) / norm)
     };
     for tolerance in (1..60).map(|k| 0.8_f64.powi(k)) {
-        let stopping = Stopping { tolerance, ..Default::default() };
-        let params = CrOptions { stopping, ..Default::default() };
+        let stopping = Stopping::default().with_tolerance(tolerance);
+        let params = CrOptions::default().with_stopping(stopping);
         let (_, info) =
             conjugate_residual(&normal, &adjoint_b, None, &params, Some(TrueResidual::Computed(&mut counts)))
                 .unwrap();
         assert!(info.residual.true_residual <= tolerance);
-        let params = CgOptions { stopping, ..Default::default() };
+        let params = CgOptions::default().with_stopping(stopping);
         let (_, info) = conjugate_gradient(
             &normal,
             &adjoint_b,
@@ -301,8 +300,8 @@ fn parameters_are_checked() {
     let a = Dense::positive(3, 25);
     let b = Random(26).vector(3);
     for tolerance in [0.0, -1.0, f64::NAN] {
-        let stopping = Stopping { tolerance, ..Default::default() };
-        let result = conjugate_residual(&a, &b, None, &CrOptions { stopping, ..Default::default() }, None);
+        let stopping = Stopping::default().with_tolerance(tolerance);
+        let result = conjugate_residual(&a, &b, None, &CrOptions::default().with_stopping(stopping), None);
         assert!(matches!(result, Err(SolverError::Parameter { name: "tolerance", .. })));
     }
 }

@@ -9,7 +9,7 @@ use num_complex::Complex64;
 const N: usize = 23;
 
 fn params(relaxation: f64) -> MrOptions {
-    MrOptions { relaxation, ..Default::default() }
+    MrOptions::default().with_relaxation(relaxation)
 }
 
 #[test]
@@ -41,8 +41,8 @@ fn a_step_shortens_the_residual_by_what_the_relaxation_says() {
     let Ok(b_ab) = a.apply_dot(&b, &mut image);
     let [b_norm2, image_norm2] = [&b, &image].map(|x| space.norm2(x).unwrap().re);
     for relaxation in [0.5, 1.0, 1.7] {
-        let stopping = Stopping { max_iterations: 1, ..Default::default() };
-        let params = MrOptions { stopping, ..params(relaxation) };
+        let stopping = Stopping::default().with_max_iterations(1);
+        let params = params(relaxation).with_stopping(stopping);
         let (why, x, info) = failure(minimal_residual(&a, &b, None, &params, None));
         assert_eq!(why, Failure::IterationLimit { limit: 1 });
         let gain = relaxation * (2.0 - relaxation) * b_ab.norm_sqr() / (image_norm2 * b_norm2);
@@ -57,8 +57,8 @@ fn the_smoother_does_the_same_steps() {
     let a = Dense::general(N, 55);
     let b = Random(56).vector(N);
     for (steps, relaxation) in [(1, 1.0), (3, 0.9), (7, 1.2)] {
-        let stopping = Stopping { max_iterations: steps, ..Default::default() };
-        let params = MrOptions { stopping, ..params(relaxation) };
+        let stopping = Stopping::default().with_max_iterations(steps);
+        let params = params(relaxation).with_stopping(stopping);
         let (_, expected, _) = failure(minimal_residual(&a, &b, None, &params, None));
         let mut smoother = MrSmoother::new(&a, steps, relaxation).unwrap();
         let mut x = Random(57).vector(N);

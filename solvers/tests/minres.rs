@@ -83,8 +83,8 @@ fn each_residual_is_the_smallest_in_its_krylov_space() {
         }
         // The iterate has the residual that is reported.
         for most in [1, 2, 7, 13] {
-            let stopping = Stopping { max_iterations: most, ..Default::default() };
-            let params = MinresOptions { stopping, ..Default::default() };
+            let stopping = Stopping::default().with_max_iterations(most);
+            let params = MinresOptions::default().with_stopping(stopping);
             let (why, x, info) = failure(minres(&a, &b, None, &params, None, None));
             assert_eq!(why, Failure::IterationLimit { limit: most });
             assert!((a.residual(&x, &b) - smallest[most]).abs() < 1e-10, "{seed}, {most}");
@@ -184,8 +184,8 @@ fn it_solves_real_systems_in_single_precision() {
         let at = |i: usize| u.get(i).copied().unwrap_or(0.0);
         (0..40).for_each(|i| out[i] = 0.7 * u[i] - at(i.wrapping_sub(1)) - at(i + 1));
     });
-    let stopping = Stopping { tolerance: 1e-5, ..Default::default() };
-    let params = MinresOptions { stopping, ..Default::default() };
+    let stopping = Stopping::default().with_tolerance(1e-5);
+    let params = MinresOptions::default().with_stopping(stopping);
     let (_, info) = minres(&a, &vec![1.0; 40], None, &params, None, None).unwrap();
     assert!(info.residual.true_residual <= 1e-5 && monotone(&info.history));
 }

@@ -11,7 +11,7 @@ const N: usize = 23;
 const SHIFTS: [f64; 6] = [0.3, 0.0, 25.0, 0.3, 2.0, 1e4];
 
 fn params(tolerance: f64) -> MultiShiftOptions {
-    MultiShiftOptions { stopping: Stopping { tolerance, ..Default::default() }, ..Default::default() }
+    MultiShiftOptions::default().with_stopping(Stopping::default().with_tolerance(tolerance))
 }
 
 #[test]
@@ -61,8 +61,8 @@ fn the_recurrence_is_that_of_each_residual() {
     let a = Dense::positive(N, 115);
     let b = Random(116).vector(N);
     for limit in 1..6 {
-        let stopping = Stopping { max_iterations: limit, ..Default::default() };
-        let params = MultiShiftOptions { stopping, ..Default::default() };
+        let stopping = Stopping::default().with_max_iterations(limit);
+        let params = MultiShiftOptions::default().with_stopping(stopping);
         let (why, all, info) = failure(multi_shift_cg(&a, &SHIFTS[..5], &b, &params, None));
         assert_eq!(why, Failure::IterationLimit { limit });
         assert_eq!((info.iterations, info.history.len()), (limit, limit + 1));
@@ -87,8 +87,8 @@ fn a_zero_source_has_zero_solutions() {
 fn looking_rarely_gives_the_same_solutions() {
     let a = Dense::positive(N, 118);
     let b = Random(119).vector(N);
-    let stopping = Stopping { look_every: Some(4), ..Default::default() };
-    let params = MultiShiftOptions { stopping, ..Default::default() };
+    let stopping = Stopping::default().with_look_every(Some(4));
+    let params = MultiShiftOptions::default().with_stopping(stopping);
     let (all, info) = multi_shift_cg(&a, &SHIFTS, &b, &params, None).unwrap();
     for one in all {
         assert!(distance(&one.x, &a.shifted(one.shift).solve(&b)) < 1e-8);

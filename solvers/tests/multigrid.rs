@@ -107,8 +107,8 @@ fn a_coarse_level_makes_cycles_few_and_images_are_true() {
     assert!(norm(&difference) < 1e-13 * norm(&again));
 
     let b = random(POINTS);
-    let stopping = Stopping { max_iterations: 400, ..Default::default() };
-    let options = GcrOptions { stopping, ..Default::default() };
+    let stopping = Stopping::default().with_max_iterations(400);
+    let options = GcrOptions::default().with_stopping(stopping);
     let (x, info) = gcr(&a, &b, None, &options, Some(&mut levels), None).unwrap();
     assert!(info.iterations < 200 && info.residual.true_residual <= 1e-10, "{}", info.iterations);
     assert!(info.applications >= 5 * info.iterations, "{} of {}", info.applications, info.iterations);

@@ -22,12 +22,11 @@ fn a_preconditioner_makes_a_graded_system_as_easy_as_the_plain_one() {
     let a = graded(161);
     let b = Random(162).vector(N);
     let exact = a.solve(&b);
-    let plain =
-        CgOptions { stopping: Stopping { max_iterations: 300, ..Default::default() }, ..Default::default() };
+    let plain = CgOptions::default().with_stopping(Stopping::default().with_max_iterations(300));
     let without =
         conjugate_gradient(&a, &b, None, &plain, None, None).map_or(300, |(_, info)| info.iterations);
     for flexible in [false, true] {
-        let options = CgOptions { flexible, ..Default::default() };
+        let options = CgOptions::default().with_flexible(flexible);
         let mut k = |r: &Vector, z: &mut Vector| a.diagonal_inverse(r, z);
         let (x, info) = conjugate_gradient(&a, &b, None, &options, Some(&mut k), None).unwrap();
         let norm = distance(&exact, &vec![Complex64::default(); N]);
@@ -49,8 +48,8 @@ fn with_the_exact_inverse_one_iteration_is_enough() {
         *z = a.solve(r);
         Ok(Work::default())
     };
-    let stopping = Stopping { tolerance: 1e-8, ..Default::default() };
-    let options = CgOptions { stopping, ..Default::default() };
+    let stopping = Stopping::default().with_tolerance(1e-8);
+    let options = CgOptions::default().with_stopping(stopping);
     let (_, info) = conjugate_gradient(&a, &b, None, &options, Some(&mut inverse), None).unwrap();
     assert_eq!(info.iterations, 1);
 }
@@ -66,7 +65,7 @@ fn the_flexible_form_bears_a_preconditioner_that_changes() {
         z.iter_mut().enumerate().for_each(|(k, z)| *z *= 1.0 + 0.2 * ((times * k) as f64).sin());
         Ok(work)
     };
-    let options = CgOptions { flexible: true, ..Default::default() };
+    let options = CgOptions::default().with_flexible(true);
     let (x, info) = conjugate_gradient(&a, &b, None, &options, Some(&mut changing), None).unwrap();
     assert!(distance(&x, &a.solve(&b)) < 1e-7 && info.iterations < 4 * N);
 }

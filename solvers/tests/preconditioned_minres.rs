@@ -30,7 +30,7 @@ fn a_preconditioner_helps_with_a_graded_indefinite_system() {
     let a = graded(181);
     let b = Random(182).vector(N);
     let exact = a.solve(&b);
-    let options = MinresOptions { breakdown: 1e-14, ..Default::default() };
+    let options = MinresOptions::default().with_breakdown(1e-14);
     let mut k = inverse_sizes(&a);
     let (x, info) = minres(&a, &b, None, &options, Some(&mut k), None).unwrap();
     let norm = distance(&exact, &vec![Complex64::default(); N]);
@@ -68,8 +68,8 @@ fn the_residual_that_is_reported_is_that_of_the_iterate() {
     let a = graded(185);
     let b = Random(186).vector(N);
     for most in [1, 2, 5, 11] {
-        let stopping = Stopping { max_iterations: most, ..Default::default() };
-        let params = MinresOptions { stopping, breakdown: 1e-14 };
+        let stopping = Stopping::default().with_max_iterations(most);
+        let params = MinresOptions::default().with_stopping(stopping).with_breakdown(1e-14);
         let outcome = minres(&a, &b, None, &params, Some(&mut inverse_sizes(&a)), None);
         let (why, x, info) = failure(outcome);
         assert_eq!(why, Failure::IterationLimit { limit: most });
@@ -88,8 +88,8 @@ fn eigenvalues_of_one_size_are_found_in_two_steps() {
     let sign = |i: usize| if i.is_multiple_of(3) { -1.0 } else { 1.0 };
     let a = Dense::from_fn(N, |i, j| Complex64::from(if i == j { sign(i) * (1.0 + i as f64) } else { 0.0 }));
     let b = Random(187).vector(N);
-    let stopping = Stopping { tolerance: 1e-9, ..Default::default() };
-    let params = MinresOptions { stopping, ..Default::default() };
+    let stopping = Stopping::default().with_tolerance(1e-9);
+    let params = MinresOptions::default().with_stopping(stopping);
     let (x, info) = minres(&a, &b, None, &params, Some(&mut inverse_sizes(&a)), None).unwrap();
     assert_eq!(info.iterations, 2);
     assert!(distance(&x, &a.solve(&b)) < 1e-9);

@@ -21,16 +21,16 @@ fn every_method_finds_the_solution_of_the_right_operator() {
     let positive = Dense::positive(N, 135);
     let b = Random(133).vector(N);
     let norm = distance(&b, &vec![Complex64::default(); N]);
-    let stopping = Stopping { tolerance: 1e-12, ..Default::default() };
+    let stopping = Stopping::default().with_tolerance(1e-12);
 
-    let cr = CrOptions { stopping, recurrence: Recurrence::General, ..Default::default() };
-    let stab = BicgstabOptions { stopping, ..Default::default() };
-    let stab_l = BicgstabLOptions { stopping, ..Default::default() };
-    let mr = MrOptions { stopping, ..Default::default() };
-    let plain = GcrOptions { stopping, ..Default::default() };
-    let cg = CgOptions { stopping, ..Default::default() };
-    let minimal = MinresOptions { stopping, ..Default::default() };
-    let flexible = CgOptions { stopping, flexible: true, ..Default::default() };
+    let cr = CrOptions::default().with_stopping(stopping).with_recurrence(Recurrence::General);
+    let stab = BicgstabOptions::default().with_stopping(stopping);
+    let stab_l = BicgstabLOptions::default().with_stopping(stopping);
+    let mr = MrOptions::default().with_stopping(stopping);
+    let plain = GcrOptions::default().with_stopping(stopping);
+    let cg = CgOptions::default().with_stopping(stopping);
+    let minimal = MinresOptions::default().with_stopping(stopping);
+    let flexible = CgOptions::default().with_stopping(stopping).with_flexible(true);
     let methods: [(&str, &Solve); 10] = [
         ("cr", &|a, b, residual| conjugate_residual(a, b, None, &cr, Some(residual))),
         ("cgne", &|a, b, residual| cgne(a, &a.adjoint(), b, None, &cg, Some(residual))),

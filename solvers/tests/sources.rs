@@ -17,38 +17,37 @@ type SolveResult = Result<(Vector, SolverInfo), SolverError<Vector, Infallible>>
 type Method = fn(&Dense, &Vector, Option<&Vector>, usize) -> SolveResult;
 
 fn stopping(max_iterations: usize) -> Stopping {
-    Stopping { max_iterations, ..Default::default() }
+    Stopping::default().with_max_iterations(max_iterations)
 }
 
 /// All methods that begin from any guess, on a positive definite matrix.
 const METHODS: [(&str, Method); 12] = [
     ("CR", |a, b, guess, most| {
-        let options = CrOptions { stopping: stopping(most), ..Default::default() };
+        let options = CrOptions::default().with_stopping(stopping(most));
         conjugate_residual(a, b, guess, &options, None)
     }),
     ("CR, general", |a, b, guess, most| {
         let (stopping, recurrence) = (stopping(most), Recurrence::General);
-        conjugate_residual(a, b, guess, &CrOptions { stopping, recurrence, ..Default::default() }, None)
-    }),
-    ("MINRES", |a, b, guess, most| {
-        minres(a, b, guess, &MinresOptions { stopping: stopping(most), ..Default::default() }, None, None)
-    }),
-    ("preconditioned MINRES", |a, b, guess, most| {
-        let options = MinresOptions { stopping: stopping(most), ..Default::default() };
-        minres(a, b, guess, &options, Some(&mut |r: &Vector, z: &mut Vector| a.diagonal_inverse(r, z)), None)
-    }),
-    ("CG", |a, b, guess, most| {
-        conjugate_gradient(
+        conjugate_residual(
             a,
             b,
             guess,
-            &CgOptions { stopping: stopping(most), ..Default::default() },
-            None,
+            &CrOptions::default().with_stopping(stopping).with_recurrence(recurrence),
             None,
         )
     }),
+    ("MINRES", |a, b, guess, most| {
+        minres(a, b, guess, &MinresOptions::default().with_stopping(stopping(most)), None, None)
+    }),
+    ("preconditioned MINRES", |a, b, guess, most| {
+        let options = MinresOptions::default().with_stopping(stopping(most));
+        minres(a, b, guess, &options, Some(&mut |r: &Vector, z: &mut Vector| a.diagonal_inverse(r, z)), None)
+    }),
+    ("CG", |a, b, guess, most| {
+        conjugate_gradient(a, b, guess, &CgOptions::default().with_stopping(stopping(most)), None, None)
+    }),
     ("preconditioned CG", |a, b, guess, most| {
-        let options = CgOptions { stopping: stopping(most), ..Default::default() };
+        let options = CgOptions::default().with_stopping(stopping(most));
         conjugate_gradient(
             a,
             b,
@@ -59,20 +58,20 @@ const METHODS: [(&str, Method); 12] = [
         )
     }),
     ("CGNE", |a, b, guess, most| {
-        let options = CgOptions { stopping: stopping(most), ..Default::default() };
+        let options = CgOptions::default().with_stopping(stopping(most));
         cgne(a, &a.adjoint(), b, guess, &options, None)
     }),
     ("BiCGStab", |a, b, guess, most| {
-        bicgstab(a, b, guess, &BicgstabOptions { stopping: stopping(most), ..Default::default() }, None)
+        bicgstab(a, b, guess, &BicgstabOptions::default().with_stopping(stopping(most)), None)
     }),
     ("BiCGStab(2)", |a, b, guess, most| {
-        bicgstab_l(a, b, guess, &BicgstabLOptions { stopping: stopping(most), ..Default::default() }, None)
+        bicgstab_l(a, b, guess, &BicgstabLOptions::default().with_stopping(stopping(most)), None)
     }),
     ("GCR", |a, b, guess, most| {
-        gcr(a, b, guess, &GcrOptions { stopping: stopping(most), ..Default::default() }, None, None)
+        gcr(a, b, guess, &GcrOptions::default().with_stopping(stopping(most)), None, None)
     }),
     ("MR", |a, b, guess, most| {
-        minimal_residual(a, b, guess, &MrOptions { stopping: stopping(most), ..Default::default() }, None)
+        minimal_residual(a, b, guess, &MrOptions::default().with_stopping(stopping(most)), None)
     }),
     ("CG on the normal equations", |a, b, guess, most| {
         let adjoint = a.adjoint();
@@ -83,7 +82,7 @@ const METHODS: [(&str, Method); 12] = [
         // For a right-hand side equal to zero the residual is counted absolutely.
         let mut residual = |x: &Vector| Ok(if zero { distance(x, b) } else { a.residual(x, b) });
         let residual = Some(TrueResidual::Computed(&mut residual));
-        let options = CgOptions { stopping: stopping(most), ..Default::default() };
+        let options = CgOptions::default().with_stopping(stopping(most));
         conjugate_gradient(&normal, &source, guess, &options, None, residual)
     }),
 ];
@@ -212,7 +211,7 @@ fn what_is_left_of_a_failure_is_never_worse_than_the_beginning() {
                 }
             }
         }
-        let options = MultiShiftOptions { stopping: stopping(3), ..Default::default() };
+        let options = MultiShiftOptions::default().with_stopping(stopping(3));
         let shifts = [0.0, 0.5];
         if let Err(SolverError::NotConverged { best, .. }) = multi_shift_cg(a, &shifts, &b, &options, None) {
             for Shifted { shift, x, residual, .. } in best {

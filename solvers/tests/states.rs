@@ -15,7 +15,7 @@ const N: usize = 31;
 type Vector = Vec<Complex64>;
 
 fn with<'a>(keeper: &'a mut StopAt) -> Callbacks<'a, dense::Space> {
-    Callbacks { true_residual: None, keeper: Some(keeper) }
+    Callbacks::default().with_keeper(Some(keeper))
 }
 
 type SolveResult = Result<(Vector, SolverInfo), SolverError<Vector, Infallible>>;
@@ -56,12 +56,12 @@ fn a_solve_that_was_interrupted_gives_the_same_bits() {
         (Dense::positive(N, 1), Dense::indefinite(N, 2), Dense::general(N, 3));
     let b = Random(4).vector(N);
     for look_every in [Some(1), Some(3), None] {
-        let stopping = Stopping { look_every, ..Default::default() };
-        let cr = |recurrence| CrOptions { stopping, recurrence, ..Default::default() };
+        let stopping = Stopping::default().with_look_every(look_every);
+        let cr = |recurrence| CrOptions::default().with_stopping(stopping).with_recurrence(recurrence);
         let (hermitian, any) = (cr(Recurrence::Hermitian), cr(Recurrence::General));
-        let minimal = MinresOptions { stopping, ..Default::default() };
-        let cg = CgOptions { stopping, ..Default::default() };
-        let stabilised = BicgstabOptions { stopping, ..Default::default() };
+        let minimal = MinresOptions::default().with_stopping(stopping);
+        let cg = CgOptions::default().with_stopping(stopping);
+        let stabilised = BicgstabOptions::default().with_stopping(stopping);
         let solutions = [
             (
                 &positive,
@@ -90,12 +90,12 @@ fn a_solve_that_was_interrupted_gives_the_same_bits() {
                 check("BiCGStab", |keeper| bicgstab(&general, &b, Some(&b), &stabilised, with(keeper))),
             ),
         ];
-        let higher = BicgstabLOptions { stopping, degree: 3, ..Default::default() };
-        let gcr_params = GcrOptions { stopping, restart: 4, ..Default::default() };
-        let mr = MrOptions { stopping, ..Default::default() };
+        let higher = BicgstabLOptions::default().with_stopping(stopping).with_degree(3);
+        let gcr_params = GcrOptions::default().with_stopping(stopping).with_restart(4);
+        let mr = MrOptions::default().with_stopping(stopping);
 
         for flexible in [false, true] {
-            let params = CgOptions { stopping, flexible, ..Default::default() };
+            let params = CgOptions::default().with_stopping(stopping).with_flexible(flexible);
             let x = check("preconditioned CG", |keeper| {
                 let mut k = |r: &Vector, z: &mut Vector| positive.diagonal_inverse(r, z);
                 conjugate_gradient(&positive, &b, None, &params, Some(&mut k), with(keeper))
@@ -125,12 +125,12 @@ fn a_solve_that_fails_fails_in_the_same_way() {
     let singular =
         Dense::from_fn(N, |i, j| if i == j && i > 0 { (1.0 + i as f64).into() } else { 0.0.into() });
     let b = Random(5).vector(N);
-    let stopping = Stopping { max_iterations: 60, ..Default::default() };
-    let params = BicgstabOptions { stopping, ..Default::default() };
+    let stopping = Stopping::default().with_max_iterations(60);
+    let params = BicgstabOptions::default().with_stopping(stopping);
     check("singular", |keeper| bicgstab(&singular, &b, None, &params, with(keeper)));
-    let params = BicgstabLOptions { stopping, ..Default::default() };
+    let params = BicgstabLOptions::default().with_stopping(stopping);
     check("singular, degree 2", |keeper| bicgstab_l(&singular, &b, None, &params, with(keeper)));
-    let params = MinresOptions { stopping, ..Default::default() };
+    let params = MinresOptions::default().with_stopping(stopping);
     check("singular, MINRES", |keeper| minres(&singular, &b, None, &params, None, with(keeper)));
 }
 
@@ -158,11 +158,11 @@ fn a_state_of_another_method_is_refused() {
 fn a_solve_is_watched_at_every_look() {
     let (a, b) = (Dense::positive(N, 8), Random(9).vector(N));
     for (look_every, most) in [(Some(1), usize::MAX), (Some(4), usize::MAX), (Some(4), 6)] {
-        let stopping = Stopping { look_every, max_iterations: most, ..Default::default() };
-        let params = CgOptions { stopping, ..Default::default() };
+        let stopping = Stopping::default().with_look_every(look_every).with_max_iterations(most);
+        let params = CgOptions::default().with_stopping(stopping);
         let mut looks = Vec::new();
         let mut watching = Watching(|look: &Look| looks.push(*look));
-        let callbacks = Callbacks { true_residual: None, keeper: Some(&mut watching) };
+        let callbacks = Callbacks::default().with_keeper(Some(&mut watching));
         let (_, info, _) = told(conjugate_gradient(&a, &b, None, &params, None, callbacks));
         let places: Vec<_> = looks.iter().map(|look| look.iterations).collect();
         let step = look_every.unwrap();

@@ -38,7 +38,7 @@ fn expected(below: f64, above: f64) -> Vec<f64> {
 }
 
 fn check<T: Component>(one: T, tolerance: f64) {
-    let stopping = Stopping { tolerance, ..Default::default() };
+    let stopping = Stopping::default().with_tolerance(tolerance);
     let b = vec![one; N];
     let near = |x: &[T], expected: &[f64]| {
         let largest = expected.iter().copied().fold(0.0, f64::max);
@@ -48,12 +48,12 @@ fn check<T: Component>(one: T, tolerance: f64) {
     };
     let laplacian = from_fn(N, tridiagonal::<T>(-1.0, -1.0)).with_work(Work { flops: 3, bytes: 2 });
     let (x, info) =
-        conjugate_gradient(&laplacian, &b, None, &CgOptions { stopping, ..Default::default() }, None, None)
+        conjugate_gradient(&laplacian, &b, None, &CgOptions::default().with_stopping(stopping), None, None)
             .unwrap();
     near(&x, &expected(-1.0, -1.0));
     assert!(info.work.flops > 3 * info.iterations as u64);
     let skewed = from_fn(N, tridiagonal::<T>(-1.2, -0.5));
-    let options = BicgstabOptions { stopping, ..Default::default() };
+    let options = BicgstabOptions::default().with_stopping(stopping);
     let (x, _) = bicgstab(&skewed, &b, None, &options, None).unwrap();
     near(&x, &expected(-1.2, -0.5));
     assert_eq!(skewed.space(), &VecSpace::new(N));

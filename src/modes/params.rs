@@ -50,6 +50,11 @@ impl ModesParams {
         let Self { count, tolerance, degree, block, subspace, max_applications, .. } = *self;
         let options = LanczosOptions::new(count);
         let subspace = subspace.unwrap_or(options.subspace.max(count + 2 * block + 24));
-        LanczosOptions { tolerance, degree, block, max_applications, subspace, ..options }
+        options
+            .with_tolerance(tolerance)
+            .with_degree(degree)
+            .with_block(block)
+            .with_max_applications(max_applications)
+            .with_subspace(subspace)
     }
 }

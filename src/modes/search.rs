@@ -152,7 +152,7 @@ where
     let mut keeper =
         checkpoints.map(|checkpoints| Keeper { space, checkpoints, begun_at: 1.0, beside: None });
     let keeper = keeper.as_mut().map(|keeper| keeper as &mut dyn StateKeeper<_, _>);
-    let callbacks = LanczosCallbacks { watch: Some(watch), keeper };
+    let callbacks = LanczosCallbacks::default().with_watch(Some(watch)).with_keeper(keeper);
     let mut random = |number: u64, vector: &mut VectorOf<A>| {
         *vector = VectorOf::<A>::random(lattice, number).map_err(device_error)?;
         Ok(())

@@ -38,8 +38,8 @@ fn after<A>(a: &A, b: &VectorOf<A>, iterations: usize) -> Result<VectorOf<A>, De
 where
     A: LinearOperator<Space: VectorSpace<Error = DeviceError>>,
 {
-    let stopping = Stopping { tolerance: GOOD_ENOUGH, max_iterations: iterations, ..Default::default() };
-    let options = BicgstabOptions { stopping, ..Default::default() };
+    let stopping = Stopping::default().with_tolerance(GOOD_ENOUGH).with_max_iterations(iterations);
+    let options = BicgstabOptions::default().with_stopping(stopping);
     match bicgstab(a, b, None, &options, None) {
         Ok((x, _)) => Ok(x),
         Err(SolverError::NotConverged { best, .. }) => Ok(best),

@@ -379,8 +379,11 @@ impl<A: LinearOperator<Space: BlockSpace>> BlockEquation<'_, A> {
             beside: Some(beside),
         });
         let keeper = keeper.as_mut().map(|keeper| keeper as &mut dyn StateKeeper<_, _>);
-        let callbacks = BlockCallbacks { residuals: Some(&mut residuals), replaced_at, keeper };
-        let params = lattice_solvers::BlockCgOptions { stopping, ..Default::default() };
+        let callbacks = BlockCallbacks::default()
+            .with_residuals(Some(&mut residuals))
+            .with_replaced_at(replaced_at)
+            .with_keeper(keeper);
+        let params = lattice_solvers::BlockCgOptions::default().with_stopping(stopping);
         let outcome = block_conjugate_gradient(&normal, &source, &params, callbacks);
         let work = operator.work().times(replacements.get());
         let solution = solution.into_inner();

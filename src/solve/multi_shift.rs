@@ -166,6 +166,6 @@ fn solve_ordinary(
 ) -> ShiftedResult {
     let MultiShiftCgParams { tol, max_iterations } = *params;
     let stopping = stopping(tol, max_iterations);
-    let params = MultiShiftOptions { stopping, ..Default::default() };
+    let params = MultiShiftOptions::default().with_stopping(stopping);
     solvers::multi_shift_cg(&dirac.normal()?, shifts, b, &params, watch)
 }

@@ -167,14 +167,12 @@ pub(super) fn gcr_preconditioned<A: DiracOperator>(
 impl SolveParams {
     /// Returns the options of the method, among which are those that it alone has.
     fn options(&self, stopping: Stopping) -> MethodOptions {
-        let options = MethodOptions { stopping, ..Default::default() };
+        let options = MethodOptions::default().with_stopping(stopping);
         match *self {
-            Self::Cr(CrParams { system: System::Direct, .. }) => {
-                MethodOptions { recurrence: Recurrence::General, ..options }
-            }
-            Self::BicgstabL(BicgstabLParams { degree, .. }) => MethodOptions { degree, ..options },
-            Self::Gcr(GcrParams { restart, .. }) => MethodOptions { restart, ..options },
-            Self::Mr(MrParams { relaxation, .. }) => MethodOptions { relaxation, ..options },
+            Self::Cr(CrParams { system: System::Direct, .. }) => options.with_recurrence(Recurrence::General),
+            Self::BicgstabL(BicgstabLParams { degree, .. }) => options.with_degree(degree),
+            Self::Gcr(GcrParams { restart, .. }) => options.with_restart(restart),
+            Self::Mr(MrParams { relaxation, .. }) => options.with_relaxation(relaxation),
             _ => options,
         }
     }
@@ -260,5 +258,5 @@ impl From<SolveParams> for Plan {
 }
 
 pub(crate) fn stopping(tolerance: f64, max_iterations: usize) -> Stopping {
-    Stopping { tolerance, max_iterations, ..Default::default() }
+    Stopping::default().with_tolerance(tolerance).with_max_iterations(max_iterations)
 }

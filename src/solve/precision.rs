@@ -289,7 +289,7 @@ where
     S: VectorSpace<Error = DeviceError, Vector: StoredField>,
 {
     let keeper = keeper.as_mut().map(|keeper| keeper as &mut dyn StateKeeper<_, _>);
-    Callbacks { true_residual: Some(true_residual), keeper }
+    Callbacks::default().with_true_residual(Some(true_residual)).with_keeper(keeper)
 }
 
 /// Returns ‖x‖.

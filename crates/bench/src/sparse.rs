@@ -272,8 +272,7 @@ impl Bench<'_, '_> {
         let a = Matrix::new(&place, csr.clone())?;
         let b = Vector::from_slice(&place, &vec![T::from_complex(1.0.into()); csr.rows()])?;
         let jacobi = Jacobi::new(&place, csr)?;
-        let stopping =
-            Stopping { tolerance: OUT_OF_REACH, max_iterations: ITERATIONS, ..Stopping::default() };
+        let stopping = Stopping::default().with_tolerance(OUT_OF_REACH).with_max_iterations(ITERATIONS);
         let mut info = cg(&a, &jacobi, &b, stopping)?;
         let samples = session.samples(|_| {
             info = cg(&a, &jacobi, &b, stopping)?;
@@ -301,7 +300,7 @@ impl Bench<'_, '_> {
             None => (None, natural_block(csr)),
         };
         let options = AmgOptions { block, near_null_space: vectors, ..AmgOptions::default() };
-        let stopping = Stopping { tolerance: WHOLE, ..Stopping::default() };
+        let stopping = Stopping::default().with_tolerance(WHOLE);
         let (mut setup, mut made) = (Vec::new(), None);
         let samples = session.samples(|_| {
             let began = Instant::now();
@@ -350,7 +349,7 @@ fn cg<T: Arithmetic>(
     b: &Vector<T>,
     stopping: Stopping,
 ) -> Result<SolverInfo, Failure> {
-    let options = CgOptions { stopping, ..CgOptions::default() };
+    let options = CgOptions::default().with_stopping(stopping);
     let mut k = OperatorPreconditioner { operator: preconditioner, changes: false };
     match conjugate_gradient(a, b, None, &options, Some(&mut k), None) {
         Ok((_, info)) => Ok(info),

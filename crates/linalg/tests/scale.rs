@@ -213,7 +213,7 @@ fn host() -> Team {
 
 fn stopping<T: Element>() -> Stopping {
     let tolerance = if T::Real::PRECISION == Precision::Single { 1e-5 } else { 1e-13 };
-    Stopping { tolerance, ..Stopping::default() }
+    Stopping::default().with_tolerance(tolerance)
 }
 
 fn csr<T: Arithmetic>(a: &[T]) -> Csr<T> {

@@ -21,7 +21,7 @@ type SolveResult<T> = Result<(Vector<T>, SolverInfo), SolverError<Vector<T>, Bla
 type Operator<'a, T> = dyn LinearOperator<Space = Space<T>> + 'a;
 
 fn stopping() -> Stopping {
-    Stopping { tolerance: 1e-8, max_iterations: 4000, look_every: Some(1), ..Default::default() }
+    Stopping::default().with_tolerance(1e-8).with_max_iterations(4000).with_look_every(Some(1))
 }
 
 fn right_side<T: Arithmetic>(len: usize) -> Vec<T> {
@@ -43,19 +43,25 @@ fn solve<T: Arithmetic>(
     };
     match (method, k) {
         ("cg", None) => {
-            conjugate_gradient(a, b, None, &CgOptions { stopping, ..Default::default() }, None, None)
+            conjugate_gradient(a, b, None, &CgOptions::default().with_stopping(stopping), None, None)
         }
         ("cg", Some(_)) => {
-            let options = CgOptions { stopping, ..Default::default() };
+            let options = CgOptions::default().with_stopping(stopping);
             conjugate_gradient(a, b, None, &options, Some(&mut applied), None)
         }
-        ("bicgstab", None) => bicgstab(a, b, None, &BicgstabOptions { stopping, breakdown: 1e-13 }, None),
+        ("bicgstab", None) => bicgstab(
+            a,
+            b,
+            None,
+            &BicgstabOptions::default().with_stopping(stopping).with_breakdown(1e-13),
+            None,
+        ),
         ("bicgstab", Some(k)) => {
-            let options = BicgstabOptions { stopping, breakdown: 1e-13 };
+            let options = BicgstabOptions::default().with_stopping(stopping).with_breakdown(1e-13);
             RightPreconditioned::new(a, k)?.solve(|both| bicgstab(both, b, None, &options, None))
         }
         ("gmres30", None) => {
-            gcr(a, b, None, &GcrOptions { stopping, restart: 30, ..Default::default() }, None, None)
+            gcr(a, b, None, &GcrOptions::default().with_stopping(stopping).with_restart(30), None, None)
         }
         _ => unreachable!("no test asks for it"),
     }

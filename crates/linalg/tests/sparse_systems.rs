@@ -17,7 +17,7 @@ fn made(problem: &str) -> Csr<f64> {
 }
 
 fn options(tolerance: f64) -> SolveOptions<f64> {
-    SolveOptions { stopping: Stopping { tolerance, ..Default::default() }, ..Default::default() }
+    SolveOptions { stopping: Stopping::default().with_tolerance(tolerance), ..Default::default() }
 }
 
 fn solved(matrix: &Csr<f64>, options: &SolveOptions<f64>) -> Result<Solved<f64>, SolveError> {
@@ -115,7 +115,7 @@ fn a_method_that_gives_up_hands_over() {
 #[test]
 fn without_convergence_there_is_the_best_iterate() {
     let matrix = made("poisson2d:30");
-    let stopping = Stopping { tolerance: 1e-10, max_iterations: 5, ..Default::default() };
+    let stopping = Stopping::default().with_tolerance(1e-10).with_max_iterations(5);
     let chosen = SolveOptions {
         method: Some(Method::Cg),
         preconditioner: Some(Kind::Jacobi),
@@ -286,7 +286,7 @@ fn a_condition_number_is_estimated_from_below() {
     let found = condition_estimate(&[Processor::Host], diagonal, &plain, None).unwrap().unwrap();
     assert!((found / 2000.0 - 1.0).abs() < 1e-6, "{found}");
     // What is not solved has no estimate.
-    let stopping = Stopping { tolerance: 1e-10, max_iterations: 2, ..Default::default() };
+    let stopping = Stopping::default().with_tolerance(1e-10).with_max_iterations(2);
     let few = SolveOptions {
         method: Some(Method::Cg),
         preconditioner: Some(Kind::None),

@@ -142,7 +142,7 @@ fn solves_on_teams_are_those_of_one_place() {
             let options = SolveOptions {
                 method: Some(method),
                 preconditioner: Some(kind),
-                stopping: Stopping { tolerance: 1e-9, ..Stopping::default() },
+                stopping: Stopping::default().with_tolerance(1e-9),
                 ..SolveOptions::default()
             };
             let one = solve(&Processor::Host, matrix.clone(), &b, &options, None).unwrap();
@@ -158,7 +158,7 @@ fn solves_on_teams_are_those_of_one_place() {
             let options = SolveOptions {
                 method: Some(Method::Cg),
                 preconditioner: Some(kind),
-                stopping: Stopping { tolerance: 1e-9, ..Stopping::default() },
+                stopping: Stopping::default().with_tolerance(1e-9),
                 ..SolveOptions::default()
             };
             let b = vec![1.0; definite.rows()];
@@ -186,10 +186,8 @@ fn several_right_hand_sides_share_matrix_and_preconditioner() {
         .map(|scale| (0..matrix.rows()).map(|k| scale * (k as f64).sin()).collect())
         .collect();
     let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
-    let options = SolveOptions {
-        stopping: Stopping { tolerance: 1e-9, ..Stopping::default() },
-        ..SolveOptions::default()
-    };
+    let options =
+        SolveOptions { stopping: Stopping::default().with_tolerance(1e-9), ..SolveOptions::default() };
     let found = solve_columns(&[Processor::Host], matrix, &columns, &options, None).unwrap();
     assert_eq!(found.len(), 3);
     for solved in &found {
@@ -208,7 +206,7 @@ fn values_in_single_precision_are_refined_away() {
     let b: Vec<f64> = vector(matrix.rows(), false).into_iter().map(|b| b.re).collect();
     let options = SolveOptions {
         single_values: true,
-        stopping: Stopping { tolerance: 1e-11, ..Stopping::default() },
+        stopping: Stopping::default().with_tolerance(1e-11),
         ..SolveOptions::default()
     };
     for place in places() {
@@ -235,7 +233,7 @@ fn values_in_single_precision_are_refined_away() {
         &Processor::Host,
         nearly,
         &b,
-        &SolveOptions { stopping: Stopping { tolerance: 1e-5, ..Stopping::default() }, ..options },
+        &SolveOptions { stopping: Stopping::default().with_tolerance(1e-5), ..options },
         None,
     )
     .unwrap();

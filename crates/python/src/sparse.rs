@@ -196,7 +196,7 @@ impl SparseMatrix {
         let asked = Asked {
             method: method.map(|text| parsed(py, text)).transpose()?,
             preconditioner: preconditioner.map(|text| parsed(py, text)).transpose()?,
-            stopping: Stopping { tolerance: tol, max_iterations, ..Stopping::default() },
+            stopping: Stopping::default().with_tolerance(tol).with_max_iterations(max_iterations),
             restart,
             wanted: DevicesArgument::of(devices)?,
         };

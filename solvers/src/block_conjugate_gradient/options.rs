@@ -6,6 +6,7 @@ use crate::keeper::StateKeeper;
 use crate::outcome::Residual;
 use crate::stopping::Stopping;
 use crate::{ErrorOf, LinearOperator, VectorOf};
+use derive_setters::Setters;
 
 /// Independent share of a stored column of Q below which Q is stored anew.
 ///
@@ -15,7 +16,9 @@ use crate::{ErrorOf, LinearOperator, VectorOf};
 const INDEPENDENT_ENOUGH: f64 = 0.01;
 
 /// Options of [`block_conjugate_gradient`](crate::block_conjugate_gradient).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct BlockCgOptions {
     /// Conditions for stopping.
     ///
@@ -62,6 +65,9 @@ pub struct Block<V> {
 }
 
 /// Callbacks of a block solve that is under way.
+#[derive(Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct BlockCallbacks<'a, A: LinearOperator> {
     /// Computation of the residuals that count.
     ///

@@ -1,5 +1,7 @@
 //! Options of a search for modes.
 
+use derive_setters::Setters;
+
 /// The end of the spectrum at which modes are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum SpectrumEnd {
@@ -11,7 +13,9 @@ pub enum SpectrumEnd {
 }
 
 /// Options of [`thick_restart_lanczos`](super::thick_restart_lanczos).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct LanczosOptions {
     /// The number of modes.
     pub count: usize,

@@ -4,6 +4,7 @@ use crate::keeper::StateKeeper;
 use crate::outcome::Failure;
 use crate::state::ForeignState;
 use crate::work::Work;
+use derive_setters::Setters;
 use std::time::Duration;
 
 /// An eigenvalue with its eigenvector.
@@ -48,6 +49,9 @@ pub struct LanczosLook {
 }
 
 /// Callbacks of a search. The default has none.
+#[derive(Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct LanczosCallbacks<'a, V, E> {
     /// Receives the progress at every restart.
     pub watch: Option<&'a mut dyn FnMut(&LanczosLook)>,

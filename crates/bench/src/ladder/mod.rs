@@ -301,13 +301,11 @@ where
     Failure: From<lattice_solvers::ErrorOf<A>>,
 {
     let iterations = iterations as usize;
-    let stopping = Stopping {
-        tolerance: f64::MIN_POSITIVE,
-        max_iterations: iterations,
-        look_every: Some(iterations),
-        ..Default::default()
-    };
-    let params = CrOptions { stopping, recurrence: Recurrence::General, ..Default::default() };
+    let stopping = Stopping::default()
+        .with_tolerance(f64::MIN_POSITIVE)
+        .with_max_iterations(iterations)
+        .with_look_every(Some(iterations));
+    let params = CrOptions::default().with_stopping(stopping).with_recurrence(Recurrence::General);
     let ended = match conjugate_residual(a, b, None, &params, None) {
         Err(SolverError::NotConverged { info, .. }) if info.iterations == iterations => return Ok(*info),
         Ok((_, info)) => format!("a residual of 0 after {} iterations", info.iterations),

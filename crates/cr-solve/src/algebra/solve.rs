@@ -412,7 +412,7 @@ impl Job<'_> {
             matching: *matching,
             format: format.0,
             single_values: self.arguments.values == Precision::Single,
-            stopping: Stopping { tolerance: *tol, max_iterations: *max_iterations, ..Stopping::default() },
+            stopping: Stopping::default().with_tolerance(*tol).with_max_iterations(*max_iterations),
             restart: usize::from(*restart),
             amg: AmgOptions {
                 block: self.near_null.block,

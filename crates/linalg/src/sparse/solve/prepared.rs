@@ -98,7 +98,7 @@ impl<T: Arithmetic, S: System<T>> PreparedMethod<'_, T, S> {
         tolerance: f64,
         watch: &mut Option<Watch<'_>>,
     ) -> Result<(Vec<T>, SolverInfo, Option<Failure>), SolveError> {
-        let stopping = Stopping { tolerance, ..self.options.stopping };
+        let stopping = self.options.stopping.with_tolerance(tolerance);
         let right_side = self.system.vector(b)?;
         let mut keeper = Watcher {
             method: self.method,
@@ -137,14 +137,12 @@ impl<T: Arithmetic, S: System<T>> PreparedMethod<'_, T, S> {
             adjoint: adjoint.as_ref().map(|adjoint| adjoint as &Operator<'_, S::Space>),
             b,
             guess: None,
-            options: MethodOptions {
-                stopping,
-                breakdown,
-                restart: self.options.restart,
-                ..Default::default()
-            },
+            options: MethodOptions::default()
+                .with_stopping(stopping)
+                .with_breakdown(breakdown)
+                .with_restart(self.options.restart),
             preconditioner: preconditioner.as_mut().map(|k| k as &mut dyn Preconditioner<_>),
-            callbacks: Callbacks { true_residual: None, keeper: Some(keeper) },
+            callbacks: Callbacks::default().with_keeper(Some(keeper)),
         })
     }
 }
