@@ -19,7 +19,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
         .collect();
 
     let team = Team::select(Selector::Auto)?; // the best OpenCL device, else the host
-    let options = Options { boundary: Boundary::Isolated, ..Options::default() };
+    let options = Options::default().with_boundary(Boundary::Isolated);
     let mut plan = Plan::new(&team, cell, [n; 3], options)?; // serves any number of densities
     let solution = plan.solve(&density)?;
 

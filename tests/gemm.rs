@@ -123,7 +123,7 @@ fn case_of(draw: &mut Draw, operations: Operations) -> Case {
 }
 
 fn kernel_agrees<T: Wide>(device: &Device, tuning: GemmTuning, tried: TriedOperations) {
-    let params = GemmParams { arithmetic: tuning.arithmetic::<T>(), tuning: Some(tuning), parts: None };
+    let params = GemmParams::default().with_arithmetic(tuning.arithmetic::<T>()).with_tuning(Some(tuning));
     let tried = tried.list::<T>(device);
     let mut draw = Draw(Philox::new(7, 1, 0));
     let count = if small() { 6 } else { 36 };
@@ -134,7 +134,10 @@ fn kernel_agrees<T: Wide>(device: &Device, tuning: GemmTuning, tried: TriedOpera
 
 /// Products with few rows, columns or both, with their sums in parts of which the last is shorter.
 fn parts_agree<T: Wide>(device: &Device, tuning: GemmTuning, tried: TriedOperations) {
-    let params = GemmParams { arithmetic: tuning.arithmetic::<T>(), tuning: Some(tuning), parts: Some(3) };
+    let params = GemmParams::default()
+        .with_arithmetic(tuning.arithmetic::<T>())
+        .with_tuning(Some(tuning))
+        .with_parts(Some(3));
     let extents = if small() {
         vec![[5, 3, 77]]
     } else {
@@ -151,7 +154,7 @@ fn parts_agree<T: Wide>(device: &Device, tuning: GemmTuning, tried: TriedOperati
 
 /// A product with this variant is an error that says why.
 fn refused<T: Wide>(device: &Device, tuning: GemmTuning, why: &str) {
-    let params = GemmParams { arithmetic: tuning.arithmetic::<T>(), tuning: Some(tuning), parts: None };
+    let params = GemmParams::default().with_arithmetic(tuning.arithmetic::<T>()).with_tuning(Some(tuning));
     let a = Buffer::<T>::zeroed(device, 4).unwrap();
     let mut c = Buffer::<T>::zeroed(device, 4).unwrap();
     let layout = MatrixLayout::column_major(2, 2);
@@ -256,11 +259,9 @@ fn matrix_units_make_parts() {
 /// Among them the one that NVIDIA's arithmetic makes, whose bits are all set but for the sign. Numbers near the largest have no neighbour of fewer bits above them.
 #[test]
 fn numbers_that_are_none_stay_so_in_three_products() {
-    let params = GemmParams {
-        arithmetic: Arithmetic::ThreeTf32,
-        tuning: Some(GemmTuning::Mma(OBLONG_MMA)),
-        ..GemmParams::default()
-    };
+    let params = GemmParams::default()
+        .with_arithmetic(Arithmetic::ThreeTf32)
+        .with_tuning(Some(GemmTuning::Mma(OBLONG_MMA)));
     let layout = MatrixLayout::column_major(16, 16);
     for device in devices() {
         for first in [0x7fff_ffff, 0xffff_ffff, 0x7fc0_0000, 0x7f7f_f7ff].map(f32::from_bits) {
@@ -444,7 +445,7 @@ fn results_may_alternate() {
             let mut c = Buffer::from_slice(&device, &vec![5.0_f32; n * leading]).unwrap();
             let layout = MatrixLayout::column_major(m, n).leading_dimension(leading);
             let target = MatMut::batch(&mut c, layout, count, m).unwrap();
-            let params = GemmParams { tuning, ..GemmParams::default() };
+            let params = GemmParams::default().with_tuning(tuning);
             gemm_with(&params, Op::N, Op::N, 1, a, b, 2, target).unwrap();
             let found = c.to_vec().unwrap();
             for column in 0..n {
@@ -475,7 +476,7 @@ fn wrong_calls_say_what_is_wrong() {
         gemm_with(&params, op_a, op_b, 1.0, a, b, 0.0, c).unwrap_err().to_string()
     };
     let plain = GemmParams::default();
-    let with = |tuning| GemmParams { tuning: Some(tuning), ..plain };
+    let with = |tuning| plain.with_tuning(Some(tuning));
     let registers = Registers {
         tile: [32, 32, 8],
         item: [5, 4],
@@ -522,7 +523,7 @@ fn wrong_calls_say_what_is_wrong() {
     let single = Buffer::<f32>::zeroed(&device, 64).unwrap();
     let mut result = Buffer::<f32>::zeroed(&device, 64).unwrap();
     let a = MatRef::new(&single, dense(4, 4)).unwrap();
-    let params = GemmParams { tuning: Some(GemmTuning::Mma(SMALL_MMA)), ..plain };
+    let params = plain.with_tuning(Some(GemmTuning::Mma(SMALL_MMA)));
     let error =
         gemm_with(&params, Op::N, Op::N, 1.0, a, a, 0.0, MatMut::new(&mut result, dense(4, 4)).unwrap());
     let error = error.unwrap_err();

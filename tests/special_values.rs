@@ -393,7 +393,7 @@ fn kernels<T: Arithmetic>(device: &Device, draw: &mut Draw) {
                 // In one form, as each is compiled anew.
                 let orders = [Order::ColumnMajor; 3];
                 let product = Product::<T>::new(draw, [Op::N; 2], [35, 9, k], orders, 1);
-                let params = GemmParams { tuning: Some(tuning), parts: Some(parts), ..GemmParams::default() };
+                let params = GemmParams::default().with_tuning(Some(tuning)).with_parts(Some(parts));
                 product.on_device(device, &params);
             }
         }
@@ -559,7 +559,7 @@ fn products_of_teams() {
                 let [alpha, beta] = product.scales.map(|scale| scale.factor::<T>());
                 let [a, b] = [0, 1].map(|x| HostRef::new(&product.matrices[x], product.layouts[x]).unwrap());
                 let mut c = product.matrices[2].clone();
-                let params = SplitParams { rates: Some(vec![1.0; team.len()]), ..SplitParams::default() };
+                let params = SplitParams::default().with_rates(Some(vec![1.0; team.len()]));
                 let to = HostMut::new(&mut c, product.layouts[2]).unwrap();
                 split::gemm(&team, &params, ops[0], ops[1], alpha, a, b, beta, to).unwrap();
                 product.assert(&format!("the team {name}"), &c);

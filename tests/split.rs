@@ -87,12 +87,10 @@ fn one_product<T: Arithmetic>(team: &Team, name: &str, number: usize, [m, n, k]:
         old.fill(C64::default());
     }
     // Rates that say nothing else let every device take part. With so little memory panels go round.
-    let params = SplitParams {
-        rates: Some(vec![1.0; team.len()]),
-        panel: Some(50),
-        memory: (number % 2 == 1).then_some(1),
-        ..SplitParams::default()
-    };
+    let params = SplitParams::default()
+        .with_rates(Some(vec![1.0; team.len()]))
+        .with_panel(Some(50))
+        .with_memory((number % 2 == 1).then_some(1));
     let report = split::gemm(
         team,
         &params,
@@ -160,12 +158,12 @@ fn shares_follow_the_rates_that_are_given_and_those_that_are_measured() {
             assert_eq!(report.shares.iter().map(|share| share.rows).sum::<usize>(), n);
             [0, 1].map(|member| report.shares[member].planned_rows)
         };
-        let given = |rates: [f64; 2]| SplitParams { rates: Some(rates.to_vec()), ..SplitParams::default() };
+        let given = |rates: [f64; 2]| SplitParams::default().with_rates(Some(rates.to_vec()));
         // The textbook's kernel slows one of them down, many times.
         let slowed_down = |member: usize| {
             let mut tunings = vec![None; 2];
             tunings[member] = Some(GemmTuning::Global);
-            SplitParams { tunings, ..SplitParams::default() }
+            SplitParams::default().with_tunings(tunings)
         };
         let mut both = vec![[given([3.0, 1.0]), given([1.0, 3.0])]];
         if !small() {
@@ -188,12 +186,10 @@ fn a_device_that_fails_is_named_and_nobody_takes_c_for_finished() {
         let (a_layout, b_layout) = (MatrixLayout::column_major(256, 30), MatrixLayout::column_major(30, 40));
         let (a, b) = (matrix::<f32>(&a_layout, 0.3), matrix::<f32>(&b_layout, 0.7));
         let mut c = vec![-1.0e6; 256 * 40];
-        let params = SplitParams {
+        let params = SplitParams::default()
             // Less accurate than the call allows.
-            tunings: vec![None, Some(GemmTuning::Mma(SMALL_MMA))],
-            rates: Some(vec![1.0, 1.0]),
-            ..SplitParams::default()
-        };
+            .with_tunings(vec![None, Some(GemmTuning::Mma(SMALL_MMA))])
+            .with_rates(Some(vec![1.0, 1.0]));
         let (from_a, from_b) = (HostRef::new(&a, a_layout).unwrap(), HostRef::new(&b, b_layout).unwrap());
         let to = HostMut::new(&mut c, layout).unwrap();
         let error = split::gemm(&team, &params, Op::N, Op::N, 1.0, from_a, from_b, 0.0, to).unwrap_err();
@@ -212,7 +208,7 @@ fn a_variant_that_cannot_be_is_refused() {
         let layout = MatrixLayout::column_major(4, 4);
         let (a, mut c) = ([1.0f32; 16], [2.0f32; 16]);
         let nothing = Mma { tile: [0; 3], ..SMALL_MMA };
-        let params = SplitParams { tunings: vec![Some(GemmTuning::Mma(nothing))], ..SplitParams::default() };
+        let params = SplitParams::default().with_tunings(vec![Some(GemmTuning::Mma(nothing))]);
         let from = HostRef::new(&a, layout).unwrap();
         let to = HostMut::new(&mut c, layout).unwrap();
         let error = split::gemm(&team, &params, Op::N, Op::N, 1.0, from, from, 0.0, to).unwrap_err();

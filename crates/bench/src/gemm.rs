@@ -212,7 +212,7 @@ impl Case<'_> {
 
     /// Returns the kernels to measure, each with its arithmetic.
     fn kernels<T: Element>(&self) -> Vec<GemmParams> {
-        let with = |arithmetic, tuning| GemmParams { arithmetic, tuning, parts: None };
+        let with = |arithmetic, tuning| GemmParams::default().with_arithmetic(arithmetic).with_tuning(tuning);
         let mut arithmetics = vec![Arithmetic::Ieee];
         if self.arguments.three_tf32 && T::Real::PRECISION == Precision::Single {
             arithmetics.push(Arithmetic::ThreeTf32);
@@ -222,8 +222,7 @@ impl Case<'_> {
             let uncut =
                 self.arguments.variant.iter().map(|&tuning| with(tuning.arithmetic::<T>(), Some(tuning)));
             for params in uncut {
-                let cut =
-                    self.arguments.parts.iter().map(|&parts| GemmParams { parts: Some(parts), ..params });
+                let cut = self.arguments.parts.iter().map(|&parts| params.with_parts(Some(parts)));
                 list.extend(if self.arguments.parts.is_empty() { vec![params] } else { cut.collect() });
             }
             return list;

@@ -94,7 +94,7 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
     };
     // Each atom of a crystal has the same energy, whatever the crystal's size.
     let crystal = crystal(4)?;
-    let options = Options { shift: Shift::Force, ..Options::with_cutoff(CUTOFF) };
+    let options = Options::new(CUTOFF).with_shift(Shift::Force);
     let exact = Forces::new(&Team::host(), &crystal, &formula, options)?.evaluate(crystal.positions())?;
     let of_atom = exact.sums.energy / crystal.atoms() as f64;
     for (number, device) in session.opencl_devices("md")?.iter().enumerate() {
@@ -189,18 +189,16 @@ impl ForceCase {
                 Potential::Table { table: table.interpolated(interpolation), mode }
             }
         };
-        let options = Options {
-            shift: Shift::Force,
-            precision: self.precision,
-            fetch: self.fetch,
-            list: match self.list {
+        let options = Options::new(CUTOFF)
+            .with_shift(Shift::Force)
+            .with_precision(self.precision)
+            .with_fetch(self.fetch)
+            .with_list(match self.list {
                 ListKind::Cells => List::default(),
                 ListKind::HalfCells => List::HalfCells { skin: List::SKIN },
                 ListKind::AllPairs => List::AllPairs,
                 ListKind::Matrix => List::Matrix,
-            },
-            ..Options::with_cutoff(CUTOFF)
-        };
+            });
         let mut motion = Motion::new(team, &system, &potential, options, Units::Real, 2.0)?;
         let sums = motion.frame()?.sums;
         let error = (sums.energy / (of_atom * system.atoms() as f64) - 1.0).abs();
@@ -264,7 +262,7 @@ pub fn potentials() -> Result<[Potential; 2], Failure> {
 
 /// Returns the options of the timed forces.
 pub fn options(precision: Precision) -> Options {
-    Options { shift: Shift::Force, precision, ..Options::with_cutoff(CUTOFF) }
+    Options::new(CUTOFF).with_shift(Shift::Force).with_precision(precision)
 }
 
 /// Returns how many cubes along each axis have about so many atoms.

@@ -92,7 +92,7 @@ impl Arguments {
         let need = Need { on_host: 40 * padded * points as u128, on_device: (2 + 4 * padded) * bytes };
         need.expect_room(format_args!("a mesh of {points} points"), Some(device))?;
         let boundary = if self.isolated { Boundary::Isolated } else { Boundary::Periodic };
-        let options = Options { boundary, precision, ..Options::default() };
+        let options = Options::default().with_boundary(boundary).with_precision(precision);
         let cell =
             Cell::new([[9.0, 0.0, 0.0], [0.0, 8.0, 0.0], [0.0, 0.0, 10.0]]).map_err(PoissonError::from)?;
         let density: Vec<f64> = (0..points).map(|i| (i * 7919 % 1013) as f64 / 1013.0 - 0.5).collect();

@@ -299,7 +299,7 @@ impl Bench<'_, '_> {
             }
             None => (None, natural_block(csr)),
         };
-        let options = AmgOptions { block, near_null_space: vectors, ..AmgOptions::default() };
+        let options = AmgOptions::default().with_block(block).with_near_null_space(vectors);
         let stopping = Stopping::default().with_tolerance(WHOLE);
         let (mut setup, mut made) = (Vec::new(), None);
         let samples = session.samples(|_| {

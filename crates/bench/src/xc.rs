@@ -93,7 +93,8 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
                 if session.interrupted() {
                     return Ok(());
                 }
-                let options = Options { numbers, cube, memory: arguments.memory, ..Options::default() };
+                let options =
+                    Options::default().with_numbers(numbers).with_cube(cube).with_memory(arguments.memory);
                 molecule.measure(&team, number, options, ceiling, session)?;
             }
         }

@@ -29,10 +29,7 @@ fn main() -> ExampleResult<()> {
     let options = DeviceOptions::default().with_tuning(TuningMode::Shipped);
     let team = Team::select_with(selectors, &options)?;
     let memory = gib.map(|gib| (gib * f64::from(1 << 30)) as u64);
-    let params = FactorParams {
-        products: SplitParams { memory, ..SplitParams::default() },
-        ..FactorParams::default()
-    };
+    let params = FactorParams::default().with_products(SplitParams::default().with_memory(memory));
     run(&team, &params, routine, 4096.min(n))?;
     let begin = Instant::now();
     let (seconds, ratio) = run(&team, &params, routine, n)?;

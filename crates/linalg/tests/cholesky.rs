@@ -155,7 +155,7 @@ fn columns_of_several_panels_have_the_rows_below_them() {
         let mut a = positive(&mut Draw::new(6), n, 1.0, 1.0);
         let mut held = stored::<f64>(layout, Triangle::Lower, &mut a);
         let mut elements = held.elements.clone();
-        let params = FactorParams { width: Some(n / 2 + 1), ..FactorParams::default() };
+        let params = FactorParams::default().with_width(Some(n / 2 + 1));
         let (team, to) = (Team::of([device.clone()]), HostMut::new(&mut elements, layout).unwrap());
         assert_eq!(split::factor::potrf(&team, &params, &mut |_| true, Triangle::Lower, to).unwrap(), 0);
         held.take("columns", elements);

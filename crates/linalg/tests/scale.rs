@@ -190,7 +190,7 @@ fn kernels<T: Divisible>() -> Vec<Kernel<T>> {
         ("sparse, IC", |m| sparse(m, Kind::Ic0(Substitution::Levels))),
         ("sparse, multigrid", |m| sparse(m, Kind::Amg)),
         ("condition of a sparse matrix", |m| {
-            let options = SolveOptions { stopping: stopping::<T>(), ..SolveOptions::default() };
+            let options = SolveOptions::default().with_stopping(stopping::<T>());
             let matrix = csr(&m.positive);
             vec![scaled(0, condition_estimate(&[Processor::Host], matrix, &options, None).unwrap())]
         }),
@@ -222,13 +222,9 @@ fn csr<T: Arithmetic>(a: &[T]) -> Csr<T> {
 
 fn sparse<T: Arithmetic>(m: &Matrices<T>, kind: Kind) -> Vec<Scaled> {
     // Multigrid shall have two levels.
-    let amg = AmgOptions { coarse_rows: 3, ..AmgOptions::default() };
-    let options = SolveOptions {
-        preconditioner: Some(kind),
-        stopping: stopping::<T>(),
-        amg,
-        ..SolveOptions::default()
-    };
+    let amg = AmgOptions::default().with_coarse_rows(3);
+    let options =
+        SolveOptions::default().with_preconditioner(Some(kind)).with_stopping(stopping::<T>()).with_amg(amg);
     let solved = solve(&Processor::Host, csr(&m.positive), &m.right_side, &options, None).unwrap();
     assert!(solved.converged, "{kind}: {} {:?}", solved.true_residual, solved.warnings);
     vec![scaled(-2, solved.x)]

@@ -139,7 +139,7 @@ fn values_may_be_single_while_sums_are_double() {
             check_single::<f64>(&place, &matrix.cast());
         }
         // There is nothing to round in single precision.
-        let options = MatrixOptions { single_values: true, ..MatrixOptions::default() };
+        let options = MatrixOptions::default().with_single_values(true);
         let single = Matrix::<f32>::with_options(&place, uneven.cast::<f32>(), options).unwrap();
         assert_eq!(single.bytes(), Matrix::new(&place, uneven.cast::<f32>()).unwrap().bytes());
     }
@@ -149,7 +149,8 @@ fn check_single<T: Arithmetic>(place: &Processor, matrix: &Csr<T>) {
     let rounded: Csr<T> =
         if T::IS_COMPLEX { matrix.cast::<Complex<f32>>().cast() } else { matrix.cast::<f32>().cast() };
     for format in formats(matrix) {
-        let options = MatrixOptions { format: Some(format), single_values: true, vectors: 1 };
+        let options =
+            MatrixOptions::default().with_format(Some(format)).with_single_values(true).with_vectors(1);
         let made = Matrix::with_options(place, matrix.clone(), options).unwrap();
         let whole = Matrix::with_format(place, matrix.clone(), format).unwrap();
         let what = format!("{}, {format}", place.label());
@@ -175,7 +176,7 @@ fn a_measured_format_is_kept_for_the_pattern() {
     let matrix = Arc::new("poisson2d:17".parse::<Problem>().unwrap().matrix().unwrap());
     let by_bytes = Matrix::chosen_format(&place, &matrix, 1);
     assert_eq!(by_bytes, Format::Diagonals);
-    let options = MatrixOptions { vectors: 2, ..MatrixOptions::default() };
+    let options = MatrixOptions::default().with_vectors(2);
     let tuned = tune_format(&device, &matrix, options, Duration::from_secs(20)).unwrap();
     assert_eq!((tuned.shipped, Matrix::chosen_format(&place, &matrix, 2)), (by_bytes, tuned.found.variant));
     assert!(tuned.found.tried >= 4, "{}", tuned.found.tried);

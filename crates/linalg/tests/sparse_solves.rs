@@ -176,7 +176,7 @@ fn refined<T: Arithmetic>(name: &str, csr: Csr<T>) -> Vec<Complex64> {
     let b = right_side::<T>(csr.rows());
     let (mut x, mut r) = (vec![T::default(); b.len()], b.clone());
     for _ in 0..3 {
-        let options = SolveOptions { stopping: stopping(), ..Default::default() };
+        let options = SolveOptions::default().with_stopping(stopping());
         let solved = sparse::solve::solve(&Processor::Host, Arc::clone(&csr), &r, &options, None).unwrap();
         assert!(solved.converged, "{name}: {}", solved.true_residual);
         x.iter_mut().zip(&solved.x).for_each(|(x, d)| *x = *x + *d);
@@ -205,8 +205,7 @@ fn multigrid_needs_few_iterations() {
         let count = with_multigrid(&place, &problem.matrix().unwrap(), &AmgOptions::default());
         assert!(count <= 12, "{}, poisson3d:32: {count}", place.label());
         let problem: Problem = "elasticity3d:8".parse().unwrap();
-        let options =
-            AmgOptions { block: 3, near_null_space: problem.near_null_space(), ..Default::default() };
+        let options = AmgOptions::default().with_block(3).with_near_null_space(problem.near_null_space());
         let count = with_multigrid(&place, &problem.matrix().unwrap(), &options);
         assert!(count <= 24, "{}, elasticity3d:8: {count}", place.label());
     }
@@ -218,10 +217,10 @@ fn near_null_vectors_help_an_elastic_bar() {
     let bar = real_matrix(&folder, "bar");
     let modes = lattice_linalg::sparse::read_vectors(&folder.join("bar.near_nullspace.npy")).unwrap();
     assert_eq!((modes.rows, modes.columns), (600, 6));
-    let with = AmgOptions { block: 3, near_null_space: Some(modes.values), ..Default::default() };
+    let with = AmgOptions::default().with_block(3).with_near_null_space(Some(modes.values));
     let count = with_multigrid(&Processor::Host, &bar, &with);
     assert!(count <= 24, "{count}");
-    let without = with_multigrid(&Processor::Host, &bar, &AmgOptions { block: 3, ..Default::default() });
+    let without = with_multigrid(&Processor::Host, &bar, &AmgOptions::default().with_block(3));
     assert!(without > count, "{without} {count}");
     let power = real_matrix(&folder, "1138_bus");
     let count = with_multigrid(&Processor::Host, &power, &AmgOptions::default());
@@ -288,7 +287,7 @@ fn a_cycle_is_symmetric_and_the_same_on_all_devices() {
     let problem: Problem = "poisson2d:17".parse().unwrap();
     let poisson = problem.matrix().unwrap();
     let n = poisson.rows();
-    let options = AmgOptions { coarse_rows: 10, ..Default::default() };
+    let options = AmgOptions::default().with_coarse_rows(10);
     let applied = |place: &Processor, x: &[f64]| {
         let k = Amg::new(place, &poisson, &options).unwrap();
         let mut out = Vector::zero(place, n).unwrap();
@@ -335,10 +334,10 @@ fn check_levels<T: Arithmetic>(what: &str, matrix: &Csr<T>, options: &AmgOptions
 
 #[test]
 fn devices_make_the_levels_of_the_host() {
-    let scalar = AmgOptions { coarse_rows: 12, host_rows: 40, ..Default::default() };
+    let scalar = AmgOptions::default().with_coarse_rows(12).with_host_rows(40);
     let of = |text: &str| text.parse::<Problem>().unwrap();
     if small() {
-        let few = AmgOptions { coarse_rows: 3, host_rows: 5, ..Default::default() };
+        let few = AmgOptions::default().with_coarse_rows(3).with_host_rows(5);
         return check_levels("2D", &of("poisson2d:9").matrix().unwrap(), &few);
     }
     check_levels("2D", &of("poisson2d:23").matrix().unwrap(), &scalar);
@@ -347,11 +346,11 @@ fn devices_make_the_levels_of_the_host() {
     check_levels("random", &of("random:301,4,5").matrix().unwrap(), &scalar);
     check_levels("3D", &of("poisson3d:7x9x11").matrix().unwrap(), &scalar);
     let elastic = of("elasticity3d:5");
-    let modes = AmgOptions { block: 3, near_null_space: elastic.near_null_space(), ..scalar.clone() };
+    let modes = scalar.clone().with_block(3).with_near_null_space(elastic.near_null_space());
     check_levels("elastic", &elastic.matrix().unwrap(), &modes);
     // A component that depends on another, and a point without connections.
     let twice = |k: usize| [1.0, 2.0][k % 2];
-    let dependent = AmgOptions { near_null_space: Some((0..2 * 529).map(twice).collect()), ..scalar.clone() };
+    let dependent = scalar.clone().with_near_null_space(Some((0..2 * 529).map(twice).collect()));
     check_levels("dependent", &of("poisson2d:23").matrix().unwrap(), &dependent);
     let alone = of("poisson2d:23").matrix().unwrap();
     let alone = Csr::from_rows(
@@ -365,7 +364,7 @@ fn devices_make_the_levels_of_the_host() {
     check_levels("alone", &alone, &scalar);
     let Some(folder) = matrices() else { return };
     let AnyCsr::Complex(gauge) = matrix(&folder, "gauge32") else { panic!("complex") };
-    let options = AmgOptions { coarse_rows: 30, host_rows: 100, ..Default::default() };
+    let options = AmgOptions::default().with_coarse_rows(30).with_host_rows(100);
     check_levels("gauge32", &gauge, &options);
     check_levels("1138_bus", &real_matrix(&folder, "1138_bus"), &scalar);
 }
@@ -374,7 +373,7 @@ fn devices_make_the_levels_of_the_host() {
 fn levels_with_a_zero_on_the_diagonal_are_refused_on_devices_too() {
     let matrix = "poisson2d:9".parse::<Problem>().unwrap().matrix().unwrap();
     let hollow = matrix.map(|i, j, value| if i == j && (i == 40 || i == 61) { 0.0 } else { value });
-    let options = AmgOptions { coarse_rows: 5, host_rows: 10, ..Default::default() };
+    let options = AmgOptions::default().with_coarse_rows(5).with_host_rows(10);
     for place in places() {
         let error = Amg::new(&place, &hollow, &options).err();
         assert_eq!(error, Some(PreconditionError::ZeroDiagonal { row: 41 }), "{}", place.label());
@@ -389,7 +388,7 @@ fn complex_systems_are_solved_too() {
         let a = Matrix::new(&place, gauge.clone()).unwrap();
         let b = Vector::from_slice(&place, &right_side(gauge.rows())).unwrap();
         let ic = Ic0::new(&place, &gauge).unwrap();
-        let amg = Amg::new(&place, &gauge, &AmgOptions { coarse_rows: 100, ..Default::default() }).unwrap();
+        let amg = Amg::new(&place, &gauge, &AmgOptions::default().with_coarse_rows(100)).unwrap();
         for k in [&ic as &Operator<'_, Complex64>, &amg] {
             let (_, info) = solve("cg", &a, Some(k), &b).unwrap();
             assert!(info.iterations < 40, "{}: {}", place.label(), info.iterations);
@@ -422,7 +421,7 @@ fn what_has_no_preconditioner_says_why() {
         Jacobi::new(&place, &oblong).err(),
         Some(PreconditionError::NotSquare { rows: 4, columns: 3 })
     );
-    let modes = AmgOptions { near_null_space: Some(vec![1.0; 7]), ..Default::default() };
+    let modes = AmgOptions::default().with_near_null_space(Some(vec![1.0; 7]));
     let error = Amg::new(&place, &singular, &modes).err();
     assert_eq!(error, Some(PreconditionError::NearNullSpace { wanted: 3, found: 7 }));
 }
@@ -493,12 +492,10 @@ fn indefinite_systems_take_a_positive_preconditioner() {
     for place in places() {
         let label = place.label();
         let solved = |preconditioner| {
-            let options = SolveOptions {
-                method: Some(Method::Minres),
-                preconditioner,
-                stopping: stopping(),
-                ..Default::default()
-            };
+            let options = SolveOptions::default()
+                .with_method(Some(Method::Minres))
+                .with_preconditioner(preconditioner)
+                .with_stopping(stopping());
             sparse::solve::solve(&place, Arc::clone(&a), &b, &options, None).unwrap()
         };
         let [with, chosen] = [Some(Kind::Jacobi), None].map(solved);
@@ -518,10 +515,14 @@ fn the_k_cycle_needs_no_more_iterations_than_the_v_cycle() {
     for place in places() {
         let label = place.label();
         let solved = |cycle, method| {
-            let amg = AmgOptions { coarse_rows: 5, degree: 1, ratio: 4.0, cycle, ..Default::default() };
+            let amg =
+                AmgOptions::default().with_coarse_rows(5).with_degree(1).with_ratio(4.0).with_cycle(cycle);
             let preconditioner = Some(Kind::Amg);
-            let options =
-                SolveOptions { method, preconditioner, stopping: stopping(), amg, ..Default::default() };
+            let options = SolveOptions::default()
+                .with_method(method)
+                .with_preconditioner(preconditioner)
+                .with_stopping(stopping())
+                .with_amg(amg);
             sparse::solve::solve(&place, Arc::clone(&a), &b, &options, None)
         };
         let v = solved(Cycle::V, None).unwrap();

@@ -17,7 +17,7 @@ fn made(problem: &str) -> Csr<f64> {
 }
 
 fn options(tolerance: f64) -> SolveOptions<f64> {
-    SolveOptions { stopping: Stopping::default().with_tolerance(tolerance), ..Default::default() }
+    SolveOptions::default().with_stopping(Stopping::default().with_tolerance(tolerance))
 }
 
 fn solved(matrix: &Csr<f64>, options: &SolveOptions<f64>) -> Result<Solved<f64>, SolveError> {
@@ -79,8 +79,7 @@ fn every_method_and_preconditioner_solves_on_every_place() {
                 if unfit || (kind != Kind::None && !method.takes_preconditioner()) {
                     continue;
                 }
-                let chosen =
-                    SolveOptions { method: Some(method), preconditioner: Some(kind), ..options(1e-9) };
+                let chosen = options(1e-9).with_method(Some(method)).with_preconditioner(Some(kind));
                 let b: Vec<f64> = vector(matrix.rows(), false).into_iter().map(|b| b.re).collect();
                 let found = solve(&place, matrix.clone(), &b, &chosen, None).unwrap();
                 let what = format!("{}, {}, {kind}: {}", place.label(), method.name(), found.true_residual);
@@ -100,7 +99,7 @@ fn a_method_that_gives_up_hands_over() {
     rows[250] = vec![(250, 1.0), (251, 2.0)];
     rows[251] = vec![(250, 2.0), (251, 1.0)];
     let sly = Csr::from_rows(300, rows);
-    let chosen = SolveOptions { preconditioner: Some(Kind::None), ..options(1e-8) };
+    let chosen = options(1e-8).with_preconditioner(Some(Kind::None));
     let found = solved(&sly, &chosen).unwrap();
     assert_eq!(found.symmetry, FoundSymmetry::PositiveDefinite);
     assert!(found.converged && found.attempts.len() > 1, "{:?}", found.attempts.len());
@@ -116,12 +115,10 @@ fn a_method_that_gives_up_hands_over() {
 fn without_convergence_there_is_the_best_iterate() {
     let matrix = made("poisson2d:30");
     let stopping = Stopping::default().with_tolerance(1e-10).with_max_iterations(5);
-    let chosen = SolveOptions {
-        method: Some(Method::Cg),
-        preconditioner: Some(Kind::Jacobi),
-        stopping,
-        ..Default::default()
-    };
+    let chosen = SolveOptions::default()
+        .with_method(Some(Method::Cg))
+        .with_preconditioner(Some(Kind::Jacobi))
+        .with_stopping(stopping);
     let found = solved(&matrix, &chosen).unwrap();
     assert!(!found.converged && found.true_residual < 1.0 && found.attempts[0].failure.is_some());
     let mut looks = 0;
@@ -146,18 +143,16 @@ fn systems_without_a_solution_are_refused() {
     let skew = small([[0.0, 1.0, 2.0], [-1.0, 0.0, 3.0], [-2.0, -3.0, 0.0]]);
     assert_eq!(refused(&skew, &chosen), SolveError::OddSkew { rows: 3 });
     let general = small([[4.0, 1.0, 0.0], [0.0, 4.0, 2.5], [0.0, 1.0, 4.0]]);
-    let cg = SolveOptions { method: Some(Method::Cg), ..chosen.clone() };
+    let cg = chosen.clone().with_method(Some(Method::Cg));
     let error = refused(&general, &cg);
     assert!(matches!(error, SolveError::NotHermitian { row: 2, column: 3, difference: 1.5, .. }), "{error}");
-    let residual =
-        SolveOptions { method: Some(Method::Cr), preconditioner: Some(Kind::Jacobi), ..chosen.clone() };
+    let residual = chosen.clone().with_method(Some(Method::Cr)).with_preconditioner(Some(Kind::Jacobi));
     let symmetric = small([[4.0, 1.0, 0.0], [1.0, 4.0, 1.0], [0.0, 1.0, 4.0]]);
     assert_eq!(refused(&symmetric, &residual), SolveError::NoPreconditioner { method: Method::Cr });
-    let blocks = SolveOptions { format: Some(Format::Blocks(2)), ..chosen.clone() };
+    let blocks = chosen.clone().with_format(Some(Format::Blocks(2)));
     assert!(refused(&symmetric, &blocks).to_string().starts_with("blocks of 2 do not divide a 3×3 matrix"));
     let hollow = small([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 4.0]]);
-    let jacobi =
-        SolveOptions { method: Some(Method::Gcr), preconditioner: Some(Kind::Jacobi), ..chosen.clone() };
+    let jacobi = chosen.clone().with_method(Some(Method::Gcr)).with_preconditioner(Some(Kind::Jacobi));
     assert!(refused(&hollow, &jacobi).to_string().contains("the diagonal entry of row 1 is zero"));
     let error = solve(&Processor::Host, symmetric.clone(), &[1.0; 2], &chosen, None).unwrap_err();
     assert_eq!(error, SolveError::RightSide { wanted: 3, found: 2 });
@@ -199,7 +194,7 @@ fn zeros_on_the_diagonal_are_permuted_away() {
     let matrix = shuffled(&made("convection2d:15,0.1"));
     assert!(lattice_linalg::sparse::zero_on_diagonal(&matrix).is_some());
     let levels = Kind::Ilu0(Substitution::Levels);
-    let refused = solved(&matrix, &SolveOptions { preconditioner: Some(levels), ..options(1e-9) });
+    let refused = solved(&matrix, &options(1e-9).with_preconditioner(Some(levels)));
     assert!(matches!(refused, Err(SolveError::Precondition { .. })), "{refused:?}");
     // The matrix decides, and says what it did.
     let found = solved(&matrix, &options(1e-9)).unwrap();
@@ -218,7 +213,7 @@ fn zeros_on_the_diagonal_are_permuted_away() {
             levels,
             Kind::Ilu0(Substitution::Sweeps(4)),
         ] {
-            let chosen = SolveOptions { preconditioner: Some(kind), matching: true, ..options(1e-9) };
+            let chosen = options(1e-9).with_preconditioner(Some(kind)).with_matching(true);
             let found = solve(&place, matrix.clone(), &b, &chosen, None).unwrap();
             let what = format!("{}, {kind}: {}", place.label(), found.true_residual);
             assert!(found.converged && found.attempts[0].preconditioner.matched, "{what}");
@@ -229,7 +224,7 @@ fn zeros_on_the_diagonal_are_permuted_away() {
     let error = solved(&singular, &options(1e-9)).unwrap_err();
     assert!(matches!(error, SolveError::StructurallySingular(found) if found.rank == 2), "{error}");
     let wanted =
-        |method, kind| SolveOptions { method, preconditioner: kind, matching: true, ..options(1e-9) };
+        |method, kind| options(1e-9).with_method(method).with_preconditioner(kind).with_matching(true);
     let ic = Some(Kind::Ic0(Substitution::Levels));
     for (chosen, error) in [
         (wanted(Some(Method::Cg), None), SolveError::Matching { needs: "cg" }),
@@ -248,11 +243,8 @@ fn sweeps_come_near_to_substitution() {
         (&general, Method::Bicgstab, Kind::Ilu0),
     ] {
         let iterations = |substitution| {
-            let chosen = SolveOptions {
-                method: Some(method),
-                preconditioner: Some(kind(substitution)),
-                ..options(1e-9)
-            };
+            let chosen =
+                options(1e-9).with_method(Some(method)).with_preconditioner(Some(kind(substitution)));
             let found = solved(matrix, &chosen).unwrap();
             assert!(found.converged, "{substitution:?}");
             found.attempts[0].iterations
@@ -282,17 +274,15 @@ fn a_condition_number_is_estimated_from_below() {
     // One diagonal entry decides; phases do not.
     let phases = |k: usize| Complex64::from_polar(if k == 7 { 1e-3 } else { 2.0 }, k as f64);
     let diagonal = Csr::from_rows(20, (0..20).map(|k| [(k as u32, phases(k))]));
-    let plain = SolveOptions { stopping: options(1e-10).stopping, ..Default::default() };
+    let plain = SolveOptions::default().with_stopping(options(1e-10).stopping);
     let found = condition_estimate(&[Processor::Host], diagonal, &plain, None).unwrap().unwrap();
     assert!((found / 2000.0 - 1.0).abs() < 1e-6, "{found}");
     // What is not solved has no estimate.
     let stopping = Stopping::default().with_tolerance(1e-10).with_max_iterations(2);
-    let few = SolveOptions {
-        method: Some(Method::Cg),
-        preconditioner: Some(Kind::None),
-        stopping,
-        ..Default::default()
-    };
+    let few = SolveOptions::default()
+        .with_method(Some(Method::Cg))
+        .with_preconditioner(Some(Kind::None))
+        .with_stopping(stopping);
     assert_eq!(condition_estimate(&[Processor::Host], made("poisson2d:20"), &few, None).unwrap(), None);
 }
 
@@ -362,7 +352,7 @@ fn multigrid_ends_where_its_levels_grow() {
     assert_eq!(attempt.preconditioner.kind, Kind::Ic0(Substitution::Levels));
     assert!(found.converged);
     assert!(found.warnings.iter().any(|warning| warning.contains("do not become smaller")));
-    let asked = SolveOptions { preconditioner: Some(Kind::Amg), ..options(1e-10) };
+    let asked = options(1e-10).with_preconditioner(Some(Kind::Amg));
     let error = solved(&matrix, &asked).unwrap_err().to_string();
     assert!(error.contains("choose ic0 or jacobi"), "{error}");
 }

@@ -95,7 +95,7 @@ fn products_of_teams_are_those_of_one_place() {
         check::<Complex64>(&team, &general, options, 1e-14);
         check::<f32>(&team, &general.cast(), options, 1e-5);
         // −1 and 4 are numbers of single precision.
-        check(&team, &made("poisson2d:12"), MatrixOptions { single_values: true, ..options }, 1e-14);
+        check(&team, &made("poisson2d:12"), options.with_single_values(true), 1e-14);
     }
 }
 
@@ -139,12 +139,10 @@ fn solves_on_teams_are_those_of_one_place() {
         ] {
             let matrix = solvable(method);
             let b: Vec<f64> = vector(matrix.rows(), false).into_iter().map(|b| b.re).collect();
-            let options = SolveOptions {
-                method: Some(method),
-                preconditioner: Some(kind),
-                stopping: Stopping::default().with_tolerance(1e-9),
-                ..SolveOptions::default()
-            };
+            let options = SolveOptions::default()
+                .with_method(Some(method))
+                .with_preconditioner(Some(kind))
+                .with_stopping(Stopping::default().with_tolerance(1e-9));
             let one = solve(&Processor::Host, matrix.clone(), &b, &options, None).unwrap();
             let all = solve_columns(&team, matrix.clone(), &[&b], &options, None).unwrap().remove(0);
             let what = format!("{} places, {}, {kind}", team.len(), method.name());
@@ -155,12 +153,10 @@ fn solves_on_teams_are_those_of_one_place() {
         }
         // Block-diagonal preconditioners cost iterations, not the solution.
         for kind in [Kind::Ic0(Substitution::Levels), Kind::Amg, Kind::BlockJacobi(Some(3))] {
-            let options = SolveOptions {
-                method: Some(Method::Cg),
-                preconditioner: Some(kind),
-                stopping: Stopping::default().with_tolerance(1e-9),
-                ..SolveOptions::default()
-            };
+            let options = SolveOptions::default()
+                .with_method(Some(Method::Cg))
+                .with_preconditioner(Some(kind))
+                .with_stopping(Stopping::default().with_tolerance(1e-9));
             let b = vec![1.0; definite.rows()];
             let found = solve_columns(&team, definite.clone(), &[&b], &options, None).unwrap().remove(0);
             assert!(found.converged, "{} places, {kind}: {}", team.len(), found.true_residual);
@@ -172,7 +168,7 @@ fn solves_on_teams_are_those_of_one_place() {
 fn the_adjoint_lies_as_the_matrix_does() {
     // By its own entries the adjoint would be cut after another row.
     let matrix = made("random:300,5,3");
-    let options = SolveOptions { method: Some(Method::Cgne), ..SolveOptions::default() };
+    let options = SolveOptions::default().with_method(Some(Method::Cgne));
     let team = [Processor::Host, Processor::Host];
     let b = vec![1.0; matrix.rows()];
     assert!(solve_columns(&team, matrix, &[&b], &options, None).unwrap()[0].converged);
@@ -186,8 +182,7 @@ fn several_right_hand_sides_share_matrix_and_preconditioner() {
         .map(|scale| (0..matrix.rows()).map(|k| scale * (k as f64).sin()).collect())
         .collect();
     let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
-    let options =
-        SolveOptions { stopping: Stopping::default().with_tolerance(1e-9), ..SolveOptions::default() };
+    let options = SolveOptions::default().with_stopping(Stopping::default().with_tolerance(1e-9));
     let found = solve_columns(&[Processor::Host], matrix, &columns, &options, None).unwrap();
     assert_eq!(found.len(), 3);
     for solved in &found {
@@ -204,11 +199,9 @@ fn several_right_hand_sides_share_matrix_and_preconditioner() {
 fn values_in_single_precision_are_refined_away() {
     let matrix = made("convection2d:18,0.1");
     let b: Vec<f64> = vector(matrix.rows(), false).into_iter().map(|b| b.re).collect();
-    let options = SolveOptions {
-        single_values: true,
-        stopping: Stopping::default().with_tolerance(1e-11),
-        ..SolveOptions::default()
-    };
+    let options = SolveOptions::default()
+        .with_single_values(true)
+        .with_stopping(Stopping::default().with_tolerance(1e-11));
     for place in places() {
         let found = solve(&place, matrix.clone(), &b, &options, None).unwrap();
         let refinement = found.refinement.unwrap();
@@ -233,7 +226,7 @@ fn values_in_single_precision_are_refined_away() {
         &Processor::Host,
         nearly,
         &b,
-        &SolveOptions { stopping: Stopping::default().with_tolerance(1e-5), ..options },
+        &options.with_stopping(Stopping::default().with_tolerance(1e-5)),
         None,
     )
     .unwrap();

@@ -23,8 +23,8 @@ fn teams() -> Vec<Team> {
 /// Narrow blocks, all devices taking part, and for some cases hardly any memory.
 fn params(team: &Team, width: usize, little: bool) -> FactorParams {
     let rates = Some(vec![1.0; team.len()]);
-    let products = SplitParams { rates, memory: little.then_some(1), ..SplitParams::default() };
-    FactorParams { products, width: Some(width), finished: 0 }
+    let products = SplitParams::default().with_rates(rates).with_memory(little.then_some(1));
+    FactorParams::default().with_products(products).with_width(Some(width)).with_finished(0)
 }
 
 fn named(team: &Team, layout: &MatrixLayout) -> String {
@@ -121,7 +121,7 @@ fn lu<T: Divisible>(team: &Team, draw: &mut Draw, [rows, columns]: [usize; 2], w
     let factors = elements.clone();
     if !team.is_host() {
         interrupted(&factors, &before, |elements, finished, watch| {
-            let params = FactorParams { finished, ..params.clone() };
+            let params = params.clone().with_finished(finished);
             // The pivots of the finished columns are those of the whole.
             let mut again = pivots.clone();
             again[finished.min(fewer)..].fill(u32::MAX);
@@ -175,7 +175,7 @@ fn qr<T: Divisible>(team: &Team, draw: &mut Draw, [rows, columns]: [usize; 2], w
     let factors = elements.clone();
     if !team.is_host() {
         interrupted(&factors, &before, |elements, finished, watch| {
-            let params = FactorParams { finished, ..params.clone() };
+            let params = params.clone().with_finished(finished);
             let mut again = tau.clone();
             again[finished.min(fewer)..].fill(nan::<T>());
             let to = HostMut::new(elements, layout).unwrap();
@@ -290,7 +290,7 @@ fn operands_that_do_not_fit_are_refused() {
     assert!(matches!(error.unwrap_err(), BlasError::Shape { wanted: 2, found: 3, .. }));
     let error = geqrf(team, params, &mut |_| true, HostMut::new(&mut a, layout).unwrap(), &mut [0.0]);
     assert!(matches!(error.unwrap_err(), BlasError::Shape { wanted: 2, found: 1, .. }));
-    let beyond = &FactorParams { finished: 4, ..FactorParams::default() };
+    let beyond = &FactorParams::default().with_finished(4);
     let error = geqrf(team, beyond, &mut |_| true, HostMut::new(&mut a, layout).unwrap(), &mut [0.0; 2]);
     assert!(matches!(error.unwrap_err(), BlasError::OutOfMatrix { end: 4, found: 3, .. }));
 }

@@ -29,7 +29,7 @@ enum ForceBackend {
 /// let positions = vec![[0.1, 1.0, 1.0], [30.1 - r, 1.0, 1.0]];
 /// let system = System::new([30.0; 3], vec!["Ar".into()], vec![0, 0], positions)?;
 /// let potential = Potential::lennard_jones(&[[0.238, 3.405]], Mixing::default())?;
-/// let mut forces = Forces::new(&Team::host(), &system, &potential, Options::with_cutoff(8.5))?;
+/// let mut forces = Forces::new(&Team::host(), &system, &potential, Options::new(8.5))?;
 /// let found = forces.evaluate(system.positions())?;
 /// assert!((found.sums.energy + 0.238).abs() < 1e-12 && found.sums.pairs == 1);
 /// # Ok::<(), lattice_md::MdError>(())

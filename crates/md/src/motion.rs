@@ -46,7 +46,7 @@ pub struct Frame {
 /// let system = System::new([30.0; 3], vec!["Ar".into()], vec![0, 0], vec![[0.0; 3], [3.9, 0.0, 0.0]])?;
 /// let potential = Potential::lennard_jones(&[[0.238, 3.405]], Mixing::default())?;
 /// let mut motion =
-///     Motion::new(&Team::host(), &system, &potential, Options::with_cutoff(8.5), Units::Real, 2.0)?;
+///     Motion::new(&Team::host(), &system, &potential, Options::new(8.5), Units::Real, 2.0)?;
 /// let begin = motion.frame()?;
 /// motion.advance(500)?;
 /// let end = motion.frame()?;

@@ -1,6 +1,7 @@
 //! How forces are computed.
 
 use super::potential::Shift;
+use derive_setters::Setters;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -119,7 +120,9 @@ impl fmt::Display for PairTuning {
 }
 
 /// How forces are computed.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct Options {
     /// The distance from which on pairs do not interact.
     pub cutoff: f64,
@@ -139,7 +142,7 @@ pub struct Options {
 
 impl Options {
     /// Returns the default options with this cutoff.
-    pub fn with_cutoff(cutoff: f64) -> Self {
+    pub fn new(cutoff: f64) -> Self {
         Self {
             cutoff,
             shift: Shift::default(),

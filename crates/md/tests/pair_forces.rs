@@ -44,13 +44,11 @@ fn kernels_are_their_twin() {
             (Shift::Force, List::AllPairs),
             (Shift::Force, List::default()),
         ] {
-            let options = Options {
-                shift,
-                list,
-                precision: Precision::Double,
-                fetch: Fetch::Buffer,
-                ..Options::with_cutoff(CUTOFF)
-            };
+            let options = Options::new(CUTOFF)
+                .with_shift(shift)
+                .with_list(list)
+                .with_precision(Precision::Double)
+                .with_fetch(Fetch::Buffer);
             let wanted = evaluate(&Team::host(), &system, &potential, options);
             for (place, team) in places() {
                 let label = format!("{name}, {shift:?}, {list:?} on {place}");
@@ -92,11 +90,8 @@ fn tables() -> Vec<(String, Potential)> {
 fn tables_of_every_kind_are_their_twin() {
     let system = sample();
     for (name, potential) in tables() {
-        let options = |precision, fetch| Options {
-            shift: Shift::Force,
-            precision,
-            fetch,
-            ..Options::with_cutoff(CUTOFF)
+        let options = |precision, fetch| {
+            Options::new(CUTOFF).with_shift(Shift::Force).with_precision(precision).with_fetch(fetch)
         };
         let wanted = evaluate(&Team::host(), &system, &potential, options(Precision::Double, Fetch::Buffer));
         for (place, team) in places().into_iter().skip(1) {
@@ -127,18 +122,15 @@ fn forces_of_a_table_converge_with_its_samples() {
         &Team::host(),
         &system,
         &two_types(),
-        Options { precision: Precision::Double, ..Options::with_cutoff(CUTOFF) },
+        Options::new(CUTOFF).with_precision(Precision::Double),
     );
     for (place, team) in places().into_iter().take(2) {
         for mode in [Mode::Derivative, Mode::Potential] {
             for spacing in [Spacing::R, Spacing::R2] {
                 let error = |samples| {
                     let grid = Grid::for_cutoff(samples, 2.2, CUTOFF).unwrap().spaced(spacing);
-                    let options = Options {
-                        precision: Precision::Double,
-                        fetch: Fetch::Buffer,
-                        ..Options::with_cutoff(CUTOFF)
-                    };
+                    let options =
+                        Options::new(CUTOFF).with_precision(Precision::Double).with_fetch(Fetch::Buffer);
                     let table = two_types().tabulated(grid, mode).unwrap();
                     apart(&evaluate(&team, &system, &table, options).forces, &exact.forces)
                 };
@@ -152,21 +144,20 @@ fn forces_of_a_table_converge_with_its_samples() {
 #[test]
 fn variants_change_no_forces() {
     let system = sample();
-    let double = Options { precision: Precision::Double, ..Options::with_cutoff(CUTOFF) };
+    let double = Options::new(CUTOFF).with_precision(Precision::Double);
     let wanted = evaluate(&Team::host(), &system, &two_types(), double);
     for (place, team) in places().into_iter().skip(1) {
         let of_device = forces(&team, &system, &two_types(), double).tuning().unwrap();
         for reach in [1, 3] {
             let group = if of_device.group == 1 { 1 } else { 32 };
             let tuning = PairTuning { group, reach, image: false };
-            let mut prepared =
-                forces(&team, &system, &two_types(), Options { tuning: Some(tuning), ..double });
+            let mut prepared = forces(&team, &system, &two_types(), double.with_tuning(Some(tuning)));
             assert_eq!(prepared.tuning(), Some(tuning), "{place}");
             let found = prepared.evaluate(system.positions()).unwrap();
             assert!(furthest(&found.forces, &wanted.forces) < 1e-12, "{tuning} on {place}");
         }
         let impossible = PairTuning { group: 1 << 20, ..of_device };
-        let prepared = forces(&team, &system, &two_types(), Options { tuning: Some(impossible), ..double });
+        let prepared = forces(&team, &system, &two_types(), double.with_tuning(Some(impossible)));
         assert_eq!(prepared.tuning(), Some(of_device), "{place}");
     }
 }
@@ -180,7 +171,7 @@ fn a_search_keeps_what_it_found() {
     let table = two_types().tabulated(Grid::for_cutoff(301, 2.2, CUTOFF).unwrap(), Mode::Derivative).unwrap();
     for (place, device) in tuned_devices() {
         let team = Team::of([device.clone()]);
-        let options = Options::with_cutoff(CUTOFF);
+        let options = Options::new(CUTOFF);
         let budget = std::time::Duration::from_secs(1);
         let (key, shipped, found) = tune_pairs(&device, &system, &table, options, budget).unwrap();
         assert!(key.to_string().starts_with("md pairs=derivative precision=mixed list=cells"), "{key}");
@@ -195,7 +186,7 @@ fn forces_add_to_zero_and_come_in_the_same_bits() {
     let system = sample();
     for (place, team) in places() {
         for precision in PRECISIONS {
-            let options = Options { precision, ..Options::with_cutoff(CUTOFF) };
+            let options = Options::new(CUTOFF).with_precision(precision);
             let mut prepared = forces(&team, &system, &two_types(), options);
             let found = prepared.evaluate(system.positions()).unwrap();
             let allowed = if precision == Precision::Double { 1e-10 } else { 1e-5 };
@@ -213,7 +204,7 @@ fn forces_add_to_zero_and_come_in_the_same_bits() {
 #[test]
 fn translations_and_permutations_change_nothing() {
     let system = sample();
-    let options = Options { precision: Precision::Double, ..Options::with_cutoff(CUTOFF) };
+    let options = Options::new(CUTOFF).with_precision(Precision::Double);
     let atoms = system.atoms();
     let moved = system.positions().iter().map(|p| [p[0] + 103.7, p[1] - 5.1, p[2] + 0.3]).collect();
     let moved = System::new(system.edges(), system.names().to_vec(), system.types().to_vec(), moved).unwrap();
@@ -240,8 +231,7 @@ fn translations_and_permutations_change_nothing() {
 #[test]
 fn forces_are_the_slope_of_the_energy() {
     let system = sample();
-    let options =
-        Options { precision: Precision::Double, shift: Shift::Force, ..Options::with_cutoff(CUTOFF) };
+    let options = Options::new(CUTOFF).with_precision(Precision::Double).with_shift(Shift::Force);
     let h = 1e-5;
     for (place, team) in places() {
         let mut prepared = forces(&team, &system, &two_types(), options);
@@ -266,7 +256,7 @@ fn a_curve_is_what_forces_have() {
     for (name, potential) in potentials() {
         for (place, team) in places() {
             for (precision, allowed) in [(Precision::Double, 1e-11), (Precision::Mixed, 2e-5)] {
-                let options = Options { precision, fetch: Fetch::Buffer, ..Options::with_cutoff(CUTOFF) };
+                let options = Options::new(CUTOFF).with_precision(precision).with_fetch(Fetch::Buffer);
                 let found = forces(&team, &system, &potential, options).curve([0, 1], &distances).unwrap();
                 for (&r, found) in distances.iter().zip(found) {
                     let wanted = potential.energy_and_slope(1, r);
@@ -296,7 +286,7 @@ fn pairs_below_a_table_are_counted() {
     let table = direct.tabulated(Grid::new(4000, 2.5, 9.0).unwrap(), Mode::Derivative).unwrap();
     for (place, team) in places() {
         for precision in PRECISIONS {
-            let options = Options { precision, ..Options::with_cutoff(8.0) };
+            let options = Options::new(8.0).with_precision(precision);
             let found = evaluate(&team, &system, &table, options);
             assert_eq!((found.sums.pairs, found.sums.below), (3, 1), "{place}");
             let wanted = direct.energy_and_slope(0, 2.5)[1] + direct.energy_and_slope(0, 5.0)[1];
@@ -314,7 +304,7 @@ fn what_cannot_be_computed_is_refused() {
     let one = Potential::lennard_jones(&[[0.238, 3.405]], Default::default()).unwrap();
     let table = two_types().tabulated(Grid::new(100, 2.0, 7.0).unwrap(), Mode::Derivative).unwrap();
     for (place, team) in places() {
-        let cutoff = Options::with_cutoff;
+        let cutoff = Options::new;
         assert!(matches!(refused(&team, &two_types(), cutoff(9.0)), MdError::BoxTooSmall { .. }), "{place}");
         assert!(matches!(refused(&team, &two_types(), cutoff(f64::NAN)), MdError::Cutoff(_)), "{place}");
         assert!(matches!(refused(&team, &two_types(), cutoff(0.0)), MdError::Cutoff(_)), "{place}");

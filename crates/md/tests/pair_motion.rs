@@ -12,7 +12,11 @@ use support::*;
 const CUTOFF: f64 = 7.3;
 
 fn options(precision: Precision, list: List) -> Options {
-    Options { precision, list, shift: Shift::Force, fetch: Fetch::Buffer, ..Options::with_cutoff(CUTOFF) }
+    Options::new(CUTOFF)
+        .with_precision(precision)
+        .with_list(list)
+        .with_shift(Shift::Force)
+        .with_fetch(Fetch::Buffer)
 }
 
 /// Atoms of two types that move in all directions.
@@ -158,7 +162,7 @@ fn argon_moves_as_the_reference() {
             if team.is_host() && precision != Precision::Double {
                 continue;
             }
-            let options = Options { precision, shift: Shift::Energy, ..Options::with_cutoff(8.5) };
+            let options = Options::new(8.5).with_precision(precision).with_shift(Shift::Energy);
             let mut motion = Motion::new(&team, &system, &potential, options, Units::Real, 2.0).unwrap();
             for row in rows {
                 let row = numbers(row);
@@ -195,7 +199,7 @@ fn motion_needs_masses_and_a_duration() {
     let system = System::new([20.0; 3], vec!["X".to_owned()], vec![0], vec![[0.0; 3]]).unwrap();
     let potential = Potential::lennard_jones(&[[0.238, 3.405]], Default::default()).unwrap();
     let new = |system: &System, duration| {
-        Motion::new(&Team::host(), system, &potential, Options::with_cutoff(8.0), Units::Real, duration)
+        Motion::new(&Team::host(), system, &potential, Options::new(8.0), Units::Real, duration)
             .err()
             .unwrap()
     };

@@ -139,8 +139,10 @@ fn forces_are_the_slope_of_the_energy_below_at_and_across_the_first_sample() {
                     continue;
                 }
                 let label = format!("{name} by {fetch:?} in {precision:?} on {place}");
-                let options =
-                    Options { precision, fetch, list: List::AllPairs, ..Options::with_cutoff(CUTOFF) };
+                let options = Options::new(CUTOFF)
+                    .with_precision(precision)
+                    .with_fetch(fetch)
+                    .with_list(List::AllPairs);
                 let mut forces = Forces::new(&team, &two(4.0, 0.0), &potential, options).unwrap();
                 check_forces(&label, &mut forces, precision, filter);
                 check_collision(&label, &team, &potential, options);
@@ -162,12 +164,12 @@ fn pairs_below_a_table_are_counted_at_every_step_by_every_list() {
             .with_velocities(velocities)
             .unwrap()
     };
-    let options = |list, below_range| Options {
-        precision: Precision::Double,
-        fetch: Fetch::Buffer,
-        list,
-        below_range,
-        ..Options::with_cutoff(CUTOFF)
+    let options = |list, below_range| {
+        Options::new(CUTOFF)
+            .with_precision(Precision::Double)
+            .with_fetch(Fetch::Buffer)
+            .with_list(list)
+            .with_below_range(below_range)
     };
     let begin = |team: &Team, list, below_range| {
         Motion::new(team, &system, &potential, options(list, below_range), Units::Real, 0.25).unwrap()
@@ -213,7 +215,8 @@ fn forces_and_motion_that_begin_below_a_table_may_be_refused() {
     let system = two(2.4, 0.0);
     for (place, team) in places() {
         for precision in [Precision::Double, Precision::Mixed] {
-            let of = |below_range| Options { precision, below_range, ..Options::with_cutoff(CUTOFF) };
+            let of =
+                |below_range| Options::new(CUTOFF).with_precision(precision).with_below_range(below_range);
             let evaluate = |options| {
                 Forces::new(&team, &system, &potential, options).unwrap().evaluate(system.positions())
             };

@@ -18,7 +18,7 @@ fn evaluate(
     fetch: Fetch,
     cutoff: f64,
 ) -> Evaluation {
-    let options = Options { precision, fetch, ..Options::with_cutoff(cutoff) };
+    let options = Options::new(cutoff).with_precision(precision).with_fetch(fetch);
     Forces::new(team, system, potential, options).unwrap().evaluate(system.positions()).unwrap()
 }
 
@@ -241,7 +241,7 @@ fn a_shift_moves_energies_and_forces_to_zero_at_the_cutoff() {
     let [at_cutoff, slope] = potential.energy_and_slope(0, 8.5);
     for (place, team) in places() {
         let of = |shift| {
-            let options = Options { shift, precision: Precision::Double, ..Options::with_cutoff(8.5) };
+            let options = Options::new(8.5).with_shift(shift).with_precision(Precision::Double);
             Forces::new(&team, &system, &potential, options).unwrap().evaluate(system.positions()).unwrap()
         };
         let [plain, energy, force] = [Shift::None, Shift::Energy, Shift::Force].map(of);

@@ -11,6 +11,7 @@ use super::share::shared_out;
 use super::slabs::Slabs;
 use super::sums::Stress;
 use super::transfer::{FromHost, Times, planes_of_slab};
+use derive_setters::Setters;
 use lattice_compute::parallel::*;
 use lattice_compute::scalar::{Precision, Real};
 use lattice_compute::{Stopwatch, Team, expect_room, reserve};
@@ -54,7 +55,9 @@ impl Units {
 }
 
 /// How a potential is computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct Options {
     /// What is around the cell.
     pub boundary: Boundary,

@@ -29,7 +29,7 @@ fn places() -> Vec<(String, Team)> {
 }
 
 fn options(boundary: Boundary, cutoff: Cutoff, precision: Precision) -> Options {
-    Options { boundary, cutoff, precision, ..Options::default() }
+    Options::default().with_boundary(boundary).with_cutoff(cutoff).with_precision(precision)
 }
 
 fn solve(team: &Team, cell: [[f64; 3]; 3], shape: [usize; 3], options: Options, density: &[f64]) -> Solution {
@@ -283,10 +283,10 @@ fn a_plan_is_used_again_with_the_same_bits() {
             let order = MeshOrder::Clustered(2);
             let (mut clustered, mut back) = (vec![0.0; 240], vec![0.0; 240]);
             reorder(shape, (&density, MeshOrder::Sequential), (&mut clustered, order));
-            let found = solve(&team, BOX, shape, Options { order, ..plain }, &clustered);
+            let found = solve(&team, BOX, shape, plain.with_order(order), &clustered);
             reorder(shape, (&found.potential, order), (&mut back, MeshOrder::Sequential));
             assert_eq!((back, found.energy), (first.potential.clone(), first.energy), "{place}");
-            let found = solve(&team, BOX, shape, Options { units: Units::Rydberg, ..plain }, &density);
+            let found = solve(&team, BOX, shape, plain.with_units(Units::Rydberg), &density);
             assert_eq!(found.energy, 2.0 * first.energy);
             assert!(found.potential.iter().zip(&first.potential).all(|(a, b)| *a == 2.0 * b));
             assert_eq!((found.charge, found.dipole), (first.charge, first.dipole));
@@ -304,7 +304,7 @@ fn slabs_through_the_host_are_the_whole() {
         let count = shape.iter().product();
         let density = random(number as u64, count);
         for (place, team) in places() {
-            let plain = Options { cutoff: Cutoff::Sphere, ..Options::default() };
+            let plain = Options::default().with_cutoff(Cutoff::Sphere);
             let wanted = solve(&team, SKEW, shape, plain, &density);
             let mut first: Option<Solution> = None;
             let twice = Team::of(team.devices().iter().chain(team.devices()).cloned());
@@ -312,7 +312,7 @@ fn slabs_through_the_host_are_the_whole() {
                 if team.is_host() || team.devices().is_empty() {
                     continue;
                 }
-                let out_of_core = Options { out_of_core: Some(bytes), ..plain };
+                let out_of_core = plain.with_out_of_core(Some(bytes));
                 let found = solve(team, SKEW, shape, out_of_core, &density);
                 let label = format!("{shape:?} within {bytes} bytes on {place}");
                 let largest = wanted.potential.iter().fold(1e-3, |largest: f64, x| largest.max(x.abs()));
@@ -334,13 +334,13 @@ fn slabs_through_the_host_are_the_whole() {
                 }
             }
             if !team.is_host() {
-                let tight = Options { out_of_core: Some(least - 1), ..plain };
+                let tight = plain.with_out_of_core(Some(least - 1));
                 let refused = Plan::new(&team, Cell::new(SKEW).unwrap(), shape, tight).err().unwrap();
                 assert!(matches!(refused, PoissonError::Memory { .. }), "{refused}");
             }
         }
     }
-    let slabs = Options { boundary: Boundary::Isolated, out_of_core: Some(1 << 20), ..Options::default() };
+    let slabs = Options::default().with_boundary(Boundary::Isolated).with_out_of_core(Some(1 << 20));
     let refused = Plan::new(&Team::host(), Cell::new(BOX).unwrap(), [2; 3], slabs).err();
     assert_eq!(refused, Some(PoissonError::IsolatedSlabs));
 }
@@ -406,7 +406,7 @@ fn what_cannot_be_solved_is_refused() {
         assert_eq!(refused([4, 0, 4], Options::default()), PoissonError::NoPoints([4, 0, 4]));
         let isolated = options(Boundary::Isolated, Cutoff::None, Precision::Double);
         assert_eq!(refused([4; 3], isolated), PoissonError::SkewIsolated);
-        let order = Options { order: MeshOrder::Clustered(4), ..Options::default() };
+        let order = Options::default().with_order(MeshOrder::Clustered(4));
         assert!(matches!(refused([4, 6, 8], order), PoissonError::Order { axis: 2, extent: 6, .. }));
         if !team.is_host() {
             let large = refused([1 << 16; 3], Options::default());

@@ -51,13 +51,11 @@ impl PoissonPlan {
     ) -> PyResult<Self> {
         let boundaries = [("periodic", Boundary::Periodic), ("isolated", Boundary::Isolated)];
         let precisions = [("double", Precision::Double), ("single", Precision::Single)];
-        let options = Options {
-            boundary: named(py, "boundary", boundary, &boundaries)?,
-            cutoff: named(py, "cutoff", cutoff, &[("none", Cutoff::None), ("sphere", Cutoff::Sphere)])?,
-            precision: named(py, "precision", precision, &precisions)?,
-            out_of_core,
-            ..Options::default()
-        };
+        let options = Options::default()
+            .with_boundary(named(py, "boundary", boundary, &boundaries)?)
+            .with_cutoff(named(py, "cutoff", cutoff, &[("none", Cutoff::None), ("sphere", Cutoff::Sphere)])?)
+            .with_precision(named(py, "precision", precision, &precisions)?)
+            .with_out_of_core(out_of_core);
         let wanted = DevicesArgument::of(devices)?;
         let plan = work::run(py, None, move |_| {
             let cell = Cell::new(cell)?;

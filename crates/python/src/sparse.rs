@@ -230,7 +230,11 @@ impl Asked {
         expect_vector(py, numbers.shape(), csr.rows(), "rows")?;
         let b = numbers.as_slice()?.to_vec();
         let Self { method, preconditioner, stopping, restart, wanted } = self;
-        let options = SolveOptions { method, preconditioner, stopping, restart, ..SolveOptions::default() };
+        let options = SolveOptions::default()
+            .with_method(method)
+            .with_preconditioner(preconditioner)
+            .with_stopping(stopping)
+            .with_restart(restart);
         let solved = work::run(py, progress, move |exchange| {
             let place = Processor::of_team(&wanted.open().map_err(Failed::Device)?);
             let mut watch = |method: Method, look: &Look| tell(exchange, method, look, stopping.tolerance);

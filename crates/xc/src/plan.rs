@@ -10,6 +10,7 @@ use super::groups::{Group, Rules, grouped};
 use super::host::{self, Sums};
 use super::stages::StageTime;
 use super::tables::values_of;
+use derive_setters::Setters;
 use lattice_compute::parallel::*;
 use lattice_compute::schedule::{Balance, Move, fit, imbalance};
 use lattice_compute::{Device, DeviceError, DeviceKind, Team, available_memory};
@@ -56,7 +57,9 @@ impl Numbers {
 }
 
 /// How a plan is made.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct Options {
     /// The numbers of functions and products on devices. The host computes in double.
     pub numbers: Numbers,

@@ -160,11 +160,11 @@ fn bad_input_is_refused_by_name() {
     let basis = one_function();
     let grid = Grid::new(vec![[0.0; 3], [1.0; 3]], vec![1.0, 0.5]).unwrap();
     let refused = |options| message(Plan::new(&Team::host(), &basis, &grid, options).err().unwrap());
-    let options = Options { cube: Some(-1.0), ..Options::default() };
+    let options = Options::default().with_cube(Some(-1.0));
     assert_eq!(refused(options), "the side of a cube is -1; give a positive number of bohr");
-    let options = Options { screen: f64::NAN, ..Options::default() };
+    let options = Options::default().with_screen(f64::NAN);
     assert_eq!(refused(options), "the screen is NaN; give a number from 0 up to 1");
-    let options = Options { memory: Some(10), ..Options::default() };
+    let options = Options::default().with_memory(Some(10));
     let error = Plan::new(&common::team_of(1), &basis, &grid, options).err().unwrap();
     assert!(matches!(error, XcError::Budget { budget: 10, .. }), "{error}");
     let error = Grid::molecular(basis.atoms(), 50, 300).unwrap_err();

@@ -80,7 +80,7 @@ fn without_a_screen_all_digits_agree() {
     if small() {
         return;
     }
-    let options = Options { screen: 0.0, ..Options::default() };
+    let options = Options::default().with_screen(0.0);
     let names: &[&'static str] = if common::all_combinations() { &["h2o", "no2", "co"] } else { &["no2"] };
     for &name in names {
         let molecule = Molecule::read(&folder, name);
@@ -113,7 +113,7 @@ fn single_precision_is_as_good_as_expected() {
         let molecule = Molecule::read(&folder, name);
         let (grid, density, basis) = (molecule.grid(), molecule.density(), molecule.basis.clone());
         for numbers in [Numbers::Mixed, Numbers::Single] {
-            let options = Options { numbers, ..Options::default() };
+            let options = Options::default().with_numbers(numbers);
             let mut plan = Plan::new(&common::team_of(1), &basis, &grid, options).unwrap();
             let found = plan.evaluate(&density, Functional::Pbe).unwrap();
             let label = format!("{name}, {numbers:?}");

@@ -76,7 +76,7 @@ fn expect_same(label: &str, found: &Xc, wanted: &Xc, allowed: f64) {
 fn teams_cuts_and_memory_do_not_matter() {
     let basis = basis(0.0, [0.0; 3]);
     let grid = coarse(&basis);
-    let all = Options { screen: 0.0, ..Options::default() };
+    let all = Options::default().with_screen(0.0);
     let teams = teams();
     for spins in if small() { 2..=2 } else { 1..=2 } {
         let wanted = evaluate(&Team::host(), &basis, &grid, all, spins);
@@ -88,18 +88,18 @@ fn teams_cuts_and_memory_do_not_matter() {
             expect_same(place, &found, &wanted, 1e-12);
             assert_eq!(found.shares.len(), team.len());
         }
-        let cube = Options { cube: Some(1.3), ..all };
+        let cube = all.with_cube(Some(1.3));
         expect_same("small cubes", &evaluate(&Team::host(), &basis, &grid, cube, spins), &wanted, 1e-12);
         if !small() {
             // Room for a part of the functions, or for hardly any.
             for memory in [1 << 20, 3 << 20] {
-                let options = Options { memory: Some(memory), ..all };
+                let options = all.with_memory(Some(memory));
                 let found = evaluate(&teams[1].1, &basis, &grid, options, spins);
                 expect_same("little memory", &found, &wanted, 1e-12);
             }
             for (_, team) in &teams[1..3] {
                 for numbers in [Numbers::Mixed, Numbers::Single] {
-                    let options = Options { numbers, ..all };
+                    let options = all.with_numbers(numbers);
                     let label = format!("{numbers:?}");
                     expect_same(&label, &evaluate(team, &basis, &grid, options, spins), &wanted, 3e-6);
                 }
@@ -138,11 +138,11 @@ fn devices_without_double_take_part_in_single_alone() {
     let basis = basis(0.0, [0.0; 3]);
     let (grid, team) = (coarse(&basis), without_double());
     for numbers in [Numbers::Double, Numbers::Mixed] {
-        let options = Options { numbers, ..Options::default() };
+        let options = Options::default().with_numbers(numbers);
         let error = Plan::new(&team, &basis, &grid, options).err().unwrap();
         assert!(matches!(error, XcError::NoDouble { .. }), "{error}");
     }
-    let options = Options { numbers: Numbers::Single, ..Options::default() };
+    let options = Options::default().with_numbers(Numbers::Single);
     let wanted = evaluate(&Team::host(), &basis, &grid, options, 2);
     expect_same("single", &evaluate(&team, &basis, &grid, options, 2), &wanted, 3e-6);
     let gradient = |team: &Team| {
@@ -185,10 +185,10 @@ fn other_kinds() -> Basis {
 fn cartesian_and_high_shells_are_those_of_the_host_and_have_gradients() {
     let basis = other_kinds();
     let grid = coarse(&basis);
-    let all = Options { screen: 0.0, ..Options::default() };
+    let all = Options::default().with_screen(0.0);
     let wanted = evaluate(&Team::host(), &basis, &grid, all, 2);
     expect_same("double", &evaluate(&team_of(1), &basis, &grid, all, 2), &wanted, 1e-12);
-    let single = Options { numbers: Numbers::Single, ..all };
+    let single = all.with_numbers(Numbers::Single);
     expect_same("single", &evaluate(&team_of(1), &basis, &grid, single, 2), &wanted, 3e-6);
     let density = density(basis.functions(), 1);
     let [own, other] = [Team::host(), team_of(1)].map(|team| {
@@ -214,7 +214,7 @@ fn cartesian_and_high_shells_are_those_of_the_host_and_have_gradients() {
 /// Turned by a right angle about z, the grid turns too: its rules have that symmetry.
 #[test]
 fn turned_and_moved_molecules_have_the_same_energy() {
-    let options = Options { screen: 0.0, ..Options::default() };
+    let options = Options::default().with_screen(0.0);
     let energy = |turn: f64, shift: [f64; 3], functions: Functional| {
         let moved = basis(turn, shift);
         // s functions alone do not turn.
@@ -240,7 +240,7 @@ fn turned_and_moved_molecules_have_the_same_energy() {
 fn gradients_are_central_differences() {
     let basis = basis(0.3, [0.0; 3]);
     let grid = coarse(&basis);
-    let options = Options { screen: 0.0, ..Options::default() };
+    let options = Options::default().with_screen(0.0);
     let cases = [(2, Functional::Pbe), (2, Functional::Svwn5), (1, Functional::Pbe)];
     for (spins, functional) in cases.into_iter().take(if small() { 1 } else { 3 }) {
         let density = density(basis.functions(), spins);

@@ -403,24 +403,23 @@ impl Job<'_> {
         let vectors = self.near_null.vectors.as_ref();
         let near_null_space =
             vectors.map(|vectors| vectors.iter().map(|value| T::from_complex((*value).into())).collect());
-        SolveOptions {
-            method: method.0.and_then(|method| match method {
+        SolveOptions::default()
+            .with_method(method.0.and_then(|method| match method {
                 AnyMethod::Iterative(method) => Some(method),
                 AnyMethod::Direct(_) => None,
-            }),
-            preconditioner: preconditioner.0,
-            matching: *matching,
-            format: format.0,
-            single_values: self.arguments.values == Precision::Single,
-            stopping: Stopping::default().with_tolerance(*tol).with_max_iterations(*max_iterations),
-            restart: usize::from(*restart),
-            amg: AmgOptions {
-                block: self.near_null.block,
-                near_null_space,
-                cycle: *cycle,
-                ..AmgOptions::default()
-            },
-        }
+            }))
+            .with_preconditioner(preconditioner.0)
+            .with_matching(*matching)
+            .with_format(format.0)
+            .with_single_values(self.arguments.values == Precision::Single)
+            .with_stopping(Stopping::default().with_tolerance(*tol).with_max_iterations(*max_iterations))
+            .with_restart(usize::from(*restart))
+            .with_amg(
+                AmgOptions::default()
+                    .with_block(self.near_null.block)
+                    .with_near_null_space(near_null_space)
+                    .with_cycle(*cycle),
+            )
     }
 
     fn run<T: Arithmetic>(&self, a: Csr<T>, b: &[Vec<T>], provenance: Provenance) -> Result<Status, Failure> {

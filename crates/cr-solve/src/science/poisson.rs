@@ -209,7 +209,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         &team,
         cell,
         file.shape,
-        Options { out_of_core: arguments.slab_bytes(&team), ..arguments.options() },
+        arguments.options().with_out_of_core(arguments.slab_bytes(&team)),
     )?;
     let setup = began.seconds();
     let solution = plan.solve(&file.values)?;
@@ -415,14 +415,12 @@ fn summary(solution: &Solution) -> PotentialSummary {
 
 impl Arguments {
     fn options(&self) -> Options {
-        Options {
-            boundary: self.boundary,
-            cutoff: self.cutoff,
-            precision: self.precision,
-            units: self.units,
-            order: self.layout,
-            out_of_core: None,
-        }
+        Options::default()
+            .with_boundary(self.boundary)
+            .with_cutoff(self.cutoff)
+            .with_precision(self.precision)
+            .with_units(self.units)
+            .with_order(self.layout)
     }
 
     /// Returns the bytes of each device that slabs may take.

@@ -76,7 +76,7 @@ impl Arguments {
         search: &mut Search<'_>,
     ) -> Result<(), Failure> {
         for &vectors in &self.rhs {
-            let options = MatrixOptions { vectors: usize::from(vectors), ..MatrixOptions::default() };
+            let options = MatrixOptions::default().with_vectors(usize::from(vectors));
             let TunedFormat { key, shipped, found } =
                 tune_format(search.device, matrix, options, self.budget.of_kernel())?;
             search.add(&key, &shipped, &found);

@@ -67,6 +67,7 @@ use super::completion::Completion;
 use super::error::{BlasError, BlasResult};
 use super::matrix::{MatMut, MatRef};
 use super::op::Op;
+use derive_setters::Setters;
 use kernels::Kernels;
 use lattice_compute::scalar::{Element, Scalar};
 use lattice_compute::{Device, DeviceError};
@@ -75,7 +76,9 @@ pub(super) use problem::Problem;
 pub(super) use triangle::start_part;
 
 /// The way in which a product is computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct GemmParams {
     /// Accuracy of products in single precision.
     pub arithmetic: Arithmetic,

@@ -81,6 +81,7 @@ use super::op::Op;
 use crate::host;
 use crate::host::level1::Arithmetic;
 use copiers::copiers;
+use derive_setters::Setters;
 use job::Job;
 use lattice_compute::scalar::{Factor, Scalar};
 use lattice_compute::{DeviceError, Team};
@@ -93,7 +94,9 @@ use std::time::Instant;
 use worker::{Piece, Worker};
 
 /// The way in which a product is split.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct SplitParams {
     /// Accuracy of products in single precision.
     pub arithmetic: Accuracy,

@@ -6,12 +6,15 @@ use super::text::{count, name, number, read, shown};
 use crate::elements;
 use crate::system::System;
 use crate::units::{Units, ase_velocity};
+use derive_setters::Setters;
 use std::fmt::Write;
 use std::ops::Range;
 use std::path::Path;
 
 /// What a file does not tell about itself.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct Conventions<'a> {
     /// The units of lengths and velocities.
     pub units: Units,

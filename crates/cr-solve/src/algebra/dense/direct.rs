@@ -158,7 +158,7 @@ impl<T: Number> System<'_, T> {
         kept: Option<&FactorCheckpoint>,
         watch: &mut dyn FnMut(Finished<'_, T>) -> bool,
     ) -> DirectResult<T> {
-        let params = &FactorParams { finished: kept.map_or(0, |kept| kept.columns), ..params.clone() };
+        let params = &params.clone().with_finished(kept.map_or(0, |kept| kept.columns));
         if factors == Factors::Qr {
             let x = self.by_reflectors(team, params, kept, watch)?;
             return Ok(Solution { x, condition: None, refinement: None });

@@ -482,8 +482,8 @@ impl Job<'_> {
                     .to_owned(),
             );
         }
-        let products = SplitParams { memory: self.task.memory, ..SplitParams::default() };
-        let params = FactorParams { products, ..FactorParams::default() };
+        let products = SplitParams::default().with_memory(self.task.memory);
+        let params = FactorParams::default().with_products(products);
         let bar = self.report.wide_bar(system.rows.min(system.columns) as u64);
         let layout = system.factored_layout(factors);
         let mut watch = |finished: Finished<'_, T>| {

@@ -179,7 +179,8 @@ impl ModelArguments {
                     return Err(Failure::usage("--lj-only is for prmtop files".to_owned()));
                 }
                 let masses: Vec<_> = self.mass.iter().map(|given| (given.name.clone(), given.mass)).collect();
-                let system = read_xyz_by(path, &Conventions { units: self.units, masses: &masses })?;
+                let system =
+                    read_xyz_by(path, &Conventions::default().with_units(self.units).with_masses(&masses))?;
                 let exact = match &self.potential {
                     Some(path) => Exact::Curves(self.curves(
                         &TableFile::read_in(path, self.units)?,
@@ -232,15 +233,12 @@ impl ModelArguments {
             ListKind::Cells => List::Cells { skin: self.skin },
             ListKind::AllPairs => List::AllPairs,
         };
-        let options = Options {
-            cutoff: self.cutoff,
-            shift: self.shift,
-            precision: self.precision,
-            fetch: self.fetch,
-            list,
-            below_range: self.below_range.unwrap_or_default(),
-            tuning: None,
-        };
+        let options = Options::new(self.cutoff)
+            .with_shift(self.shift)
+            .with_precision(self.precision)
+            .with_fetch(self.fetch)
+            .with_list(list)
+            .with_below_range(self.below_range.unwrap_or_default());
         let Self { units, precision, .. } = *self;
         Ok(Model { system, potential, options, units, mode, precision, warnings, exact })
     }

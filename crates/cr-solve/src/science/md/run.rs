@@ -303,7 +303,7 @@ impl Arguments {
             "device": device_names(team),
             "box": system.edges(),
             // The variant goes on with the state. No bit depends on whether pairs below a table end the motion.
-            "options": format!("{:?}", Options { tuning: None, below_range: BelowRange::Line, ..model.options }),
+            "options": format!("{:?}", model.options.with_tuning(None).with_below_range(BelowRange::Line)),
             "units": format!("{:?}", model.units),
             "step": self.step,
             "every": self.every,

@@ -161,9 +161,10 @@ fn rows_of(
             if (fetch == Fetch::Image && !fits) || (place.is_host() && precision != Precision::Double) {
                 continue;
             }
-            let options = Options { precision, fetch, list: List::AllPairs, ..Options::with_cutoff(cutoff) };
+            let options =
+                Options::new(cutoff).with_precision(precision).with_fetch(fetch).with_list(List::AllPairs);
             let forces = Forces::new(place, &system, &potential, options)?;
-            let by_itself = Options { fetch: Fetch::Auto, ..options };
+            let by_itself = options.with_fetch(Fetch::Auto);
             let taken = Forces::new(place, &system, &potential, by_itself)?.fetch();
             rows.push(Row {
                 device: device_names(place).join(", "),

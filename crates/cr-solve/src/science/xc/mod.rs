@@ -201,7 +201,11 @@ impl Arguments {
             None if on_gpus && !team.is_host() => Numbers::Mixed,
             None => Numbers::Double,
         };
-        Options { numbers, cube: self.cube, screen: self.screen, memory: self.memory }
+        Options::default()
+            .with_numbers(numbers)
+            .with_cube(self.cube)
+            .with_screen(self.screen)
+            .with_memory(self.memory)
     }
 }
 

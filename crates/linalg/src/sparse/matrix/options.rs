@@ -2,9 +2,12 @@
 
 use crate::host::level1::Arithmetic;
 use crate::sparse::format::Format;
+use derive_setters::Setters;
 
 /// The way in which a matrix lies in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct MatrixOptions {
     /// The format; `None` for a chosen one.
     pub format: Option<Format>,

@@ -2,6 +2,7 @@
 
 use crate::sparse::format::Format;
 use crate::sparse::precondition::{AmgOptions, Substitution};
+use derive_setters::Setters;
 use lattice_solvers::{Accepts, Look, Stopping};
 use std::fmt;
 use std::str::FromStr;
@@ -121,7 +122,9 @@ impl FromStr for Kind {
 }
 
 /// Options of [`solve`](super::solve()).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct SolveOptions<T> {
     /// The method; `None` lets the matrix decide.
     pub method: Option<Method>,

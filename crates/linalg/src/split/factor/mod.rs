@@ -45,6 +45,7 @@ pub use triangle::trsm;
 use super::{SplitParams, SplitReport, gemm};
 use crate::error::{BlasError, BlasResult};
 use crate::host::level1::Arithmetic;
+use derive_setters::Setters;
 use lattice_compute::Team;
 use std::ops::{Div, Range};
 
@@ -63,7 +64,9 @@ pub trait Divisible: Arithmetic + Div<Output = Self> {}
 impl<T: Arithmetic + Div<Output = T>> Divisible for T {}
 
 /// The way in which a factorisation is split.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct FactorParams {
     /// The way in which products are split. Its memory bounds blocks of columns too.
     pub products: SplitParams,

@@ -1,5 +1,7 @@
 //! Options of multigrid.
 
+use derive_setters::Setters;
+
 /// How often a cycle visits coarser levels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cycle {
@@ -17,7 +19,9 @@ pub enum Cycle {
 lattice_files::words! { Cycle, "cycle": V = "v"; K = "k" }
 
 /// Options of [`Amg`](super::Amg).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct AmgOptions<T> {
     /// Unknowns of a point, which share an aggregate. Default 1.
     pub block: usize,
