@@ -26,7 +26,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut pion = Contraction::new(Observable::Pion, dims, 3, 0); // along t, from t = 0
     for Column { spin, colour } in Column::all() {
         let source = lattice.point_source::<f64>([0, 0, 0, 0], spin, colour)?;
-        let (solution, _) = cg(&dirac, &source, &CgParams { tol: 1e-12, ..Default::default() })?;
+        let (solution, _) = cg(&dirac, &source, &CgParams::default().with_tol(1e-12))?;
         pion.add(&solution.to_host()?);
     }
 

@@ -17,7 +17,7 @@
 //! let links = lattice.gauge::<f64>(&config, Boundary::antiperiodic_t())?;
 //! let wilson = Dirac::wilson(&links, Kappa(0.11))?;
 //! let source = lattice.point_source::<f64>([0, 0, 0, 0], 0, 0)?; // site, spin, colour
-//! let (x, info) = cr(&wilson, &source, &CrParams { tol: 1e-10, ..Default::default() })?;
+//! let (x, info) = cr(&wilson, &source, &CrParams::default().with_tol(1e-10))?;
 //! assert!(info.residual.true_residual <= 1e-10);
 //! println!("{} iterations; x(0) = {:?}", info.iterations, x.to_host()?[0]);
 //! # Ok(())

@@ -160,7 +160,10 @@ fn preconditioned_solves_meet_the_definition() {
         let source = lattice.point_source::<f64>([1, 2, 0, 3], 1, 2).unwrap();
         let b = source.to_host().unwrap();
         let m = operator::<f64>(&lattice, &configuration, reconstruction, mu);
-        let params = CgParams { tol: 1e-11, precision, preconditioning, ..Default::default() };
+        let params = CgParams::default()
+            .with_tol(1e-11)
+            .with_precision(precision)
+            .with_preconditioning(preconditioning);
         let (x, _) = cg(&m, &source, &params).unwrap();
         let error = distance(&by_definition(&configuration, mu, &x.to_host().unwrap()), &b);
         assert!(error < 1e-10, "{preconditioning} {precision}: {error:e}");
@@ -262,7 +265,7 @@ fn an_anisotropic_clover_quark_is_that_of_chroma() {
         let point = lattice.point_source::<f64>([0; 4], spin, colour).unwrap();
         let source = gaussian(&configuration, &point.to_host().unwrap(), 2.0, 5);
         let b = lattice.spinor_from_host(&source).unwrap();
-        let params = CgParams { tol: 1e-12, preconditioning: Preconditioning::EvenOdd, ..Default::default() };
+        let params = CgParams::default().with_tol(1e-12).with_preconditioning(Preconditioning::EvenOdd);
         let (x, _) = cg(&dirac, &b, &params).unwrap();
         for (site, psi) in x.to_host().unwrap().iter().enumerate() {
             sums[dims.coordinates(site)[3]] += psi.norm2();

@@ -135,7 +135,7 @@ fn a_lime_file_without_a_field_lists_what_it_has() {
 #[test]
 fn malformed_metadata_is_overridden_by_given_extents() {
     let dims = Dims::new([2, 2, 2, 4]).unwrap();
-    let given = ReadOptions { dims: Some(dims), ..Default::default() };
+    let given = ReadOptions::default().with_dims(Some(dims));
     let case = Case::new(Format::Ildg);
     for (from, to) in [
         ("</ildgFormat>", "</ildgFormal>"),
@@ -249,8 +249,7 @@ fn links_that_are_not_finite() {
             // Site 5 is x = 1, z = 1.
             links[4 * 5 + 3].0[0][2].im = value;
             let case = Case::of(&config, format);
-            let ignoring =
-                ReadOptions { ignore_checksum: true, ignore_unitarity: true, ..Default::default() };
+            let ignoring = ReadOptions::default().with_ignore_checksum(true).with_ignore_unitarity(true);
             for options in [ReadOptions::default(), ignoring] {
                 let words = ["(x, y, z, t) = (1, 0, 1, 0)", "direction t"];
                 // The header of a NERSC file has the NaN that its plaquette is: no mismatch comes before.
@@ -273,7 +272,7 @@ fn links_far_from_special_unitary() {
         let kind = case.refusal(&case.bytes, &words);
         let ErrorKind::NotSpecialUnitary { deviation, .. } = kind else { panic!("{kind}") };
         assert!((deviation - (1.5f64.powi(3) - 1.0)).abs() < 1e-6);
-        let ignoring = ReadOptions { ignore_unitarity: true, ..Default::default() };
+        let ignoring = ReadOptions::default().with_ignore_unitarity(true);
         assert!(read_gauge_with(&case.path, &ignoring).unwrap().configuration == config);
     }
 }

@@ -67,7 +67,7 @@ fn check_operator<T: Storage>(
     let dims = lattice.dims();
     let configuration = hot(dims, 1);
     let links = lattice.gauge_in::<T>(&configuration, boundary, reconstruction).unwrap();
-    let options = DiracOptions { columns, ..Default::default() };
+    let options = DiracOptions::default().with_columns(columns);
     let mut dirac = Dirac::with_options(&links, Kappa(KAPPA), SiteTerm::Scalar, options).unwrap();
     if dagger {
         dirac = dirac.adjoint().unwrap();
@@ -196,7 +196,10 @@ fn spread_phases_are_a_gauge_transformation_away() {
         let dirac = Dirac::wilson(&links, Kappa(0.12)).unwrap();
         let b = lattice.point_source::<f64>(y, 1, 2).unwrap();
         let preconditioning = Preconditioning::EvenOdd;
-        let params = CgParams { tol: 1e-12, precision, preconditioning, ..Default::default() };
+        let params = CgParams::default()
+            .with_tol(1e-12)
+            .with_precision(precision)
+            .with_preconditioning(preconditioning);
         cg(&dirac, &b, &params).unwrap().0.to_host().unwrap()
     };
     let angle = |mu: usize| PI * theta[mu] / dims[mu] as f64;
@@ -239,7 +242,7 @@ fn a_free_quark_with_phases_is_that_of_chroma() {
     let mut sums = vec![0.0; dims[3]];
     for (spin, colour) in (0..4).flat_map(|spin| (0..3).map(move |colour| (spin, colour))) {
         let b = lattice.point_source::<f64>([0; 4], spin, colour).unwrap();
-        let (x, _) = cg(&dirac, &b, &CgParams { tol: 1e-12, ..Default::default() }).unwrap();
+        let (x, _) = cg(&dirac, &b, &CgParams::default().with_tol(1e-12)).unwrap();
         for (site, psi) in x.to_host().unwrap().iter().enumerate() {
             sums[dims.coordinates(site)[3]] += psi.norm2();
         }

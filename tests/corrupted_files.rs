@@ -130,8 +130,7 @@ fn sound_files() -> &'static [Vec<u8>] {
                 files.push(std::fs::read(&path).unwrap());
             }
             let order = Some(ByteOrder::Little);
-            let options =
-                WriteOptions { rows: Rows::Two, byte_order: order, ..WriteOptions::new(Format::Nersc) };
+            let options = WriteOptions::new(Format::Nersc).with_rows(Rows::Two).with_byte_order(order);
             write_gauge(&path, &config, &options).unwrap();
             files.push(std::fs::read(&path).unwrap());
         }
@@ -194,7 +193,7 @@ proptest! {
         let path = folder.path().join("file");
         std::fs::write(&path, &file).unwrap();
         let dims = give_dims.then(|| Dims::new([4, 4, 4, 4]).unwrap());
-        let options = ReadOptions { dims, ignore_checksum, ignore_unitarity, ..Default::default() };
+        let options = ReadOptions::default().with_dims(dims).with_ignore_checksum(ignore_checksum).with_ignore_unitarity(ignore_unitarity);
 
         let before = peak_address_space();
         for error in outcomes(&path, &options) {

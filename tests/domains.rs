@@ -137,7 +137,7 @@ fn check_columns<T: Storage>(
     let halves = |fields: &[Vec<Spinor>], parity| -> Vec<Spinor> {
         fields.iter().flat_map(|field| half(field, dims, parity)).collect()
     };
-    let options = HopOptions { shift: true, columns, ..Default::default() };
+    let options = HopOptions::default().with_shift(true).with_columns(columns);
     let hop = HopEvenOdd::<T>::new(&links, parity, factors, options).unwrap();
     let field =
         |parity| lattice.parities_from_host(parity, columns, &narrow::<T>(&halves(&joined, parity))).unwrap();
@@ -150,7 +150,7 @@ fn check_columns<T: Storage>(
     }
 
     if full {
-        let options = DiracOptions { columns, ..Default::default() };
+        let options = DiracOptions::default().with_columns(columns);
         let wilson = Dirac::with_options(&links, Kappa(0.13), SiteTerm::Scalar, options).unwrap();
         let all = lattice.spinors_from_host(columns, &narrow::<T>(&psi.concat())).unwrap();
         let mut out = lattice.spinors(columns).unwrap();
@@ -214,7 +214,7 @@ fn a_cut_goes_with_everything_that_gpus_do() {
                 assert!(error < 1e-14, "{}: {what}, column {k}: {error:e}", device.label());
             }
         };
-        let options = HopOptions { columns: COLUMNS, ..Default::default() };
+        let options = HopOptions::default().with_columns(COLUMNS);
         let hop = |options| HopEvenOdd::<f64>::new(&links, 0, factors, options).unwrap();
         let shipped = hop(options).tuning().unwrap();
         let varied = Tuning {
@@ -227,12 +227,12 @@ fn a_cut_goes_with_everything_that_gpus_do() {
             ..shipped
         };
         for tuning in [shipped, varied] {
-            let hop = hop(HopOptions { tuning: Some(tuning), ..options });
+            let hop = hop(options.with_tuning(Some(tuning)));
             let mut out = hop.target().unwrap();
             hop.apply(&source, None, &mut out).unwrap();
             close(out.to_host().unwrap(), &format!("{tuning:?}"));
         }
-        let hop = hop(HopOptions { ending: Ending::Gram, ..options });
+        let hop = hop(options.with_ending(Ending::Gram));
         let mut out = hop.target().unwrap();
         let gram = hop.apply_with_gram(&source, None, &mut out).unwrap();
         close(out.to_host().unwrap(), "with a Gram matrix");
@@ -301,7 +301,7 @@ fn a_solve_takes_the_steps_of_a_single_device() {
         let lattice = lattice(dims, grid);
         let links = lattice.gauge_in::<f64>(&configuration, boundary(), Reconstruction::Twelve).unwrap();
         let wilson = Dirac::wilson(&links, Kappa(0.115)).unwrap();
-        let params = CgParams { tol: 1e-10, precision, ..Default::default() };
+        let params = CgParams::default().with_tol(1e-10).with_precision(precision);
         let (solution, info) = cg(&wilson, &lattice.spinor_from_host(&source).unwrap(), &params).unwrap();
         assert!(info.residual.true_residual <= 1e-10, "{grid} {precision}");
         (solution.to_host().unwrap(), info.iterations)
@@ -330,7 +330,7 @@ fn check_ways<T: Storage>(dims: Dims, grid: Grid, columns: usize, full: bool) {
         let lattice = Lattice::with_grid(&common::team_in(grid.count(), ways), dims, grid).unwrap();
         let links = lattice.gauge_in::<T>(&configuration, boundary(), Reconstruction::Twelve).unwrap();
         if full {
-            let options = DiracOptions { columns, ..Default::default() };
+            let options = DiracOptions::default().with_columns(columns);
             let wilson = Dirac::with_options(&links, Kappa(0.13), SiteTerm::Scalar, options).unwrap();
             let mut fields =
                 [(); 2].map(|()| lattice.spinors_from_host(columns, &narrow::<T>(&fields)).unwrap());
@@ -342,7 +342,7 @@ fn check_ways<T: Storage>(dims: Dims, grid: Grid, columns: usize, full: bool) {
             }
             return fields[0].to_host().unwrap();
         }
-        let options = HopOptions { columns, ..Default::default() };
+        let options = HopOptions::default().with_columns(columns);
         let hop =
             |parity| HopEvenOdd::<T>::new(&links, parity, StencilFactors::new(0.0, 0.3), options).unwrap();
         let hops = [hop(0), hop(1)];
@@ -372,7 +372,7 @@ fn lattices_of_one_team_take_turns() {
         let links = lattice.gauge::<f64>(&weak(dims, 0.2, seed), boundary()).unwrap();
         let wilson = Dirac::wilson(&links, Kappa(0.115)).unwrap();
         let b = lattice.spinor_from_host(&spinor_field(dims, seed)).unwrap();
-        cg(&wilson, &b, &CgParams { tol: 1e-10, ..Default::default() }).map(|(x, _)| x.to_host().unwrap())
+        cg(&wilson, &b, &CgParams::default().with_tol(1e-10)).map(|(x, _)| x.to_host().unwrap())
     };
     let expected = [1, 2].map(|seed| solve(&common::team_in(2, PeerWays::OFF), seed).unwrap());
     let team = common::team_in(2, PeerWays::only(PeerWay::HostFlags));
@@ -440,10 +440,10 @@ fn check_packing_in_rounds<T: Storage>(
             let hop = |options| {
                 HopEvenOdd::<T>::new(&links, parity, StencilFactors::new(0.0, 0.3), options).unwrap()
             };
-            let options = HopOptions { columns, ending, ..Default::default() };
+            let options = HopOptions::default().with_columns(columns).with_ending(ending);
             let shipped = hop(options).tuning().unwrap();
             let work_group = if kind == DeviceKind::Gpu { 128 } else { shipped.work_group };
-            hop(HopOptions { tuning: Some(Tuning { rounds, work_group, ..shipped }), ..options })
+            hop(options.with_tuning(Some(Tuning { rounds, work_group, ..shipped })))
         };
         let hops = [hop(0), hop(1)];
         let mut parities =
@@ -511,12 +511,12 @@ fn groups_inside_may_run_before_faces_have_come() {
     let apply = |ways: PeerWays, work_group: usize, ending: Ending| {
         let lattice = Lattice::with_grid(&common::team_in(2, ways), dims, grid).unwrap();
         let links = lattice.gauge::<f64>(&configuration, boundary()).unwrap();
-        let options = HopOptions { ending, ..Default::default() };
+        let options = HopOptions::default().with_ending(ending);
         let hop =
             |options| HopEvenOdd::<f64>::new(&links, 0, StencilFactors::new(0.0, 0.3), options).unwrap();
         let shipped = hop(options).tuning().unwrap();
         let tuning = Some(Tuning { work_group, rounds: 1, ..shipped });
-        let hop = hop(HopOptions { tuning, ..options });
+        let hop = hop(options.with_tuning(tuning));
         let source = lattice.parities_from_host(1, 1, &fields[0]).unwrap();
         let against = lattice.parities_from_host(0, 1, &fields[1]).unwrap();
         let mut out = hop.target().unwrap();
@@ -582,24 +582,24 @@ fn every_way_of_sums_gives_the_same_solution() {
     let dims = Dims::new(if common::small() { [4, 2, 2, 4] } else { [4, 4, 6, 6] }).unwrap();
     let (tol, half) = (1e-10, IterationPrecision::Mixed(Inner::Half));
     check_solves(dims, [1, 1, 1, 2], SiteTerm::Scalar, "cg", |dirac, b| {
-        cg(dirac, b, &CgParams { tol, ..Default::default() }).unwrap()
+        cg(dirac, b, &CgParams::default().with_tol(tol)).unwrap()
     });
     check_solves(dims, [2, 1, 1, 1], SiteTerm::Scalar, "cg, mixed-half", |dirac, b| {
-        cg(dirac, b, &CgParams { tol, precision: half, ..Default::default() }).unwrap()
+        cg(dirac, b, &CgParams::default().with_tol(tol).with_precision(half)).unwrap()
     });
     // Products and quotients of complex sums.
     check_solves(dims, [2, 1, 1, 1], SiteTerm::Scalar, "bicgstab, mixed-half", |dirac, b| {
-        bicgstab(dirac, b, &BicgstabParams { tol, precision: half, ..Default::default() }).unwrap()
+        bicgstab(dirac, b, &BicgstabParams::default().with_tol(tol).with_precision(half)).unwrap()
     });
     // Gram matrices, and matrices that devices or the host make of them.
     check_solves(dims, [1, 1, 2, 1], SiteTerm::Scalar, "block-cg", |dirac, b| {
         let BlockSolution { x, info, .. } =
-            block_cg(dirac, b, &BlockCgParams { tol, ..Default::default() }).unwrap();
+            block_cg(dirac, b, &BlockCgParams::default().with_tol(tol)).unwrap();
         (x, info)
     });
     let clover = SiteTerm::Clover { csw: 1.1, mu: 0.05 };
     check_solves(dims, [1, 1, 2, 2], clover, "bicgstab of twisted clover", |dirac, b| {
-        bicgstab(dirac, b, &BicgstabParams { tol, ..Default::default() }).unwrap()
+        bicgstab(dirac, b, &BicgstabParams::default().with_tol(tol)).unwrap()
     });
 }
 

@@ -62,7 +62,7 @@ fn hop(team: &Team, sources: usize) -> (Value, Vec<Spinor<f64>>) {
         .gauge_in::<f64>(&random::hot(dims, 1), Boundary::antiperiodic_t(), Reconstruction::None)
         .unwrap();
     let factors = StencilFactors::new(0.0, 1.0);
-    let options = HopOptions { columns: sources, ..Default::default() };
+    let options = HopOptions::default().with_columns(sources);
     let hop = HopEvenOdd::new(&links, 0, factors, options).unwrap();
     let psi: Vec<_> = (0..sources).flat_map(|n| random::spinor_field(dims, n as u64)).collect();
     let psi = lattice.parities_from_host(1, sources, &psi[..psi.len() / 2]).unwrap();
@@ -125,7 +125,7 @@ fn a_variant_that_a_device_cannot_run_is_refused() {
             let mut variant = serde_json::to_value(right).unwrap();
             variant[field] = value.into();
             let tuning = Some(serde_json::from_value(variant).unwrap());
-            let refused = HopEvenOdd::new(&links, 0, factors, HopOptions { tuning, ..Default::default() });
+            let refused = HopEvenOdd::new(&links, 0, factors, HopOptions::default().with_tuning(tuning));
             assert!(refused.err().unwrap().to_string().contains(field), "{field} = {value}");
         }
     }

@@ -99,7 +99,7 @@ fn check<T: Storage>(
             let source = lattice.parities_from_host(1 - parity, sources, &cast(&psi, 1 - parity)).unwrap();
             let shifted = lattice.parities_from_host(parity, sources, &cast(&other, parity)).unwrap();
             let shifted = shift.then_some(&shifted);
-            let options = HopOptions { shift, columns: sources, ..Default::default() };
+            let options = HopOptions::default().with_shift(shift).with_columns(sources);
             let hop = HopEvenOdd::<T>::new(&links, parity, factors, options).unwrap();
             let mut out = hop.target().unwrap();
             hop.apply(&source, shifted, &mut out).unwrap();
@@ -150,9 +150,8 @@ fn orders_of_blocks_and_rounds_change_nothing() {
         let lattice = Lattice::new(&Team::from(device.clone()), dims).unwrap();
         let links = lattice.gauge_in::<f64>(&configuration, boundary(), Reconstruction::Twelve).unwrap();
         let source = lattice.parity_from_host(0, &half(&psi, dims, 0)).unwrap();
-        let hop = |tuning| {
-            HopEvenOdd::new(&links, 1, factors, HopOptions { tuning, ..Default::default() }).unwrap()
-        };
+        let hop =
+            |tuning| HopEvenOdd::new(&links, 1, factors, HopOptions::default().with_tuning(tuning)).unwrap();
         let shipped = hop(None).tuning().unwrap();
         // In rounds even the fewest groups have several shares, and the last round is not full.
         for (tile_z, boxes, rounds) in [(0, false, 1), (0, true, 1), (2, false, 3), (2, true, 100)] {
@@ -198,8 +197,8 @@ fn check_shared_links<T: Storage>(device: &Device, reconstruction: Reconstructio
     };
 
     let factors = StencilFactors { dagger: true, gamma5: true, ..StencilFactors::new(1.3, -0.7) };
-    let options = HopOptions { shift: true, columns: COLUMNS, ..Default::default() };
-    let hop = |tuning| HopEvenOdd::<T>::new(&links, 1, factors, HopOptions { tuning, ..options }).unwrap();
+    let options = HopOptions::default().with_shift(true).with_columns(COLUMNS);
+    let hop = |tuning| HopEvenOdd::<T>::new(&links, 1, factors, options.with_tuning(tuning)).unwrap();
     let shipped = hop(None).tuning().unwrap();
     let source = lattice.parities_from_host(0, COLUMNS, &cast(&psi, Some(0))).unwrap();
     let shifted = lattice.parities_from_host(1, COLUMNS, &cast(&other, Some(1))).unwrap();
@@ -216,7 +215,8 @@ fn check_shared_links<T: Storage>(device: &Device, reconstruction: Reconstructio
     let all = lattice.spinors_from_host(COLUMNS, &cast(&psi, None)).unwrap();
     // Groups with both parities, and with one.
     for (work_group, rounds) in [(4, 3), (5, 1)] {
-        let options = DiracOptions { columns: COLUMNS, tuning: shared(shipped, work_group, rounds) };
+        let options =
+            DiracOptions::default().with_columns(COLUMNS).with_tuning(shared(shipped, work_group, rounds));
         let wilson = Dirac::with_options(&links, Kappa(0.1), SiteTerm::Scalar, options).unwrap();
         let mut out = lattice.spinors(COLUMNS).unwrap();
         wilson.apply(&all, &mut out).unwrap();
@@ -273,7 +273,7 @@ fn check_column_endings(name: &str, team: &Team, dims: Dims, reconstruction: Rec
     };
     let factors = StencilFactors { dagger: true, gamma5: true, ..StencilFactors::new(1.3, -0.7) };
     let hop = |ending| {
-        let options = HopOptions { shift: true, ending, columns: sources, ..Default::default() };
+        let options = HopOptions::default().with_shift(true).with_ending(ending).with_columns(sources);
         HopEvenOdd::<f64>::new(&links, PARITY, factors, options).unwrap()
     };
     let source = upload(&fields(1, 1 - PARITY), 1 - PARITY);
@@ -435,12 +435,12 @@ fn check_products<T: Storage>(team: &Team, name: &str, rounds: Option<usize>, bo
     };
     let factors = StencilFactors { dagger: true, gamma5: true, ..StencilFactors::new(1.0, -0.12) };
     let hop = |ending| {
-        let shipped = HopOptions { shift: true, ending, ..Default::default() };
+        let shipped = HopOptions::default().with_shift(true).with_ending(ending);
         let hop = HopEvenOdd::new(&links, 0, factors, shipped).unwrap();
         match (hop.tuning(), rounds) {
             (Some(tuning), Some(rounds)) => {
                 let tuning = Some(Tuning { rounds, work_group: 1, ..tuning });
-                HopEvenOdd::new(&links, 0, factors, HopOptions { tuning, ..shipped }).unwrap()
+                HopEvenOdd::new(&links, 0, factors, shipped.with_tuning(tuning)).unwrap()
             }
             _ => hop,
         }
@@ -568,7 +568,7 @@ fn a_solve_gives_the_same_correlator_in_every_storage() {
                 lattice.gauge_in::<f64>(&configuration, Boundary::antiperiodic_t(), reconstruction).unwrap();
             let wilson = Dirac::wilson(&links, Kappa(0.12)).unwrap();
             let source = lattice.point_source([0; 4], 0, 0).unwrap();
-            let (x, _) = cr(&wilson, &source, &CrParams { tol: 1e-12, ..Default::default() }).unwrap();
+            let (x, _) = cr(&wilson, &source, &CrParams::default().with_tol(1e-12)).unwrap();
             let mut correlator = Contraction::new(Observable::Pion, dims, 3, 0);
             correlator.add(&x.to_host().unwrap());
             correlator.values().to_vec()

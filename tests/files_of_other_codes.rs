@@ -81,7 +81,7 @@ fn config() -> GaugeConfiguration {
 }
 
 fn ignoring_checksums() -> ReadOptions<'static> {
-    ReadOptions { ignore_checksum: true, ..Default::default() }
+    ReadOptions::default().with_ignore_checksum(true)
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn openqcd_and_ddalphaamg_files_are_the_lattice_that_milc_wrote() {
             let (site, mu) = (n / NDIM, n % NDIM);
             assert_eq!(file.configuration.link(site, mu), milc.link(site, mu), "{name} {site} {mu}");
         }
-        let other = ReadOptions { dims: Some(Dims::new([4, 4, 2, 8]).unwrap()), ..Default::default() };
+        let other = ReadOptions::default().with_dims(Some(Dims::new([4, 4, 2, 8]).unwrap()));
         let error = read_gauge_with(folder.join(name), &other).unwrap_err();
         assert!(matches!(error.kind, ErrorKind::OtherExtents { .. }), "{error}");
 
@@ -158,7 +158,7 @@ fn the_order_of_links_in_files_without_a_name_is_that_of_their_extents() {
 #[test]
 fn a_text_of_numbers_is_the_configuration_published_beside_it() {
     let Some(folder) = shared().map(|shared| shared.join("data")) else { return };
-    let given = |extents| ReadOptions { dims: Some(Dims::new(extents).unwrap()), ..Default::default() };
+    let given = |extents| ReadOptions::default().with_dims(Some(Dims::new(extents).unwrap()));
     let text = folder.join("wilson_beta5.7_kappa0.141139.txt");
     let file = read_gauge_with(&text, &given([4, 4, 4, 4])).unwrap();
     let twin = read_gauge_with(text.with_extension("ildg"), &given([4, 4, 4, 4])).unwrap();
@@ -320,7 +320,9 @@ fn a_boundary_sign_in_the_links_is_recognised_and_never_read_in_silence() {
                 }
                 write_gauge(&scratch.path, &signed, &WriteOptions::new(format)).unwrap();
                 let read = |signs_in_links, ignore_unitarity| {
-                    let options = ReadOptions { signs_in_links, ignore_unitarity, ..Default::default() };
+                    let options = ReadOptions::default()
+                        .with_signs_in_links(signs_in_links)
+                        .with_ignore_unitarity(ignore_unitarity);
                     read_gauge_with(&scratch.path, &options)
                 };
                 for ignore_unitarity in [false, true] {
@@ -348,7 +350,7 @@ fn a_boundary_sign_in_the_links_is_recognised_and_never_read_in_silence() {
         }
         // Without a sign there is nothing to remove.
         write_gauge(&scratch.path, &config, &WriteOptions::new(Format::Ildg)).unwrap();
-        let options = ReadOptions { signs_in_links: SignsInLinks::Remove, ..Default::default() };
+        let options = ReadOptions::default().with_signs_in_links(SignsInLinks::Remove);
         let file = read_gauge_with(&scratch.path, &options).unwrap();
         assert!(file.configuration == config && file.signs.is_empty() && file.warnings.is_empty());
     }
@@ -371,14 +373,14 @@ fn signs_of_another_pattern_are_told_from_damage() {
     }
     write_gauge(&scratch.path, &phased, &WriteOptions::new(Format::Ildg)).unwrap();
     for signs_in_links in [SignsInLinks::Refuse, SignsInLinks::Remove] {
-        let options = ReadOptions { signs_in_links, ..Default::default() };
+        let options = ReadOptions::default().with_signs_in_links(signs_in_links);
         let error = read_gauge_with(&scratch.path, &options).unwrap_err();
         let count = 3 * dims.volume() / 2;
         assert!(
             matches!(error.kind, ErrorKind::OtherSigns { count: found, .. } if found == count),
             "{error}"
         );
-        let options = ReadOptions { ignore_unitarity: true, ..options };
+        let options = options.with_ignore_unitarity(true);
         assert!(read_gauge_with(&scratch.path, &options).unwrap().configuration == phased);
     }
 }
@@ -391,10 +393,10 @@ fn a_sign_does_not_hide_links_that_are_no_unitary_matrices() {
     links[9] = links[9].scale(1.001);
     write_gauge(&scratch.path, &signed, &WriteOptions::new(Format::Ildg)).unwrap();
     for signs_in_links in [SignsInLinks::Remove, SignsInLinks::Keep] {
-        let options = ReadOptions { signs_in_links, ..Default::default() };
+        let options = ReadOptions::default().with_signs_in_links(signs_in_links);
         let error = read_gauge_with(&scratch.path, &options).unwrap_err();
         assert!(matches!(error.kind, ErrorKind::NotSpecialUnitary { .. }), "{error}");
-        let options = ReadOptions { ignore_unitarity: true, ..options };
+        let options = options.with_ignore_unitarity(true);
         assert_eq!(read_gauge_with(&scratch.path, &options).unwrap().signs.len(), 1);
     }
 }
@@ -540,7 +542,7 @@ fn nersc_files_of_the_wrong_byte_order_are_read_without_a_checksum_too() {
         for order in [ByteOrder::Big, ByteOrder::Little] {
             let name =
                 |order: ByteOrder| format!("IEEE{}{}", precision.bits(), order.to_string().to_uppercase());
-            let options = WriteOptions { byte_order: Some(order), ..WriteOptions::new(Format::Nersc) };
+            let options = WriteOptions::new(Format::Nersc).with_byte_order(Some(order));
             write_gauge(&scratch.path, &config, &options).unwrap();
             let sound = std::fs::read(&scratch.path).unwrap();
             let other = if order == ByteOrder::Big { ByteOrder::Little } else { ByteOrder::Big };
@@ -606,7 +608,7 @@ fn what_follows_a_whole_file_is_a_warning() {
 fn extents_that_are_given_are_compared_with_whatever_can_be_read() {
     let scratch = Scratch::new();
     let config = config();
-    let given = |extents| ReadOptions { dims: Some(Dims::new(extents).unwrap()), ..Default::default() };
+    let given = |extents| ReadOptions::default().with_dims(Some(Dims::new(extents).unwrap()));
     let (right, wrong) = (given([4, 2, 6, 8]), given([8, 6, 2, 4]));
     let is_other = |path: &Path| {
         let error = read_gauge_with(path, &wrong).unwrap_err();

@@ -28,7 +28,7 @@ fn cases() -> Vec<(String, Dirac<f64>)> {
     let mut all = Vec::new();
     for (file, kappa, csw, mu) in CASES {
         let dims = file.starts_with("wilson").then(|| Dims::new([4; 4]).unwrap());
-        let options = ReadOptions { dims, ..Default::default() };
+        let options = ReadOptions::default().with_dims(dims);
         let configuration = read_gauge_with(shared.join("data").join(file), &options).unwrap().configuration;
         // On the host half precision is single.
         for (name, team) in common::teams().into_iter().filter(|(_, team)| team.len() == 1) {
@@ -75,7 +75,10 @@ fn fixed_point_costs_at_most_a_tenth_more_iterations() {
         let b = m.lattice().point_source::<f64>([0; 4], 0, 0).unwrap();
         for preconditioning in [Preconditioning::EvenOdd, Preconditioning::EvenOddSymmetric] {
             let iterations = |precision| {
-                let params = CgParams { tol: 1e-10, precision, preconditioning, ..Default::default() };
+                let params = CgParams::default()
+                    .with_tol(1e-10)
+                    .with_precision(precision)
+                    .with_preconditioning(preconditioning);
                 let (_, info) = cg(&m, &b, &params).unwrap();
                 assert!(info.residual.true_residual <= 1e-10);
                 info.iterations

@@ -123,8 +123,7 @@ fn one_flavour_backwards_is_the_other() {
         let m = Dirac::new(&links, Kappa(0.12), term).unwrap();
         let column = |Column { spin, colour }| {
             let b = lattice.point_source::<f64>(from, spin, colour).unwrap();
-            let params =
-                CgParams { tol: 1e-12, preconditioning: Preconditioning::EvenOdd, ..Default::default() };
+            let params = CgParams::default().with_tol(1e-12).with_preconditioning(Preconditioning::EvenOdd);
             cg(&m, &b, &params).unwrap().0.to_host().unwrap()[dims.site(to)]
         };
         Column::all().map(column).collect()

@@ -93,7 +93,7 @@ fn no_bit_of_a_header_changes_what_is_said_of_a_configuration() {
     for format in [Format::Ildg, Format::SciDac] {
         let config = common::sample([2, 2, 2, 2], Precision::Single);
         let description = Some("of a test".to_owned());
-        write_gauge(&path, &config, &WriteOptions { description, ..WriteOptions::new(format) }).unwrap();
+        write_gauge(&path, &config, &WriteOptions::new(format).with_description(description)).unwrap();
         assert!(check(&path) > 800, "{format}");
     }
 }

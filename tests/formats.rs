@@ -18,11 +18,7 @@ const EXTENTS: [usize; NDIM] = [4, 2, 6, 8];
 /// What tells a format and extents where a file does not.
 fn naming(format: Format) -> ReadOptions<'static> {
     let is_bare = [Format::BridgeText, Format::BridgeBinary].contains(&format);
-    ReadOptions {
-        format: Some(format),
-        dims: is_bare.then(|| Dims::new(EXTENTS).unwrap()),
-        ..ReadOptions::default()
-    }
+    ReadOptions::default().with_format(Some(format)).with_dims(is_bare.then(|| Dims::new(EXTENTS).unwrap()))
 }
 
 fn same_links(a: &GaugeConfiguration, b: &GaugeConfiguration) -> bool {
@@ -68,7 +64,7 @@ fn a_format_is_taken_at_its_name_and_another_is_refused() {
     assert!(matches!(error.kind, ErrorKind::PayloadSize { .. }), "{error}");
     write_gauge(&path, &config, &WriteOptions::new(Format::BridgeBinary)).unwrap();
     assert!(read_gauge(&path).is_err());
-    let without = ReadOptions { dims: None, ..naming(Format::BridgeBinary) };
+    let without = naming(Format::BridgeBinary).with_dims(None);
     assert!(matches!(read_gauge_with(&path, &without).unwrap_err().kind, ErrorKind::MissingExtents { .. }));
 }
 
@@ -88,7 +84,7 @@ fn files_of_other_programs_hold_the_same_field_and_are_written_alike() {
         assert_eq!(file.format, format);
         assert!(same_links(&file.configuration, &config), "{name}");
         assert_eq!(file.checksum.is_some_and(|sum| sum.ok), format == Format::PyQudaHdf5);
-        let double = WriteOptions { precision: Some(Precision::Double), ..WriteOptions::new(format) };
+        let double = WriteOptions::new(format).with_precision(Some(Precision::Double));
         write_gauge(&path, &config, &double).unwrap();
         if start < usize::MAX {
             // Last digits of the plaquette in a header may differ.
@@ -100,10 +96,10 @@ fn files_of_other_programs_hold_the_same_field_and_are_written_alike() {
         }
     }
     let dims = Some(Dims::new([4; NDIM]).unwrap());
-    let text = ReadOptions { dims, ..ReadOptions::default() };
+    let text = ReadOptions::default().with_dims(dims);
     let twin = read_gauge_with(data.join("wilson_beta5.7_kappa0.141139.txt"), &text).unwrap();
     write_gauge(&path, &twin.configuration, &WriteOptions::new(Format::BridgeBinary)).unwrap();
-    let binary = ReadOptions { format: Some(Format::BridgeBinary), ..text };
+    let binary = text.with_format(Some(Format::BridgeBinary));
     assert!(read_gauge_with(&path, &binary).unwrap().configuration == twin.configuration);
 }
 

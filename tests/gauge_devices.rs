@@ -5,8 +5,8 @@ use crate::common;
 use common::{devices, small, teams};
 use lattice_cl::compute::Team;
 use lattice_cl::gauge::{
-    Directions, FlowAction, FlowOutcome, FlowParams, Projection, SmearError, SmearParams, Smearing, flow_on,
-    smear, smear_on,
+    Directions, FlowAction, FlowOutcome, FlowParams, SmearError, SmearParams, Smearing, flow_on, smear,
+    smear_on,
 };
 use lattice_cl::geometry::NDIM;
 use lattice_cl::host::random::weak;
@@ -25,7 +25,7 @@ fn largest_difference(a: &GaugeConfiguration, b: &GaugeConfiguration) -> f64 {
 
 fn flowed(team: &Team, action: FlowAction) -> FlowOutcome {
     let steps = if small() { 1 } else { 3 };
-    let params = FlowParams { action, step: 0.03, steps, every: 2, tolerance: None };
+    let params = FlowParams::default().with_action(action).with_step(0.03).with_steps(steps).with_every(2);
     flow_on(team, &links(), &params, &mut |_, _| ControlFlow::Continue(())).unwrap()
 }
 
@@ -68,7 +68,12 @@ fn flows_of_devices_are_those_of_the_host() {
 fn adaptive_flows_of_devices_are_those_of_the_host() {
     let tolerance = if small() { 1e-2 } else { 1e-5 };
     let adaptive = |team: &Team, action| {
-        let params = FlowParams { action, step: 0.11, steps: 2, every: 2, tolerance: Some(tolerance) };
+        let params = FlowParams::default()
+            .with_action(action)
+            .with_step(0.11)
+            .with_steps(2)
+            .with_every(2)
+            .with_tolerance(Some(tolerance));
         flow_on(team, &links(), &params, &mut |_, _| ControlFlow::Continue(())).unwrap()
     };
     for action in FlowAction::ALL {
@@ -87,7 +92,7 @@ fn adaptive_flows_of_devices_are_those_of_the_host() {
 fn stout_links_of_teams_are_those_of_the_host() {
     for directions in [Directions::ALL, Directions::SPACE, "yt".parse().unwrap()] {
         let smearing = Smearing::Stout { rho: 0.11 };
-        let params = SmearParams { smearing, steps: 2, directions, projection: Projection::Trace };
+        let params = SmearParams::new(smearing, 2).with_directions(directions);
         let expected = smear(&links(), &params).unwrap();
         for (name, team) in teams() {
             let found = smear_on(&team, &links(), &params).unwrap();
@@ -101,7 +106,6 @@ fn stout_links_of_teams_are_those_of_the_host() {
 fn what_devices_do_not_do_is_said() {
     let team = Team::of([devices().remove(0)]);
     let smearing = Smearing::Ape { alpha: 0.5 };
-    let params =
-        SmearParams { smearing, steps: 1, directions: Directions::ALL, projection: Projection::Trace };
+    let params = SmearParams::new(smearing, 1);
     assert_eq!(smear_on(&team, &links(), &params).unwrap_err(), SmearError::HostOnly("APE"));
 }

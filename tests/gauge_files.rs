@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 fn with_dims(extents: [usize; NDIM]) -> ReadOptions<'static> {
-    ReadOptions { dims: Some(Dims::new(extents).unwrap()), ..Default::default() }
+    ReadOptions::default().with_dims(Some(Dims::new(extents).unwrap()))
 }
 
 fn data(name: &str) -> Option<PathBuf> {
@@ -176,7 +176,7 @@ fn faithful_options(precision: Precision) -> Vec<WriteOptions<'static>> {
     let mut all = vec![WriteOptions::new(Format::Ildg), WriteOptions::new(Format::SciDac)];
     for order in [ByteOrder::Big, ByteOrder::Little] {
         for format in [Format::Nersc, Format::Milc] {
-            all.push(WriteOptions { byte_order: Some(order), ..WriteOptions::new(format) });
+            all.push(WriteOptions::new(format).with_byte_order(Some(order)));
         }
     }
     all.retain(|options| precision == Precision::Single || options.format != Format::Milc);
@@ -218,7 +218,7 @@ fn a_lattice_of_several_chunks_is_read_back_bit_for_bit() {
             calls.fetch_add(1, Ordering::Relaxed);
             last.store(done, Ordering::Relaxed);
         };
-        let options = ReadOptions { progress: Some(&progress), ..Default::default() };
+        let options = ReadOptions::default().with_progress(Some(&progress));
         assert!(read_gauge_with(&path, &options).unwrap().configuration == config);
         assert_eq!(calls.into_inner(), 2);
         assert_eq!(last.into_inner(), 20_000 * 576);
@@ -231,8 +231,7 @@ fn two_rows_are_kept_bit_for_bit_and_the_third_is_rebuilt() {
     for (precision, limit) in [(Precision::Single, 3e-7), (Precision::Double, 1e-15)] {
         let config = sample([2, 4, 6, 2], precision);
         for order in [ByteOrder::Big, ByteOrder::Little] {
-            let options =
-                WriteOptions { rows: Rows::Two, byte_order: Some(order), ..WriteOptions::new(Format::Nersc) };
+            let options = WriteOptions::new(Format::Nersc).with_rows(Rows::Two).with_byte_order(Some(order));
             let path = written(folder.path(), &config, &options);
             let found = read_gauge(&path).unwrap();
             for n in 0..NDIM * config.dims().volume() {
@@ -256,7 +255,7 @@ fn precision_is_changed_on_demand() {
     let folder = tempfile::tempdir().unwrap();
     let config = sample([2, 2, 4, 2], Precision::Double);
     for format in [Format::Ildg, Format::SciDac, Format::Nersc, Format::Milc] {
-        let options = WriteOptions { precision: Some(Precision::Single), ..WriteOptions::new(format) };
+        let options = WriteOptions::new(format).with_precision(Some(Precision::Single));
         let found = read_gauge(written(folder.path(), &config, &options)).unwrap();
         let Links::Single(links) = found.links() else { panic!("{format} is not in single precision") };
         for (n, link) in links.iter().enumerate() {
@@ -264,7 +263,7 @@ fn precision_is_changed_on_demand() {
         }
     }
     let single = sample([2, 2, 4, 2], Precision::Single);
-    let options = WriteOptions { precision: Some(Precision::Double), ..Default::default() };
+    let options = WriteOptions::default().with_precision(Some(Precision::Double));
     let found = read_gauge(written(folder.path(), &single, &options)).unwrap();
     assert_eq!(found.precision(), Precision::Double);
     assert_eq!(largest_difference(&single, &found), 0.0);
@@ -276,10 +275,10 @@ fn what_a_format_cannot_hold_is_refused() {
     let config = sample([2, 2, 2, 2], Precision::Double);
     let new = WriteOptions::new;
     for options in [
-        WriteOptions { precision: Some(Precision::Double), ..new(Format::Milc) },
-        WriteOptions { byte_order: Some(ByteOrder::Little), ..new(Format::Ildg) },
-        WriteOptions { rows: Rows::Two, ..new(Format::SciDac) },
-        WriteOptions { lfn: Some("lfn://a".into()), ..new(Format::Nersc) },
+        new(Format::Milc).with_precision(Some(Precision::Double)),
+        new(Format::Ildg).with_byte_order(Some(ByteOrder::Little)),
+        new(Format::SciDac).with_rows(Rows::Two),
+        new(Format::Nersc).with_lfn(Some("lfn://a".into())),
     ] {
         let error = write_gauge(folder.path().join("file"), &config, &options).unwrap_err();
         assert!(matches!(error.kind, ErrorKind::NotInFormat { .. }), "{error}");
@@ -287,7 +286,7 @@ fn what_a_format_cannot_hold_is_refused() {
     let mut scaled = config.clone();
     let Links::Double(links) = scaled.links_mut() else { unreachable!("made in double") };
     links[9] = links[9].scale(1.1);
-    let options = WriteOptions { rows: Rows::Two, ..new(Format::Nersc) };
+    let options = new(Format::Nersc).with_rows(Rows::Two);
     let error = write_gauge(folder.path().join("file"), &scaled, &options).unwrap_err();
     assert!(matches!(error.kind, ErrorKind::NotSpecialUnitary { .. }), "{error}");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -297,12 +296,12 @@ fn what_a_format_cannot_hold_is_refused() {
 fn header_texts_are_kept() {
     let folder = tempfile::tempdir().unwrap();
     let config = sample([2, 2, 2, 2], Precision::Single);
-    let options = WriteOptions { lfn: Some("lfn://here/α".into()), ..Default::default() };
+    let options = WriteOptions::default().with_lfn(Some("lfn://here/α".into()));
     let file = read_gauge_with(written(folder.path(), &config, &options), &ReadOptions::default()).unwrap();
     assert!(file.facts.contains(&("lfn".into(), "lfn://here/α".into())), "{:?}", file.facts);
     assert_eq!(file.fields, 1);
     for (format, name) in [(Format::Nersc, "ENSEMBLE_LABEL"), (Format::Milc, "date")] {
-        let options = WriteOptions { description: Some("beta = 6.0".into()), ..WriteOptions::new(format) };
+        let options = WriteOptions::new(format).with_description(Some("beta = 6.0".into()));
         let file =
             read_gauge_with(written(folder.path(), &config, &options), &ReadOptions::default()).unwrap();
         assert!(file.facts.contains(&(name.into(), "beta = 6.0".into())), "{:?}", file.facts);
@@ -314,7 +313,7 @@ fn a_nersc_name_without_byte_order_is_settled_by_the_checksum() {
     let folder = tempfile::tempdir().unwrap();
     let config = sample([2, 2, 2, 4], Precision::Double);
     for (order, suffix) in [(ByteOrder::Big, "BIG"), (ByteOrder::Little, "LITTLE")] {
-        let options = WriteOptions { byte_order: Some(order), ..WriteOptions::new(Format::Nersc) };
+        let options = WriteOptions::new(Format::Nersc).with_byte_order(Some(order));
         let path = written(folder.path(), &config, &options);
         let bytes = replaced(&std::fs::read(&path).unwrap(), &format!("IEEE64{suffix}"), "IEEE64");
         std::fs::write(&path, bytes).unwrap();
@@ -326,7 +325,7 @@ fn a_nersc_name_without_byte_order_is_settled_by_the_checksum() {
     *bytes.last_mut().unwrap() ^= 1;
     std::fs::write(&path, bytes).unwrap();
     assert!(refusal(&path, &ReadOptions::default()).is_mismatch());
-    let ignoring = ReadOptions { ignore_checksum: true, ..Default::default() };
+    let ignoring = ReadOptions::default().with_ignore_checksum(true);
     let found = read_gauge_with(&path, &ignoring).unwrap().configuration;
     assert!(largest_difference(&found, &config) < 1e-12);
 }
@@ -360,7 +359,7 @@ fn one_flipped_bit_is_a_checksum_mismatch_with_both_sums() {
             assert!(message.contains(stored) && message.contains(computed), "{message}");
             assert!(message.contains("configuration.") && message.contains("--ignore-checksum"), "{message}");
 
-            let ignoring = ReadOptions { ignore_checksum: true, ..Default::default() };
+            let ignoring = ReadOptions::default().with_ignore_checksum(true);
             let file = read_gauge_with(&path, &ignoring).unwrap();
             let checksum = file.checksum.unwrap();
             assert!(!checksum.ok);
@@ -402,7 +401,7 @@ fn a_wrong_plaquette_or_trace_in_a_header_is_a_mismatch() {
         let found =
             matches!(error.kind, ErrorKind::HeaderMismatch { quantity, stored: 0.5, .. } if quantity == name);
         assert!(found, "{error}");
-        let ignoring = ReadOptions { ignore_checksum: true, ..Default::default() };
+        let ignoring = ReadOptions::default().with_ignore_checksum(true);
         let file = read_gauge_with(&path, &ignoring).unwrap();
         assert_eq!(file.header_checks.iter().filter(|check| !check.ok).count(), 1);
     }
@@ -458,7 +457,7 @@ fn a_malformed_checksum_is_refused_unless_checksums_are_ignored() {
         let error = refusal(&path, &ReadOptions::default());
         assert!(matches!(error.kind, ErrorKind::BadRecord { .. } | ErrorKind::BadLine { .. }), "{error}");
         assert!(!error.is_mismatch());
-        let ignoring = ReadOptions { ignore_checksum: true, ..Default::default() };
+        let ignoring = ReadOptions::default().with_ignore_checksum(true);
         assert!(read_gauge_with(&path, &ignoring).unwrap().checksum.is_some_and(|checksum| !checksum.ok));
     }
 }

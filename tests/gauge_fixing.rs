@@ -22,10 +22,10 @@ fn functionals_are_those_of_another_program() {
         let theta = gauge.theta(&configuration);
         assert!((theta / number(&entry["theta_before"]) - 1.0).abs() < 1e-12, "{name}: {theta}");
         let way = |params: FixParams, starts| {
-            let params = FixParams { starts, ..params };
+            let params = params.with_starts(starts);
             fix_gauge(&configuration, &params, &mut |_, _, _| {}).unwrap().starts
         };
-        let starts = [way(FixParams::new(gauge), 4), way(FixParams::with_fourier(gauge), 1)].concat();
+        let starts = [way(FixParams::new(gauge), 4), way(FixParams::accelerated(gauge), 1)].concat();
         let maxima: Vec<f64> = entry["functional_of_starts"].as_array().unwrap().iter().map(number).collect();
         for start in &starts {
             // One of these configurations has Gribov copies; which one is reached depends on the way.

@@ -20,7 +20,11 @@ fn params_of(entry: &Value, every: usize) -> FlowParams {
         Some(_) => FlowAction::Symanzik,
     };
     let steps = entry["steps"].as_u64().unwrap() as usize;
-    FlowParams { action, step: number(&entry["step"]), steps, every, tolerance: None }
+    FlowParams::default()
+        .with_action(action)
+        .with_step(number(&entry["step"]))
+        .with_steps(steps)
+        .with_every(every)
 }
 
 #[test]
@@ -98,7 +102,7 @@ fn energies_of_chroma_agree() {
     let volume = links.dims().volume() as f64;
     for step in 0..11 {
         if step > 0 {
-            links = flowed(&links, &FlowParams { step: 0.01, steps: 1, ..Default::default() }).links;
+            links = flowed(&links, &FlowParams::default().with_step(0.01).with_steps(1)).links;
         }
         let mut sums = [0.0; 2];
         for site in 0..links.dims().volume() {

@@ -10,7 +10,7 @@ use lattice_cl::gauge::{
 };
 
 fn with(smearing: Smearing, steps: usize, directions: Directions) -> SmearParams {
-    SmearParams { smearing, steps, directions, projection: Projection::Trace }
+    SmearParams::new(smearing, steps).with_directions(directions)
 }
 
 /// α of c U + Σ C in d directions.
@@ -119,7 +119,7 @@ fn projections_differ_as_they_do_in_other_programs() {
         [("ape_spatial_c2.5_n1", 7e-6), ("ape_4d_alpha0.6_n2", 9e-5), ("hyp_0.75_0.6_0.3_n1", 6e-6)]
     {
         let after = |projection| {
-            let params = SmearParams { projection, steps: 1, ..named(name) };
+            let params = named(name).with_projection(projection).with_steps(1);
             plaquette(&smear(&configuration, &params).unwrap()).average
         };
         let difference = (after(Projection::Trace) - after(Projection::Polar)).abs();

@@ -57,8 +57,7 @@ impl Case<'_> {
         let links = lattice.gauge::<f64>(self.configuration, self.boundary).unwrap();
         let links = links.with_clover(GaugeConfiguration::clone(self.configuration)).unwrap();
         let m = Dirac::new(&links, Kappa(self.kappa), self.term).unwrap();
-        let params =
-            BicgstabParams { tol: 2e-14, preconditioning: Preconditioning::EvenOdd, ..Default::default() };
+        let params = BicgstabParams::default().with_tol(2e-14).with_preconditioning(Preconditioning::EvenOdd);
         let (fields, mut all) = (self.fields(), QuarkPropagator::new(dims).unwrap());
         for column in Column::all() {
             let (x, _) = bicgstab(&m, &fields.field(&lattice, column).unwrap(), &params).unwrap();
@@ -120,7 +119,7 @@ fn in_coulomb_gauge(configuration: &GaugeConfiguration) -> Arc<GaugeConfiguratio
     {
         nearest.set_link(site, mu, configuration.link(site, mu).nearest_special_unitary().unwrap());
     }
-    let params = FixParams { tolerance: 1e-26, ..FixParams::with_fourier(Gauge::Coulomb) };
+    let params = FixParams::accelerated(Gauge::Coulomb).with_tolerance(1e-26);
     Arc::new(fix_gauge(&nearest, &params, &mut |_, _, _| {}).unwrap().links)
 }
 

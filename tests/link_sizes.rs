@@ -23,7 +23,10 @@ fn the_size_of_links_costs_no_iterations_in_half_precision() {
                 }
                 let links = lattice.gauge::<f64>(&links, Boundary::antiperiodic_t()).unwrap();
                 let wilson = Dirac::wilson(&links, Kappa(0.11 / size)).unwrap();
-                let params = CgParams { tol: 1e-10, precision, preconditioning, ..Default::default() };
+                let params = CgParams::default()
+                    .with_tol(1e-10)
+                    .with_precision(precision)
+                    .with_preconditioning(preconditioning);
                 let (_, info) = cg(&wilson, &source, &params).unwrap();
                 assert!(info.residual.true_residual <= 1e-10);
                 info.iterations as f64

@@ -43,7 +43,7 @@ fn a_field_is_in_memory_once_while_it_is_read_or_written() {
     for format in Format::ALL.into_iter().filter(|format| *format != Format::BridgeText) {
         let path = folder.path().join("links");
         let written = peak_of(|| write_gauge(&path, &links, &WriteOptions::new(format)).unwrap()).unwrap().1;
-        let options = ReadOptions { dims: Some(dims), format: Some(format), ..ReadOptions::default() };
+        let options = ReadOptions::default().with_dims(Some(dims)).with_format(Some(format));
         let (file, read) = peak_of(|| read_gauge_with(&path, &options).unwrap()).unwrap();
         assert_eq!(file.configuration.dims(), dims);
         let size = 576.0 * dims.volume() as f64;

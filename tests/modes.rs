@@ -68,12 +68,10 @@ fn modes_without_interaction_are_those_of_the_closed_form() {
         let lattice = Lattice::new(&team, Dims::new(extents).unwrap()).unwrap();
         let dirac = dirac(&lattice, &Arc::new(random::cold(lattice.dims())), kappa, term);
         let expected = free(extents, kappa, mu);
-        let params = ModesParams {
-            preconditioning: Preconditioning::None,
-            block: 24,
-            degree: 0,
-            ..ModesParams::new(expected.len())
-        };
+        let params = ModesParams::new(expected.len())
+            .with_preconditioning(Preconditioning::None)
+            .with_block(24)
+            .with_degree(0);
         let modes = find(&dirac, &params);
         assert_eq!(modes.count(), expected.len());
         for (found, expected) in modes.values().iter().zip(&expected) {
@@ -86,13 +84,12 @@ fn modes_without_interaction_are_those_of_the_closed_form() {
         let lattice = Lattice::new(&team, Dims::new(extents).unwrap()).unwrap();
         let dirac = dirac(&lattice, &Arc::new(random::cold(lattice.dims())), kappa, SiteTerm::Scalar);
         let expected = free(extents, kappa, 0.0);
-        let params =
-            ModesParams { preconditioning: Preconditioning::None, block: 12, ..ModesParams::new(14) };
+        let params = ModesParams::new(14).with_preconditioning(Preconditioning::None).with_block(12);
         let modes = find(&dirac, &params);
         for (found, expected) in modes.values().iter().zip(&expected) {
             assert!((found - expected).abs() < 1e-12, "{name}: {found} {expected}");
         }
-        let hermitian = ModesParams { system: System::Hermitian, ..params };
+        let hermitian = params.with_system(System::Hermitian);
         let modes = find(&dirac, &hermitian);
         for (found, expected) in modes.values().iter().zip(&expected) {
             assert!((found.abs() - expected.sqrt()).abs() < 1e-12, "{name}: {found} {expected}");
@@ -163,7 +160,7 @@ fn check_against_dense(
         let expected = dense(&dirac(&on_host, links, 0.13, term), system, preconditioning);
         let lattice = Lattice::new(team, on_host.dims()).unwrap();
         let dirac = dirac(&lattice, links, 0.13, term);
-        let params = ModesParams { system, preconditioning, ..ModesParams::new(6) };
+        let params = ModesParams::new(6).with_system(system).with_preconditioning(preconditioning);
         let modes = find(&dirac, &params);
         let what = format!("{name}, {term:?}, {system}, {preconditioning}");
         assert_eq!(modes.count(), 6, "{what}");
@@ -222,7 +219,7 @@ fn one_flavour_of_twisted_mass_has_no_modes_of_gamma5() {
     let lattice = Lattice::new(&Team::host(), Dims::new([2, 2, 2, 2]).unwrap()).unwrap();
     let dirac = dirac(&lattice, &Arc::new(random::weak(lattice.dims(), 0.3, 13)), 0.12, TWISTED);
     for system in [System::Hermitian, System::Direct] {
-        let params = ModesParams { system, ..ModesParams::new(2) };
+        let params = ModesParams::new(2).with_system(system);
         let error = DiracModes::find(&dirac, &params, &mut |_| (), None).err().unwrap();
         assert!(matches!(error, ModesError::NotHermitian(_)), "{error}");
     }
@@ -252,10 +249,10 @@ fn deflated_solves_take_fewer_iterations_to_the_same_solution() {
         let cases = if team.is_host() || all_combinations() { cases } else { &cases[..1] };
         for &(term, system, preconditioning) in cases {
             let dirac = dirac(&lattice, &links, 0.1365, term);
-            let params = ModesParams { system, preconditioning, ..ModesParams::new(24) };
+            let params = ModesParams::new(24).with_system(system).with_preconditioning(preconditioning);
             let modes = find(&dirac, &params);
             let b = lattice.point_source([1, 0, 2, 1], 2, 1).unwrap();
-            let cg_params = CgParams { preconditioning, ..Default::default() };
+            let cg_params = CgParams::default().with_preconditioning(preconditioning);
             let (x, plain) = cg(&dirac, &b, &cg_params).unwrap();
             let guess = modes.guess(&dirac, &b).unwrap();
             let (y, deflated) = solve_from(&dirac, &b, &guess, &SolveParams::Cg(cg_params), None).unwrap();
@@ -295,12 +292,17 @@ fn mixed_precision_with_modes_reaches_the_tolerance_about_as_soon_as_double() {
         // The lowest eigenvalue of M†M is 1e-6, the largest of these modes 0.3.
         let dirac = Dirac::wilson(&links, Kappa(0.135)).unwrap();
         let preconditioning = Preconditioning::EvenOdd;
-        let modes = find(&dirac, &ModesParams { preconditioning, ..ModesParams::new(48) });
+        let modes = find(&dirac, &ModesParams::new(48).with_preconditioning(preconditioning));
         let b = lattice.point_source([1, 0, 2, 1], 2, 1).unwrap();
         let guess = modes.guess(&dirac, &b).unwrap();
         for tol in [8e-10, 1e-10] {
             let params = |precision| {
-                SolveParams::Cg(CgParams { tol, precision, preconditioning, ..Default::default() })
+                SolveParams::Cg(
+                    CgParams::default()
+                        .with_tol(tol)
+                        .with_precision(precision)
+                        .with_preconditioning(preconditioning),
+                )
             };
             let (x, double) = modes.solve(&dirac, &b, &params(IterationPrecision::Double), None).unwrap();
             for inner in [Inner::Single, Inner::Half] {
@@ -329,7 +331,7 @@ fn files_of_modes_come_back_on_every_team_and_serve_no_other_operator() {
     for preconditioning in [Preconditioning::EvenOdd, Preconditioning::None] {
         let lattice = Lattice::new(&team_of(1), dims).unwrap();
         let here = dirac(&lattice, &links, 0.13, SiteTerm::Scalar);
-        let modes = find(&here, &ModesParams { preconditioning, ..ModesParams::new(6) });
+        let modes = find(&here, &ModesParams::new(6).with_preconditioning(preconditioning));
         modes.write(&path, &here, "the links", "a test").unwrap();
         for (name, team) in teams() {
             let lattice = Lattice::new(&team, dims).unwrap();
@@ -401,7 +403,7 @@ fn a_search_that_was_interrupted_gives_the_same_bits() {
     for team in [Team::host(), team_of(1)] {
         let lattice = Lattice::new(&team, Dims::new([4, 2, 4, 2]).unwrap()).unwrap();
         let dirac = dirac(&lattice, &Arc::new(random::weak(lattice.dims(), 0.3, 16)), 0.13, SiteTerm::Scalar);
-        let params = ModesParams { degree: 12, subspace: Some(18), ..ModesParams::new(5) };
+        let params = ModesParams::new(5).with_degree(12).with_subspace(Some(18));
         let mut never = StopAt::default();
         let (whole, info) = DiracModes::find(&dirac, &params, &mut |_| (), Some(&mut never)).unwrap();
         assert!(info.restarts > 2);
@@ -435,9 +437,9 @@ fn several_fields_at_once_give_the_same_modes() {
         let cases = [(System::Normal, Preconditioning::EvenOdd), (System::Hermitian, Preconditioning::None)];
         let all = team.is_host() || all_combinations();
         for (system, preconditioning) in cases.into_iter().take(if all { 2 } else { 1 }) {
-            let params = ModesParams { system, preconditioning, ..ModesParams::new(5) };
+            let params = ModesParams::new(5).with_system(system).with_preconditioning(preconditioning);
             let one_by_one = find(&dirac, &params);
-            let at_once = find(&dirac, &ModesParams { block: 3, ..params });
+            let at_once = find(&dirac, &params.with_block(3));
             for (one, other) in one_by_one.values().iter().zip(at_once.values()) {
                 assert!((one - other).abs() < 1e-12, "{system}: {one} {other}");
             }
@@ -459,7 +461,7 @@ fn block_cg_from_a_guess_takes_fewer_iterations_to_the_same_solutions() {
     let guess = modes.guess(&dirac, &b).unwrap();
     for precision in [IterationPrecision::Double, IterationPrecision::Mixed(Inner::Single)] {
         let params =
-            BlockCgParams { precision, preconditioning: Preconditioning::EvenOdd, ..Default::default() };
+            BlockCgParams::default().with_precision(precision).with_preconditioning(Preconditioning::EvenOdd);
         let plain = block_cg(&dirac, &b, &params).unwrap();
         let deflated = block_cg_from(&dirac, &b, &guess, &params, None).unwrap();
         assert!(deflated.residuals.iter().all(|residual| residual.true_residual <= 1e-10));

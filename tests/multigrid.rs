@@ -28,7 +28,7 @@ const TERMS: [SiteTerm; 4] = [
 ];
 
 fn few_vectors() -> MultigridParams {
-    MultigridParams { vectors: Some(6), setup_iterations: 20, ..Default::default() }
+    MultigridParams::default().with_vectors(Some(6)).with_setup_iterations(20)
 }
 
 fn dirac(
@@ -71,7 +71,7 @@ fn solutions_are_those_of_cg_on_every_operator_and_team() {
             let mut multigrid = Multigrid::new(&dirac, few_vectors(), |_| ()).unwrap();
             let (x, info) = multigrid.solve(&dirac, &b, None).unwrap();
             assert!(info.residual.true_residual <= 1e-10, "{name}, {term:?}");
-            let params = CgParams { preconditioning: Preconditioning::EvenOdd, ..Default::default() };
+            let params = CgParams::default().with_preconditioning(Preconditioning::EvenOdd);
             let (y, of_cg) = cg(&dirac, &b, &params).unwrap();
             let distance = distance(&dirac, &x, &y);
             assert!(distance < 1e-8, "{name}, {term:?}: {distance:e}");
@@ -92,7 +92,7 @@ fn cycles_of(lattice: &Lattice, roughness: f64, cases: &[(f64, SiteTerm)]) -> Ve
             Some(levels) => Multigrid::for_operator(levels, &dirac, |_| ()).unwrap(),
         };
         let (x, info) = levels.solve(&dirac, &b, None).unwrap();
-        let params = BicgstabParams { preconditioning: Preconditioning::EvenOdd, ..Default::default() };
+        let params = BicgstabParams::default().with_preconditioning(Preconditioning::EvenOdd);
         let (y, of_bicgstab) = bicgstab(&dirac, &b, &params).unwrap();
         assert!(distance(&dirac, &x, &y) < 1e-7, "{kappa} {term:?}");
         multigrid = Some(levels);
@@ -157,7 +157,7 @@ fn cycles_in_half_precision_are_nearly_as_many_as_in_single() {
     let configuration = Arc::new(random::weak(lattice.dims(), 0.25, 3));
     let dirac = dirac(&lattice, &configuration, 0.136, SiteTerm::Scalar);
     let [single, half] = [Inner::Single, Inner::Half].map(|precision| {
-        let params = MultigridParams { vectors: Some(8), precision, ..Default::default() };
+        let params = MultigridParams::default().with_vectors(Some(8)).with_precision(precision);
         let mut multigrid = Multigrid::new(&dirac, params, |_| ()).unwrap();
         let (x, info) = multigrid.solve(&dirac, &source(&lattice), None).unwrap();
         let mut b = lattice.spinors(3).unwrap();
@@ -181,29 +181,27 @@ fn blocks_of_odd_shapes_and_three_levels_solve() {
     let cases: [([usize; 4], MultigridParams, &str); 5] = [
         (
             [2, 6, 2, 2],
-            MultigridParams { vectors: Some(2), levels: Some(4), ..few_vectors() },
+            few_vectors().with_vectors(Some(2)).with_levels(Some(4)),
             "3 levels, 2 vectors on blocks of 2x3x2x2, 2 vectors on blocks of 1x2x1x1, fewer than 4: no blocks divide 1x1x1x1 sites",
         ),
         ([6, 4, 2, 10], few_vectors(), "2 levels, 6 vectors on blocks of 3x4x2x5"),
         (
             [6, 6, 2, 6],
-            MultigridParams { block: Some(Block([2, 2, 2, 2])), levels: Some(3), ..few_vectors() },
+            few_vectors().with_block(Some(Block([2, 2, 2, 2]))).with_levels(Some(3)),
             "3 levels, 6 vectors on blocks of 2x2x2x2, 6 vectors on blocks of 3x3x1x3",
         ),
         (
             [4, 4, 4, 8],
-            MultigridParams { block: Some(Block([2, 2, 2, 2])), levels: Some(3), ..few_vectors() },
+            few_vectors().with_block(Some(Block([2, 2, 2, 2]))).with_levels(Some(3)),
             "3 levels, 6 vectors on blocks of 2x2x2x2, 6 vectors on blocks of 2x2x2x2",
         ),
         (
             [4, 4, 4, 8],
-            MultigridParams {
-                block: Some(Block([2, 2, 2, 2])),
-                levels: Some(3),
-                cycle: CycleKind::K,
-                smoother_degree: 3,
-                ..few_vectors()
-            },
+            few_vectors()
+                .with_block(Some(Block([2, 2, 2, 2])))
+                .with_levels(Some(3))
+                .with_cycle(CycleKind::K)
+                .with_smoother_degree(3),
             "3 levels, 6 vectors on blocks of 2x2x2x2, 6 vectors on blocks of 2x2x2x2",
         ),
     ];
@@ -319,7 +317,7 @@ fn a_kept_set_up_solves_to_the_same_bits_and_is_bound_to_its_configuration() {
     };
     let error = refused("B", few_vectors());
     assert!(matches!(error, SetupFileError::Other { what: "configuration", .. }), "{error}");
-    let error = refused("A", MultigridParams { vectors: Some(5), ..few_vectors() });
+    let error = refused("A", few_vectors().with_vectors(Some(5)));
     assert!(error.to_string().contains("conf.mg") && error.to_string().contains("5 vectors"), "{error}");
     let mut bytes = std::fs::read(&path).unwrap();
     let middle = bytes.len() / 2;
@@ -354,7 +352,7 @@ fn an_interrupted_set_up_goes_on_to_the_same_bits() {
         let of_kappa = |kappa| dirac(&lattice, &configuration, kappa, SiteTerm::Scalar);
         let dirac = of_kappa(0.125);
         // Seven vectors are made at a time.
-        let params = MultigridParams { vectors: Some(14), ..few_vectors() };
+        let params = few_vectors().with_vectors(Some(14));
         Multigrid::new(&dirac, params, |_| ()).unwrap().write(&path("whole"), &dirac, "A").unwrap();
 
         let set_up = |dirac: &Dirac<f64>, configuration: &str, exists: bool, groups: usize| {
@@ -393,7 +391,7 @@ fn where_cycles_do_not_converge_another_method_goes_on_from_the_best_iterate() {
     let configuration = Arc::new(random::weak(lattice.dims(), 0.6, 3));
     // Beyond the critical κ the smoother makes much of the residual larger.
     let dirac = dirac(&lattice, &configuration, 0.25, SiteTerm::Scalar);
-    let params = MultigridParams { vectors: Some(1), setup_iterations: 1, ..Default::default() };
+    let params = MultigridParams::default().with_vectors(Some(1)).with_setup_iterations(1);
     let mut multigrid = Multigrid::new(&dirac, params, |_| ()).unwrap();
     let b = source(&lattice);
     let mut told = Told::default();
@@ -406,7 +404,7 @@ fn where_cycles_do_not_converge_another_method_goes_on_from_the_best_iterate() {
     assert_eq!(warnings[0].0, attempts[0].to_string());
     assert!(warnings[0].1 <= 1.0 && warnings[0].1 == attempts[0].residual.true_residual.min(1.0));
     assert!(info.residual.true_residual <= 1e-10);
-    let params = CgParams { preconditioning: Preconditioning::EvenOdd, ..Default::default() };
+    let params = CgParams::default().with_preconditioning(Preconditioning::EvenOdd);
     let (y, _) = cg(&dirac, &b, &params).unwrap();
     assert!(distance(&dirac, &x, &y) < 1e-5);
 }

@@ -201,11 +201,8 @@ fn seeds() -> Vec<Seed> {
                 add(format!("{format} {precision}"), Some(config.links().clone()), summed);
             }
         }
-        let options = WriteOptions {
-            rows: Rows::Two,
-            byte_order: Some(ByteOrder::Little),
-            ..WriteOptions::new(Format::Nersc)
-        };
+        let options =
+            WriteOptions::new(Format::Nersc).with_rows(Rows::Two).with_byte_order(Some(ByteOrder::Little));
         write_gauge(&path, &config, &options).unwrap();
         add(format!("nersc, two rows {precision}"), None, false);
     }
@@ -284,22 +281,18 @@ fn check_links(seed: &Seed, config: &GaugeConfiguration, verified: bool) {
 }
 
 fn check(seed: &Seed, path: &Path, random: &mut Random) {
-    let options = ReadOptions {
-        dims: (random.below(3) == 0).then(|| Dims::new([2, 2, 2, 4]).unwrap()),
-        format: (random.below(8) == 0).then_some(Format::BridgeBinary),
-        ..Default::default()
-    };
+    let options = ReadOptions::default()
+        .with_dims((random.below(3) == 0).then(|| Dims::new([2, 2, 2, 4]).unwrap()))
+        .with_format((random.below(8) == 0).then_some(Format::BridgeBinary));
     match read_gauge_with(path, &options) {
         Ok(file) => check_links(seed, &file.configuration, file.checksum.is_some_and(|checksum| checksum.ok)),
         Err(error) => check_error(path, &error),
     }
     // What is wrong is let pass, and the rest must hold all the same.
-    let ignoring = ReadOptions {
-        ignore_checksum: true,
-        ignore_unitarity: random.below(2) == 0,
-        signs_in_links: [SignsInLinks::Refuse, SignsInLinks::Remove, SignsInLinks::Keep][random.below(3)],
-        ..options
-    };
+    let ignoring =
+        options.with_ignore_checksum(true).with_ignore_unitarity(random.below(2) == 0).with_signs_in_links(
+            [SignsInLinks::Refuse, SignsInLinks::Remove, SignsInLinks::Keep][random.below(3)],
+        );
     match inspect(path, &ignoring) {
         Ok(Contents::Configuration(inspection)) => {
             inspection.problem.iter().for_each(|problem| check_error(path, problem));

@@ -125,32 +125,53 @@ fn every_method_finds_the_same_solution_with_and_without_it() {
             let wilson = wilson(&team, &configuration, coupling);
             let lattice = wilson.lattice();
             let source = lattice.spinor_from_host(&random::spinor_field(dims(), 7)).unwrap();
-            let (expected, _) = cr(&wilson, &source, &CrParams { tol: 1e-13, ..Default::default() }).unwrap();
+            let (expected, _) = cr(&wilson, &source, &CrParams::default().with_tol(1e-13)).unwrap();
             let expected = expected.to_host().unwrap();
             for &(precision, tol) in precisions {
                 let solve = |preconditioning| {
                     let [normal, hermitian, direct] = [System::Normal, System::Hermitian, System::Direct]
-                        .map(|system| CrParams {
-                            tol,
-                            system,
-                            precision,
-                            preconditioning,
-                            ..Default::default()
+                        .map(|system| {
+                            CrParams::default()
+                                .with_tol(tol)
+                                .with_system(system)
+                                .with_precision(precision)
+                                .with_preconditioning(preconditioning)
                         })
                         .map(|params| cr(&wilson, &source, &params).unwrap());
-                    let params = CgParams { tol, precision, preconditioning, ..Default::default() };
+                    let params = CgParams::default()
+                        .with_tol(tol)
+                        .with_precision(precision)
+                        .with_preconditioning(preconditioning);
                     let cg = cg(&wilson, &source, &params).unwrap();
-                    let params = CgParams { tol, precision, preconditioning, ..Default::default() };
+                    let params = CgParams::default()
+                        .with_tol(tol)
+                        .with_precision(precision)
+                        .with_preconditioning(preconditioning);
                     let cgne = cgne(&wilson, &source, &params).unwrap();
-                    let params = BicgstabParams { tol, precision, preconditioning, ..Default::default() };
+                    let params = BicgstabParams::default()
+                        .with_tol(tol)
+                        .with_precision(precision)
+                        .with_preconditioning(preconditioning);
                     let bicgstab = bicgstab(&wilson, &source, &params).unwrap();
-                    let params = BicgstabLParams { tol, precision, preconditioning, ..Default::default() };
+                    let params = BicgstabLParams::default()
+                        .with_tol(tol)
+                        .with_precision(precision)
+                        .with_preconditioning(preconditioning);
                     let bicgstab_l = bicgstab_l(&wilson, &source, &params).unwrap();
-                    let params = GcrParams { tol, precision, preconditioning, ..Default::default() };
+                    let params = GcrParams::default()
+                        .with_tol(tol)
+                        .with_precision(precision)
+                        .with_preconditioning(preconditioning);
                     let gcr = gcr(&wilson, &source, &params).unwrap();
-                    let params = MrParams { tol, precision, preconditioning, ..Default::default() };
+                    let params = MrParams::default()
+                        .with_tol(tol)
+                        .with_precision(precision)
+                        .with_preconditioning(preconditioning);
                     let mr = mr(&wilson, &source, &params).unwrap();
-                    let params = MinresParams { tol, precision, preconditioning, ..Default::default() };
+                    let params = MinresParams::default()
+                        .with_tol(tol)
+                        .with_precision(precision)
+                        .with_preconditioning(preconditioning);
                     let minres = minres(&wilson, &source, &params).unwrap();
                     [normal, hermitian, direct, cg, cgne, bicgstab, bicgstab_l, gcr, mr, minres]
                 };
@@ -169,7 +190,7 @@ fn every_method_finds_the_same_solution_with_and_without_it() {
                     assert!(error < 20.0 * tol, "{what}: {error:e}");
                 }
             }
-            let params = CrParams { preconditioning: Preconditioning::EvenOdd, ..Default::default() };
+            let params = CrParams::default().with_preconditioning(Preconditioning::EvenOdd);
             let guess = lattice.spinor_from_host(&expected).unwrap();
             let (_, done) = cr_from(&wilson, &source, &guess, &params).unwrap();
             assert_eq!(done.iterations, 0, "{name}");
@@ -220,7 +241,7 @@ fn shifted_normal_equations_are_solved_at_once() {
             &wilson,
             &b,
             &shifts,
-            &MultiShiftCgParams { max_iterations: 2, ..Default::default() },
+            &MultiShiftCgParams::default().with_max_iterations(2),
         ) else {
             panic!("{name}: two iterations are too few");
         };
@@ -237,10 +258,10 @@ fn bicgstab_solves_the_free_field_with_a_point_source() {
         let wilson = wilson(&team, &configuration, Kappa(0.12).into());
         let source = wilson.lattice().point_source([0; 4], 0, 0).unwrap();
         for preconditioning in [Preconditioning::None, Preconditioning::EvenOdd] {
-            let params = BicgstabParams { preconditioning, ..Default::default() };
+            let params = BicgstabParams::default().with_preconditioning(preconditioning);
             let (_, info) = bicgstab(&wilson, &source, &params).unwrap();
             assert!(info.residual.true_residual <= params.tol, "{name}");
-            let params = BicgstabLParams { preconditioning, ..Default::default() };
+            let params = BicgstabLParams::default().with_preconditioning(preconditioning);
             let (_, info) = bicgstab_l(&wilson, &source, &params).unwrap();
             assert!(info.residual.true_residual <= params.tol, "{name}");
         }
@@ -282,7 +303,7 @@ fn an_automatic_choice_goes_on_with_another_method_and_remembers_it() {
     for (name, team) in common::teams().into_iter().take(2) {
         let wilson = wilson(&team, &configuration, Kappa(0.2).into());
         let lattice = wilson.lattice();
-        let mut auto = Auto::new(AutoParams { precision: Some(mixed), ..Default::default() });
+        let mut auto = Auto::new(AutoParams::default().with_precision(Some(mixed)));
         for seed in [7, 8] {
             let source = lattice.spinor_from_host(&random::spinor_field(dims(), seed)).unwrap();
             let mut watcher = Watcher::default();
@@ -310,12 +331,12 @@ fn an_automatic_choice_goes_on_from_the_iterate_that_was_reached() {
     let wilson = wilson(&Team::host(), &configuration, COUPLINGS[0]);
     let source = wilson.lattice().spinor_from_host(&random::spinor_field(dims(), 7)).unwrap();
     let solve = |max_iterations, watcher: &mut Watcher| {
-        Auto::new(AutoParams { max_iterations, ..Default::default() }).solve(&wilson, &source, watcher)
+        Auto::new(AutoParams::default().with_max_iterations(max_iterations)).solve(&wilson, &source, watcher)
     };
     let needed = solve(10_000, &mut Watcher::default()).unwrap().info.iterations;
     let cg_alone = {
         let preconditioning = Preconditioning::EvenOdd;
-        let params = CgParams { preconditioning, ..Default::default() };
+        let params = CgParams::default().with_preconditioning(preconditioning);
         cg(&wilson, &source, &params).unwrap().1.iterations
     };
     // BiCGStab has half of these, not enough.
@@ -366,7 +387,7 @@ fn an_automatic_choice_ends_with_the_cheaper_method() {
         let source = wilson.lattice().point_source([0; 4], 0, 0).unwrap();
         let IterationPrecision::Mixed(_) = all[0][0].params.precision() else { panic!("{kappa}") };
         let (precision, preconditioning) = (all[0][0].params.precision(), Preconditioning::EvenOdd);
-        let params = CgParams { precision, preconditioning, ..Default::default() };
+        let params = CgParams::default().with_precision(precision).with_preconditioning(preconditioning);
         let by_cg = cg(&wilson, &source, &params).unwrap().1.work.bytes;
         assert_eq!(by_cg < all[0][0].work.bytes, cheaper == "cg", "{kappa}");
         assert!(watcher.told.is_empty(), "{kappa}: nothing failed");
@@ -509,14 +530,17 @@ fn several_sources_are_solved_at_once() {
             if !all && preconditioning == Preconditioning::None {
                 continue;
             }
-            let params = CgParams { preconditioning, tol: 1e-11, ..Default::default() };
+            let params = CgParams::default().with_preconditioning(preconditioning).with_tol(1e-11);
             let alone: Vec<_> = sources
                 .iter()
                 .map(|b| cg(&wilson, &lattice.spinor_from_host(b).unwrap(), &params).unwrap())
                 .collect();
             let fewest = alone.iter().map(|(_, info)| info.iterations).min().unwrap();
             for &precision in precisions {
-                let params = BlockCgParams { preconditioning, precision, tol: 1e-11, ..Default::default() };
+                let params = BlockCgParams::default()
+                    .with_preconditioning(preconditioning)
+                    .with_precision(precision)
+                    .with_tol(1e-11);
                 let what = format!("{name}, {preconditioning}, {precision}");
                 let mut never = StopAt::default();
                 let block = block_cg_with_checkpoints(&wilson, &b, &params, &mut never).unwrap();
@@ -558,7 +582,7 @@ fn sources_that_depend_on_each_other_are_solved_at_once() {
         one.iter().zip(&other).map(|(a, b)| Spinor::from_fn(|s, c| a.0[s][c] + b.0[s][c])).collect();
     let sources = [one.clone(), zero, other, one, sum];
     for precision in [IterationPrecision::Double, IterationPrecision::Mixed(Inner::Single)] {
-        let params = BlockCgParams { precision, ..Default::default() };
+        let params = BlockCgParams::default().with_precision(precision);
         let BlockSolution { x, residuals, .. } =
             block_cg(&wilson, &together(lattice, &sources), &params).unwrap();
         let mut images = lattice.spinors(5).unwrap();
@@ -584,7 +608,7 @@ fn a_block_that_is_not_solved_is_an_error_with_what_was_reached() {
     // Far beyond the critical hopping parameter.
     let wilson = wilson(&Team::host(), &configuration, Kappa(0.2).into());
     let b = together(wilson.lattice(), &sources);
-    let params = BlockCgParams { max_iterations: 20, ..Default::default() };
+    let params = BlockCgParams::default().with_max_iterations(20);
     let Err(InvertError::NotConverged { failure, best, info }) = block_cg(&wilson, &b, &params) else {
         panic!("twenty iterations are too few");
     };

@@ -11,7 +11,11 @@ const BINS: usize = 12;
 
 /// The plaquette of an 8³×16 lattice and its error, from the scatter of bins.
 fn plaquette_with_error(beta: f64) -> [f64; 2] {
-    let params = GenerateParams { beta, sweeps: THERMALISATION + BIN * BINS, overrelaxation: 2, seed: 2024 };
+    let params = GenerateParams::default()
+        .with_beta(beta)
+        .with_sweeps(THERMALISATION + BIN * BINS)
+        .with_overrelaxation(2)
+        .with_seed(2024);
     let mut bins = [0.0; BINS];
     let mut observer = |sweep: usize, plaquette: f64| {
         if sweep > THERMALISATION {

@@ -41,7 +41,7 @@ fn cases() -> Vec<Case> {
             let numbers =
                 |key: &str| -> [i64; 4] { std::array::from_fn(|mu| expected[key][mu].as_i64().unwrap()) };
             let dims = Dims::new(numbers("dims").map(|extent| extent as usize)).unwrap();
-            let options = ReadOptions { dims: Some(dims), ..Default::default() };
+            let options = ReadOptions::default().with_dims(Some(dims));
             Case {
                 name: file.to_owned(),
                 configuration: read_gauge_with(data.join(file), &options).unwrap().configuration,
@@ -158,8 +158,8 @@ fn pion_correlators() {
         // Every team solves in the next test.
         for (name, team) in common::teams().into_iter().filter(|(_, team)| team.len() <= 2) {
             let wilson = case.wilson(&team);
-            let double = CrParams { tol: 1e-11, ..Default::default() };
-            let single = CrParams { tol: 1e-6, precision: IterationPrecision::Single, ..Default::default() };
+            let double = CrParams::default().with_tol(1e-11);
+            let single = CrParams::default().with_tol(1e-6).with_precision(IterationPrecision::Single);
             let both = [(double, 1e-9), (single, 1e-4)];
             for (params, bound) in both.into_iter().take(if team.len() <= 1 { 2 } else { 1 }) {
                 let found = case.correlator(&wilson, &params);
@@ -188,10 +188,13 @@ fn pion_correlators_do_not_depend_on_how_the_equation_is_solved() {
         // The host and one device: what several devices do is in the tests of the operators.
         for (name, team) in common::teams().into_iter().take(2) {
             let wilson = case.wilson(&team);
-            let double = CgParams { tol, preconditioning, ..Default::default() };
+            let double = CgParams::default().with_tol(tol).with_preconditioning(preconditioning);
             let half = IterationPrecision::Mixed(Inner::Half);
-            let mixed = BicgstabParams { tol, precision: half, preconditioning, ..Default::default() };
-            let mut auto = Auto::new(AutoParams { tol, ..Default::default() });
+            let mixed = BicgstabParams::default()
+                .with_tol(tol)
+                .with_precision(half)
+                .with_preconditioning(preconditioning);
+            let mut auto = Auto::new(AutoParams::default().with_tol(tol));
             let mut correlators = vec![
                 case.correlator_by(&wilson, |source| auto.solve(&wilson, source, &mut Nobody).unwrap().x),
                 case.correlator_by(&wilson, |source| cg(&wilson, source, &double).unwrap().0),
@@ -224,7 +227,7 @@ fn solution_at_the_origin_and_iteration_counts() {
                 ("cr_hermitian", System::Hermitian),
                 ("cr_direct", System::Direct),
             ] {
-                let (x, info) = cr(&wilson, &source, &CrParams { system, ..Default::default() }).unwrap();
+                let (x, info) = cr(&wilson, &source, &CrParams::default().with_system(system)).unwrap();
                 check(key, &info);
                 case.compare_solution(&x, &format!("{name} {key}"));
             }
@@ -244,13 +247,16 @@ fn other_methods_find_the_same_solution() {
             let wilson = case.wilson(&team);
             let source = wilson.lattice().point_source([0; 4], 0, 0).unwrap();
             for preconditioning in [Preconditioning::None, Preconditioning::EvenOdd] {
-                let mr_params = MrParams { preconditioning, ..Default::default() };
-                let minres_params = MinresParams { preconditioning, ..Default::default() };
-                let stab_params = BicgstabLParams { preconditioning, ..Default::default() };
-                let plain = GcrParams { preconditioning, smoothing: 0, ..Default::default() };
-                let smoothed = GcrParams { preconditioning, ..Default::default() };
+                let mr_params = MrParams::default().with_preconditioning(preconditioning);
+                let minres_params = MinresParams::default().with_preconditioning(preconditioning);
+                let stab_params = BicgstabLParams::default().with_preconditioning(preconditioning);
+                let plain = GcrParams::default().with_preconditioning(preconditioning).with_smoothing(0);
+                let smoothed = GcrParams::default().with_preconditioning(preconditioning);
                 let solutions = [
-                    ("cgne", cgne(&wilson, &source, &CgParams { preconditioning, ..Default::default() })),
+                    (
+                        "cgne",
+                        cgne(&wilson, &source, &CgParams::default().with_preconditioning(preconditioning)),
+                    ),
                     ("mr", mr(&wilson, &source, &mr_params)),
                     ("minres", minres(&wilson, &source, &minres_params)),
                     ("bicgstab-l", bicgstab_l(&wilson, &source, &stab_params)),
@@ -327,7 +333,7 @@ fn free_field_correlators() {
                 boundary: Boundary::antiperiodic_t(),
                 expected: Value::Null,
             };
-            let params = CrParams { tol: 1e-13, ..Default::default() };
+            let params = CrParams::default().with_tol(1e-13);
             let found = case.correlator(&case.wilson(&team), &params);
             for (found, exact) in found.iter().zip(&expected) {
                 assert!(relative(*found, *exact) < 1e-12, "{name} κ={kappa}: {found} {exact}");

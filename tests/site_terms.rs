@@ -74,8 +74,7 @@ fn charged_pion(m: &Dirac<f64>) -> Vec<f64> {
     let mut correlator = vec![0.0; dims[3]];
     for (spin, colour) in (0..4).flat_map(|spin| (0..3).map(move |colour| (spin, colour))) {
         let b = lattice.point_source::<f64>([0; 4], spin, colour).unwrap();
-        let params =
-            BicgstabParams { tol: 1e-13, preconditioning: Preconditioning::EvenOdd, ..Default::default() };
+        let params = BicgstabParams::default().with_tol(1e-13).with_preconditioning(Preconditioning::EvenOdd);
         let (x, _) = bicgstab(m, &b, &params).unwrap();
         for (site, spinor) in x.to_host().unwrap().iter().enumerate() {
             let norm2: f64 = spinor.0.as_flattened().iter().map(Complex::norm_sqr).sum();
@@ -246,7 +245,7 @@ fn every_way_of_solving_gives_one_solution() {
             let name = format!("{name}, {term:?}");
             let m = Dirac::new(&links, Kappa(0.12), term).unwrap();
             let b = lattice.point_source::<f64>([1, 0, 2, 3], 2, 1).unwrap();
-            let full = CgParams { tol, ..Default::default() };
+            let full = CgParams::default().with_tol(tol);
             let (expected, _) = cg(&m, &b, &full).unwrap();
             let expected = expected.to_host().unwrap();
             let close = |x: Vec<Spinor>, what: &str| {
@@ -267,25 +266,31 @@ fn every_way_of_solving_gives_one_solution() {
                     let what = format!("{preconditioning} in {precision}");
                     let turn = turn + k + l;
                     if all || turn % 2 == 0 {
-                        let params = CgParams { precision, preconditioning, ..full };
+                        let params = full.with_precision(precision).with_preconditioning(preconditioning);
                         let (x, info) = cg(&m, &b, &params).unwrap();
                         assert!(info.residual.true_residual <= tol);
                         close(x.to_host().unwrap(), &format!("cg {what}"));
                     }
                     if all || turn % 2 == 1 {
-                        let params = BicgstabParams { tol, precision, preconditioning, ..Default::default() };
+                        let params = BicgstabParams::default()
+                            .with_tol(tol)
+                            .with_precision(precision)
+                            .with_preconditioning(preconditioning);
                         let (x, info) = bicgstab(&m, &b, &params).unwrap();
                         assert!(info.residual.true_residual <= tol);
                         close(x.to_host().unwrap(), &format!("bicgstab {what}"));
                     }
                 }
             }
-            let direct = CrParams { tol, system: System::Direct, preconditioning, ..Default::default() };
+            let direct = CrParams::default()
+                .with_tol(tol)
+                .with_system(System::Direct)
+                .with_preconditioning(preconditioning);
             close(cr(&m, &b, &direct).unwrap().0.to_host().unwrap(), "cr on the direct system");
             // With one flavour of twisted mass the Hermitian system is not Hermitian.
             for preconditioning in [Preconditioning::None, Preconditioning::EvenOdd] {
-                let params = CrParams { system: System::Hermitian, preconditioning, ..direct };
-                let by_minres = MinresParams { tol, preconditioning, ..Default::default() };
+                let params = direct.with_system(System::Hermitian).with_preconditioning(preconditioning);
+                let by_minres = MinresParams::default().with_tol(tol).with_preconditioning(preconditioning);
                 if term.is_gamma5_hermitian() {
                     close(cr(&m, &b, &params).unwrap().0.to_host().unwrap(), "cr on the Hermitian system");
                     close(minres(&m, &b, &by_minres).unwrap().0.to_host().unwrap(), "minres");
@@ -303,7 +308,7 @@ fn every_way_of_solving_gives_one_solution() {
                 if !all && k != turn % 2 {
                     continue;
                 }
-                let params = BlockCgParams { tol, preconditioning, ..Default::default() };
+                let params = BlockCgParams::default().with_tol(tol).with_preconditioning(preconditioning);
                 let solved = block_cg(&m, &both, &params).unwrap();
                 let what = format!("block cg, {preconditioning}");
                 close(solved.x.to_host().unwrap()[..dims.volume()].to_vec(), &what);
@@ -343,8 +348,7 @@ fn a_clover_term_without_an_inverse_is_refused_with_its_site() {
         let links = links::<f64>(&lattice, &configuration, Boundary::antiperiodic_t(), Reconstruction::None);
         let m = Dirac::clover(&links, Kappa(0.13), 30.0).unwrap();
         let b = lattice.point_source::<f64>([0; 4], 0, 0).unwrap();
-        let params =
-            BicgstabParams { tol: 1e-8, preconditioning: Preconditioning::EvenOdd, ..Default::default() };
+        let params = BicgstabParams::default().with_tol(1e-8).with_preconditioning(Preconditioning::EvenOdd);
         let refused = m.schur_complement().map(drop);
         let Err(LatticeError::CloverNotPositive { site, eigenvalue }) = refused else { panic!("{name}") };
         assert!(eigenvalue < 0.0 && site == first, "{name}: {site:?}, {eigenvalue}");

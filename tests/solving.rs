@@ -38,9 +38,9 @@ fn a_guess_saves_iterations_and_leads_to_the_same_solution() {
             for (precision, rough, tol) in
                 [(IterationPrecision::Double, 1e-5, 1e-11), (IterationPrecision::Single, 1e-2, 1e-4)]
             {
-                let params = CrParams { tol, system, precision, ..Default::default() };
+                let params = CrParams::default().with_tol(tol).with_system(system).with_precision(precision);
                 let (solution, cold) = cr(&wilson, &source, &params).unwrap();
-                let (guess, _) = cr(&wilson, &source, &CrParams { tol: rough, ..params }).unwrap();
+                let (guess, _) = cr(&wilson, &source, &params.with_tol(rough)).unwrap();
                 let (warm_solution, warm) = cr_from(&wilson, &source, &guess, &params).unwrap();
                 let what = format!("{name}, {system}, {precision}");
                 assert!(warm.iterations < cold.iterations, "{what}: {} {}", warm.iterations, cold.iterations);
@@ -48,8 +48,7 @@ fn a_guess_saves_iterations_and_leads_to_the_same_solution() {
                 assert!(warm.residual.true_residual <= tol, "{what}");
                 let error = distance(&warm_solution.to_host().unwrap(), &solution.to_host().unwrap());
                 assert!(error < 20.0 * tol, "{what}: {error:e}");
-                let (_, done) =
-                    cr_from(&wilson, &source, &solution, &CrParams { tol: 1.1 * tol, ..params }).unwrap();
+                let (_, done) = cr_from(&wilson, &source, &solution, &params.with_tol(1.1 * tol)).unwrap();
                 assert!(done.iterations <= 1, "{what}: {}", done.iterations);
             }
         }
@@ -62,10 +61,9 @@ fn what_a_limited_solve_reached_is_in_the_error() {
         let wilson = wilson(&team);
         let source = wilson.lattice().point_source([1, 0, 5, 3], 3, 1).unwrap();
         let limit = 4;
-        let mut outcomes =
-            vec![cg(&wilson, &source, &CgParams { max_iterations: limit, ..Default::default() })];
+        let mut outcomes = vec![cg(&wilson, &source, &CgParams::default().with_max_iterations(limit))];
         for system in SYSTEMS {
-            let params = CrParams { max_iterations: limit, system, ..Default::default() };
+            let params = CrParams::default().with_max_iterations(limit).with_system(system);
             outcomes.push(cr(&wilson, &source, &params));
         }
         for outcome in outcomes {
@@ -116,13 +114,24 @@ fn every_method() -> [SolveParams; 11] {
     use IterationPrecision::{Double, Mixed, Single};
     use Preconditioning::{EvenOdd, None};
     let cr = |system, tol, precision, preconditioning| {
-        SolveParams::Cr(CrParams { tol, precision, preconditioning, system, ..Default::default() })
+        SolveParams::Cr(
+            CrParams::default()
+                .with_tol(tol)
+                .with_precision(precision)
+                .with_preconditioning(preconditioning)
+                .with_system(system),
+        )
     };
     let bicgstab = |tol, precision, preconditioning| {
-        SolveParams::Bicgstab(BicgstabParams { tol, precision, preconditioning, ..Default::default() })
+        SolveParams::Bicgstab(
+            BicgstabParams::default()
+                .with_tol(tol)
+                .with_precision(precision)
+                .with_preconditioning(preconditioning),
+        )
     };
     let cg =
-        CgParams { tol: 1e-8, precision: Mixed(Inner::Half), preconditioning: EvenOdd, ..Default::default() };
+        CgParams::default().with_tol(1e-8).with_precision(Mixed(Inner::Half)).with_preconditioning(EvenOdd);
     [
         cr(System::Normal, 1e-6, Double, None),
         cr(System::Hermitian, 1e-6, Double, EvenOdd),
@@ -130,11 +139,11 @@ fn every_method() -> [SolveParams; 11] {
         SolveParams::Cg(cg),
         bicgstab(1e-8, Mixed(Inner::Half), None),
         bicgstab(1e-6, Double, EvenOdd),
-        SolveParams::BicgstabL(BicgstabLParams { tol: 1e-6, ..Default::default() }),
-        SolveParams::Gcr(GcrParams { tol: 1e-8, precision: Mixed(Inner::Half), ..Default::default() }),
-        SolveParams::Cgne(CgParams { tol: 1e-8, precision: Mixed(Inner::Half), ..Default::default() }),
-        SolveParams::Minres(MinresParams { tol: 1e-6, preconditioning: EvenOdd, ..Default::default() }),
-        SolveParams::Mr(MrParams { tol: 1e-4, preconditioning: EvenOdd, ..Default::default() }),
+        SolveParams::BicgstabL(BicgstabLParams::default().with_tol(1e-6)),
+        SolveParams::Gcr(GcrParams::default().with_tol(1e-8).with_precision(Mixed(Inner::Half))),
+        SolveParams::Cgne(CgParams::default().with_tol(1e-8).with_precision(Mixed(Inner::Half))),
+        SolveParams::Minres(MinresParams::default().with_tol(1e-6).with_preconditioning(EvenOdd)),
+        SolveParams::Mr(MrParams::default().with_tol(1e-4).with_preconditioning(EvenOdd)),
     ]
 }
 

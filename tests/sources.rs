@@ -45,13 +45,40 @@ fn ways(team: &Team, max_iterations: usize) -> Vec<SolveParams> {
     for precision in PRECISIONS {
         for preconditioning in PRECONDITIONINGS {
             let tol = tolerance(precision);
-            let cg = CgParams { tol, max_iterations, precision, preconditioning };
-            let bicgstab = BicgstabParams { tol, max_iterations, precision, preconditioning };
-            let l = BicgstabLParams { tol, max_iterations, precision, preconditioning, ..Default::default() };
-            let gcr = GcrParams { tol, max_iterations, precision, preconditioning, ..Default::default() };
-            let mr = MrParams { tol, max_iterations, precision, preconditioning, ..Default::default() };
+            let cg = CgParams::default()
+                .with_tol(tol)
+                .with_max_iterations(max_iterations)
+                .with_precision(precision)
+                .with_preconditioning(preconditioning);
+            let bicgstab = BicgstabParams::default()
+                .with_tol(tol)
+                .with_max_iterations(max_iterations)
+                .with_precision(precision)
+                .with_preconditioning(preconditioning);
+            let l = BicgstabLParams::default()
+                .with_tol(tol)
+                .with_max_iterations(max_iterations)
+                .with_precision(precision)
+                .with_preconditioning(preconditioning);
+            let gcr = GcrParams::default()
+                .with_tol(tol)
+                .with_max_iterations(max_iterations)
+                .with_precision(precision)
+                .with_preconditioning(preconditioning);
+            let mr = MrParams::default()
+                .with_tol(tol)
+                .with_max_iterations(max_iterations)
+                .with_precision(precision)
+                .with_preconditioning(preconditioning);
             let cr = |system| {
-                SolveParams::Cr(CrParams { tol, max_iterations, system, precision, preconditioning })
+                SolveParams::Cr(
+                    CrParams::default()
+                        .with_tol(tol)
+                        .with_max_iterations(max_iterations)
+                        .with_system(system)
+                        .with_precision(precision)
+                        .with_preconditioning(preconditioning),
+                )
             };
             ways.extend([
                 SolveParams::Bicgstab(bicgstab),
@@ -63,7 +90,13 @@ fn ways(team: &Team, max_iterations: usize) -> Vec<SolveParams> {
                 SolveParams::BicgstabL(l),
                 SolveParams::Gcr(gcr),
                 SolveParams::Mr(mr),
-                SolveParams::Minres(MinresParams { tol, max_iterations, precision, preconditioning }),
+                SolveParams::Minres(
+                    MinresParams::default()
+                        .with_tol(tol)
+                        .with_max_iterations(max_iterations)
+                        .with_precision(precision)
+                        .with_preconditioning(preconditioning),
+                ),
             ]);
         }
     }
@@ -143,7 +176,7 @@ fn a_source_of_any_size_has_the_solution_of_the_ordinary_one_to_the_last_bit() {
 fn a_solution_that_is_out_of_range_is_an_error() {
     let wilson = wilson(&Team::host(), 0.12);
     let b = random::spinor_field(wilson.lattice().dims(), 5);
-    let params = SolveParams::Cg(CgParams { tol: 1e-9, ..Default::default() });
+    let params = SolveParams::Cg(CgParams::default().with_tol(1e-9));
     for power in [-1070, -1060, -1040, -1022, 1018, 1021, 1022] {
         let source = shifted(power, &b);
         match solve(&wilson, &source, &params) {
@@ -198,7 +231,10 @@ fn sources_that_are_solved_for_together_may_be_of_any_size_each() {
             wilson.lattice().spinors_from_host(3, &all).unwrap()
         };
         for (precision, preconditioning) in PRECISIONS.into_iter().zip(PRECONDITIONINGS.into_iter().cycle()) {
-            let params = BlockCgParams { tol: 1e-9, precision, preconditioning, ..Default::default() };
+            let params = BlockCgParams::default()
+                .with_tol(1e-9)
+                .with_precision(precision)
+                .with_preconditioning(preconditioning);
             for powers in [[-1000, 3, 900], [-560, -560, -90], [0, 0, 600]] {
                 let what = format!("{name}, {params:?}, {powers:?}");
                 let BlockSolution { x, residuals, info } =
@@ -261,7 +297,7 @@ fn a_guess_may_be_exact_or_as_bad_as_can_be() {
         let lattice = wilson.lattice();
         let b = random::spinor_field(lattice.dims(), 2);
         let field = |values: &[Spinor<f64>]| lattice.spinor_from_host::<f64>(values).unwrap();
-        let exact = CrParams { tol: 1e-11, ..Default::default() };
+        let exact = CrParams::default().with_tol(1e-11);
         let (exact, _) = solve(&wilson, &b, &SolveParams::Cr(exact)).unwrap();
         let exact = exact.to_host().unwrap();
         for params in ways(&team, 1000) {
@@ -327,7 +363,11 @@ fn what_is_left_of_several_sources_is_never_worse_than_zero() {
         PRECISIONS.into_iter().flat_map(|precision| PRECONDITIONINGS.map(|form| (precision, form)))
     {
         for max_iterations in [1, 4, 20] {
-            let params = BlockCgParams { tol: 1e-9, max_iterations, precision, preconditioning };
+            let params = BlockCgParams::default()
+                .with_tol(1e-9)
+                .with_max_iterations(max_iterations)
+                .with_precision(precision)
+                .with_preconditioning(preconditioning);
             let Err(InvertError::NotConverged { best, info, .. }) = block_cg(&wilson, &b, &params) else {
                 continue;
             };

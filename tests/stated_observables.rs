@@ -142,7 +142,7 @@ fn a_wrong_observable_is_a_mismatch_in_every_format() {
             assert!(is_named, "{about}: {problem}");
             // The plaquette alone tells openQCD from DDalphaAMG, if nobody names the format.
             let format = Some(read.format);
-            let ignoring = ReadOptions { ignore_checksum: true, format, ..Default::default() };
+            let ignoring = ReadOptions::default().with_ignore_checksum(true).with_format(format);
             let read = read_gauge_with(&path, &ignoring).unwrap();
             assert!(read.header_checks.iter().any(|check| !check.ok), "{about}");
             assert!(read.configuration == config(), "{about}");
@@ -162,7 +162,7 @@ fn what_is_no_number_is_refused_unless_checks_are_ignored() {
         std::fs::write(&path, bytes).unwrap();
         let message = read_gauge_with(&path, &ReadOptions::default()).unwrap_err().to_string();
         assert!(message.contains("not a number") && message.contains("0.5x"), "{message}");
-        let ignoring = ReadOptions { ignore_checksum: true, ..Default::default() };
+        let ignoring = ReadOptions::default().with_ignore_checksum(true);
         assert!(read_gauge_with(&path, &ignoring).is_ok());
     }
 }

@@ -14,7 +14,7 @@ fuzz_target!(|bytes: &[u8]| {
     file.write_all(bytes).expect("and written");
     for ignore in [false, true] {
         let options =
-            ReadOptions { ignore_checksum: ignore, ignore_unitarity: ignore, ..Default::default() };
+            ReadOptions::default().with_ignore_checksum(ignore).with_ignore_unitarity(ignore);
         let _ = read_gauge_with(file.path(), &options);
         let _ = read_propagator_with(file.path(), &options);
         let _ = inspect(file.path(), &options);

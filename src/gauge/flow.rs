@@ -14,6 +14,7 @@ use crate::compute::parallel::*;
 use crate::compute::{Device, DeviceError, Team};
 use crate::geometry::NDIM;
 use crate::host::{GaugeConfiguration, LinksOfSites, Matrix3, NoRoom};
+use derive_setters::Setters;
 use lattice_files::number::shown;
 use lattice_solvers::range::larger;
 use serde::Serialize;
@@ -86,7 +87,9 @@ impl FlowAction {
 }
 
 /// Parameters of the flow.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct FlowParams {
     /// The action.
     pub action: FlowAction,

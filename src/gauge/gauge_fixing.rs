@@ -15,6 +15,7 @@ use super::su2::{Quaternion, SUBGROUPS};
 use crate::compute::parallel::*;
 use crate::geometry::NDIM;
 use crate::host::{GaugeConfiguration, LinksOfSites, Matrix3, NoRoom, ProjectionError, ordered_sum, random};
+use derive_setters::Setters;
 use lattice_files::number::shown;
 use serde::Serialize;
 
@@ -77,7 +78,9 @@ impl Gauge {
 }
 
 /// Parameters of gauge fixing.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct FixParams {
     /// The gauge.
     pub gauge: Gauge,
@@ -114,7 +117,7 @@ impl FixParams {
     }
 
     /// Returns the defaults of a gauge with Fourier acceleration.
-    pub fn with_fourier(gauge: Gauge) -> Self {
+    pub fn accelerated(gauge: Gauge) -> Self {
         Self { fourier: true, overrelaxation: 1.3, ..Self::new(gauge) }
     }
 }
@@ -391,7 +394,7 @@ mod tests {
     fn fourier_acceleration_leads_to_the_same_maximum_sooner() {
         let configuration = weak(Dims::new([2, 4, 2, 24]).unwrap(), 0.1, 7);
         for gauge in Gauge::ALL {
-            let [plain, fourier] = [FixParams::new(gauge), FixParams::with_fourier(gauge)]
+            let [plain, fourier] = [FixParams::new(gauge), FixParams::accelerated(gauge)]
                 .map(|params| fixed(&configuration, &params));
             let [plain, fourier] = [plain, fourier].map(|outcome| outcome.starts[outcome.best]);
             assert!((plain.functional - fourier.functional).abs() < 1e-12, "{gauge}: {plain:?} {fourier:?}");

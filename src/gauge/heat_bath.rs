@@ -27,12 +27,15 @@ use crate::compute::reserve;
 use crate::geometry::{Dims, NDIM};
 use crate::host::{GaugeConfiguration, Links, Matrix3, random};
 use crate::philox::Philox;
+use derive_setters::Setters;
 use lattice_files::number::shown;
 use lattice_files::text::tuple;
 use std::ops::ControlFlow;
 
 /// Parameters of generating a configuration.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct GenerateParams {
     /// The inverse coupling β = 6/g², at least 0. Default 6.0.
     ///

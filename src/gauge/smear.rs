@@ -9,6 +9,7 @@ use super::projection::Projection;
 use super::stout::stout_step;
 use crate::compute::{Device, DeviceError, Team};
 use crate::host::{GaugeConfiguration, NoRoom, ProjectionError, change_time_signs, signed_slices};
+use derive_setters::Setters;
 use lattice_files::number::shown;
 use std::fmt;
 
@@ -33,17 +34,21 @@ pub enum Smearing {
 }
 
 /// Parameters of smearing links.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct SmearParams {
     /// The kind, with its parameters.
     pub smearing: Smearing,
     /// Steps. Each takes all of its links from the step before.
     pub steps: usize,
-    /// The directions that are smeared. The staples lie in their planes.
+    /// The directions that are smeared. The staples lie in their planes. Default: all.
     ///
     /// HYP takes all directions, or the directions of space.
     pub directions: Directions,
-    /// The projection of sums of links to SU(3). Stout smearing needs none.
+    /// The projection of sums of links to SU(3). Default [`Projection::Trace`].
+    ///
+    /// Stout smearing needs none.
     pub projection: Projection,
 }
 
@@ -101,6 +106,11 @@ impl Smearing {
 }
 
 impl SmearParams {
+    /// Returns the defaults of a kind of smearing in this many steps.
+    pub fn new(smearing: Smearing, steps: usize) -> Self {
+        Self { smearing, steps, directions: Directions::ALL, projection: Projection::default() }
+    }
+
     /// Returns names, values and largest accepted values of the parameters.
     fn parameters(&self) -> Vec<(&'static str, f64, f64)> {
         match self.smearing {

@@ -7,11 +7,14 @@ use super::payload::Progress;
 use super::signs::SignsInLinks;
 use crate::geometry::Dims;
 use crate::host::Company;
+use derive_setters::Setters;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// The options for reading a file. The default checks everything.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct ReadOptions<'a> {
     /// The format that the file must have. Without it the content tells.
     ///

@@ -5,11 +5,14 @@ use super::links::Rows;
 use super::numbers::ByteOrder;
 use super::payload::Progress;
 use crate::scalar::Precision;
+use derive_setters::Setters;
 
 /// The options for writing a file.
 ///
 /// The default is ILDG in the precision of the links.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct WriteOptions<'a> {
     /// The format.
     pub format: Format,

@@ -2,10 +2,13 @@
 
 use crate::operator::System;
 use crate::solve::Preconditioning;
+use derive_setters::Setters;
 use lattice_solvers::LanczosOptions;
 
 /// Parameters of [`DiracModes::find`](super::DiracModes::find).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct ModesParams {
     /// The number of modes.
     pub count: usize,

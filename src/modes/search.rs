@@ -32,7 +32,7 @@ const MOST_COLUMNS: usize = 24;
 /// let dirac = Dirac::wilson(&links, Kappa(0.12))?;
 /// let (modes, _) = DiracModes::find(&dirac, &ModesParams::new(4), &mut |_| (), None)?;
 /// let b = lattice.point_source::<f64>([0, 0, 0, 0], 0, 0)?;
-/// let cg = CgParams { preconditioning: Preconditioning::EvenOdd, ..Default::default() };
+/// let cg = CgParams::default().with_preconditioning(Preconditioning::EvenOdd);
 /// let (x, info) = modes.solve(&dirac, &b, &SolveParams::Cg(cg), None)?;
 /// assert!(info.residual.true_residual <= 1e-10);
 /// # Ok(())

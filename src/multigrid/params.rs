@@ -6,12 +6,15 @@ use super::dense::MOST_NUMBERS;
 use super::error::SetupError;
 use crate::geometry::{Lattice, NDIM};
 use crate::solve::Inner;
+use derive_setters::Setters;
 use serde::{Deserialize, Serialize};
 
 /// Parameters of a multigrid method.
 ///
 /// All have defaults that follow from the lattice.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct MultigridParams {
     /// Wanted ‖b − M x‖ / ‖b‖, recomputed in double. Default 1e-10.
     pub tol: f64,

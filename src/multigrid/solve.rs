@@ -30,7 +30,7 @@ use std::path::Path;
 /// # let lattice = Lattice::new(&Team::host(), Dims::new([4, 4, 4, 4])?)?;
 /// # let links = lattice.gauge::<f64>(&random::weak(lattice.dims(), 0.2, 1), Boundary::antiperiodic_t())?;
 /// let dirac = Dirac::wilson(&links, Kappa(0.12))?;
-/// let params = MultigridParams { vectors: Some(4), ..Default::default() };
+/// let params = MultigridParams::default().with_vectors(Some(4));
 /// let mut multigrid = Multigrid::new(&dirac, params, |_progress| ())?;
 /// let b = lattice.point_source::<f64>([0, 0, 0, 0], 0, 0)?;
 /// let (x, info) = multigrid.solve(&dirac, &b, None)?; // and so for other sources

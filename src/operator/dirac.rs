@@ -11,6 +11,7 @@ use crate::field::{GaugeField, PendingGram, SpinorField, SpinorSpace};
 use crate::geometry::{Lattice, LatticeError, NDIM};
 use crate::host::{SiteMatrix, StencilFactors};
 use crate::scalar::Storage;
+use derive_setters::Setters;
 use lattice_solvers::{LinearOperator, Work};
 
 /// A Dirac operator M on a gauge field, in the DeGrand-Rossi basis.
@@ -35,7 +36,9 @@ pub struct Dirac<T: Storage> {
 }
 
 /// Options of applying an operator.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct DiracOptions {
     /// Number of columns that the operator is applied to at once. Default 1.
     ///

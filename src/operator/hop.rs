@@ -5,6 +5,7 @@ use crate::compute::{DeviceError, Event, Number};
 use crate::field::{ColumnMatrix, GaugeField, ParityField, PendingGram, can_end_blocks};
 use crate::host::StencilFactors;
 use crate::scalar::Storage;
+use derive_setters::Setters;
 use lattice_solvers::{SquareMatrix, Work};
 
 /// The operator out = γ5^g (shift·shifted + coefficient·H ψ) between two parities.
@@ -18,7 +19,9 @@ pub struct HopEvenOdd<T: Storage> {
 }
 
 /// The options of a [`HopEvenOdd`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct HopOptions {
     /// `true` if a multiple of a field is added. Default `false`.
     pub shift: bool,

@@ -12,6 +12,7 @@ use super::plan::{IterationPrecision, Preconditioning};
 use crate::compute::{DeviceError, Team};
 use crate::field::{SpinorField, StoredField};
 use crate::operator::Dirac;
+use derive_setters::Setters;
 use lattice_solvers::{Failure, ForeignState, Look, SolverInfo, SolverState, Wish};
 
 /// Iterations over which BiCGStab has to bring the residual down.
@@ -20,7 +21,9 @@ use lattice_solvers::{Failure, ForeignState, Look, SolverInfo, SolverState, Wish
 const PATIENCE: usize = 200;
 
 /// Parameters of [`Auto`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct AutoParams {
     /// Wanted ‖b − M x‖ / ‖b‖, recomputed in double. Default 1e-10.
     pub tol: f64,

@@ -13,6 +13,7 @@ use crate::compute::DeviceError;
 use crate::field::{ParityField, SpinorField};
 use crate::operator::{BlockDiracOperator, Dirac, InPrecision, Normal};
 use crate::scalar::{Half, Storage};
+use derive_setters::Setters;
 use lattice_solvers::{
     Block, BlockCallbacks, BlockSpace, Failure, LinearOperator, Residual, SolverError, SolverInfo,
     SquareMatrix, StateKeeper, Stopping, VectorOf, VectorSpace, Work, block_conjugate_gradient,
@@ -21,7 +22,9 @@ use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
 /// Parameters of [`block_cg`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct BlockCgParams {
     /// Wanted ‖b − M x‖ / ‖b‖ of every source, recomputed in double. Default 1e-10.
     pub tol: f64,

@@ -13,7 +13,9 @@ macro_rules! parameter_types {
     )*) => {
         $(
             $(#[$doc])*
-            #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+            #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, Setters)]
+            #[setters(prefix = "with_")]
+            #[non_exhaustive]
             pub struct $Params {
                 /// Wanted ‖b − M x‖ / ‖b‖, recomputed in double. Default 1e-10.
                 pub tol: f64,

@@ -6,6 +6,7 @@ use super::sources::Scaled;
 use crate::compute::DeviceError;
 use crate::field::SpinorField;
 use crate::operator::Dirac;
+use derive_setters::Setters;
 use lattice_solvers::range::larger;
 use lattice_solvers::{
     self as solvers, Failure, LinearOperator, Look, MultiShiftOptions, Shifted, SolverError, SolverInfo,
@@ -13,7 +14,9 @@ use lattice_solvers::{
 };
 
 /// Parameters of [`multi_shift_cg`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct MultiShiftCgParams {
     /// Wanted ‖b − (M†M + σ) x‖ / ‖b‖ for every shift σ. Default 1e-10.
     ///

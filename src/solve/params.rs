@@ -6,6 +6,7 @@ use super::iteration::{Iterated, Iteration};
 use super::method_macros::{method_types, parameter_types};
 use super::plan::{IterationPrecision, Preconditioning};
 use crate::operator::{DiracOperator, Normal, System};
+use derive_setters::Setters;
 use lattice_solvers::{
     self as solvers, MethodOptions, MrSmoother, Needs, Operator, Preconditioner, Recurrence, Stopping, Task,
     VectorOf,

@@ -29,7 +29,7 @@ pub fn configuration_of(entry: &Value) -> GaugeConfiguration {
     let file = entry["file"].as_str().unwrap();
     // One of these files does not tell its extents.
     let dims = file.starts_with("wilson_beta5.7").then(|| Dims::new([4, 4, 4, 4]).unwrap());
-    let options = ReadOptions { dims, ..Default::default() };
+    let options = ReadOptions::default().with_dims(dims);
     read_gauge_with(shared().unwrap().join("data").join(file), &options).unwrap().configuration
 }
 

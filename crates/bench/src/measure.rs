@@ -4,8 +4,7 @@ use super::outcome::{Benchmark, Subject};
 use super::session::{How, Session, wrong};
 use lattice_cl::compute::{Device, Team};
 use lattice_cl::gauge::{
-    DeviceLinks, Directions, FlowAction, FlowParams, LinkUpdate, Projection, SmearParams, Smearing, flow,
-    smear,
+    DeviceLinks, Directions, FlowAction, FlowParams, LinkUpdate, SmearParams, Smearing, flow, smear,
 };
 use lattice_cl::geometry::{Dims, NDIM};
 use lattice_cl::hadron::{
@@ -118,13 +117,11 @@ impl Change {
     /// The links after one change, by the host.
     fn on_host(&self, links: &GaugeConfiguration) -> Result<GaugeConfiguration, Failure> {
         if let [_] = self.stages[..] {
-            let smearing = Smearing::Stout { rho: RHO };
-            let (directions, projection) = (Directions::ALL, Projection::Trace);
-            let params = SmearParams { smearing, steps: 1, directions, projection };
+            let params = SmearParams::new(Smearing::Stout { rho: RHO }, 1);
             return smear(links, &params).map_err(failed);
         }
         let action = if self.rectangles { FlowAction::Symanzik } else { FlowAction::Wilson };
-        let params = FlowParams { action, step: EPSILON, steps: 1, every: 1, tolerance: None };
+        let params = FlowParams::default().with_action(action).with_step(EPSILON).with_steps(1).with_every(1);
         let outcome = flow(links, &params, &mut |_, _| ControlFlow::Continue(()));
         outcome.map(|outcome| outcome.links).map_err(failed)
     }

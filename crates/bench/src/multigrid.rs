@@ -37,7 +37,11 @@ impl Case<'_> {
         let max_iterations = CrParams::default().max_iterations;
         let precision = IterationPrecision::mixed_on(team);
         let preconditioning = Preconditioning::EvenOdd;
-        let params = BicgstabParams { tol: WHOLE, max_iterations, precision, preconditioning };
+        let params = BicgstabParams::default()
+            .with_tol(WHOLE)
+            .with_max_iterations(max_iterations)
+            .with_precision(precision)
+            .with_preconditioning(preconditioning);
         let by_bicgstab = || bicgstab(dirac, b, &params).or_else(reached);
         // Kernels are loaded, and links are where they are needed.
         by_bicgstab()?;
@@ -48,7 +52,7 @@ impl Case<'_> {
         })?;
 
         let IterationPrecision::Mixed(inner) = precision else { return Ok(()) };
-        let params = MultigridParams { tol: WHOLE, precision: inner, ..Default::default() };
+        let params = MultigridParams::default().with_tol(WHOLE).with_precision(inner);
         let mut multigrid = None;
         let set_up_seconds = timed(&mut || {
             multigrid = Some(Multigrid::new(dirac, params, |_| ()).map_err(failed)?);

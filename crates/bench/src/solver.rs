@@ -167,14 +167,22 @@ const METHODS: [Method; 4] = [
     Method {
         name: "cg",
         solve: |m, b, Limits { tol, iterations, precision, preconditioning }| {
-            let params = CgParams { tol, max_iterations: iterations, precision, preconditioning };
+            let params = CgParams::default()
+                .with_tol(tol)
+                .with_max_iterations(iterations)
+                .with_precision(precision)
+                .with_preconditioning(preconditioning);
             cg(m, b, &params)
         },
     },
     Method {
         name: "bicgstab",
         solve: |m, b, Limits { tol, iterations, precision, preconditioning }| {
-            let params = BicgstabParams { tol, max_iterations: iterations, precision, preconditioning };
+            let params = BicgstabParams::default()
+                .with_tol(tol)
+                .with_max_iterations(iterations)
+                .with_precision(precision)
+                .with_preconditioning(preconditioning);
             bicgstab(m, b, &params)
         },
     },
@@ -183,7 +191,12 @@ const METHODS: [Method; 4] = [
 impl Limits {
     fn cr(self, system: System) -> CrParams {
         let Limits { tol, iterations, precision, preconditioning } = self;
-        CrParams { tol, max_iterations: iterations, system, precision, preconditioning }
+        CrParams::default()
+            .with_tol(tol)
+            .with_max_iterations(iterations)
+            .with_system(system)
+            .with_precision(precision)
+            .with_preconditioning(preconditioning)
     }
 }
 
@@ -422,7 +435,11 @@ impl Case<'_> {
         let block = |tol, max_iterations| match block_cg(
             dirac,
             &b,
-            &BlockCgParams { tol, max_iterations, precision, preconditioning },
+            &BlockCgParams::default()
+                .with_tol(tol)
+                .with_max_iterations(max_iterations)
+                .with_precision(precision)
+                .with_preconditioning(preconditioning),
         ) {
             Ok(BlockSolution { x, info, .. }) => Ok((x, info)),
             Err(error) => reached(error),
@@ -447,7 +464,11 @@ impl Case<'_> {
         let (mut cg_time, mut cg_iterations) = (Duration::ZERO, 0);
         for source in 0..sources {
             b.copy_column_to(source, &mut one)?;
-            let params = CgParams { tol: WHOLE, max_iterations: limit, precision, preconditioning };
+            let params = CgParams::default()
+                .with_tol(WHOLE)
+                .with_max_iterations(limit)
+                .with_precision(precision)
+                .with_preconditioning(preconditioning);
             let begin = Instant::now();
             let (_, info) = cg(dirac, &one, &params).or_else(reached)?;
             cg_time += begin.elapsed();

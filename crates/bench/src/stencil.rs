@@ -242,10 +242,10 @@ impl<T: Storage> Variant<T> {
         tuning: Option<Tuning>,
     ) -> Result<Self, Failure> {
         Ok(if operator.is_hop() {
-            let options = HopOptions { columns: sources, tuning, ..Default::default() };
+            let options = HopOptions::default().with_columns(sources).with_tuning(tuning);
             Variant::Hop(Box::new(HopEvenOdd::new(links, 0, operator.factors(), options)?))
         } else {
-            let options = DiracOptions { columns: sources, tuning };
+            let options = DiracOptions::default().with_columns(sources).with_tuning(tuning);
             let dirac = Dirac::with_options(links, Kappa(KAPPA), operator.site_term(), options)?;
             Variant::Full(Box::new(dirac))
         })

@@ -211,7 +211,7 @@ fn a_solve_with_fewer_reals_a_link_has_the_same_solution() {
     }
 
     // Links in single precision are not in SU(3) to double precision.
-    let options = WriteOptions { precision: Some(Precision::Single), ..WriteOptions::new(Format::Ildg) };
+    let options = WriteOptions::new(Format::Ildg).with_precision(Some(Precision::Single));
     io::write_gauge(folder.path().join("single.ildg"), &field, &options).unwrap();
     let refused = output("invert single.ildg --kappa 0.11 --links 12 -q", folder.path());
     assert_eq!(refused.status.code(), Some(2));

@@ -58,7 +58,7 @@ fn folder() -> TempDir {
 const EXTENTS: [usize; NDIM] = [4, 2, 6, 4];
 
 fn written(folder: &TempDir, name: &str, config: &GaugeConfiguration, format: Format) {
-    let options = WriteOptions { description: Some(format!("made for {name}")), ..WriteOptions::new(format) };
+    let options = WriteOptions::new(format).with_description(Some(format!("made for {name}")));
     write_gauge(folder.path().join(name), config, &options).unwrap();
 }
 

@@ -242,7 +242,8 @@ impl Gauge {
     ) -> PyResult<Self> {
         let (directions, projection) =
             (parsed::<Directions>(py, directions)?, parsed::<Projection>(py, projection)?);
-        let params = SmearParams { smearing, steps, directions, projection };
+        let params =
+            SmearParams::new(smearing, steps).with_directions(directions).with_projection(projection);
         let wanted = devices.map(|devices| DevicesArgument::of(Some(devices))).transpose()?;
         let links = Arc::clone(&self.links);
         let smeared = work::run(py, None, move |_| match wanted {
@@ -275,7 +276,10 @@ pub fn read_gauge(
     let format = format.map(|format| parsed(py, format)).transpose()?;
     let name = path.display().to_string();
     let read = work::run(py, None, move |_| {
-        io::read_gauge_with(&path, &ReadOptions { dims, format, ignore_checksum, ..ReadOptions::default() })
+        io::read_gauge_with(
+            &path,
+            &ReadOptions::default().with_dims(dims).with_format(format).with_ignore_checksum(ignore_checksum),
+        )
     })?;
     let GaugeFile { configuration, format, checksum, header_checks, warnings, .. } =
         read.map_err(|error| error.raised(py))?;

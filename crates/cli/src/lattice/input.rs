@@ -53,7 +53,7 @@ impl Input {
         parts: Option<Parts<'_>>,
     ) -> Result<GaugeFile, Failure> {
         let read =
-            |path, options: &ReadOptions| io::read_gauge_with(path, &ReadOptions { parts, ..*options });
+            |path, options: &ReadOptions| io::read_gauge_with(path, &(*options).with_parts(parts));
         let file = self.showing_progress(path, report, extents, read)?;
         warn(path, &file.warnings, report);
         Ok(file)
@@ -94,16 +94,7 @@ impl Input {
             bar.set_length(total);
             bar.set_position(done);
         };
-        let options = ReadOptions {
-            format: self.input_format,
-            dims: self.dims,
-            ignore_checksum: self.ignore_checksum,
-            ignore_unitarity: self.ignore_unitarity,
-            signs_in_links: self.signs_in_links,
-            progress: Some(&progress),
-            extents: Some(extents),
-            ..ReadOptions::default()
-        };
+        let options = ReadOptions::default().with_format(self.input_format).with_dims(self.dims).with_ignore_checksum(self.ignore_checksum).with_ignore_unitarity(self.ignore_unitarity).with_signs_in_links(self.signs_in_links).with_progress(Some(&progress)).with_extents(Some(extents));
         let path = if path == Path::new("-") { Path::new(STANDARD_INPUT) } else { path };
         let read = read(path.to_owned(), &options);
         bar.finish_and_clear();

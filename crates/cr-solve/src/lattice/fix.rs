@@ -78,17 +78,15 @@ struct FixResult {
 pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
     let beginning = Beginning::now(report);
     let defaults = match arguments.fourier {
-        true => FixParams::with_fourier(arguments.gauge),
+        true => FixParams::accelerated(arguments.gauge),
         false => FixParams::new(arguments.gauge),
     };
-    let params = FixParams {
-        tolerance: arguments.tolerance,
-        overrelaxation: arguments.overrelaxation.unwrap_or(defaults.overrelaxation),
-        most_iterations: arguments.max_iterations,
-        starts: arguments.starts,
-        seed: arguments.seed,
-        ..defaults
-    };
+    let params = defaults
+        .with_tolerance(arguments.tolerance)
+        .with_overrelaxation(arguments.overrelaxation.unwrap_or(defaults.overrelaxation))
+        .with_most_iterations(arguments.max_iterations)
+        .with_starts(arguments.starts)
+        .with_seed(arguments.seed);
     let output = arguments.destination.prepare(&arguments.input, &arguments.output)?;
     let file = arguments.reading.read(&arguments.input, report)?;
     links_file::note_on_precision(&arguments.input, &file, report);

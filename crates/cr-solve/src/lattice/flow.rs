@@ -146,7 +146,12 @@ impl Arguments {
                 })?
             }
         };
-        Ok(FlowParams { action: self.action, step, steps, every, tolerance: self.adaptive })
+        Ok(FlowParams::default()
+            .with_action(self.action)
+            .with_step(step)
+            .with_steps(steps)
+            .with_every(every)
+            .with_tolerance(self.adaptive))
     }
 }
 

@@ -159,12 +159,11 @@ pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
         .writing("--every", ANY, on_the_way)
         .check(arguments.overwriting)?;
     let (dims, start) = starting_point(arguments, report)?;
-    let params = GenerateParams {
-        beta: arguments.beta,
-        sweeps: arguments.sweeps,
-        overrelaxation: arguments.overrelaxation,
-        seed: arguments.seed,
-    };
+    let params = GenerateParams::default()
+        .with_beta(arguments.beta)
+        .with_sweeps(arguments.sweeps)
+        .with_overrelaxation(arguments.overrelaxation)
+        .with_seed(arguments.seed);
 
     let interrupt = Interrupt::listen();
     let bar = report.progress("sweep", params.sweeps as u64);

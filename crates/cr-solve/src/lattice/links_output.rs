@@ -51,7 +51,7 @@ impl Output {
             return Err(Failure::usage(message)
                 .hint(format!("give --format {names}, or a name that ends in one of them")));
         };
-        expect_held(&WriteOptions { precision, ..WriteOptions::new(format) })?;
+        expect_held(&WriteOptions::new(format).with_precision(precision))?;
         Destinations::reading(input).writing("the output", ANY, [path]).check(overwriting)?;
         Ok(Self { path: path.to_owned(), format, precision, lfn: None })
     }
@@ -61,7 +61,7 @@ impl Output {
     /// # Errors
     /// When the format has no place for a logical file name.
     pub fn with_lfn(self, lfn: Option<String>) -> Result<Self, Failure> {
-        expect_held(&WriteOptions { lfn: lfn.clone(), ..WriteOptions::new(self.format) })?;
+        expect_held(&WriteOptions::new(self.format).with_lfn(lfn.clone()))?;
         Ok(Self { lfn, ..self })
     }
 
@@ -90,13 +90,7 @@ impl Output {
             bar.set_length(total);
             bar.set_position(done);
         };
-        let options = WriteOptions {
-            precision: self.precision,
-            lfn: self.lfn.clone().or(lfn),
-            description,
-            progress: Some(&progress),
-            ..WriteOptions::new(self.format)
-        };
+        let options = WriteOptions::new(self.format).with_precision(self.precision).with_lfn(self.lfn.clone().or(lfn)).with_description(description).with_progress(Some(&progress));
         let written = io::write_gauge(&self.path, configuration, &options);
         bar.finish_and_clear();
         Ok(written?)

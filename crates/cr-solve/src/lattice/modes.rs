@@ -104,16 +104,14 @@ struct ModesResult {
 impl Arguments {
     fn params(&self) -> ModesParams {
         let Self { system, preconditioning, tol, degree, subspace, block, max_applications, .. } = self;
-        ModesParams {
-            count: usize::from(self.count),
-            system: *system,
-            preconditioning: *preconditioning,
-            tolerance: *tol,
-            degree: *degree,
-            block: *block,
-            subspace: *subspace,
-            max_applications: *max_applications,
-        }
+        ModesParams::new(usize::from(self.count))
+            .with_system(*system)
+            .with_preconditioning(*preconditioning)
+            .with_tolerance(*tol)
+            .with_degree(*degree)
+            .with_block(*block)
+            .with_subspace(*subspace)
+            .with_max_applications(*max_applications)
     }
 
     /// Returns the names and values that the modes depend on.

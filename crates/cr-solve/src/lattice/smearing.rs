@@ -71,7 +71,8 @@ impl SmearingOptions {
                     .hint("give --ape ALPHA,N, --stout RHO,N or --hyp A1,A2,A3,N")),
             };
         };
-        let params = SmearParams { smearing, steps, directions, projection: self.projection };
+        let params =
+            SmearParams::new(smearing, steps).with_directions(directions).with_projection(self.projection);
         params.check()?;
         if !params.is_stable() {
             report.warning(format_args!(
