@@ -31,15 +31,12 @@ impl Callbacks for Solutions {
 }
 
 fn job(kappa: &[f64], mu: f64, flavour: Option<Flavour>) -> Job {
-    let mut job = Job {
-        command: Task::Spectrum,
-        action: Action {
-            site_term: SiteTermKeys { mu: Some(mu), flavour, ..SiteTermKeys::default() },
-            ..Action::default()
-        },
-        sources: Some(SourceEntry::default()),
-        ..Job::default()
-    };
+    let mut job = Job::default()
+        .with_command(Task::Spectrum)
+        .with_action(
+            Action::default().with_site_term(SiteTermKeys::default().with_mu(Some(mu)).with_flavour(flavour)),
+        )
+        .with_sources(Some(SourceEntry::default()));
     job.action.kappa = Some(OneOrMore::More(kappa.to_vec()));
     job.solver.tol = Some(1e-12);
     job

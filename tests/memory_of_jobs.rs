@@ -47,9 +47,13 @@ fn job(name: &str, precision: IterationPrecision, preconditioning: Preconditioni
     let solver: Solver = name.parse().unwrap();
     let tol = Some(if precision == IterationPrecision::Single { 1e-4 } else { 1e-8 });
     let precision = Some(WantedPrecision::This(precision));
-    let solver = Method { solver, tol, precision, preconditioning, ..Method::default() };
+    let solver = Method::default()
+        .with_solver(solver)
+        .with_tol(tol)
+        .with_precision(precision)
+        .with_preconditioning(preconditioning);
     let command = if solver.solver == Solver::BlockCg { Task::Spectrum } else { Task::Invert };
-    Job { command, action: Action::kappa(0.11), solver, ..Job::default() }
+    Job::default().with_command(command).with_action(Action::kappa(0.11)).with_solver(solver)
 }
 
 const METHODS: [&str; 10] =
@@ -82,20 +86,19 @@ fn every_method_takes_the_memory_that_was_told() {
 fn operators_and_teams_take_the_memory_that_was_told() {
     let usual = job("cg", IterationPrecision::Mixed(Inner::Single), Preconditioning::EvenOdd);
     let smear_source = Some(SpinorSmearing::Gaussian { width: 1.0, steps: 2 });
-    let clover = Job {
-        action: Action {
-            site_term: SiteTermKeys { csw: Some(1.2), ..SiteTermKeys::default() },
-            kappa: Some(OneOrMore::More(vec![0.1, 0.11])),
-            ..Action::default()
-        },
-        configuration: Configuration { links: Reconstruction::Twelve, ..Configuration::default() },
-        sources: Some(SourceEntry { smear_source, ..SourceEntry::default() }),
-        ..usual.clone()
-    };
+    let clover = usual
+        .clone()
+        .with_action(
+            Action::default()
+                .with_site_term(SiteTermKeys::default().with_csw(Some(1.2)))
+                .with_kappa(Some(OneOrMore::More(vec![0.1, 0.11]))),
+        )
+        .with_configuration(Configuration::default().with_links(Reconstruction::Twelve))
+        .with_sources(Some(SourceEntry::default().with_smear_source(smear_source)));
     expect_as_told(&clover, &team_of(2), 0.85);
     if all_combinations() {
-        let site_term = SiteTermKeys { mu: Some(0.1), ..clover.action.site_term };
-        let twisted = Job { action: Action { site_term, ..clover.action.clone() }, ..usual };
+        let site_term = clover.action.site_term.with_mu(Some(0.1));
+        let twisted = usual.with_action(clover.action.clone().with_site_term(site_term));
         expect_as_told(&twisted, &team_of(3), 0.85);
     }
 }
@@ -123,7 +126,7 @@ fn the_host_takes_what_devices_would() {
     let links = (576 * dims().volume()) as u64;
     // A solution takes less than the links that are read before.
     assert_eq!(on_device.on_host, links);
-    let twelve = Job { command: Task::Spectrum, ..job };
+    let twelve = job.with_command(Task::Spectrum);
     let needs = Needs::of(&twelve, &Team::host(), dims()).unwrap();
     assert_eq!((needs.solves, needs.columns), (12, 1));
     assert_eq!(needs.solutions, (12 * 192 * dims().volume()) as u64);

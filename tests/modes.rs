@@ -494,8 +494,8 @@ fn jobs_are_deflated_by_a_number_of_modes_or_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("low.modes");
     let job = |deflate: Option<Deflation>| {
-        let solver = Method { solver: "cg".parse().unwrap(), deflate, ..Method::default() };
-        Job { command: Task::Invert, action: Action::kappa(0.135), solver, ..Job::default() }
+        let solver = Method::default().with_solver("cg".parse().unwrap()).with_deflate(deflate);
+        Job::default().with_command(Task::Invert).with_action(Action::kappa(0.135)).with_solver(solver)
     };
     let solved = |deflate: Option<Deflation>| {
         let problem = Problem::on(&job(deflate), Arc::clone(&links), &team).unwrap();
@@ -515,8 +515,7 @@ fn jobs_are_deflated_by_a_number_of_modes_or_a_file() {
         let (deflated, named) = solved(Some(deflate));
         assert!(named && deflated < plain, "{deflated} of {plain} iterations");
     }
-    let auto =
-        Job { solver: Method { deflate: Some(Deflation::Count(2)), ..Method::default() }, ..job(None) };
+    let auto = job(None).with_solver(Method::default().with_deflate(Some(Deflation::Count(2))));
     assert!(auto.check().unwrap_err().to_string().contains("cg, block-cg, cr and minres"));
     let unknown = Problem::on(&job(Some(Deflation::File(path))), links, &team).unwrap();
     assert!(unknown.run(&mut ()).unwrap_err().to_string().contains("with_fingerprint"));

@@ -10,15 +10,18 @@ use crate::geometry::{Anisotropy, Boundary, Theta};
 use crate::hadron::Source;
 use crate::host::GaugeConfiguration;
 use crate::operator::{Clover, Coupling, Flavour, Kappa, Mass, SiteTerm, SiteTermKeys};
+use derive_setters::Setters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
 
 /// The Dirac operator: one or several quark masses, and the other parameters.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, Setters)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 #[cfg_attr(feature = "cli", command(group(clap::ArgGroup::new("coupling").required(true))))]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct Action {
     /// The hopping parameter: M = 1 − κ H.
     ///

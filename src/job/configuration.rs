@@ -4,13 +4,16 @@ use crate::geometry::Dims;
 use crate::host::Reconstruction;
 use crate::io::text::{self, words_of};
 use crate::io::{Format, ReadOptions, SignsInLinks};
+use derive_setters::Setters;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::path::PathBuf;
 
 /// The gauge configuration: its file, the checks, and the storage of links.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, Setters)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct Configuration {
     /// The file. The content of the file tells its format.
     #[schemars(with = "String")]

@@ -16,6 +16,7 @@ use super::task::Task;
 use crate::hadron::{Column, Source};
 use crate::operator::Flavour;
 use crate::operator::{Coupling, System};
+use derive_setters::Setters;
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
@@ -23,8 +24,10 @@ use serde::{Deserialize, Serialize};
 ///
 /// A job with several masses or sources computes each mass with each source.
 /// Its results have the same bits as those of single jobs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, Setters)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct Job {
     /// The task.
     pub command: Task,

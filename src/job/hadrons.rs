@@ -9,13 +9,16 @@ use super::sources::LabelledSource;
 use crate::geometry::Dims;
 use crate::hadron::{HadronSet, HadronSets, Momenta, MomentaError, SpinorSmearing};
 use crate::io::text;
+use derive_setters::Setters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The hadrons to measure along t (spectrum only).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, Setters)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct HadronTable {
     /// Sets of hadrons along t: mesons,octet,decuplet,currents.
     ///
@@ -62,8 +65,10 @@ impl HadronTable {
 }
 
 /// `[[hadron]]`: hadrons along t of one to three quarks that `[[quark]]` names.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, Setters)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct HadronEntry {
     /// Labels of the quarks: one, or q1 and q2 of mesons q1 q̄2 and baryons q1 q2 q2, or three for Λ.
     #[schemars(with = "OneOrMore<String>")]

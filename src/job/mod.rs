@@ -13,7 +13,7 @@
 //! use lattice_solvers::Watching;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let job = Job { command: Task::Spectrum, action: Action::kappa(0.11), ..Job::default() };
+//! let job = Job::default().with_command(Task::Spectrum).with_action(Action::kappa(0.11));
 //! let configuration = random::weak(Dims::new([4, 4, 4, 8])?, 0.2, 1); // or Problem::open, which reads a file
 //! let problem = Problem::on(&job, configuration, &Team::host())?;
 //! let outcome = problem.run(&mut Watching(|progress: &Progress<'_>| {

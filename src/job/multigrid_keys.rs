@@ -3,14 +3,17 @@
 use super::invalid::Invalid;
 use crate::io::text::{self, words_of};
 use crate::multigrid::{Block, CycleKind, MOST_DEGREE, MOST_SETUP_ITERATIONS, MOST_VECTORS};
+use derive_setters::Setters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// The keys of a multigrid method.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, Setters)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 #[serde(default)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct MultigridKeys {
     /// Levels of multigrid with the finest: 2 to 4. Default: as many as pay.
     #[cfg_attr(

@@ -3,6 +3,7 @@
 use crate::geometry::{Dims, NDIM};
 use crate::hadron::Observable;
 use crate::io::text::{self, words, words_of};
+use derive_setters::Setters;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -37,8 +38,10 @@ impl fmt::Display for Direction {
 }
 
 /// `[[observable]]`: one of several observables.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, Setters)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct ObservableEntry {
     /// The observable.
     #[schemars(schema_with = "words_of::<Observable>")]

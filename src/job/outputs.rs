@@ -4,6 +4,7 @@ use super::observables::{Direction, directions};
 use super::one_or_more::OneOrMore;
 use crate::geometry::Grid;
 use crate::io::text;
+use derive_setters::Setters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -14,8 +15,10 @@ use std::time::Duration;
 /// The files of a job.
 ///
 /// The library writes none of these files. The program that runs the job writes them.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, Setters)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct Outputs {
     /// Direction of the correlator (spectrum only): x, y, z or t.
     #[schemars(schema_with = "directions")]
@@ -97,9 +100,11 @@ impl fmt::Display for Interval {
 }
 
 /// `[devices]`: the devices that compute a job.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, Setters)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct Devices {
     /// auto, host, all, PLATFORM.DEVICE or part of a name. Several devices make a team.
     #[cfg_attr(feature = "cli", arg(skip))]

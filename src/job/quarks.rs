@@ -6,14 +6,17 @@ use super::one_or_more::OneOrMore;
 use super::solver::Solver;
 use crate::io::text;
 use crate::operator::{Flavour, SiteTermKeys};
+use derive_setters::Setters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// `[[quark]]`: one of several quarks.
 ///
 /// Keys that are left out are those of `[action]` and `[solver]`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, Setters)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct QuarkEntry {
     /// Name of the quark, in results and in `[[hadron]]`.
     pub label: String,

@@ -8,14 +8,17 @@ use super::quarks::numbers_of;
 use super::slices::{Slices, expanded};
 use crate::hadron::{Column, LinkSmearing, Source, SpinorSmearing};
 use crate::io::text;
+use derive_setters::Setters;
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// `[sources]` of a job with one source, or an entry of `[[source]]`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, Setters)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(transform = allow_kind)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct SourceEntry {
     /// The source: point:x,y,z,t, or one of the kinds below. The key kind is the same.
     ///
@@ -85,8 +88,10 @@ fn allow_kind(schema: &mut Schema) {
 }
 
 /// `[[smearing]]`: a smearing that several sources may have.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, Setters)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct SmearingEntry {
     /// The name that sources call it by.
     pub name: String,

@@ -54,7 +54,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         let failure = Failure::new(Status::File, anyhow::Error::msg(message));
         failure.hint("name a file of --results, or what `cr-solve run --json` printed")
     })?;
-    job.outputs = Outputs { along: job.outputs.along, ..Outputs::default() };
+    job.outputs = Outputs::default().with_along(job.outputs.along);
     if let Some(file) = &arguments.configuration {
         job.configuration.file = Some(file.clone());
     }

@@ -94,22 +94,15 @@ fn the_program_a_job_file_and_the_library_give_the_same_bits() {
     std::fs::write(folder.path().join("job.toml"), file).unwrap();
     json(&folder, "run job.toml --device host --json");
 
-    let source = SourceEntry {
-        source: "wall:1".parse().unwrap(),
-        smear_source: "gaussian:1.2,3".parse().ok(),
-        ..Default::default()
-    };
-    let job = Job {
-        command: Task::Spectrum,
-        configuration: Configuration::file(folder.path().join("a.ildg")),
-        action: Action {
-            site_term: SiteTermKeys { csw: Some(1.1), ..SiteTermKeys::default() },
-            ..Action::kappa(0.09)
-        },
-        sources: Some(source),
-        solver: Method { tol: Some(1e-11), ..Default::default() },
-        ..Default::default()
-    };
+    let source = SourceEntry::default()
+        .with_source("wall:1".parse().unwrap())
+        .with_smear_source("gaussian:1.2,3".parse().ok());
+    let job = Job::default()
+        .with_command(Task::Spectrum)
+        .with_configuration(Configuration::file(folder.path().join("a.ildg")))
+        .with_action(Action::kappa(0.09).with_site_term(SiteTermKeys::default().with_csw(Some(1.1))))
+        .with_sources(Some(source))
+        .with_solver(Method::default().with_tol(Some(1e-11)));
     let mut kept = Keep(Vec::new());
     let outcome = Problem::open(&job, &Team::host()).unwrap().run(&mut kept).unwrap();
     assert!(outcome.converged() && kept.0.len() == 12);

@@ -57,7 +57,7 @@ impl Dirac {
         let wanted = DevicesArgument::of(devices)?;
         let configuration = Arc::clone(&gauge.get().links);
         let made = work::run(py, None, move |_| {
-            let job = Job { command: Task::Spectrum, action, ..Job::default() };
+            let job = Job::default().with_command(Task::Spectrum).with_action(action);
             job.check()?;
             let team = wanted.open().map_err(lattice_cl::geometry::LatticeError::from)?;
             let links = job::links_of(&job, &configuration, &team)?;
@@ -123,13 +123,11 @@ impl Dirac {
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Propagator> {
         let (source, smearing_links) = source_of(source)?;
-        let job = Job {
-            command: Task::Spectrum,
-            action: self.held.action.clone(),
-            sources: Some(source),
-            solver: table(py, options)?,
-            ..Job::default()
-        };
+        let job = Job::default()
+            .with_command(Task::Spectrum)
+            .with_action(self.held.action.clone())
+            .with_sources(Some(source))
+            .with_solver(table(py, options)?);
         let mut collected = self.solved(py, &job, smearing_links, progress)?;
         collected.expect_converged(py, labels(&self.held.team))?;
         self.whole(py, &job, collected)
@@ -147,13 +145,11 @@ impl Dirac {
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<(Py<PyAny>, Py<PyAny>)> {
         let (source, smearing_links) = source_of(source)?;
-        let job = Job {
-            command: Task::Invert,
-            action: self.held.action.clone(),
-            sources: Some(SourceEntry { spin: Some(spin), colour: Some(colour), ..source }),
-            solver: table(py, options)?,
-            ..Job::default()
-        };
+        let job = Job::default()
+            .with_command(Task::Invert)
+            .with_action(self.held.action.clone())
+            .with_sources(Some(source.with_spin(Some(spin)).with_colour(Some(colour))))
+            .with_solver(table(py, options)?);
         let mut collected = self.solved(py, &job, smearing_links, progress)?;
         collected.expect_converged(py, labels(&self.held.team))?;
         let x = of_spinors(py, collected.solutions.swap_remove(0), collected.dims)?;
@@ -210,7 +206,7 @@ impl Dirac {
 fn source_of(source: &Bound<'_, PyAny>) -> PyResult<(SourceEntry, Option<Arc<GaugeConfiguration>>)> {
     let py = source.py();
     if let Ok(text) = source.extract::<String>() {
-        return Ok((SourceEntry { source: parsed(py, &text)?, ..SourceEntry::default() }, None));
+        return Ok((SourceEntry::default().with_source(parsed(py, &text)?), None));
     }
     let text: String = source.getattr("text")?.extract()?;
     let smearing: Option<String> = source.getattr("smearing")?.extract()?;
@@ -220,7 +216,7 @@ fn source_of(source: &Bound<'_, PyAny>) -> PyResult<(SourceEntry, Option<Arc<Gau
         false => Some(Arc::clone(&links.cast::<Gauge>()?.get().links)),
     };
     let smear_source = smearing.map(|text| parsed(py, &text)).transpose()?;
-    Ok((SourceEntry { source: parsed(py, &text)?, smear_source, ..SourceEntry::default() }, links))
+    Ok((SourceEntry::default().with_source(parsed(py, &text)?).with_smear_source(smear_source), links))
 }
 
 /// Reads a table of a job from its keys, with underscores for the strokes.

@@ -115,7 +115,7 @@ fn job_of(job: &Bound<'_, PyAny>) -> PyResult<Job> {
 /// Refuses files among the outputs, because the results are returned.
 fn expect_no_outputs(py: Python<'_>, job: &Job) -> PyResult<()> {
     let along = job.outputs.along;
-    if job.outputs == (Outputs { along, ..Outputs::default() }) {
+    if job.outputs == Outputs::default().with_along(along) {
         return Ok(());
     }
     let message =

@@ -27,6 +27,7 @@ pub use flavour::Flavour;
 pub use results::SiteTermResult;
 
 use clover::Csw;
+use derive_setters::Setters;
 use parameter::{GivenNumbers, Parameter};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,9 +65,11 @@ site_terms! {
 /// The keys of `[action]` that give a site term.
 ///
 /// Each is an option of the program and a keyword of Python's `Dirac`. The doc comment is its help.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, Setters)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 #[serde(default, rename_all = "kebab-case")]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct SiteTermKeys {
     /// Twisted mass: M + 2iκμγ5, or M + iμγ5 with mass.
     ///

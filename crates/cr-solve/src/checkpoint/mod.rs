@@ -62,7 +62,11 @@ impl Checkpointing {
     /// Puts the options into a job.
     pub fn put_into(&self, outputs: &mut Outputs) {
         let Self { checkpoint, every, resume, resume_if_present } = self.clone();
-        *outputs = Outputs { checkpoint, every, resume, resume_if_present, ..std::mem::take(outputs) };
+        *outputs = std::mem::take(outputs)
+            .with_checkpoint(checkpoint)
+            .with_every(every)
+            .with_resume(resume)
+            .with_resume_if_present(resume_if_present);
     }
 }
 

@@ -51,44 +51,39 @@ pub struct OperatorOptions {
 impl Equation {
     /// Returns a job on this equation, for a source of all spins and colours.
     pub fn job(&self, command: Task, method: &Method) -> Job {
-        Job { sources: Some(self.source()), solver: method.clone(), ..self.operator.job(command) }
+        self.operator.job(command).with_sources(Some(self.source())).with_solver(method.clone())
     }
 
     /// Returns the source of a job, of all spins and colours.
     pub fn source(&self) -> SourceEntry {
         let Self { source, smear_source, smear_links, .. } = self;
-        SourceEntry {
-            source: source.clone(),
-            smear_source: *smear_source,
-            smear_links: *smear_links,
-            ..SourceEntry::default()
-        }
+        SourceEntry::default()
+            .with_source(source.clone())
+            .with_smear_source(*smear_source)
+            .with_smear_links(*smear_links)
     }
 }
 
 impl OperatorOptions {
     /// Returns a job with this operator, for the default source and method.
     pub fn job(&self, command: Task) -> Job {
-        Job {
-            command,
-            configuration: self.configuration(),
-            action: self.action.clone(),
-            devices: self.devices.clone(),
-            ..Job::default()
-        }
+        Job::default()
+            .with_command(command)
+            .with_configuration(self.configuration())
+            .with_action(self.action.clone())
+            .with_devices(self.devices.clone())
     }
 
     /// Returns the gauge configuration of a job.
     fn configuration(&self) -> Configuration {
         let Input { input_format, dims, ignore_checksum, ignore_unitarity, signs_in_links } = self.input;
-        Configuration {
-            file: Some(self.file.clone()),
-            input_format,
-            dims,
-            ignore_checksum,
-            ignore_unitarity,
-            signs_in_links,
-            links: self.links,
-        }
+        Configuration::default()
+            .with_file(Some(self.file.clone()))
+            .with_input_format(input_format)
+            .with_dims(dims)
+            .with_ignore_checksum(ignore_checksum)
+            .with_ignore_unitarity(ignore_unitarity)
+            .with_signs_in_links(signs_in_links)
+            .with_links(self.links)
     }
 }

@@ -46,11 +46,10 @@ impl Arguments {
     pub fn job(&self) -> Job {
         let Self { equation, method, spin, colour, output, plot, writing } = self;
         let (spin, colour) = (Some((*spin).into()), Some((*colour).into()));
-        Job {
-            sources: Some(SourceEntry { spin, colour, ..equation.source() }),
-            outputs: writing.outputs(output.as_deref(), plot.as_deref()),
-            ..equation.job(Task::Invert, method)
-        }
+        equation
+            .job(Task::Invert, method)
+            .with_sources(Some(equation.source().with_spin(spin).with_colour(colour)))
+            .with_outputs(writing.outputs(output.as_deref(), plot.as_deref()))
     }
 }
 

@@ -162,14 +162,11 @@ mod tests {
     fn several_files_have_numbers_and_flavours() {
         let names = |path: &str, masses: &[f64], flavour, of_each| -> Vec<String> {
             let kappa = Some(OneOrMore::More(masses.to_vec()));
-            let job = Job {
-                action: Action {
-                    kappa,
-                    site_term: SiteTermKeys { mu: Some(0.1), flavour, ..SiteTermKeys::default() },
-                    ..Action::default()
-                },
-                ..Job::default()
-            };
+            let job = Job::default().with_action(
+                Action::default()
+                    .with_kappa(kappa)
+                    .with_site_term(SiteTermKeys::default().with_mu(Some(0.1)).with_flavour(flavour)),
+            );
             let paths = named(Path::new(path), &job, of_each).unwrap();
             paths.iter().map(|path| path.display().to_string()).collect()
         };

@@ -10,8 +10,8 @@ use super::writing::Writing;
 use lattice_cl::geometry::Dims;
 use lattice_cl::hadron::{Column, Correlator, Hadrons, SpinorSmearing};
 use lattice_cl::job::{
-    Direction, HadronTable, Job, Method, MixedHadrons, NamedHadronOutcome, Outputs, PropagatorOutcome,
-    SolveOutcome, Solver, SourceEntry, Task,
+    Direction, HadronTable, Job, Method, MixedHadrons, NamedHadronOutcome, PropagatorOutcome, SolveOutcome,
+    Solver, Task,
 };
 use lattice_cli::common::Common;
 use lattice_cli::failure::{Failure, Status};
@@ -56,12 +56,11 @@ impl Arguments {
     pub fn job(&self) -> Job {
         let Self { equation, method, smear_sink, along, output, plot, writing, .. } = self;
         let outputs = writing.outputs(output.as_deref(), plot.as_deref());
-        Job {
-            sources: Some(SourceEntry { smear_sink: *smear_sink, ..equation.source() }),
-            hadrons: self.hadrons.clone(),
-            outputs: Outputs { along: Some(*along), ..outputs },
-            ..equation.job(Task::Spectrum, method)
-        }
+        equation
+            .job(Task::Spectrum, method)
+            .with_sources(Some(equation.source().with_smear_sink(*smear_sink)))
+            .with_hadrons(self.hadrons.clone())
+            .with_outputs(outputs.with_along(Some(*along)))
     }
 }
 

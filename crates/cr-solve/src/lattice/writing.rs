@@ -25,14 +25,12 @@ pub struct Writing {
 impl Writing {
     /// Returns the outputs of a job, with the files of its solutions and its plot.
     pub fn outputs(&self, output: Option<&Path>, plot: Option<&Path>) -> Outputs {
-        let mut outputs = Outputs {
-            output: output.map(Into::into),
-            plot: plot.map(Into::into),
-            trace: self.trace.path().map(Into::into),
-            results: (!self.results.is_empty()).then(|| OneOrMore::More(self.results.clone())),
-            force: self.overwriting.force,
-            ..Outputs::default()
-        };
+        let mut outputs = Outputs::default()
+            .with_output(output.map(Into::into))
+            .with_plot(plot.map(Into::into))
+            .with_trace(self.trace.path().map(Into::into))
+            .with_results((!self.results.is_empty()).then(|| OneOrMore::More(self.results.clone())))
+            .with_force(self.overwriting.force);
         self.checkpointing.put_into(&mut outputs);
         outputs
     }

@@ -166,11 +166,9 @@ mod tests {
     fn the_nearest_mass_on_these_devices_counts() {
         let one = result(0.1, &["host"]);
         assert_eq!((one.iterations_of_solve, one.seconds_of_iteration_and_site), (15.0, 0.1 / 512.0));
-        let job = Job {
-            action: Action::kappa(0.12),
-            solver: Method { solver: "cg".parse().unwrap(), ..Method::default() },
-            ..Job::default()
-        };
+        let job = Job::default()
+            .with_action(Action::kappa(0.12))
+            .with_solver(Method::default().with_solver("cg".parse().unwrap()));
         let method = SolveParams::Cg(CgParams::default());
         let dims = Dims::new([4, 4, 4, 8]).unwrap();
         let wanted = PlannedJob { devices: vec!["host".to_owned()], kappa: 0.12, dims, job: &job, method };
