@@ -492,3 +492,53 @@ fn names_of_types_say_which_thing_they_are() {
         }
     }
 }
+
+/// Endings of the names of structures that a caller fills with what it wants.
+const NAMES_OF_OPTIONS: [&str; 4] = ["Options", "Params", "Callbacks", "Stopping"];
+
+/// The public structures of options in a file that lack one of the attributes, with the number of all.
+fn open_options(text: &str) -> (Vec<&str>, usize) {
+    let mut lacking = Vec::new();
+    let mut all = 0;
+    let mut head: Vec<&str> = Vec::new();
+    for line in text.lines().map(str::trim) {
+        let names = line.starts_with("pub struct ").then(|| declared_types(line)).into_iter().flatten();
+        for name in names.filter(|name| NAMES_OF_OPTIONS.iter().any(|ending| name.ends_with(ending))) {
+            all += 1;
+            let says = |words: &str| head.iter().any(|line| line.contains(words));
+            let may_grow = says("#[non_exhaustive]");
+            if !(may_grow && says("Setters)]") && says("#[setters(prefix = \"with_\")]")) {
+                lacking.push(name);
+            }
+        }
+        match line {
+            "" => head.clear(),
+            _ => head.push(line),
+        }
+    }
+    (lacking, all)
+}
+
+#[test]
+fn structures_of_options_may_grow_and_are_set_by_name() {
+    let closed = "#[derive(Clone, Setters)]\n#[setters(prefix = \"with_\")]\n#[non_exhaustive]\n";
+    let text = format!("{closed}pub struct CgOptions {{}}\n\n#[derive(Clone)]\npub struct MrParams {{}}\n");
+    assert_eq!(open_options(&text), (vec!["MrParams"], 2));
+    let mut found = Vec::new();
+    for folder in
+        CRATES.iter().filter(|folder| !["crates/cr-solve/src", "crates/python/src"].contains(folder))
+    {
+        sources(&repository().join(folder), &mut found);
+    }
+    let mut all = 0;
+    for (path, text) in found {
+        let (lacking, here) = open_options(&text);
+        all += here;
+        assert!(
+            lacking.is_empty(),
+            "{}: {lacking:?} takes #[derive(Setters)], #[setters(prefix = \"with_\")] and #[non_exhaustive]",
+            path.strip_prefix(repository()).unwrap().display()
+        );
+    }
+    assert!(all > 35, "structures of options are not found: {all}");
+}
