@@ -13,8 +13,7 @@ fuzz_target!(|bytes: &[u8]| {
     let mut file = tempfile::NamedTempFile::new().expect("a temporary file can be made");
     file.write_all(bytes).expect("and written");
     for ignore in [false, true] {
-        let options =
-            ReadOptions::default().with_ignore_checksum(ignore).with_ignore_unitarity(ignore);
+        let options = ReadOptions::default().with_ignore_checksum(ignore).with_ignore_unitarity(ignore);
         let _ = read_gauge_with(file.path(), &options);
         let _ = read_propagator_with(file.path(), &options);
         let _ = inspect(file.path(), &options);
