@@ -52,8 +52,7 @@ impl Input {
         extents: &dyn Fn(Dims),
         parts: Option<Parts<'_>>,
     ) -> Result<GaugeFile, Failure> {
-        let read =
-            |path, options: &ReadOptions| io::read_gauge_with(path, &(*options).with_parts(parts));
+        let read = |path, options: &ReadOptions| io::read_gauge_with(path, &options.with_parts(parts));
         let file = self.showing_progress(path, report, extents, read)?;
         warn(path, &file.warnings, report);
         Ok(file)
@@ -94,7 +93,14 @@ impl Input {
             bar.set_length(total);
             bar.set_position(done);
         };
-        let options = ReadOptions::default().with_format(self.input_format).with_dims(self.dims).with_ignore_checksum(self.ignore_checksum).with_ignore_unitarity(self.ignore_unitarity).with_signs_in_links(self.signs_in_links).with_progress(Some(&progress)).with_extents(Some(extents));
+        let options = ReadOptions::default()
+            .with_format(self.input_format)
+            .with_dims(self.dims)
+            .with_ignore_checksum(self.ignore_checksum)
+            .with_ignore_unitarity(self.ignore_unitarity)
+            .with_signs_in_links(self.signs_in_links)
+            .with_progress(Some(&progress))
+            .with_extents(Some(extents));
         let path = if path == Path::new("-") { Path::new(STANDARD_INPUT) } else { path };
         let read = read(path.to_owned(), &options);
         bar.finish_and_clear();

@@ -8,7 +8,7 @@ use super::residual::Residual;
 use super::words::{plot_title, solver_text};
 use super::writing::Writing;
 use lattice_cl::hadron::Column;
-use lattice_cl::job::{Job, Method, PropagatorOutcome, SolveOutcome, Solver, SourceEntry, Task};
+use lattice_cl::job::{Job, Method, PropagatorOutcome, SolveOutcome, Solver, Task};
 use lattice_cli::common::Common;
 use lattice_cli::failure::{Failure, Status};
 use lattice_cli::plot::{self, Marks, Series, drawn};

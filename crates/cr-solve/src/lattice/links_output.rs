@@ -90,7 +90,11 @@ impl Output {
             bar.set_length(total);
             bar.set_position(done);
         };
-        let options = WriteOptions::new(self.format).with_precision(self.precision).with_lfn(self.lfn.clone().or(lfn)).with_description(description).with_progress(Some(&progress));
+        let options = WriteOptions::new(self.format)
+            .with_precision(self.precision)
+            .with_lfn(self.lfn.clone().or(lfn))
+            .with_description(description)
+            .with_progress(Some(&progress));
         let written = io::write_gauge(&self.path, configuration, &options);
         bar.finish_and_clear();
         Ok(written?)

@@ -10,7 +10,7 @@ mod sparse;
 mod stencil;
 
 use lattice_bench::no_device;
-use lattice_cl::compute::{DeviceOptions, Profiling, SearchObserver, Selector, Team};
+use lattice_cl::compute::{Profiling, SearchObserver, Selector, Team};
 use lattice_cl::tuning::TuningFile;
 use lattice_cli::common::Common;
 use lattice_cli::failure::{Failure, Status};

@@ -14,7 +14,7 @@ use lattice_cli::interrupt::Interrupt;
 use lattice_cli::plot::{self, Series, drawn};
 use lattice_cli::report::{Report, align_right, plain_table, scientific};
 use lattice_cli::team::{device_names, select_one};
-use lattice_md::{BelowRange, Frame, MdError, Motion, MotionState, Options, PairTuning, Units};
+use lattice_md::{BelowRange, Frame, MdError, Motion, MotionState, PairTuning, Units};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};

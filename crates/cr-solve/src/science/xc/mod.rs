@@ -2,7 +2,7 @@
 
 pub mod outcome;
 
-use lattice_cl::compute::{DeviceKind, DeviceOptions, Profiling, Team};
+use lattice_cl::compute::{DeviceKind, Profiling, Team};
 use lattice_cl::io::NumberArray;
 use lattice_cli::choices::word;
 use lattice_cli::common::Common;
