@@ -66,12 +66,12 @@ pub use measure::{
     repeated, triad_bandwidth,
 };
 pub use memory::{
-    Buffer, BufferView, BufferViewMut, Counters, Image2d, Pending, PinnedBuffer, Scratch, check_device,
-    check_length, vec_in_huge_pages,
+    AnyBuffer, Buffer, BufferView, BufferViewMut, Counters, Image2d, Pending, PinnedBuffer, Scratch,
+    check_device, check_length, vec_in_huge_pages,
 };
 pub use open::{
-    Device, DeviceOptions, ForeignHandle, OpenDevices, PEER_VARIABLE, PeerWay, PeerWays, SearchObserver,
-    SearchProgress, Team, TuningMode, WeakDevice, build_programs,
+    AttachmentKey, Device, DeviceOptions, ForeignHandle, OpenDevices, PEER_VARIABLE, PeerWay, PeerWays,
+    SearchObserver, SearchProgress, Team, TuningMode, WeakDevice, build_programs,
 };
 #[doc(hidden)]
 pub use peer::Fault;

@@ -1,8 +1,10 @@
 //! The number types that fields, vectors and kernels are made of.
 
+mod element_type;
 mod factor;
 
-pub use factor::{Factor, Scalar};
+pub use element_type::ElementType;
+pub use factor::{AnyFactor, Factor, Scalar};
 
 use bytemuck::Pod;
 use num_complex::Complex;

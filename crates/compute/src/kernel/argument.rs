@@ -3,7 +3,9 @@
 use super::element_type::CType;
 use super::signature::{Kind, Parameter};
 use crate::queue::Core;
+use crate::scalar::{AnyFactor, ElementType, Precision};
 use bytemuck::Pod;
+use num_complex::Complex;
 use opencl3::memory::Buffer as RawBuffer;
 use opencl3::types::cl_mem;
 use std::fmt;
@@ -18,8 +20,27 @@ const MAX_VALUE_BYTES: usize = 32;
 #[derive(Clone, Copy)]
 pub struct Argument<'a> {
     pub(super) value: Value<'a>,
+    pub(super) of: ArgumentType,
+}
+
+/// The type of a number, or of the elements in memory.
+#[derive(Clone, Copy)]
+pub(crate) struct ArgumentType {
     pub(super) ctype: Option<CType>,
     pub(super) size: usize,
+}
+
+impl ArgumentType {
+    /// Returns the value for the type `T`.
+    pub fn of<T: 'static>() -> Self {
+        Self { ctype: CType::of::<T>(), size: size_of::<T>() }
+    }
+}
+
+impl From<ElementType> for ArgumentType {
+    fn from(element: ElementType) -> Self {
+        Self { ctype: Some(CType::of_element(element)), size: element.bytes() }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -42,7 +63,7 @@ unsafe impl Sync for ImageHandle {}
 
 impl<'a> Argument<'a> {
     fn new<T: 'static>(value: Value<'a>) -> Self {
-        Self { value, ctype: CType::of::<T>(), size: size_of::<T>() }
+        Self { value, of: ArgumentType::of::<T>() }
     }
 
     /// Makes a number.
@@ -63,20 +84,24 @@ impl<'a> Argument<'a> {
 
     /// Makes an argument of the device's memory, from element `offset` on.
     ///
-    /// The memory belongs to the device of `core` and holds elements of type `T`.
-    pub(crate) fn memory<T: 'static>(
+    /// The memory belongs to the device of `core` and holds elements of the type `of`.
+    pub(crate) fn memory(
         core: &'a Arc<Core>,
         raw: &'a RawBuffer<u8>,
+        of: ArgumentType,
         offset: usize,
         whole: bool,
         writable: bool,
     ) -> Self {
-        Self::new::<T>(Value::Memory { core, raw, offset, whole, writable })
+        Self { value: Value::Memory { core, raw, offset, whole, writable }, of }
     }
 
     /// Makes an image of the device of `core`. The argument borrows the owner of both.
     pub(crate) fn image(core: &'a Arc<Core>, raw: cl_mem) -> Self {
-        Self { value: Value::Image { core, raw: ImageHandle(raw) }, ctype: None, size: 0 }
+        Self {
+            value: Value::Image { core, raw: ImageHandle(raw) },
+            of: ArgumentType { ctype: None, size: 0 },
+        }
     }
 
     /// Returns the argument that begins `count` elements later in the device's memory.
@@ -96,13 +121,21 @@ impl<'a> Argument<'a> {
         }
     }
 
+    /// Returns the type of the elements in memory, or of the number.
+    ///
+    /// `None` for numbers that are no elements of vectors, and for images.
+    #[doc(hidden)]
+    pub fn element(&self) -> Option<ElementType> {
+        self.of.ctype.and_then(CType::element)
+    }
+
     /// Returns `true` if the argument begins at a multiple of so many bytes.
     ///
     /// `bytes` is a power of two up to 128. A number is always aligned.
     pub fn is_aligned_to(&self, bytes: usize) -> bool {
         match self.value {
             // Memory itself begins at a multiple of the largest type's size.
-            Value::Memory { offset, .. } => (offset * self.size).is_multiple_of(bytes),
+            Value::Memory { offset, .. } => (offset * self.of.size).is_multiple_of(bytes),
             Value::Bytes(_) | Value::Local { .. } | Value::Image { .. } => true,
         }
     }
@@ -119,12 +152,12 @@ impl<'a> Argument<'a> {
             (Value::Memory { whole, writable, .. }, Kind::Output) => {
                 *writable && (*whole || parameter.with_offset)
             }
-            (Value::Bytes(_), Kind::Value) => self.size <= MAX_VALUE_BYTES,
+            (Value::Bytes(_), Kind::Value) => self.of.size <= MAX_VALUE_BYTES,
             (Value::Local { bytes }, Kind::Local) => *bytes > 0,
             (Value::Image { .. }, Kind::Image) => true,
             _ => false,
         };
-        kind && match (self.ctype, parameter.ctype) {
+        kind && match (self.of.ctype, parameter.ctype) {
             (given, Some(wanted)) if parameter.kind == Kind::Value => given == Some(wanted),
             (Some(given), Some(wanted)) => given.scalar == wanted.scalar,
             // One side has no word for the type. The driver compares the size of a value.
@@ -133,9 +166,23 @@ impl<'a> Argument<'a> {
     }
 }
 
+impl From<AnyFactor> for Argument<'_> {
+    /// Makes the number that kernels take for a factor.
+    fn from(factor: AnyFactor) -> Self {
+        let Complex { re, im } = factor.for_kernel();
+        let ElementType { precision, complex } = factor.element();
+        match (precision, complex) {
+            (Precision::Single, false) => Self::value(re as f32),
+            (Precision::Double, false) => Self::value(re),
+            (Precision::Single, true) => Self::value(Complex::new(re as f32, im as f32)),
+            (Precision::Double, true) => Self::value(Complex::new(re, im)),
+        }
+    }
+}
+
 impl fmt::Display for Argument<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ctype = self.ctype.map_or_else(|| format!("{} bytes", self.size), |t| t.to_string());
+        let ctype = self.of.ctype.map_or_else(|| format!("{} bytes", self.of.size), |t| t.to_string());
         match self.value {
             Value::Memory { whole, writable, .. } => {
                 let what = if whole { "buffer" } else { "view" };

@@ -1,5 +1,6 @@
 //! Types of OpenCL C, as Rust lays them out and as drivers spell them.
 
+use crate::scalar::{ElementType, Precision};
 use num_complex::Complex;
 use std::any::TypeId;
 use std::fmt;
@@ -53,6 +54,18 @@ impl CType {
             .map(|&(_, scalar, components)| Self { scalar, components })
     }
 
+    /// Returns the OpenCL type of elements: a real, or two of them.
+    pub fn of_element(element: ElementType) -> Self {
+        Self { scalar: element.precision.opencl_name(), components: element.reals() }
+    }
+
+    /// Returns the elements that have this type; `None` if no elements have it.
+    pub fn element(self) -> Option<ElementType> {
+        let mut all = [Precision::Single, Precision::Double].into_iter();
+        let precision = all.find(|precision| precision.opencl_name() == self.scalar)?;
+        (self.components <= 2).then_some(ElementType { precision, complex: self.components == 2 })
+    }
+
     /// Reads a type name in a driver's spelling, `double2*` or `const uint`.
     ///
     /// Returns `None` for names of other types.
@@ -98,5 +111,10 @@ mod tests {
         }
         assert_eq!(CType::of::<Complex<f64>>(), ctype("double", 2));
         assert_eq!(CType::of::<[f64; 5]>(), None);
+        for element in [ElementType::of::<f32>(), ElementType::of::<Complex<f64>>()] {
+            assert_eq!(CType::of_element(element).element(), Some(element));
+        }
+        assert_eq!(CType::of::<Complex<f64>>(), Some(CType::of_element(ElementType::of::<Complex<f64>>())));
+        assert_eq!(CType::of::<u32>().and_then(CType::element), None);
     }
 }

@@ -1,7 +1,7 @@
 //! The key of a compiled program.
 
 use crate::error::{DeviceError, Result};
-use crate::scalar::{Element, Precision, Real};
+use crate::scalar::{Element, ElementType, Precision, Real};
 use std::borrow::Cow;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -116,9 +116,14 @@ impl KernelKey {
         Self::new(family, T::PRECISION)
     }
 
+    /// Specialises the key for vectors of elements of a type.
+    pub fn of(family: KernelFamily, element: ElementType) -> Self {
+        Self { complex: element.complex, ..Self::new(family, element.precision) }
+    }
+
     /// Specialises the key for vectors of `T`, real or complex.
     pub fn of_element<T: Element>(family: KernelFamily) -> Self {
-        Self { complex: T::IS_COMPLEX, ..Self::new(family, T::Real::PRECISION) }
+        Self::of(family, ElementType::of::<T>())
     }
 
     /// Makes the elements complex, or real.

@@ -322,7 +322,7 @@ impl Kernel {
                 }
                 // SAFETY: `fits` has checked that the type is the parameter's. A type without a name
                 // here is compared by size, by OpenCL. OpenCL copies the bytes.
-                Value::Bytes(bytes) => unsafe { set(raw, position, argument.size, bytes.as_ptr().cast()) },
+                Value::Bytes(bytes) => unsafe { set(raw, position, argument.of.size, bytes.as_ptr().cast()) },
                 // SAFETY: local memory is a size and a null pointer; the parameter was checked to be
                 // `__local`.
                 Value::Local { bytes } => unsafe { set(raw, position, *bytes, ptr::null()) },

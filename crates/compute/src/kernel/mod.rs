@@ -20,5 +20,6 @@ pub use launch::{Kernel, Range};
 pub use matrix_units::MatrixOperation;
 pub use program::Program;
 
+pub(crate) use argument::ArgumentType;
 pub(crate) use binary_cache::BinaryCache;
 pub(crate) use probe::takes_inline_ptx;

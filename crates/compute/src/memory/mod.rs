@@ -1,5 +1,6 @@
 //! The memory of a device, and the transfers between it and the host.
 
+mod any_buffer;
 mod buffer;
 mod counters;
 mod first_touch;
@@ -16,6 +17,7 @@ mod pool;
 mod raw;
 mod scratch;
 
+pub use any_buffer::AnyBuffer;
 pub use buffer::{Buffer, BufferView, BufferViewMut, check_device, check_length};
 pub use counters::Counters;
 pub use huge_pages::vec_in_huge_pages;

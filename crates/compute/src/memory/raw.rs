@@ -1,7 +1,7 @@
 //! Untyped memory of a device, the material of buffers and workspaces.
 
 use crate::error::{DeviceError, Result};
-use crate::kernel::Argument;
+use crate::kernel::{Argument, ArgumentType};
 use crate::queue::{Core, Event, Noted, Queue, wait_list};
 use crate::select::DeviceKind;
 use lattice_files::room::expect_room;
@@ -202,7 +202,12 @@ impl Memory {
     /// `whole` is `true` if the argument has all elements. `writable` is `true` if the kernel may
     /// write the elements.
     pub fn part<T: 'static>(&self, offset: usize, whole: bool, writable: bool) -> Argument<'_> {
-        Argument::memory::<T>(&self.core, &self.raw, offset, whole, writable)
+        Argument::memory(&self.core, &self.raw, ArgumentType::of::<T>(), offset, whole, writable)
+    }
+
+    /// Makes an argument of all elements, which are of the type `of`.
+    pub fn whole(&self, of: ArgumentType, writable: bool) -> Argument<'_> {
+        Argument::memory(&self.core, &self.raw, of, 0, true, writable)
     }
 
     fn queue_of(&self, queue: &CommandQueue) -> Queue {

@@ -5,11 +5,11 @@
 use super::pool::Pool;
 use super::raw::Memory;
 use crate::error::Result;
-use crate::kernel::Argument;
+use crate::kernel::{Argument, ArgumentType};
 use crate::open::Device;
+use crate::scalar::ElementType;
 use bytemuck::Pod;
 use std::fmt;
-use std::marker::PhantomData;
 
 /// The scratch memory of a device that no operation is being enqueued with.
 #[derive(Default)]
@@ -20,56 +20,66 @@ struct ScratchPool(Pool<Memory>);
 /// The rest belongs to buffers.
 const MOST_KEPT: u64 = 16;
 
-/// Memory of a device for at least `len` elements, with undefined contents.
+/// Elements in the memory of a device with undefined contents.
 ///
-/// The elements have type `T`. Dropping gives the memory back to its device.
+/// Dropping gives the memory back to its device.
 ///
 /// Commands of a device run in order. So the memory can serve the next operation as soon as the
 /// last command that uses it has been enqueued.
-pub struct Scratch<T> {
+pub struct Scratch {
     device: Device,
-    /// The memory; `None` only while being dropped.
+    /// The memory and its bytes; `None` only while being dropped.
     memory: Option<(Memory, usize)>,
-    element: PhantomData<T>,
+    of: ArgumentType,
 }
 
 impl Device {
-    /// Returns scratch memory for `len` elements.
+    /// Returns scratch memory for `len` elements of type `T`.
     ///
     /// Nothing is allocated if enough is free.
     ///
     /// # Errors
     /// [`DeviceError::AllocationTooLarge`](crate::DeviceError::AllocationTooLarge),
     /// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl).
-    pub fn scratch<T: Pod>(&self, len: usize) -> Result<Scratch<T>> {
-        let wanted = len.saturating_mul(size_of::<T>());
-        let memory = match self.kept::<ScratchPool>().0.take(wanted) {
-            Some(memory) => memory,
-            None => (Memory::allocate(self.core(), len, size_of::<T>())?, wanted),
-        };
-        Ok(Scratch { device: self.clone(), memory: Some(memory), element: PhantomData })
+    pub fn scratch<T: Pod>(&self, len: usize) -> Result<Scratch> {
+        Scratch::new(self, ArgumentType::of::<T>(), size_of::<T>(), len)
+    }
+
+    /// Returns scratch memory for `len` elements of a type.
+    ///
+    /// # Errors
+    /// The errors of [`scratch`](Self::scratch).
+    pub fn scratch_of(&self, element: ElementType, len: usize) -> Result<Scratch> {
+        Scratch::new(self, element.into(), element.bytes(), len)
     }
 }
 
-impl<T: Pod> Scratch<T> {
+impl Scratch {
+    fn new(device: &Device, of: ArgumentType, size: usize, len: usize) -> Result<Self> {
+        let wanted = len.saturating_mul(size);
+        let memory = match device.kept::<ScratchPool>().0.take(wanted) {
+            Some(memory) => memory,
+            None => (Memory::allocate(device.core(), len, size)?, wanted),
+        };
+        Ok(Self { device: device.clone(), memory: Some(memory), of })
+    }
+
     /// Makes an argument that kernels write: a whole buffer.
     pub fn output(&mut self) -> Argument<'_> {
-        self.memory().argument::<T>()
+        self.memory().whole(self.of, true)
     }
 
     /// Makes an argument that kernels read: a whole buffer.
     pub fn input(&self) -> Argument<'_> {
-        self.memory().argument::<T>()
+        self.memory().whole(self.of, true)
     }
-}
 
-impl<T> Scratch<T> {
     fn memory(&self) -> &Memory {
         &self.memory.as_ref().expect("the memory is there until `self` is dropped").0
     }
 }
 
-impl<T> Drop for Scratch<T> {
+impl Drop for Scratch {
     fn drop(&mut self) {
         if let Some((memory, bytes)) = self.memory.take() {
             let most = self.device.info().memory_bytes / MOST_KEPT;
@@ -78,7 +88,7 @@ impl<T> Drop for Scratch<T> {
     }
 }
 
-impl<T> fmt::Debug for Scratch<T> {
+impl fmt::Debug for Scratch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bytes = self.memory.as_ref().map_or(0, |(_, bytes)| *bytes);
         write!(f, "Scratch({bytes} bytes on {})", self.device.label())

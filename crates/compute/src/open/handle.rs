@@ -5,6 +5,7 @@ use super::peer_ways::PeerWays;
 use crate::error::{DeviceError, Result};
 use crate::kernel::{BinaryCache, Compilation, KernelKey, MatrixOperation, Program, takes_inline_ptx};
 use crate::queue::{Core, Event, Ordinal, Profiling, Stopwatch, wait_list};
+use crate::scalar::ElementType;
 use crate::select::{DeviceIndex, DeviceInfo, DiscoveredDevice};
 use crate::spare::Spare;
 use crate::sync::lock;
@@ -23,9 +24,36 @@ struct Inner {
     cache: BinaryCache,
     programs: Mutex<HashMap<KernelKey, Arc<Program>>>,
     compilation: Mutex<Compilation>,
-    attached: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
+    attached: Mutex<HashMap<(TypeId, AttachmentKey), Attached>>,
     inline_ptx: OnceLock<bool>,
     peer_ways: PeerWays,
+}
+
+/// A value that a device keeps.
+type Attached = Arc<dyn Any + Send + Sync>;
+
+/// The key that tells values of one type apart which a device keeps.
+///
+/// The kernels of one module for several element types are an example.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct AttachmentKey {
+    element: Option<ElementType>,
+    variant: usize,
+}
+
+impl AttachmentKey {
+    /// Returns the key of a variant of the value, in place of variant 0.
+    #[must_use]
+    pub fn with_variant(self, variant: usize) -> Self {
+        Self { variant, ..self }
+    }
+}
+
+impl From<ElementType> for AttachmentKey {
+    /// Makes the key of the value for elements of a type.
+    fn from(element: ElementType) -> Self {
+        Self { element: Some(element), variant: 0 }
+    }
 }
 
 /// An open device: a context, an in-order compute queue, an in-order copy queue.
@@ -301,16 +329,38 @@ impl Device {
     where
         V: Send + Sync + 'static,
     {
-        let id = TypeId::of::<V>();
-        let known = lock(&self.0.attached).get(&id).cloned();
-        let value = match known {
+        self.attached_as(AttachmentKey::default(), make)
+    }
+
+    /// Returns the one value of type `V` that goes with this device and a key.
+    ///
+    /// Everything else is as with [`attached`](Self::attached).
+    ///
+    /// # Errors
+    /// All errors of `make`.
+    pub fn attached_as<V, E>(
+        &self,
+        key: impl Into<AttachmentKey>,
+        make: impl FnOnce(&Device) -> Result<V, E>,
+    ) -> Result<Arc<V>, E>
+    where
+        V: Send + Sync + 'static,
+    {
+        let id = (TypeId::of::<V>(), key.into());
+        let value = match self.attachment(id) {
             Some(value) => value,
-            None => {
-                let made: Arc<dyn Any + Send + Sync> = Arc::new(make(self)?);
-                Arc::clone(lock(&self.0.attached).entry(id).or_insert(made))
-            }
+            None => self.attach(id, Arc::new(make(self)?)),
         };
         Ok(value.downcast().expect("values are stored under their own type"))
+    }
+
+    fn attachment(&self, id: (TypeId, AttachmentKey)) -> Option<Attached> {
+        lock(&self.0.attached).get(&id).cloned()
+    }
+
+    /// Keeps a value, or returns the one that another thread has made meanwhile.
+    fn attach(&self, id: (TypeId, AttachmentKey), made: Attached) -> Attached {
+        Arc::clone(lock(&self.0.attached).entry(id).or_insert(made))
     }
 
     /// Returns a value like [`attached`](Self::attached), made by its default.
@@ -351,5 +401,22 @@ impl PartialEq for Device {
 impl fmt::Debug for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Device({})", self.label())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Team;
+    use crate::select::Selector;
+
+    #[test]
+    fn values_of_one_type_are_told_apart_by_their_keys() {
+        let team = Team::select(Selector::Auto).unwrap();
+        let Some(device) = team.devices().first() else { return };
+        let kept = |key: AttachmentKey, value: u32| *device.attached_as(key, |_| Ok::<_, ()>(value)).unwrap();
+        let (single, double) = (ElementType::of::<f32>().into(), ElementType::of::<f64>().into());
+        assert_eq!([kept(single, 1), kept(double, 2), kept(AttachmentKey::default(), 3)], [1, 2, 3]);
+        assert_eq!([kept(AttachmentKey::with_variant(single, 1), 4), kept(single, 5)], [4, 1]);
     }
 }

@@ -13,7 +13,7 @@ mod tuning_options;
 
 pub use build::build_programs;
 pub use foreign::ForeignHandle;
-pub use handle::{Device, WeakDevice};
+pub use handle::{AttachmentKey, Device, WeakDevice};
 pub use known::OpenDevices;
 pub use options::DeviceOptions;
 pub(crate) use peer_ways::{COPIES_TO_PEERS, IMPORTS_MEMORY};

@@ -1,6 +1,6 @@
 //! Factors of vectors and matrices: the α and β of linear algebra.
 
-use super::Element;
+use super::{Element, ElementType};
 use num_complex::Complex;
 
 /// A possible factor α or β of elements of type `T`.
@@ -94,10 +94,74 @@ impl<T: Element> Factor<T> {
     ///
     /// A real factor of complex elements has the imaginary part −0. Other factors never have it.
     pub fn for_kernel(self) -> T {
-        let value = self.value.to_complex();
+        T::from_complex(AnyFactor::from(self).for_kernel())
+    }
+}
+
+/// A factor of elements whose type is a value.
+///
+/// The factor is rounded to its element type. See [`Factor`] for real factors of complex elements.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AnyFactor {
+    element: ElementType,
+    value: Complex<f64>,
+    real: bool,
+}
+
+impl<T: Element> From<Factor<T>> for AnyFactor {
+    fn from(factor: Factor<T>) -> Self {
+        Self { element: ElementType::of::<T>(), value: factor.value.to_complex(), real: factor.real }
+    }
+}
+
+impl ElementType {
+    /// Returns a whole number as a factor of elements.
+    pub fn factor(self, number: i32) -> AnyFactor {
+        AnyFactor { element: self, value: f64::from(number).into(), real: true }
+    }
+}
+
+impl AnyFactor {
+    /// Returns the type of the elements.
+    pub fn element(self) -> ElementType {
+        self.element
+    }
+
+    /// Returns the value in double precision.
+    pub fn value(self) -> Complex<f64> {
+        self.value
+    }
+
+    /// Returns `true` if the factor is 0, or was rounded to 0 by the element type.
+    pub fn is_zero(self) -> bool {
+        self.value == Complex::from(0.0)
+    }
+
+    /// Returns `true` if the factor is 1.
+    pub fn is_one(self) -> bool {
+        self.value == Complex::from(1.0)
+    }
+
+    /// Returns the factor with the other sign.
+    #[must_use]
+    pub fn negated(self) -> Self {
+        Self { value: -self.value, ..self }
+    }
+
+    /// Returns the factor in a form that keeps elements if it is 1.
+    ///
+    /// [`Factor::keeping`] says why.
+    #[must_use]
+    pub fn keeping(self) -> Self {
+        Self { real: self.real || self.is_one(), ..self }
+    }
+
+    /// Returns the number in the form that kernels take.
+    ///
+    /// A real factor of complex elements has the imaginary part −0. Other factors never have it.
+    pub(crate) fn for_kernel(self) -> Complex<f64> {
         // Adding 0 makes 0 of −0.
-        let imaginary = if self.real { -0.0 } else { value.im + 0.0 };
-        T::from_complex(Complex::new(value.re, imaginary))
+        Complex::new(self.value.re, if self.real { -0.0 } else { self.value.im + 0.0 })
     }
 }
 
@@ -163,5 +227,7 @@ mod tests {
         assert!(Scalar::<f32>::factor(1e-60).is_zero());
         assert!(Scalar::<f64>::factor(-0.0).is_zero());
         assert!(!Scalar::<f64>::factor(1e-60).is_zero());
+        assert!(AnyFactor::from(Scalar::<f32>::factor(1e-60)).is_zero());
+        assert!(!AnyFactor::from(Scalar::<f64>::factor(1e-60)).is_zero());
     }
 }

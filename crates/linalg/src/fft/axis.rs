@@ -278,7 +278,7 @@ impl<T: Real> Long<T> {
     fn run(
         &self,
         kernels: &Kernels<T>,
-        [a, b]: [&mut Scratch<Complex<T>>; 2],
+        [a, b]: [&mut Scratch; 2],
         from: Operand<'_>,
         to: Operand<'_>,
         swapped: u32,
@@ -314,7 +314,7 @@ impl<T: Real> Long<T> {
             ],
         )?];
         // The first step works in place, the second one goes to the other array.
-        let transform = |x: &mut Scratch<Complex<T>>, y: &mut Scratch<Complex<T>>| -> FftResult<_> {
+        let transform = |x: &mut Scratch, y: &mut Scratch| -> FftResult<_> {
             let first = self.steps[0].run(kernels, None, Operand::new(x.output(), true), 0, 1.0)?;
             let x = Operand::new(x.input(), true);
             Ok([first, self.steps[1].run(kernels, Some(x), Operand::new(y.output(), true), 0, 1.0)?])
