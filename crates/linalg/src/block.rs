@@ -7,12 +7,14 @@
 
 use super::matrix::{MatMut, MatRef, MatrixLayout, Order};
 use bytemuck::Pod;
-use lattice_compute::Argument;
+use lattice_compute::scalar::ElementType;
+use lattice_compute::{Argument, Device};
 use std::ops::Range;
 
 /// A part of a matrix, for the kernels of one operation.
 #[derive(Clone, Copy)]
 pub(super) struct Block<'a> {
+    pub element: ElementType,
     /// The elements from the first one on.
     pub elements: Argument<'a>,
     pub rows: usize,
@@ -34,9 +36,13 @@ impl<'a> Block<'a> {
     }
 
     /// Makes the block of this layout in memory that holds it.
+    ///
+    /// # Panics
+    /// If the memory holds numbers that are no elements of vectors.
     pub fn at(elements: Argument<'a>, layout: &MatrixLayout) -> Self {
         let MatrixLayout { rows, columns, order, leading_dimension, offset } = *layout;
-        Self { elements: elements.skip(offset), rows, columns, order, leading_dimension }
+        let element = elements.element().expect("matrices are made of elements of vectors");
+        Self { element, elements: elements.skip(offset), rows, columns, order, leading_dimension }
     }
 
     /// Returns the same elements as the transposed matrix.
@@ -90,5 +96,32 @@ impl<'a> Block<'a> {
     /// Returns the block, or its transpose, in column-major order.
     pub fn along_columns(self) -> Self {
         if self.order == Order::ColumnMajor { self } else { self.transposed() }
+    }
+}
+
+/// A matrix that an operation is given, or several of one shape.
+///
+/// The type of the elements is a value. The matrix is made of a checked view.
+#[derive(Clone, Copy)]
+pub(super) struct Operand<'a> {
+    /// The first matrix.
+    pub block: Block<'a>,
+    pub count: usize,
+    /// Elements from one matrix to the next.
+    pub stride: usize,
+    pub device: &'a Device,
+}
+
+impl<'a, T: Pod> From<MatRef<'a, T>> for Operand<'a> {
+    fn from(matrix: MatRef<'a, T>) -> Self {
+        let (count, stride, device) = (matrix.count(), matrix.stride(), matrix.device());
+        Self { block: Block::of(matrix), count, stride, device }
+    }
+}
+
+impl<'a, T: Pod> From<MatMut<'a, T>> for Operand<'a> {
+    fn from(matrix: MatMut<'a, T>) -> Self {
+        let (count, stride, device) = (matrix.count(), matrix.stride(), matrix.device());
+        Self { block: Block::of_mut(matrix), count, stride, device }
     }
 }

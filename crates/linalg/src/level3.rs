@@ -153,8 +153,9 @@ fn multiply<T: Element>(
         Side::Right => ([b, a], ["B", "A"]),
     };
     let [first, second] = factors;
-    let mut problem = Problem::named(operation, names, [Op::N; 2], alpha, first, second, beta, c)?;
-    problem.beta = beta.keeping();
+    let scalars = [alpha.into(), beta.keeping().into()];
+    let mut problem =
+        Problem::new(operation, names, [Op::N; 2], scalars, [first.into(), second.into()], c.into())?;
     if problem.m == 0 || problem.n == 0 || problem.is_empty() {
         return gemm::start(&device, &GemmParams::default(), problem);
     }
@@ -421,7 +422,7 @@ impl RankUpdate<'_> {
     ) -> BlasResult<Completion> {
         let wanted = Problem {
             region: OutputRegion::triangle(self.lower == (c.order == Order::ColumnMajor), self.hermitian),
-            ..Problem::<T>::of_blocks(alpha, [left, right], beta, c)
+            ..Problem::of_blocks([alpha.into(), beta.into()], [left, right], c)
         };
         if let Some(started) = gemm::start_part(self.device, wanted)? {
             return Ok(started);
@@ -481,12 +482,8 @@ impl RankUpdate<'_> {
     ) -> BlasResult<Completion> {
         let [left, right] = factors;
         let ([down, _], [_, across]) = (left.0.steps(), right.0.steps());
-        let mut problem = Problem::<T>::of_blocks(alpha, factors, beta, c);
-        problem.count = blocks.count;
-        // A row-major C is computed with the factors exchanged.
-        let strides = [down * blocks.rows, across * blocks.rows];
-        let [a, b] = if c.order == Order::ColumnMajor { strides } else { [strides[1], strides[0]] };
-        (problem.a.stride, problem.b.stride, problem.c.stride) = (a, b, blocks.stride);
+        let strides = [down * blocks.rows, across * blocks.rows, blocks.stride];
+        let problem = Problem::of_batch(blocks.count, strides, [alpha.into(), beta.into()], factors, c);
         gemm::start(self.device, &GemmParams::default(), problem)
     }
 

@@ -1,6 +1,6 @@
 //! The matrix units of NVIDIA GPUs.
 
-use crate::scalar::{Precision, Real};
+use crate::scalar::Precision;
 
 /// The multiply-add operations of matrix units.
 ///
@@ -18,9 +18,9 @@ pub enum MatrixOperation {
 }
 
 impl MatrixOperation {
-    /// Returns the operation for products of matrices in the precision of `R`.
-    pub fn of_products<R: Real>() -> Self {
-        match R::PRECISION {
+    /// Returns the operation for products of matrices in a precision.
+    pub fn of_products(precision: Precision) -> Self {
+        match precision {
             Precision::Double => Self::Double,
             Precision::Single => Self::Tf32,
         }

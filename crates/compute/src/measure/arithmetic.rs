@@ -45,7 +45,7 @@ pub fn arithmetic_rate<R: Real>(device: &Device) -> Result<ArithmeticRate> {
     let groups = info.compute_units * if processor { 1 } else { 8 };
     let range = Range::groups(groups, local);
     let items = (groups * local) as f64;
-    let has_matrix_units = device.supports_matrix_units(MatrixOperation::of_products::<R>());
+    let has_matrix_units = device.supports_matrix_units(MatrixOperation::of_products(R::PRECISION));
     let key = KernelKey::of_real::<R>(ARITHMETIC)
         .lanes(lanes)
         .define("CHAINS", CHAINS)

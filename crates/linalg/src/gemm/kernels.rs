@@ -7,11 +7,10 @@ use super::panels::{MOST_PACKED, PanelKernels};
 use super::problem::{Problem, Target};
 use super::tuning::{GemmTuning, Mma, Registers};
 use crate::completion::Completion;
-use lattice_compute::scalar::{Element, Factor as Scale};
+use lattice_compute::scalar::{AnyFactor, ElementType};
 use lattice_compute::sync::lock;
 use lattice_compute::{Argument, Device, Event, Kernel, KernelFamily, KernelKey, Range, Result};
 use std::collections::HashMap;
-use std::marker::PhantomData;
 use std::sync::{Arc, Mutex};
 
 pub(super) const ELEMENTS: &str = include_str!("../../cl/elements.cl");
@@ -62,15 +61,15 @@ enum Built {
     Panels(PanelKernels),
 }
 
-/// The kernels for elements of type `T` that have been used on a device.
-pub(super) struct Kernels<T> {
+/// The kernels for elements of one type that have been used on a device.
+pub(super) struct Kernels {
+    element: ElementType,
     built: Mutex<HashMap<(GemmTuning, Specialisation), Arc<Built>>>,
-    element: PhantomData<T>,
 }
 
-impl<T: Element> Kernels<T> {
-    pub fn of(device: &Device) -> Result<Arc<Self>> {
-        device.attached(|_| Ok(Self { built: Mutex::default(), element: PhantomData }))
+impl Kernels {
+    pub fn of(device: &Device, element: ElementType) -> Result<Arc<Self>> {
+        device.attached_as(element, |_| Ok(Self { element, built: Mutex::default() }))
     }
 
     fn get(&self, device: &Device, tuning: GemmTuning, specialisation: Specialisation) -> Result<Arc<Built>> {
@@ -79,21 +78,16 @@ impl<T: Element> Kernels<T> {
             return Ok(Arc::clone(built));
         }
         let built = Arc::new(match tuning {
-            GemmTuning::Global | GemmTuning::Local => textbook::<T>(device)?,
-            GemmTuning::Registers(variant) => registers::<T>(device, variant, specialisation)?,
-            GemmTuning::Panels(variant) => Built::Panels(PanelKernels::new::<T>(device, variant)?),
-            GemmTuning::Mma(variant) => mma::<T>(device, variant, specialisation)?,
+            GemmTuning::Global | GemmTuning::Local => textbook(device, self.element)?,
+            GemmTuning::Registers(variant) => registers(device, self.element, variant, specialisation)?,
+            GemmTuning::Panels(variant) => Built::Panels(PanelKernels::new(device, self.element, variant)?),
+            GemmTuning::Mma(variant) => mma(device, self.element, variant, specialisation)?,
         });
         Ok(Arc::clone(known().entry((tuning, specialisation)).or_insert(built)))
     }
 
     /// Starts the product with the kernels of `tuning`, which fit the element type.
-    pub fn multiply(
-        &self,
-        device: &Device,
-        tuning: GemmTuning,
-        problem: Problem<'_, T>,
-    ) -> Result<Completion> {
+    pub fn multiply(&self, device: &Device, tuning: GemmTuning, problem: Problem<'_>) -> Result<Completion> {
         let specialisation = match tuning {
             GemmTuning::Registers(_) | GemmTuning::Mma(_) => Specialisation {
                 transposed: [problem.a.transposed, problem.b.transposed],
@@ -137,7 +131,7 @@ impl<T: Element> Kernels<T> {
     }
 
     /// Starts C = β C.
-    pub fn scale(&self, device: &Device, problem: Problem<'_, T>) -> Result<Completion> {
+    pub fn scale(&self, device: &Device, problem: Problem<'_>) -> Result<Completion> {
         let kernels = self.get(device, GemmTuning::Local, Specialisation::ANY)?;
         let Built::Textbook { scale, .. } = &*kernels else {
             unreachable!("kernels are kept under the variant that they were built for")
@@ -145,13 +139,11 @@ impl<T: Element> Kernels<T> {
         let range = plane(problem.m, problem.n, problem.count);
         let mut arguments: Vec<Argument<'_>> =
             [problem.m, problem.n].map(|n| Argument::value(n as u64)).to_vec();
-        arguments.push(Argument::value(problem.beta.for_kernel()));
+        arguments.push(problem.beta.into());
         arguments.extend(problem.c_arguments());
         Ok(Completion::of(vec![scale.launch(range, &arguments)?]))
     }
-}
 
-impl<T: Element> Kernels<T> {
     /// Starts C = α (sum of the parts) + β C.
     ///
     /// The array holds m, n and the number of parts.
@@ -160,7 +152,7 @@ impl<T: Element> Kernels<T> {
         device: &Device,
         [m, n, parts]: [usize; 3],
         partials: Argument<'_>,
-        [alpha, beta]: [Scale<T>; 2],
+        [alpha, beta]: [AnyFactor; 2],
         c: Target<'_>,
     ) -> Result<Event> {
         let kernels = self.get(device, GemmTuning::Local, Specialisation::ANY)?;
@@ -168,7 +160,7 @@ impl<T: Element> Kernels<T> {
             unreachable!("kernels are kept under the variant that they were built for")
         };
         let mut arguments: Vec<Argument<'_>> = [m, n, parts].map(|n| Argument::value(n as u64)).to_vec();
-        arguments.extend([partials, Argument::value(alpha.for_kernel()), Argument::value(beta.for_kernel())]);
+        arguments.extend([partials, alpha.into(), beta.into()]);
         arguments.extend(c.arguments());
         // With few parts, there are many elements or there is little work.
         let slices = if parts > TEXTBOOK_TILE / 2 { TEXTBOOK_TILE } else { 1 };
@@ -184,8 +176,8 @@ fn plane(m: usize, n: usize, count: usize) -> Range {
     Range::new([x, y, count], [TEXTBOOK_TILE, TEXTBOOK_TILE, 1])
 }
 
-fn textbook<T: Element>(device: &Device) -> Result<Built> {
-    let key = KernelKey::of_element::<T>(TEXTBOOK).define("TILE", TEXTBOOK_TILE).define("CUT", 1);
+fn textbook(device: &Device, element: ElementType) -> Result<Built> {
+    let key = KernelKey::of(TEXTBOOK, element).define("TILE", TEXTBOOK_TILE).define("CUT", 1);
     let program = device.program(&key)?;
     Ok(Built::Textbook {
         global: program.kernel("gemm_global")?,
@@ -195,28 +187,29 @@ fn textbook<T: Element>(device: &Device) -> Result<Built> {
     })
 }
 
-fn registers<T: Element>(
+fn registers(
     device: &Device,
+    element: ElementType,
     variant: Registers,
     specialisation: Specialisation,
 ) -> Result<Built> {
     let Registers { tile, item, vector, load, pad, band, slices, max_registers } = variant;
-    let key = tiled::<T>(REGISTERS, tile, band, specialisation)
+    let key = tiled(REGISTERS, element, tile, band, specialisation)
         .define("ITEM_M", item[0])
         .define("ITEM_N", item[1])
         .define("VECTOR", vector)
-        .define("VECTOR_REALS", vector * T::REALS)
+        .define("VECTOR_REALS", vector * element.reals())
         .define("LOAD", load)
-        .define("LOAD_REALS", load * T::REALS)
+        .define("LOAD_REALS", load * element.reals())
         .define("PAD", pad)
         .define("SLICES", slices);
     let key = limited(device, key, max_registers);
     Ok(Built::Single(device.program(&key)?.kernel("gemm_registers")?))
 }
 
-fn mma<T: Element>(device: &Device, variant: Mma, specialisation: Specialisation) -> Result<Built> {
+fn mma(device: &Device, element: ElementType, variant: Mma, specialisation: Specialisation) -> Result<Built> {
     let Mma { tile, warp, stages, instruction, band, spread, prefetch, max_registers } = variant;
-    let key = tiled::<T>(MMA, tile, band, specialisation)
+    let key = tiled(MMA, element, tile, band, specialisation)
         .define("A_CONJUGATE", u8::from(specialisation.conjugate[0]))
         .define("B_CONJUGATE", u8::from(specialisation.conjugate[1]))
         .define("WARP_M", warp[0])
@@ -225,7 +218,7 @@ fn mma<T: Element>(device: &Device, variant: Mma, specialisation: Specialisation
         .define("MMA_K", instruction)
         .define("SPREAD", u8::from(spread))
         .define("PREFETCH", prefetch)
-        .define("PAIR_REALS", 2 * T::REALS);
+        .define("PAIR_REALS", 2 * element.reals());
     let key = limited(device, key, max_registers);
     Ok(Built::Single(device.program(&key)?.kernel("gemm_mma")?))
 }
@@ -239,13 +232,14 @@ fn limited(device: &Device, key: KernelKey, max_registers: Option<u32>) -> Kerne
 }
 
 /// Makes the part of the key that all kernels with tiles of C have.
-fn tiled<T: Element>(
+fn tiled(
     family: KernelFamily,
+    element: ElementType,
     tile: [usize; 3],
     band: usize,
     specialisation: Specialisation,
 ) -> KernelKey {
-    KernelKey::of_element::<T>(family)
+    KernelKey::of(family, element)
         .define("TILE_M", tile[0])
         .define("TILE_N", tile[1])
         .define("TILE_K", tile[2])

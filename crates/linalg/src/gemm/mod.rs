@@ -132,9 +132,10 @@ pub fn gemm_with<T: Element>(
     beta: impl Scalar<T>,
     c: MatMut<'_, T>,
 ) -> BlasResult<Completion> {
-    let device = c.device().clone();
-    let (ops, alpha, beta, mut c) = ([op_a, op_b], alpha.factor(), beta.factor().keeping(), c);
-    let problem = Problem::new("gemm", ops, alpha, a, b, beta, c.reborrow())?;
+    let (ops, mut c) = ([op_a, op_b], c);
+    let (alpha, beta) = (alpha.factor(), beta.factor().keeping());
+    let (device, scalars) = (c.device(), [alpha.into(), beta.into()]);
+    let problem = Problem::new("gemm", ["A", "B"], ops, scalars, [a.into(), b.into()], c.reborrow().into())?;
     let own_choice = params.tuning.is_none() && params.parts.is_none();
     if own_choice
         && !problem.is_empty()
@@ -143,29 +144,25 @@ pub fn gemm_with<T: Element>(
     {
         return Ok(started);
     }
-    start(&device, params, Problem::new("gemm", ops, alpha, a, b, beta, c)?)
+    start(device, params, Problem::new("gemm", ["A", "B"], ops, scalars, [a.into(), b.into()], c.into())?)
 }
 
 /// Starts C = α A B + β C for blocks that fit together.
 ///
 /// Each factor is conjugated or not. C must have no element in common with A or B.
-pub(super) fn multiply_blocks<T: Element>(
+pub(super) fn multiply_blocks(
     device: &Device,
-    alpha: impl Scalar<T>,
+    alpha: i32,
     factors: [(Block<'_>, bool); 2],
-    beta: impl Scalar<T>,
+    beta: i32,
     c: Block<'_>,
 ) -> BlasResult<Completion> {
-    let problem = Problem::of_blocks(alpha.factor(), factors, beta.factor().keeping(), c);
-    start(device, &GemmParams::default(), problem)
+    let scalars = [alpha, beta].map(|number| c.element.factor(number));
+    start(device, &GemmParams::default(), Problem::of_blocks(scalars, factors, c))
 }
 
 /// Starts a product whose operands fit together.
-pub(super) fn start<T: Element>(
-    device: &Device,
-    params: &GemmParams,
-    problem: Problem<'_, T>,
-) -> BlasResult<Completion> {
+pub(super) fn start(device: &Device, params: &GemmParams, problem: Problem<'_>) -> BlasResult<Completion> {
     let tuning = choose(device, params, &problem)?;
     let uncut = params.tuning.map(|_| 1);
     launch(device, tuning, params.parts.or(uncut), problem)
@@ -174,16 +171,16 @@ pub(super) fn start<T: Element>(
 /// Starts a product with the chosen kernel.
 ///
 /// Sums are cut into `parts`. `None` for as many parts as keep the device busy.
-fn launch<T: Element>(
+fn launch(
     device: &Device,
     tuning: GemmTuning,
     parts: Option<usize>,
-    problem: Problem<'_, T>,
+    problem: Problem<'_>,
 ) -> BlasResult<Completion> {
     if problem.m == 0 || problem.n == 0 || problem.count == 0 {
         return Ok(Completion::nothing());
     }
-    let kernels = Kernels::<T>::of(device)?;
+    let kernels = Kernels::of(device, problem.element())?;
     if problem.is_empty() {
         if problem.beta.is_one() {
             return Ok(Completion::nothing());
@@ -203,18 +200,15 @@ fn launch<T: Element>(
 /// Returns the kernel for a product.
 ///
 /// A kernel that the caller has chosen is checked.
-fn choose<T: Element>(
-    device: &Device,
-    params: &GemmParams,
-    problem: &Problem<'_, T>,
-) -> BlasResult<GemmTuning> {
+fn choose(device: &Device, params: &GemmParams, problem: &Problem<'_>) -> BlasResult<GemmTuning> {
+    let element = problem.element();
     let Some(tuning) = params.tuning else {
         let Problem { m, n, k, count, a, b, .. } = *problem;
         let transposed = [a.transposed, b.transposed];
-        return Ok(tunable::chosen::<T>(device, params.arithmetic, transposed, [m, n, k], count));
+        return Ok(tunable::chosen(device, element, params.arithmetic, transposed, [m, n, k], count));
     };
-    let arithmetic = tuning.arithmetic::<T>();
-    let complaint = tuning.complaint::<T>().or_else(|| tuning.miscompiled(device)).or_else(|| {
+    let arithmetic = tuning.arithmetic_for(element);
+    let complaint = tuning.complaint(element).or_else(|| tuning.miscompiled(device)).or_else(|| {
         (arithmetic != Arithmetic::Ieee && params.arithmetic == Arithmetic::Ieee)
             .then(|| "it is less accurate than single precision; ask for Arithmetic::ThreeTf32".to_owned())
     });

@@ -5,7 +5,7 @@
 use super::problem::{Factor, Problem};
 use super::tuning::Panels;
 use crate::completion::Completion;
-use lattice_compute::scalar::{Element, Scalar};
+use lattice_compute::scalar::ElementType;
 use lattice_compute::{
     Argument, Device, Event, Kernel, KernelFamily, KernelKey, Range as LaunchRange, Result,
 };
@@ -37,9 +37,9 @@ pub(super) struct PanelKernels {
 }
 
 impl PanelKernels {
-    pub fn new<T: Element>(device: &Device, variant: Panels) -> Result<Self> {
+    pub fn new(device: &Device, element: ElementType, variant: Panels) -> Result<Self> {
         let Panels { panel, block, lanes } = variant;
-        let key = KernelKey::of_element::<T>(PANELS)
+        let key = KernelKey::of(PANELS, element)
             .lanes(lanes)
             .define("PANEL_M", panel[0])
             .define("PANEL_N", panel[1])
@@ -60,18 +60,19 @@ impl PanelKernels {
     ///
     /// Packed factors take at most `most` bytes, or the bytes of one block of C. The pieces change
     /// no bit of C: each element has its terms added in the same order and in the same groups.
-    pub fn multiply<T: Element>(
+    pub fn multiply(
         &self,
         device: &Device,
         variant: Panels,
         most: usize,
-        problem: Problem<'_, T>,
+        problem: Problem<'_>,
     ) -> Result<Completion> {
         let Problem { m, n, k, count, .. } = problem;
-        let step @ [matrices, rows, columns, terms] = piece(variant, size_of::<T>(), [count, m, n, k], most);
+        let step @ [matrices, rows, columns, terms] =
+            piece(variant, problem.element().bytes(), [count, m, n, k], most);
         let [a_elements, b_elements] = packed(variant, step);
-        let mut a_packed = device.scratch::<T>(a_elements)?;
-        let mut b_packed = device.scratch::<T>(b_elements)?;
+        let mut a_packed = device.scratch_of(problem.element(), a_elements)?;
+        let mut b_packed = device.scratch_of(problem.element(), b_elements)?;
         let mut events = Vec::new();
         for matrices in ranges(count, matrices) {
             for rows in ranges(m, rows) {
@@ -160,7 +161,7 @@ struct Operand<'a> {
 
 impl SubProduct {
     /// Returns the parts of A and of B that are packed.
-    fn operands<'a, T: Element>(&self, variant: Panels, problem: &Problem<'a, T>) -> [Operand<'a>; 2] {
+    fn operands<'a>(&self, variant: Panels, problem: &Problem<'a>) -> [Operand<'a>; 2] {
         let Problem { a, b, .. } = *problem;
         let [panel_m, panel_n] = variant.panel;
         let steps = |leading, neighbours| if neighbours { [1, leading] } else { [leading, 1] };
@@ -181,10 +182,10 @@ impl SubProduct {
     }
 
     /// Starts packing an operand.
-    fn pack<T: Element>(
+    fn pack(
         &self,
         kernel: &Kernel,
-        problem: &Problem<'_, T>,
+        problem: &Problem<'_>,
         Operand { factor, lines, panel, steps }: Operand<'_>,
         packed: Argument<'_>,
     ) -> Result<Event> {
@@ -212,14 +213,14 @@ impl SubProduct {
     /// Starts the product of the packed parts.
     ///
     /// Later terms are added to the elements of C that the first terms have made.
-    fn multiply<T: Element>(
+    fn multiply(
         &self,
         kernel: &Kernel,
         variant: Panels,
-        problem: &Problem<'_, T>,
+        problem: &Problem<'_>,
         [a_packed, b_packed]: [Argument<'_>; 2],
     ) -> Result<Event> {
-        let beta = if self.terms.start == 0 { problem.beta } else { 1.factor() };
+        let beta = if self.terms.start == 0 { problem.beta } else { problem.element().factor(1) };
         let [c, leading, stride] = problem.c_arguments();
         let skipped = self.matrices.start * problem.c.stride
             + self.rows.start
@@ -228,10 +229,10 @@ impl SubProduct {
             Argument::value(self.rows.len() as u64),
             Argument::value(self.columns.len() as u64),
             Argument::value(self.terms.len() as u64),
-            Argument::value(problem.alpha.for_kernel()),
+            problem.alpha.into(),
             a_packed,
             b_packed,
-            Argument::value(beta.for_kernel()),
+            beta.into(),
             c,
             leading,
             stride,
@@ -249,6 +250,7 @@ mod tests {
     use super::super::tuning::GemmTuning;
     use super::*;
     use crate::{MatMut, MatRef, MatrixLayout, Op, Order};
+    use lattice_compute::scalar::{AnyFactor, Element, Scalar};
     use lattice_compute::{Buffer, CacheMode, DeviceOptions, TuningMode, discover};
     use num_complex::Complex;
 
@@ -290,15 +292,15 @@ mod tests {
 
     fn in_pieces<T: Element>(device: &Device, lanes: usize) {
         let variant = Panels { panel: [lanes, 2], block: [2 * lanes, 4, 8], lanes };
-        assert_eq!(GemmTuning::Panels(variant).complaint::<T>(), None);
-        let kernels = PanelKernels::new::<T>(device, variant).unwrap();
+        assert_eq!(GemmTuning::Panels(variant).complaint(ElementType::of::<T>()), None);
+        let kernels = PanelKernels::new(device, ElementType::of::<T>(), variant).unwrap();
         let (m, n, k, count) = (19, 11, 53, 3);
         let numbers = |len: usize, step: f64| -> Vec<T> {
             let number = |i| Complex::new((step * i as f64).sin(), (step * i as f64).cos());
             (0..len).map(|i| T::from_complex(number(i))).collect()
         };
         let (alpha, beta) = (Complex::new(0.7, 0.3), Complex::new(-1.1, 0.4));
-        let [alpha, beta] = [alpha, beta].map(|z| T::from_complex(z).factor());
+        let [alpha, beta] = [alpha, beta].map(|z| AnyFactor::from(T::from_complex(z).factor()));
         for (order, ops, missing) in [
             (Order::ColumnMajor, [Op::N, Op::N], 0),
             (Order::ColumnMajor, [Op::T, Op::C], 0),
@@ -321,7 +323,9 @@ mod tests {
                     MatRef::batch(&b, b_layout, count, stride).unwrap(),
                 );
                 let target = MatMut::batch(&mut c, c_layout, count, stride).unwrap();
-                let problem = Problem::new("gemm", ops, alpha, a, b, beta, target).unwrap();
+                let problem =
+                    Problem::new("gemm", ["A", "B"], ops, [alpha, beta], [a.into(), b.into()], target.into());
+                let problem = problem.unwrap();
                 let done = kernels.multiply(device, variant, most, Problem { missing, ..problem });
                 (done.unwrap().into_events().len(), c.to_vec().unwrap())
             };

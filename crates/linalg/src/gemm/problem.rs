@@ -1,12 +1,13 @@
 //! The common representation of all products.
 
 use super::output_region::OutputRegion;
-use crate::block::Block;
+use crate::block::{Block, Operand};
 use crate::error::{BlasError, BlasResult, operand_name};
-use crate::matrix::{MatMut, MatRef, Order};
+use crate::level2::{check_device, check_extent};
+use crate::matrix::Order;
 use crate::op::Op;
-use lattice_compute::scalar::{Element, Factor as Scale};
-use lattice_compute::{Argument, Result};
+use lattice_compute::Argument;
+use lattice_compute::scalar::{AnyFactor, ElementType};
 
 /// A factor as a kernel reads it.
 #[derive(Clone, Copy)]
@@ -33,7 +34,7 @@ pub(crate) struct Target<'a> {
 ///
 /// A row-major C is computed as Cᵀ = α op(B)ᵀ op(A)ᵀ + β Cᵀ.
 #[derive(Clone, Copy)]
-pub(crate) struct Problem<'a, T> {
+pub(crate) struct Problem<'a> {
     pub m: usize,
     pub n: usize,
     /// Terms of a sum.
@@ -47,31 +48,20 @@ pub(crate) struct Problem<'a, T> {
     pub missing: usize,
     /// The elements of C that are wanted.
     pub region: OutputRegion,
-    pub alpha: Scale<T>,
-    pub beta: Scale<T>,
+    pub alpha: AnyFactor,
+    pub beta: AnyFactor,
     pub a: Factor<'a>,
     pub b: Factor<'a>,
     pub c: Target<'a>,
 }
 
 impl<'a> Factor<'a> {
-    fn new<T: Element>(op: Op, x: MatRef<'a, T>) -> Result<Self> {
-        let layout = x.layout();
-        Ok(Self {
-            elements: x.elements().slice(layout.offset..)?.into(),
-            leading_dimension: layout.leading_dimension,
-            stride: x.stride(),
-            transposed: (op != Op::N) != (layout.order == Order::RowMajor),
-            conjugate: op == Op::C && T::IS_COMPLEX,
-        })
-    }
-
     /// Makes a factor of a block, conjugated or not.
-    fn of_block((block, conjugate): (Block<'a>, bool)) -> Self {
+    fn of_block((block, conjugate): (Block<'a>, bool), stride: usize) -> Self {
         Self {
             elements: block.elements,
             leading_dimension: block.leading_dimension,
-            stride: 0,
+            stride,
             transposed: block.order == Order::RowMajor,
             conjugate,
         }
@@ -84,12 +74,6 @@ impl<'a> Factor<'a> {
 }
 
 impl<'a> Target<'a> {
-    fn new<T: Element>(c: MatMut<'a, T>) -> Result<Self> {
-        let (layout, stride) = (*c.layout(), c.stride());
-        let (_, from_first) = c.into_elements().split_at(layout.offset)?;
-        Ok(Self { elements: from_first.into(), leading_dimension: layout.leading_dimension, stride })
-    }
-
     /// Returns elements, leading dimension and stride.
     pub fn arguments(&self) -> [Argument<'a>; 3] {
         let Self { elements, leading_dimension, stride } = *self;
@@ -97,92 +81,78 @@ impl<'a> Target<'a> {
     }
 }
 
-impl<'a, T: Element> Problem<'a, T> {
+impl<'a> Problem<'a> {
     /// Makes a product and checks that the operands fit together.
+    ///
+    /// `names` are those of the factors in errors.
     pub fn new(
-        operation: &'static str,
-        ops: [Op; 2],
-        alpha: Scale<T>,
-        a: MatRef<'a, T>,
-        b: MatRef<'a, T>,
-        beta: Scale<T>,
-        c: MatMut<'a, T>,
-    ) -> BlasResult<Self> {
-        Self::named(operation, ["A", "B"], ops, alpha, a, b, beta, c)
-    }
-
-    /// Makes a product like [`Problem::new`], with names for the factors in errors.
-    #[allow(clippy::too_many_arguments)]
-    pub fn named(
         operation: &'static str,
         names: [&'static str; 2],
         [op_a, op_b]: [Op; 2],
-        alpha: Scale<T>,
-        a: MatRef<'a, T>,
-        b: MatRef<'a, T>,
-        beta: Scale<T>,
-        c: MatMut<'a, T>,
+        [alpha, beta]: [AnyFactor; 2],
+        factors: [Operand<'a>; 2],
+        c: Operand<'a>,
     ) -> BlasResult<Self> {
-        let (m, n) = (c.rows(), c.columns());
-        let (a_rows, k) = op_a.shape(a.rows(), a.columns());
-        let (b_rows, b_columns) = op_b.shape(b.rows(), b.columns());
+        let [a, b] = factors;
+        let (m, n) = (c.block.rows, c.block.columns);
+        let ((a_rows, k), (b_rows, b_columns)) =
+            (op_a.shape(a.block.rows, a.block.columns), op_b.shape(b.block.rows, b.block.columns));
         let [a_name, b_name] = [operand_name(names[0], op_a), operand_name(names[1], op_b)];
-        for (operand, extent, wanted, found, reason) in [
-            (a_name.clone(), "rows", m, a_rows, "as C has"),
-            (b_name.clone(), "columns", n, b_columns, "as C has"),
-            (
-                b_name,
-                "rows",
-                k,
-                b_rows,
-                if names[0] == "A" { "as A, so transposed, has columns" } else { "as B has columns" },
-            ),
-        ] {
-            if wanted != found {
-                return Err(BlasError::Shape { operation, operand, extent, wanted, found, reason });
+        let same_terms =
+            if names[0] == "A" { "as A, so transposed, has columns" } else { "as B has columns" };
+        check_extent(operation, &a_name, "rows", m, a_rows, "as C has")?;
+        check_extent(operation, &b_name, "columns", n, b_columns, "as C has")?;
+        check_extent(operation, &b_name, "rows", k, b_rows, same_terms)?;
+        for (operand, factor) in names.into_iter().zip(factors) {
+            if factor.count != c.count {
+                let (wanted, found) = (c.count, factor.count);
+                return Err(BlasError::BatchCount { operation, operand, wanted, found });
             }
         }
-        for (operand, found) in [(names[0], a.count()), (names[1], b.count())] {
-            if found != c.count() {
-                return Err(BlasError::BatchCount { operation, operand, wanted: c.count(), found });
-            }
+        for (operand, factor) in names.into_iter().zip(factors) {
+            check_device(operation, operand, c.device, factor.device)?;
         }
-        for (operand, device) in [(names[0], a.device()), (names[1], b.device())] {
-            if device != c.device() {
-                return Err(BlasError::OtherDevice {
-                    operation,
-                    operand,
-                    wanted: c.device().label().to_owned(),
-                    found: device.label().to_owned(),
-                });
-            }
-        }
-        let (a, b) = (Factor::new(op_a, a)?, Factor::new(op_b, b)?);
-        let (count, order) = (c.count(), c.layout().order);
-        let (c, region) = (Target::new(c)?, OutputRegion::All);
-        Ok(match order {
-            Order::ColumnMajor => Self { m, n, k, count, missing: 0, region, alpha, beta, a, b, c },
-            Order::RowMajor => {
-                let (a, b) = (b.transpose(), a.transpose());
-                Self { m: n, n: m, k, count, missing: 0, region, alpha, beta, a, b, c }
-            }
-        })
+        let complex = c.block.element.complex;
+        let entering = |op, Operand { block, .. }: Operand<'a>| {
+            (if op == Op::N { block } else { block.transposed() }, op == Op::C && complex)
+        };
+        let entering = [entering(op_a, a), entering(op_b, b)];
+        Ok(Self::of_batch(c.count, [a, b, c].map(|x| x.stride), [alpha, beta], entering, c.block))
     }
 
     /// Makes C = α A B + β C of blocks that fit together.
     ///
     /// Each factor is conjugated or not. C must have no element in common with A or B.
-    pub fn of_blocks(alpha: Scale<T>, factors: [(Block<'a>, bool); 2], beta: Scale<T>, c: Block<'a>) -> Self {
+    pub fn of_blocks(scalars: [AnyFactor; 2], factors: [(Block<'a>, bool); 2], c: Block<'a>) -> Self {
+        Self::of_batch(1, [0; 3], scalars, factors, c)
+    }
+
+    /// Makes the products of blocks at equal distances, the strides of A, B and C.
+    ///
+    /// The first blocks are given. They fit together as those of [`of_blocks`](Self::of_blocks).
+    pub fn of_batch(
+        count: usize,
+        strides: [usize; 3],
+        [alpha, beta]: [AnyFactor; 2],
+        factors: [(Block<'a>, bool); 2],
+        c: Block<'a>,
+    ) -> Self {
         let [(left, _), (right, _)] = factors;
         debug_assert_eq!([left.rows, left.columns, right.columns], [c.rows, right.rows, c.columns]);
-        let [a, b] = factors.map(Factor::of_block);
-        let target = Target { elements: c.elements, leading_dimension: c.leading_dimension, stride: 0 };
+        let (a, b) = (Factor::of_block(factors[0], strides[0]), Factor::of_block(factors[1], strides[1]));
+        let target =
+            Target { elements: c.elements, leading_dimension: c.leading_dimension, stride: strides[2] };
         let (m, n, k, c_order) = (c.rows, c.columns, left.columns, c.order);
         let (m, n, a, b) = match c_order {
             Order::ColumnMajor => (m, n, a, b),
             Order::RowMajor => (n, m, b.transpose(), a.transpose()),
         };
-        Self { m, n, k, count: 1, missing: 0, region: OutputRegion::All, alpha, beta, a, b, c: target }
+        Self { m, n, k, count, missing: 0, region: OutputRegion::All, alpha, beta, a, b, c: target }
+    }
+
+    /// Returns the type of all elements.
+    pub fn element(&self) -> ElementType {
+        self.alpha.element()
     }
 
     /// `true` if there is nothing to multiply: C = β C.
@@ -199,12 +169,12 @@ impl<'a, T: Element> Problem<'a, T> {
     pub fn arguments(&self) -> Vec<Argument<'a>> {
         let mut list: Vec<Argument<'a>> =
             [self.m, self.n, self.k, self.missing].map(|n| Argument::value(n as u64)).to_vec();
-        list.push(Argument::value(self.alpha.for_kernel()));
+        list.push(self.alpha.into());
         for factor in [self.a, self.b] {
             list.extend(factor.arguments());
             list.push(Argument::value(u32::from(factor.conjugate)));
         }
-        list.push(Argument::value(self.beta.for_kernel()));
+        list.push(self.beta.into());
         list.extend(self.c_arguments());
         list
     }

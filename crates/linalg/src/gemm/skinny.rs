@@ -13,7 +13,7 @@ use crate::level2::gemv;
 use crate::matrix::{MatMut, MatRef, MatrixLayout, Order};
 use crate::op::Op;
 use crate::vector::{VecMut, VecRef, VectorLayout};
-use lattice_compute::scalar::{Element, Factor, Scalar};
+use lattice_compute::scalar::{Element, Factor};
 use lattice_compute::{Device, Result};
 
 /// Terms below which a sum is not worth cutting.
@@ -87,12 +87,12 @@ pub(super) fn parts(units: usize, tuning: GemmTuning, [m, n, k]: [usize; 3]) -> 
 ///
 /// There are at most `parts` parts. They are multiplied in one batch and then added, always in the
 /// same order.
-pub(super) fn multiply<T: Element>(
+pub(super) fn multiply(
     device: &Device,
-    kernels: &Kernels<T>,
+    kernels: &Kernels,
     tuning: GemmTuning,
     parts: usize,
-    problem: Problem<'_, T>,
+    problem: Problem<'_>,
 ) -> Result<Completion> {
     let Problem { m, n, k, .. } = problem;
     // With whole pieces, operands that are aligned in the matrices are aligned in the parts.
@@ -101,9 +101,10 @@ pub(super) fn multiply<T: Element>(
     if problem.count != 1 || count < 2 {
         return kernels.multiply(device, tuning, problem);
     }
-    let mut sums = device.scratch::<T>(count * m * n)?;
+    let element = problem.element();
+    let mut sums = device.scratch_of(element, count * m * n)?;
     let mut cut = Problem { k: terms, count, missing: count * terms - k, ..problem };
-    (cut.alpha, cut.beta) = (1.factor(), 0.factor());
+    (cut.alpha, cut.beta) = (element.factor(1), element.factor(0));
     // A line of A has one term if its rows are neighbours. A line of B has one if its columns are.
     cut.a.stride = if cut.a.transposed { terms } else { terms * cut.a.leading_dimension };
     cut.b.stride = if cut.b.transposed { terms * cut.b.leading_dimension } else { terms };

@@ -8,25 +8,22 @@ use super::tuning::{Arithmetic, GemmTuning, Mma};
 use super::{skinny, tunable};
 use crate::completion::Completion;
 use crate::error::BlasResult;
-use lattice_compute::scalar::{Element, Precision, Real};
+use lattice_compute::scalar::{ElementType, Precision};
 use lattice_compute::{Device, DeviceKind};
 
 /// Starts a product of which one triangle is wanted.
 ///
 /// `None` if the kernel of the product has no way for that, or if the device would be idle because
 /// there are few tiles with many terms. Nothing is started then.
-pub(crate) fn start_part<T: Element>(
-    device: &Device,
-    problem: Problem<'_, T>,
-) -> BlasResult<Option<Completion>> {
+pub(crate) fn start_part(device: &Device, problem: Problem<'_>) -> BlasResult<Option<Completion>> {
     if device.info().kind == DeviceKind::Cpu || problem.is_empty() || problem.n == 0 {
         return Ok(None);
     }
-    let Problem { n, k, a, b, region, .. } = problem;
+    let (element, Problem { n, k, a, b, region, .. }) = (problem.element(), problem);
     let transposed = [a.transposed, b.transposed];
     let units = device.info().compute_units;
-    let usual = tunable::chosen::<T>(device, Arithmetic::Ieee, transposed, [n, n, k], 1);
-    let tuning = variant::<T>(usual, region, n, units);
+    let usual = tunable::chosen(device, element, Arithmetic::Ieee, transposed, [n, n, k], 1);
+    let tuning = variant(element, usual, region, n, units);
     let [rows, columns] = tuning.tile();
     let squares = matches!(tuning, GemmTuning::Registers(_) | GemmTuning::Mma(_))
         && rows.max(columns).is_multiple_of(rows.min(columns));
@@ -41,8 +38,14 @@ pub(crate) fn start_part<T: Element>(
 /// Updates of factorisations have few terms. Then a large part of the time goes into reading and
 /// writing C, so that units need several tiles at a time. On one H100, Cholesky's products at n = 8192
 /// take 7.4 ms so, and 8.5 ms with tiles of 128×64.
-fn variant<T: Element>(usual: GemmTuning, region: OutputRegion, n: usize, units: usize) -> GemmTuning {
-    if !matches!(usual, GemmTuning::Mma(_)) || T::IS_COMPLEX || T::Real::PRECISION == Precision::Single {
+fn variant(
+    element: ElementType,
+    usual: GemmTuning,
+    region: OutputRegion,
+    n: usize,
+    units: usize,
+) -> GemmTuning {
+    if !matches!(usual, GemmTuning::Mma(_)) || element.complex || element.precision == Precision::Single {
         return usual;
     }
     let small = Mma::new([64, 64, 16], [32, 32], 4, 8, 8);
@@ -57,7 +60,7 @@ mod tests {
     use crate::block::Block;
     use crate::host;
     use crate::matrix::MatrixLayout;
-    use lattice_compute::scalar::Scalar;
+    use lattice_compute::scalar::Element;
     use lattice_compute::{Buffer, CacheMode, DeviceOptions, discover};
     use num_complex::Complex;
 
@@ -65,10 +68,11 @@ mod tests {
 
     #[test]
     fn variants_for_triangles_can_be() {
+        let double = ElementType::of::<f64>();
         let usual = GemmTuning::Mma(Mma::new([32, 32, 16], [16, 16], 4, 8, 8));
         for (n, tile) in [(8192, [64, 64]), (1025, [64, 64]), (300, [32, 32])] {
-            let found = variant::<f64>(usual, OutputRegion::triangle(true, false), n, 132);
-            assert_eq!((found.tile(), found.complaint::<f64>()), (tile, None), "{n}");
+            let found = variant(double, usual, OutputRegion::triangle(true, false), n, 132);
+            assert_eq!((found.tile(), found.complaint(double)), (tile, None), "{n}");
         }
     }
 
@@ -100,7 +104,8 @@ mod tests {
             let left = Block::at((&left).into(), &MatrixLayout::column_major(n, k));
             let right = (left.transposed(), hermitian);
             let to = Block::at((&mut target).into(), &MatrixLayout::column_major(n, n));
-            let problem = Problem::<T>::of_blocks(2.factor(), [(left, false), right], beta.factor(), to);
+            let scalars = [2, beta].map(|number| ElementType::of::<T>().factor(number));
+            let problem = Problem::of_blocks(scalars, [(left, false), right], to);
             let problem = Problem { region: OutputRegion::triangle(lower, hermitian), ..problem };
             super::super::launch(device, tuning, Some(1), problem).unwrap();
 

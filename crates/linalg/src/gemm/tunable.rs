@@ -6,15 +6,12 @@ use super::problem::{Factor, Problem, Target};
 use super::tuning::{Arithmetic, GemmTuning};
 use crate::error::{BlasError, BlasResult};
 use crate::op::Op;
-use lattice_compute::parallel::*;
-use lattice_compute::scalar::{Element, Precision, Real, Scalar};
+use lattice_compute::scalar::{Element, ElementType, Precision};
 use lattice_compute::sync::lock;
 use lattice_compute::tuning::{self, Key, RenewError, Step, Tunable, TuningResult, time_of_launch};
-use lattice_compute::{Buffer, Device, DeviceKind};
-use num_complex::Complex;
+use lattice_compute::{AnyBuffer, Device, DeviceKind};
 use std::collections::HashMap;
-use std::marker::PhantomData;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Powers of two that bound an extent.
@@ -69,24 +66,20 @@ impl Class {
     }
 }
 
-/// The variants that one device has chosen for elements of type `T`.
+/// The variants that one device has chosen for elements of each type.
 ///
 /// Reading the tuning file for every product would cost more than small products do.
-struct Chosen<T> {
-    /// The variant of each class.
-    ///
-    /// `None` for the shipped variant. Within a class it differs between products with many tiles
-    /// and products with few.
-    variants: Mutex<HashMap<Class, Option<GemmTuning>>>,
-    element: PhantomData<T>,
-}
+///
+/// `None` for the shipped variant of a class. Within a class it differs between products with many
+/// tiles and products with few.
+#[derive(Default)]
+struct Chosen(Mutex<HashMap<(ElementType, Class), Option<GemmTuning>>>);
 
-impl<T: Element> Chosen<T> {
-    fn with<R>(device: &Device, access: impl FnOnce(&mut HashMap<Class, Option<GemmTuning>>) -> R) -> R {
-        let chosen: Result<_, std::convert::Infallible> =
-            device.attached(|_| Ok(Self { variants: Mutex::default(), element: PhantomData }));
+impl Chosen {
+    fn of(device: &Device) -> Arc<Self> {
+        let chosen: Result<_, std::convert::Infallible> = device.attached(|_| Ok(Self::default()));
         match chosen {
-            Ok(chosen) => access(&mut lock(&chosen.variants)),
+            Ok(chosen) => chosen,
             Err(impossible) => match impossible {},
         }
     }
@@ -104,39 +97,42 @@ impl GemmTuning {
         [op_a, op_b]: [Op; 2],
         extents: [usize; 3],
     ) -> Self {
-        chosen::<T>(device, arithmetic, [op_a != Op::N, op_b != Op::N], extents, 1)
+        chosen(device, ElementType::of::<T>(), arithmetic, [op_a != Op::N, op_b != Op::N], extents, 1)
     }
 }
 
 /// Returns the variant for products for which none is asked for.
 ///
 /// Batches are not tuned.
-pub(super) fn chosen<T: Element>(
+pub(super) fn chosen(
     device: &Device,
+    element: ElementType,
     arithmetic: Arithmetic,
     transposed: [bool; 2],
     extents: [usize; 3],
     count: usize,
 ) -> GemmTuning {
     if count != 1 || extents.contains(&0) {
-        return shipped::<T>(device, arithmetic, extents, count);
+        return shipped(device, element, arithmetic, extents, count);
     }
-    let product = Product::<T>::new(device, arithmetic, transposed, extents);
-    product.chosen().unwrap_or_else(|| shipped::<T>(device, arithmetic, extents, 1))
+    let product = Product::new(device, element, arithmetic, transposed, extents);
+    product.chosen().unwrap_or_else(|| shipped(device, element, arithmetic, extents, 1))
 }
 
 /// Returns the variant that is used untuned for a product of these extents.
-fn shipped<T: Element>(
+fn shipped(
     device: &Device,
+    element: ElementType,
     arithmetic: Arithmetic,
     extents: [usize; 3],
     count: usize,
 ) -> GemmTuning {
     let units = if device.info().kind == DeviceKind::Cpu { 0 } else { device.info().compute_units };
-    let variant = GemmTuning::shipped::<T>(device, arithmetic).for_size::<T>(extents, count, units);
+    let variant =
+        GemmTuning::shipped_for(device, element, arithmetic).for_size(element, extents, count, units);
     // NVIDIA's driver gives more local memory than it reports.
     let told = !device.supports_inline_ptx();
-    if told { variant.within::<T>(device.info().local_memory_bytes as usize) } else { variant }
+    if told { variant.within(element, device.info().local_memory_bytes as usize) } else { variant }
 }
 
 /// The result of a search for products of one class.
@@ -166,33 +162,44 @@ pub fn tune_gemm<T: Element>(
     extents: [usize; 3],
     budget: Duration,
 ) -> Result<TunedGemm, RenewError<BlasError>> {
-    let product = Product::<T>::new(device, arithmetic, [op_a != Op::N, op_b != Op::N], extents);
-    let found = tuning::renew(&product, budget)?;
+    let transposed = [op_a != Op::N, op_b != Op::N];
+    tune(&Product::new(device, ElementType::of::<T>(), arithmetic, transposed, extents), budget)
+}
+
+fn tune(product: &Product<'_>, budget: Duration) -> Result<TunedGemm, RenewError<BlasError>> {
+    let found = tuning::renew(product, budget)?;
     product.remember(&found.variant);
     Ok(TunedGemm { key: product.key(), shipped: product.shipped(), found })
 }
 
 /// Products of one class on one device, with the extents that are timed.
-struct Product<'a, T> {
+struct Product<'a> {
     device: &'a Device,
+    element: ElementType,
     class: Class,
     extents: [usize; 3],
-    element: PhantomData<T>,
 }
 
-impl<'a, T: Element> Product<'a, T> {
-    fn new(device: &'a Device, arithmetic: Arithmetic, transposed: [bool; 2], extents: [usize; 3]) -> Self {
+impl<'a> Product<'a> {
+    fn new(
+        device: &'a Device,
+        element: ElementType,
+        arithmetic: Arithmetic,
+        transposed: [bool; 2],
+        extents: [usize; 3],
+    ) -> Self {
         let class = Class::new(arithmetic, transposed, extents);
         // Larger matrices are as fast, and take longer. Narrow ones are over too soon.
         let narrow = extents.iter().filter(|&&extent| extent <= WIDTH).count();
         let longest = if narrow >= 2 { LONGEST_OF_NARROW } else { LONGEST };
         let extents = extents.map(|extent| extent.min(longest));
-        Self { device, class, extents, element: PhantomData }
+        Self { device, element, class, extents }
     }
 
     /// Returns the variant that is used for the class, unless it is the shipped one.
     fn chosen(&self) -> Option<GemmTuning> {
-        if let Some(known) = Chosen::<T>::with(self.device, |variants| variants.get(&self.class).copied()) {
+        let known = lock(&Chosen::of(self.device).0).get(&(self.element, self.class)).copied();
+        if let Some(known) = known {
             return known;
         }
         self.remember(&tuning::choose(self))
@@ -204,27 +211,27 @@ impl<'a, T: Element> Product<'a, T> {
     /// with few. An earlier process may have found the shipped variant of another product the best.
     fn is_shipped(&self, variant: &GemmTuning) -> bool {
         let corners = [false, true].map(|largest| self.class.corner(largest));
-        let shipped = |extents| shipped::<T>(self.device, self.class.arithmetic, extents, 1);
+        let shipped = |extents| shipped(self.device, self.element, self.class.arithmetic, extents, 1);
         corners.into_iter().chain([self.extents]).any(|extents| shipped(extents) == *variant)
     }
 
     fn remember(&self, variant: &GemmTuning) -> Option<GemmTuning> {
         let kept = (!self.is_shipped(variant)).then_some(*variant);
-        Chosen::<T>::with(self.device, |variants| variants.insert(self.class, kept));
+        lock(&Chosen::of(self.device).0).insert((self.element, self.class), kept);
         kept
     }
 }
 
 /// The matrices of one product.
-struct Matrices<T> {
-    a: Buffer<T>,
-    b: Buffer<T>,
-    c: Buffer<T>,
+struct Matrices {
+    a: AnyBuffer,
+    b: AnyBuffer,
+    c: AnyBuffer,
 }
 
-impl<T: Element> Tunable for Product<'_, T> {
+impl Tunable for Product<'_> {
     type Variant = GemmTuning;
-    type Data = Matrices<T>;
+    type Data = Matrices;
     type Error = BlasError;
 
     fn device(&self) -> &Device {
@@ -232,7 +239,7 @@ impl<T: Element> Tunable for Product<'_, T> {
     }
 
     fn key(&self) -> Key {
-        let element = match (T::Real::PRECISION, T::IS_COMPLEX) {
+        let element = match (self.element.precision, self.element.complex) {
             (Precision::Single, false) => "s",
             (Precision::Double, false) => "d",
             (Precision::Single, true) => "c",
@@ -251,12 +258,12 @@ impl<T: Element> Tunable for Product<'_, T> {
     }
 
     fn shipped(&self) -> GemmTuning {
-        shipped::<T>(self.device, self.class.arithmetic, self.extents, 1)
+        shipped(self.device, self.element, self.class.arithmetic, self.extents, 1)
     }
 
     fn steps(&self) -> Vec<Step<'_, GemmTuning>> {
         let tiles = move |shipped: &GemmTuning| {
-            let mut all = GemmTuning::variants::<T>(self.device, self.class.arithmetic);
+            let mut all = GemmTuning::variants_for(self.device, self.element, self.class.arithmetic);
             if !all.contains(shipped) {
                 all.push(*shipped);
             }
@@ -266,25 +273,29 @@ impl<T: Element> Tunable for Product<'_, T> {
     }
 
     fn complaint(&self, variant: &GemmTuning) -> Option<String> {
-        let less_accurate =
-            variant.arithmetic::<T>() != Arithmetic::Ieee && self.class.arithmetic == Arithmetic::Ieee;
+        let less_accurate = variant.arithmetic_for(self.element) != Arithmetic::Ieee
+            && self.class.arithmetic == Arithmetic::Ieee;
         if less_accurate {
             return Some("it is less accurate than single precision".to_owned());
         }
-        let complaint = variant.complaint::<T>().or_else(|| variant.too_large::<T>(self.device));
+        let complaint =
+            variant.complaint(self.element).or_else(|| variant.too_large(self.element, self.device));
         complaint.or_else(|| variant.miscompiled(self.device))
     }
 
-    fn data(&self) -> BlasResult<Matrices<T>> {
+    fn data(&self) -> BlasResult<Matrices> {
         if self.extents.contains(&0) {
             return Err(BlasError::NothingToTune { extents: self.extents });
         }
         let [m, n, k] = self.extents;
-        let matrix = |elements| Buffer::from_slice(self.device, &irregular::<T>(elements));
+        // Numbers of order one without a pattern: multiples of the golden ratio are spread evenly over
+        // the unit interval. Zeros would need less power than usual matrices do, and so be faster.
+        let number = |n: usize| (n as f64 * 0.618_033_988_749_894_9).fract() - 0.5;
+        let matrix = |len| AnyBuffer::from_reals(self.device, self.element, len, &number);
         Ok(Matrices { a: matrix(m * k)?, b: matrix(k * n)?, c: matrix(m * n)? })
     }
 
-    fn time(&self, tuning: &GemmTuning, data: &mut Matrices<T>) -> BlasResult<Duration> {
+    fn time(&self, tuning: &GemmTuning, data: &mut Matrices) -> BlasResult<Duration> {
         let [m, n, k] = self.extents;
         let Matrices { a, b, c } = data;
         let factor = |x, [rows, columns]: [usize; 2], transposed| Factor {
@@ -295,34 +306,22 @@ impl<T: Element> Tunable for Product<'_, T> {
             conjugate: false,
         };
         let [a_transposed, b_transposed] = self.class.transposed;
-        let problem: Problem<'_, T> = Problem {
+        let problem = Problem {
             m,
             n,
             k,
             count: 1,
             missing: 0,
             region: OutputRegion::All,
-            alpha: 1.factor(),
-            beta: 0.factor(),
-            a: factor((&*a).into(), [m, k], a_transposed),
-            b: factor((&*b).into(), [k, n], b_transposed),
-            c: Target { elements: c.into(), leading_dimension: m, stride: 0 },
+            alpha: self.element.factor(1),
+            beta: self.element.factor(0),
+            a: factor(a.input(), [m, k], a_transposed),
+            b: factor(b.input(), [k, n], b_transposed),
+            c: Target { elements: c.output(), leading_dimension: m, stride: 0 },
         };
         let launch = || super::launch(self.device, *tuning, None, problem).map(drop);
         time_of_launch(launch, || Ok(self.device.finish()?))
     }
-}
-
-/// Makes numbers of order one without a pattern.
-///
-/// Zeros would need less power than usual matrices do, and so be faster.
-fn irregular<T: Element>(count: usize) -> Vec<T> {
-    // Multiples of the golden ratio are spread evenly over the unit interval.
-    let number = |n: usize| (n as f64 * 0.618_033_988_749_894_9).fract() - 0.5;
-    (0..count)
-        .into_par_iter()
-        .map(|n| T::from_complex(Complex::new(number(2 * n), number(2 * n + 1))))
-        .collect()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The kernels of the product, and the ways in which each may be varied.
 
-use lattice_compute::scalar::{Element, Precision, Real};
+use lattice_compute::scalar::{Element, ElementType, Precision};
 use lattice_compute::{Device, DeviceKind, MatrixOperation};
 use lattice_files::text::tuple;
 use serde::{Deserialize, Serialize};
@@ -149,20 +149,20 @@ impl Registers {
     }
 
     /// Returns the bytes of local memory: two pieces of each factor.
-    fn local_bytes<T: Element>(&self) -> usize {
+    fn local_bytes(&self, element: ElementType) -> usize {
         let [rows, columns, terms] = self.tile;
-        2 * terms * (rows + columns + 2 * self.pad) * size_of::<T>()
+        2 * terms * (rows + columns + 2 * self.pad) * element.bytes()
     }
 
-    fn complaint<T: Element>(&self) -> Option<String> {
+    fn complaint(&self, element: ElementType) -> Option<String> {
         let ([tm, tn, tk], [im, jn]) = (self.tile, self.item);
         if [tm, tn, tk, im, jn, self.band, self.slices, self.pad].into_iter().any(|size| size > MOST) {
             return Some(format!("a size is above {MOST}"));
         }
-        if im * jn * T::REALS > MOST_SUMS {
+        if im * jn * element.reals() > MOST_SUMS {
             return Some(format!("a work-item sums more than {MOST_SUMS} numbers"));
         }
-        let width = |n: usize| n.is_power_of_two() && n * T::REALS <= 4;
+        let width = |n: usize| n.is_power_of_two() && n * element.reals() <= 4;
         if [tm, tn, tk, im, jn, self.band, self.slices].contains(&0) {
             return Some("a size is 0".to_owned());
         }
@@ -173,7 +173,7 @@ impl Registers {
             return Some("the sums of a slice must have room in place of two pieces of a factor".to_owned());
         }
         if !width(self.vector) || !width(self.load) {
-            return Some(format!("accesses of at most {} elements, a power of two", 4 / T::REALS));
+            return Some(format!("accesses of at most {} elements, a power of two", 4 / element.reals()));
         }
         if tm % im != 0 || tn % jn != 0 {
             return Some("a tile must consist of whole work-items".to_owned());
@@ -232,17 +232,17 @@ impl Mma {
     }
 
     /// Returns the bytes of local memory: the pieces of both factors.
-    fn local_bytes<T: Element>(&self) -> usize {
+    fn local_bytes(&self, element: ElementType) -> usize {
         let [rows, columns, terms] = self.tile;
-        self.stages * terms * (rows + columns) * size_of::<T>()
+        self.stages * terms * (rows + columns) * element.bytes()
     }
 
-    fn complaint<T: Element>(&self) -> Option<String> {
+    fn complaint(&self, element: ElementType) -> Option<String> {
         let ([tm, tn, tk], [wm, wn]) = (self.tile, self.warp);
         if [tm, tn, tk, wm, wn, self.stages, self.band].into_iter().any(|size| size > MOST) {
             return Some(format!("a size is above {MOST}"));
         }
-        let instructions: &[usize] = if size_of::<T::Real>() == 8 { &[4, 8, 16] } else { &[4, 8] };
+        let instructions: &[usize] = if element.precision.bytes() == 8 { &[4, 8, 16] } else { &[4, 8] };
         if !instructions.contains(&self.instruction) {
             return Some(format!("the instruction has one of {} terms", tuple(instructions)));
         }
@@ -264,7 +264,7 @@ impl Mma {
         if ![0, 128, 256].contains(&self.prefetch) {
             return Some(format!("a prefetch of 0, 128 or 256 bytes, not {}", self.prefetch));
         }
-        let copy = 16 / size_of::<T>();
+        let copy = 16 / element.bytes();
         if copy > 1 && wn % 16 != 0 {
             return Some("a warp must have pairs of instructions along a row".to_owned());
         }
@@ -278,9 +278,9 @@ impl Mma {
 }
 
 /// `true` if the device has matrix units for products of this accuracy.
-fn multiplies_on_matrix_units<T: Element>(device: &Device, arithmetic: Arithmetic) -> bool {
-    let accurate_enough = T::Real::PRECISION == Precision::Double || arithmetic == Arithmetic::ThreeTf32;
-    accurate_enough && device.supports_matrix_units(MatrixOperation::of_products::<T::Real>())
+fn multiplies_on_matrix_units(device: &Device, element: ElementType, arithmetic: Arithmetic) -> bool {
+    let accurate_enough = element.precision == Precision::Double || arithmetic == Arithmetic::ThreeTf32;
+    accurate_enough && device.supports_matrix_units(MatrixOperation::of_products(element.precision))
 }
 
 impl GemmTuning {
@@ -291,23 +291,27 @@ impl GemmTuning {
     ///   if [`Arithmetic::ThreeTf32`] is asked for.
     /// * On GPUs otherwise: tiles in registers.
     pub fn shipped<T: Element>(device: &Device, arithmetic: Arithmetic) -> Self {
+        Self::shipped_for(device, ElementType::of::<T>(), arithmetic)
+    }
+
+    pub(super) fn shipped_for(device: &Device, element: ElementType, arithmetic: Arithmetic) -> Self {
         if device.info().kind == DeviceKind::Cpu {
-            return GemmTuning::Panels(Panels::shipped::<T>());
+            return GemmTuning::Panels(Panels::shipped(element));
         }
-        if multiplies_on_matrix_units::<T>(device, arithmetic) {
-            return GemmTuning::Mma(Mma::shipped::<T>());
+        if multiplies_on_matrix_units(device, element, arithmetic) {
+            return GemmTuning::Mma(Mma::shipped(element));
         }
-        GemmTuning::Registers(Registers::shipped::<T>())
+        GemmTuning::Registers(Registers::shipped(element))
     }
 
     /// Returns this variant, or a similar one within so much local memory.
     ///
     /// The similar variant has pieces of fewer terms, or is the textbook.
-    pub(super) fn within<T: Element>(self, local_bytes: usize) -> Self {
+    pub(super) fn within(self, element: ElementType, local_bytes: usize) -> Self {
         let GemmTuning::Registers(mut registers) = self else { return self };
-        while registers.local_bytes::<T>() > local_bytes {
+        while registers.local_bytes(element) > local_bytes {
             registers.tile[2] /= 2;
-            if registers.complaint::<T>().is_some() {
+            if registers.complaint(element).is_some() {
                 return GemmTuning::Local;
             }
         }
@@ -319,15 +323,19 @@ impl GemmTuning {
     /// The shipped variants are included. Variants with NVIDIA's assembly are included only if the
     /// device allows it.
     pub fn variants<T: Element>(device: &Device, arithmetic: Arithmetic) -> Vec<Self> {
+        Self::variants_for(device, ElementType::of::<T>(), arithmetic)
+    }
+
+    pub(super) fn variants_for(device: &Device, element: ElementType, arithmetic: Arithmetic) -> Vec<Self> {
         if device.info().kind == DeviceKind::Cpu {
-            return Panels::variants::<T>().into_iter().map(GemmTuning::Panels).collect();
+            return Panels::variants(element).into_iter().map(GemmTuning::Panels).collect();
         }
         let mut all: Vec<Self> = Vec::new();
         if arithmetic == Arithmetic::Ieee {
-            all.extend(Registers::variants::<T>().into_iter().map(GemmTuning::Registers));
+            all.extend(Registers::variants(element).into_iter().map(GemmTuning::Registers));
         }
-        if multiplies_on_matrix_units::<T>(device, arithmetic) {
-            all.extend(Mma::variants::<T>().into_iter().map(GemmTuning::Mma));
+        if multiplies_on_matrix_units(device, element, arithmetic) {
+            all.extend(Mma::variants(element).into_iter().map(GemmTuning::Mma));
         }
         all
     }
@@ -376,24 +384,24 @@ impl GemmTuning {
     }
 
     /// Returns the reason why this variant is impossible, if it is.
-    pub(crate) fn complaint<T: Element>(&self) -> Option<String> {
+    pub(crate) fn complaint(&self, element: ElementType) -> Option<String> {
         match self {
             GemmTuning::Global | GemmTuning::Local => None,
-            GemmTuning::Registers(registers) => registers.complaint::<T>(),
+            GemmTuning::Registers(registers) => registers.complaint(element),
             GemmTuning::Panels(panels) => panels.complaint(),
-            GemmTuning::Mma(mma) => mma.complaint::<T>(),
+            GemmTuning::Mma(mma) => mma.complaint(element),
         }
     }
 
     /// Returns the reason why this device cannot run a valid variant, if it cannot.
-    pub(super) fn too_large<T: Element>(&self, device: &Device) -> Option<String> {
+    pub(super) fn too_large(&self, element: ElementType, device: &Device) -> Option<String> {
         let most_items = device.info().max_work_group_size;
         if self.work_items() > most_items {
             return Some(format!("a work-group has {} work-items, at most {most_items}", self.work_items()));
         }
         let (local_bytes, max_registers) = match self {
-            GemmTuning::Registers(variant) => (variant.local_bytes::<T>(), variant.max_registers),
-            GemmTuning::Mma(variant) => (variant.local_bytes::<T>(), variant.max_registers),
+            GemmTuning::Registers(variant) => (variant.local_bytes(element), variant.max_registers),
+            GemmTuning::Mma(variant) => (variant.local_bytes(element), variant.max_registers),
             GemmTuning::Global | GemmTuning::Local | GemmTuning::Panels(_) => (0, None),
         };
         let most_bytes = match device.supports_inline_ptx() {
@@ -426,24 +434,28 @@ impl GemmTuning {
 
     /// Returns the arithmetic of this kernel for elements of type `T`.
     pub fn arithmetic<T: Element>(&self) -> Arithmetic {
+        self.arithmetic_for(ElementType::of::<T>())
+    }
+
+    pub(super) fn arithmetic_for(&self, element: ElementType) -> Arithmetic {
         match self {
-            GemmTuning::Mma(_) if T::Real::PRECISION == Precision::Single => Arithmetic::ThreeTf32,
+            GemmTuning::Mma(_) if element.precision == Precision::Single => Arithmetic::ThreeTf32,
             _ => Arithmetic::Ieee,
         }
     }
 }
 
 impl Registers {
-    fn shipped<T: Element>() -> Self {
-        Self::variants::<T>()[0]
+    fn shipped(element: ElementType) -> Self {
+        Self::variants(element)[0]
     }
 
     /// Returns the variants that are tried.
     ///
     /// The first of each list was the fastest on an NVIDIA H200 at n = 8192, the others follow.
     /// Source: bench/runs/2026-11-21-h200/gemm.json.
-    fn variants<T: Element>() -> Vec<Self> {
-        match (T::Real::PRECISION, T::IS_COMPLEX) {
+    fn variants(element: ElementType) -> Vec<Self> {
+        match (element.precision, element.complex) {
             (Precision::Single, false) => vec![
                 Self::new([128, 64, 16], [8, 8], 4, 4).limited(168),
                 Self::new([128, 128, 16], [16, 8], 4, 4),
@@ -475,14 +487,14 @@ impl Registers {
 }
 
 impl Panels {
-    fn shipped<T: Element>() -> Self {
-        Self::variants::<T>()[0]
+    fn shipped(element: ElementType) -> Self {
+        Self::variants(element)[0]
     }
 
     /// Returns variants with sums for 24 to 28 of the 32 vector registers of AVX-512.
-    fn variants<T: Element>() -> Vec<Self> {
-        let lanes = 64 / size_of::<T::Real>();
-        if T::IS_COMPLEX {
+    fn variants(element: ElementType) -> Vec<Self> {
+        let lanes = 64 / element.precision.bytes();
+        if element.complex {
             vec![
                 Self { panel: [2 * lanes, 6], block: [8 * lanes, 192, 256], lanes },
                 Self { panel: [lanes, 12], block: [16 * lanes, 192, 256], lanes },
@@ -500,16 +512,16 @@ impl Panels {
 }
 
 impl Mma {
-    fn shipped<T: Element>() -> Self {
-        Self::variants::<T>()[0]
+    fn shipped(element: ElementType) -> Self {
+        Self::variants(element)[0]
     }
 
     /// Returns the variants that are tried.
     ///
     /// The first of each list was the fastest on an NVIDIA H200 at n = 8192, the others follow.
     /// Source: bench/runs/2026-11-21-h200/gemm.json.
-    fn variants<T: Element>() -> Vec<Self> {
-        match (T::Real::PRECISION, T::IS_COMPLEX) {
+    fn variants(element: ElementType) -> Vec<Self> {
+        match (element.precision, element.complex) {
             (Precision::Double, false) => vec![
                 Self::new([128, 128, 16], [64, 32], 3, 8, 16),
                 Self::new([128, 64, 16], [64, 32], 4, 8, 8),
@@ -591,25 +603,26 @@ mod tests {
     #[test]
     fn every_variant_can_do_with_little_local_memory() {
         fn all<T: Element>() {
+            let element = ElementType::of::<T>();
             let sizes = [3, 8, 16, 17, 32, 33, 100, 4096];
             let products = sizes.map(|m| sizes.map(|n| sizes.map(|k| [m, n, k])));
             let products = products.as_flattened().as_flattened();
-            let shipped = GemmTuning::Registers(Registers::shipped::<T>());
+            let shipped = GemmTuning::Registers(Registers::shipped(element));
             for local_bytes in [16 << 10, 32 << 10, 48 << 10] {
                 for &product in products {
-                    let wanted = shipped.for_size::<T>(product, 1, 100);
-                    let found = wanted.within::<T>(local_bytes);
-                    assert_eq!(found.complaint::<T>(), None, "{found} for {product:?}");
+                    let wanted = shipped.for_size(element, product, 1, 100);
+                    let found = wanted.within(element, local_bytes);
+                    assert_eq!(found.complaint(element), None, "{found} for {product:?}");
                     match (wanted, found) {
                         (GemmTuning::Registers(wanted), GemmTuning::Registers(found)) => {
-                            assert!(found.local_bytes::<T>() <= local_bytes, "{found:?} for {product:?}");
+                            assert!(found.local_bytes(element) <= local_bytes, "{found:?} for {product:?}");
                             assert_eq!((wanted.tile[0], wanted.tile[1]), (found.tile[0], found.tile[1]));
                         }
                         (_, found) => assert_eq!(found, GemmTuning::Local),
                     }
                 }
             }
-            assert_eq!(shipped.within::<T>(1 << 20), shipped);
+            assert_eq!(shipped.within(element, 1 << 20), shipped);
         }
         all::<f32>();
         all::<f64>();

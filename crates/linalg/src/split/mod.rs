@@ -83,7 +83,7 @@ use crate::host::level1::Arithmetic;
 use copiers::copiers;
 use derive_setters::Setters;
 use job::Job;
-use lattice_compute::scalar::{Factor, Scalar};
+use lattice_compute::scalar::{ElementType, Factor, Scalar};
 use lattice_compute::{DeviceError, Team};
 use lattice_files::threads::{self, joined};
 use schedule::{Cost, LEAST_ROWS, Schedule};
@@ -280,7 +280,7 @@ pub fn gemm_watched<T: Arithmetic>(
 
     // The tiles of the variants cut the work.
     for tuning in params.tunings.iter().flatten() {
-        if let Some(reason) = tuning.complaint::<T>() {
+        if let Some(reason) = tuning.complaint(ElementType::of::<T>()) {
             return Err(BlasError::Variant { variant: tuning.to_string(), reason });
         }
     }

@@ -103,15 +103,15 @@ fn started<T: Element>(
         return Ok(Completion::nothing());
     }
     if alpha.is_zero() {
-        return clear::<T>(&device, block);
+        return clear(&device, block);
     }
     work(&device, tri, diagonal, alpha, block, &mut events)?;
     Ok(Completion::of(events))
 }
 
 /// Starts B = 0.
-pub(crate) fn clear<T: Element>(device: &Device, b: Block<'_>) -> BlasResult<Completion> {
+pub(crate) fn clear(device: &Device, b: Block<'_>) -> BlasResult<Completion> {
     // A product without terms, times 0.
     let nothing = [(b.part(0..b.rows, 0..0), false), (b.part(0..0, 0..b.columns), false)];
-    multiply_blocks::<T>(device, 1, nothing, 0, b)
+    multiply_blocks(device, 1, nothing, 0, b)
 }

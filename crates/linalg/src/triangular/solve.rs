@@ -5,7 +5,7 @@ use crate::block::Block;
 use crate::error::BlasResult;
 use crate::gemm::{self, GemmParams, Problem, multiply_blocks};
 use crate::level3::{Diagonal, Side, Triangle};
-use crate::matrix::{MatMut, MatRef, MatrixLayout, Order};
+use crate::matrix::{MatMut, MatRef, MatrixLayout};
 use crate::op::Op;
 use lattice_compute::scalar::{Element, Factor, Scalar};
 use lattice_compute::{Argument, Device, Event};
@@ -158,18 +158,18 @@ impl System<'_> {
         if range.len() <= inverses.edge {
             let [rest, x] = [rest, x].map(|columns| columns.rows_of(range.clone()));
             let inverse = (inverses.of(&range), tri.conjugate);
-            events.extend(multiply_blocks::<T>(device, 1, [inverse, (rest, false)], 0, x)?.into_events());
+            events.extend(multiply_blocks(device, 1, [inverse, (rest, false)], 0, x)?.into_events());
             if let Some(blocks) = blocks {
                 let own = [(blocks.of(&range), tri.conjugate), (x, false)];
-                events.extend(multiply_blocks::<T>(device, -1, own, 1, rest)?.into_events());
-                events.extend(multiply_blocks::<T>(device, 1, [inverse, (rest, false)], 1, x)?.into_events());
+                events.extend(multiply_blocks(device, -1, own, 1, rest)?.into_events());
+                events.extend(multiply_blocks(device, 1, [inverse, (rest, false)], 1, x)?.into_events());
             }
             return Ok(());
         }
         let [first, second] = tri.halves(range, inverses.edge);
         self.rows::<T>(first.clone(), events)?;
         let factors = [tri.beside(&second, &first), (x.rows_of(first), false)];
-        let product = multiply_blocks::<T>(device, -1, factors, 1, rest.rows_of(second.clone()))?;
+        let product = multiply_blocks(device, -1, factors, 1, rest.rows_of(second.clone()))?;
         events.extend(product.into_events());
         self.rows::<T>(second, events)
     }
@@ -204,12 +204,8 @@ pub(crate) fn multiply<T: Element>(
         let block = Block::at(full, &layout);
         let (from, to) = (old.rows_of(first..first + size), b.rows_of(first..first + size));
         let factors = [(block, tri.conjugate), (from, false)];
-        let mut problem = Problem::<T>::of_blocks(alpha, factors, 0.factor(), to);
-        problem.count = count;
-        let strides = [edge * edge, edge * old.steps()[0]];
-        // A row-major B is computed with the factors exchanged.
-        let [a, b_stride] = if b.order == Order::ColumnMajor { strides } else { [strides[1], strides[0]] };
-        (problem.a.stride, problem.b.stride, problem.c.stride) = (a, b_stride, edge * b.steps()[0]);
+        let strides = [edge * edge, edge * old.steps()[0], edge * b.steps()[0]];
+        let problem = Problem::of_batch(count, strides, [alpha.into(), b.element.factor(0)], factors, to);
         events.extend(gemm::start(device, &GemmParams::default(), problem)?.into_events());
     }
     add_beside(device, tri, alpha, old, b, 0..n, edge, events)
@@ -234,7 +230,9 @@ fn add_beside<T: Element>(
     }
     let [first, second] = tri.halves(range, edge);
     let factors = [tri.beside(&second, &first), (x.rows_of(first.clone()), false)];
-    let product = multiply_blocks(device, alpha, factors, 1, b.rows_of(second.clone()))?;
+    let scalars = [alpha.into(), b.element.factor(1)];
+    let problem = Problem::of_blocks(scalars, factors, b.rows_of(second.clone()));
+    let product = gemm::start(device, &GemmParams::default(), problem)?;
     events.extend(product.into_events());
     add_beside(device, tri, alpha, x, b, first, edge, events)?;
     add_beside(device, tri, alpha, x, b, second, edge, events)

@@ -113,7 +113,7 @@ impl Factorisation<'_> {
         if panel < block.start {
             let before = matrix.part(rows, panel..block.start);
             let factors = [(before, false), (before.rows_of(0..width).transposed(), T::IS_COMPLEX)];
-            events.extend(multiply_blocks::<T>(device, -1, factors, 1, rest)?.into_events());
+            events.extend(multiply_blocks(device, -1, factors, 1, rest)?.into_events());
         }
         let [diagonal, l] = [rest, whole].map(|columns| columns.rows_of(0..width));
         let kernels = Kernels::<T>::of(device)?;
@@ -124,7 +124,7 @@ impl Factorisation<'_> {
             let layout = MatrixLayout::column_major(width, width).leading_dimension(edge);
             let inverse = Block::at(self.inverse, &layout).transposed();
             let factors = [(rest.rows_of(below.clone()), false), (inverse, T::IS_COMPLEX)];
-            events.extend(multiply_blocks::<T>(device, 1, factors, 0, whole.rows_of(below))?.into_events());
+            events.extend(multiply_blocks(device, 1, factors, 0, whole.rows_of(below))?.into_events());
         }
         Ok(())
     }
@@ -149,7 +149,7 @@ impl Factorisation<'_> {
         let below = behind.end..matrix.rows;
         if !below.is_empty() {
             let factors = [(matrix.part(below.clone(), done), false), right];
-            let product = multiply_blocks::<T>(device, -1, factors, 1, matrix.part(below, behind))?;
+            let product = multiply_blocks(device, -1, factors, 1, matrix.part(below, behind))?;
             events.extend(product.into_events());
         }
         Ok(())

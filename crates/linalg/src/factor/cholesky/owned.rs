@@ -137,7 +137,7 @@ impl<T: Element> Cholesky<T> {
         };
         inverse_of_lower::<T>(&device, factor, inverse, &mut events)?;
         let factors = [(inverse.transposed(), T::IS_COMPLEX), (inverse, false)];
-        events.extend(multiply_blocks::<T>(&device, 1, factors, 0, to)?.into_events());
+        events.extend(multiply_blocks(&device, 1, factors, 0, to)?.into_events());
         Ok(Completion::of(events))
     }
 

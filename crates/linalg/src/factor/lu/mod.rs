@@ -121,7 +121,7 @@ impl Factorisation<'_> {
         }
         let below = done.end..matrix.rows;
         let factors = [(matrix.part(below.clone(), done), false), (beside, false)];
-        let product = multiply_blocks::<T>(device, -1, factors, 1, matrix.part(below, rest))?;
+        let product = multiply_blocks(device, -1, factors, 1, matrix.part(below, rest))?;
         events.extend(product.into_events());
         Ok(())
     }
@@ -145,8 +145,7 @@ impl Factorisation<'_> {
         self.substitute(kernels, first.clone(), rest.clone(), events)?;
         let left = (matrix.part(second.clone(), first.clone()), false);
         let factors = [left, (matrix.part(first, rest.clone()), false)];
-        let product =
-            multiply_blocks::<T>(device, -1, factors, 1, matrix.part(second.clone(), rest.clone()))?;
+        let product = multiply_blocks(device, -1, factors, 1, matrix.part(second.clone(), rest.clone()))?;
         events.extend(product.into_events());
         self.substitute(kernels, second, rest, events)
     }

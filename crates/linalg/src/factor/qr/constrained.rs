@@ -135,7 +135,7 @@ impl Constrained<'_> {
         first_zero::<T>(device, [r, t], word, events)?;
         let upper = |matrix| Triangular { matrix, lower: false, conjugate: false };
         solve::<T>(device, upper(r), Diagonal::Stored, one(), d, events)?;
-        self.subtract::<T>(a.part(0..free, free..n), d, c.rows_of(0..free), events)?;
+        self.subtract(a.part(0..free, free..n), d, c.rows_of(0..free), events)?;
         solve::<T>(device, upper(t), Diagonal::Stored, one(), c.rows_of(0..free), events)?;
         self.residual::<T>(free, kept, events)?;
 
@@ -170,12 +170,12 @@ impl Constrained<'_> {
         let kernels = TriangleKernels::<T>::of(device)?;
         events.push(kernels.spread_diagonal(rows, square, false, false, full.output())?);
         let full = Block::at(full.input(), &MatrixLayout::column_major(rows, rows));
-        self.subtract::<T>(full, d.rows_of(0..rows), to, events)?;
-        self.subtract::<T>(a.part(free..kept, kept..n), d.rows_of(rows..d.rows), to, events)
+        self.subtract(full, d.rows_of(0..rows), to, events)?;
+        self.subtract(a.part(free..kept, kept..n), d.rows_of(rows..d.rows), to, events)
     }
 
     /// Starts C = C − A B, unless one of them has no elements.
-    fn subtract<T: Element>(
+    fn subtract(
         &self,
         a: Block<'_>,
         b: Block<'_>,
@@ -183,7 +183,7 @@ impl Constrained<'_> {
         events: &mut Vec<Event>,
     ) -> BlasResult<()> {
         if a.columns > 0 && c.rows > 0 && c.columns > 0 {
-            let product = multiply_blocks::<T>(self.device, -1, [(a, false), (b, false)], 1, c)?;
+            let product = multiply_blocks(self.device, -1, [(a, false), (b, false)], 1, c)?;
             events.extend(product.into_events());
         }
         Ok(())

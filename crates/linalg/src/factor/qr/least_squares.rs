@@ -44,7 +44,7 @@ pub fn gels<T: Element>(op: Op, mut a: MatMut<'_, T>, b: MatMut<'_, T>) -> BlasR
     let b = Block::of_mut(b);
     if system.tall.columns == 0 {
         // Nothing is known of X, and its smallest solution is 0.
-        events.extend(clear::<T>(&device, b)?.into_events());
+        events.extend(clear(&device, b)?.into_events());
         return Ok(word.with(Completion::of(events)));
     }
     let mut tau = device.scratch::<T>(system.tall.columns)?;
@@ -119,7 +119,7 @@ impl<'a> System<'a> {
             let adjoint = T::IS_COMPLEX && !conjugate;
             let tri = Triangular { matrix: upper.transposed(), lower: true, conjugate: adjoint };
             solve::<T>(device, tri, Diagonal::Stored, 1.factor().keeping(), solution, events)?;
-            events.extend(clear::<T>(device, b.rows_of(count..b.rows))?.into_events());
+            events.extend(clear(device, b.rows_of(count..b.rows))?.into_events());
             reflectors.apply::<T>(device, Form { adjoint: false, conjugate }, b, false, events)?;
         }
         events.push(kernels.restore(word, old, b)?);

@@ -185,7 +185,7 @@ impl<T: Element> Qr<T> {
         let kernels = TriangleKernels::<T>::of(self.device())?;
         let mut completion = {
             let to = Block::of_mut(to.reborrow());
-            let below = clear::<T>(self.device(), to.rows_of(n..self.rows()))?;
+            let below = clear(self.device(), to.rows_of(n..self.rows()))?;
             let square = Block::of(self.factors()?).rows_of(0..n);
             let mut upper = self.device().scratch::<T>(n * n)?;
             let upper = Block::at(upper.output(), &MatrixLayout::column_major(n, n));

@@ -81,9 +81,9 @@ impl<'a> Reflectors<'a> {
         let square = Block::at(products.output(), &MatrixLayout::column_major(width, width));
         let w = Block::at(w.output(), &MatrixLayout::dense(c.order, width, c.columns));
         let gram = [(v.transposed(), complex), (v, false)];
-        events.extend(multiply_blocks::<T>(device, 1, gram, 0, square)?.into_events());
+        events.extend(multiply_blocks(device, 1, gram, 0, square)?.into_events());
         let projections = [(v.transposed(), complex != conjugate), (c, false)];
-        events.extend(multiply_blocks::<T>(device, 1, projections, 0, w)?.into_events());
+        events.extend(multiply_blocks(device, 1, projections, 0, w)?.into_events());
         events.push(kernels.set_reciprocals(width, tau, square.elements)?);
         let tri = if form.adjoint {
             Triangular { matrix: square.transposed(), lower: true, conjugate: complex != conjugate }
@@ -92,7 +92,7 @@ impl<'a> Reflectors<'a> {
         };
         solve::<T>(device, tri, Diagonal::Stored, 1.factor().keeping(), w, events)?;
         let update = [(v, conjugate), (w, false)];
-        events.extend(multiply_blocks::<T>(device, -1, update, 1, c)?.into_events());
+        events.extend(multiply_blocks(device, -1, update, 1, c)?.into_events());
         Ok(())
     }
 }

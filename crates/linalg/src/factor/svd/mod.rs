@@ -233,7 +233,7 @@ impl<T: Element> Parts<T> {
         let n = tall.columns;
         let mut turned = Buffer::<T>::uninitialised(device, tall.rows * n)?;
         let to = Block::at((&mut turned).into(), &tall);
-        clear::<T>(device, to.rows_of(n..tall.rows))?;
+        clear(device, to.rows_of(n..tall.rows))?;
         let from = Block::at((&u).into(), &MatrixLayout::column_major(n, n));
         TriangleKernels::<T>::of(device)?.copy_scaled(1.factor().keeping(), from, to.rows_of(0..n))?;
         unmqr(Side::Left, Op::N, MatRef::new(reflectors, tall)?, tau, MatMut::new(&mut turned, tall)?)?;
