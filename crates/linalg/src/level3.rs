@@ -7,16 +7,15 @@
 //! The kernels that read and write triangles are in `cl/triangles.cl`. The twin of all is
 //! [`host::gemm`](crate::host::gemm), with the missing triangle filled in.
 
-use super::block::Block;
+use super::block::{Block, Operand};
 use super::completion::Completion;
 use super::error::{BlasError, BlasResult};
 use super::gemm::{self, GemmParams, OutputRegion, Problem};
 use super::level2::{check_device, check_extent, check_single};
 use super::matrix::{MatMut, MatRef, Order};
 use super::op::Op;
-use lattice_compute::scalar::{Element, Factor, Scalar};
+use lattice_compute::scalar::{AnyFactor, Element, ElementType, Factor, Scalar};
 use lattice_compute::{Argument, Device, Event, Kernel, KernelFamily, KernelKey, Range, Result};
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 const TRIANGLES: KernelFamily =
@@ -69,24 +68,18 @@ impl Triangle {
     }
 }
 
-/// The kernels for elements of type `T` on one device.
-struct Kernels<T> {
+/// The kernels for elements of one type on one device.
+struct Kernels {
     mirror: Kernel,
     update_diagonal: Kernel,
-    element: PhantomData<T>,
 }
 
-impl<T: Element> Kernels<T> {
-    fn of(device: &Device) -> Result<Arc<Self>> {
-        device.attached(Self::new)
-    }
-
-    fn new(device: &Device) -> Result<Self> {
-        let program = device.program(&KernelKey::of_element::<T>(TRIANGLES))?;
-        Ok(Self {
-            mirror: program.kernel("mirror")?,
-            update_diagonal: program.kernel("update_diagonal")?,
-            element: PhantomData,
+impl Kernels {
+    fn of(device: &Device, element: ElementType) -> Result<Arc<Self>> {
+        device.attached_as(element, |device| {
+            let program = device.program(&KernelKey::of(TRIANGLES, element))?;
+            let [mirror, update_diagonal] = ["mirror", "update_diagonal"].map(|name| program.kernel(name));
+            Ok(Self { mirror: mirror?, update_diagonal: update_diagonal? })
         })
     }
 }
@@ -108,7 +101,8 @@ pub fn symm<T: Element>(
     beta: impl Scalar<T>,
     c: MatMut<'_, T>,
 ) -> BlasResult<Completion> {
-    multiply("symm", false, side, triangle, [alpha.factor(), beta.factor()], a, b, c)
+    let scalars = [alpha.factor().into(), beta.factor().into()];
+    multiply("symm", false, side, triangle, scalars, [a.into(), b.into()], c.into())
 }
 
 /// Starts C = α A B + β C, or with [`Side::Right`] C = α B A + β C.
@@ -127,59 +121,51 @@ pub fn hemm<T: Element>(
     beta: impl Scalar<T>,
     c: MatMut<'_, T>,
 ) -> BlasResult<Completion> {
-    multiply("hemm", T::IS_COMPLEX, side, triangle, [alpha.factor(), beta.factor()], a, b, c)
+    let scalars = [alpha.factor().into(), beta.factor().into()];
+    multiply("hemm", T::IS_COMPLEX, side, triangle, scalars, [a.into(), b.into()], c.into())
 }
 
-#[allow(clippy::too_many_arguments)]
-fn multiply<T: Element>(
+fn multiply(
     operation: &'static str,
     hermitian: bool,
     side: Side,
     triangle: Triangle,
-    [alpha, beta]: [Factor<T>; 2],
-    a: MatRef<'_, T>,
-    b: MatRef<'_, T>,
-    c: MatMut<'_, T>,
+    [alpha, beta]: [AnyFactor; 2],
+    [a, b]: [Operand<'_>; 2],
+    c: Operand<'_>,
 ) -> BlasResult<Completion> {
-    check_square(operation, "A", a.rows(), a.columns())?;
-    for count in [a.count(), b.count(), c.count()] {
-        check_single(operation, count)?;
+    check_square(operation, "A", a.block.rows, a.block.columns)?;
+    for operand in [a, b, c] {
+        check_single(operation, operand.count)?;
     }
-    let (device, n, layout, c_order) = (c.device().clone(), a.rows(), *a.layout(), c.layout().order);
-    let elements = a.elements().slice(layout.offset..)?;
+    let (device, a_block, n) = (c.device, a.block, a.block.rows);
     // The factors in the order of the product, and their names in an error.
     let (factors, names) = match side {
         Side::Left => ([a, b], ["A", "B"]),
         Side::Right => ([b, a], ["B", "A"]),
     };
-    let [first, second] = factors;
-    let scalars = [alpha.into(), beta.keeping().into()];
-    let mut problem =
-        Problem::new(operation, names, [Op::N; 2], scalars, [first.into(), second.into()], c.into())?;
+    let mut problem = Problem::new(operation, names, [Op::N; 2], [alpha, beta.keeping()], factors, c)?;
     if problem.m == 0 || problem.n == 0 || problem.is_empty() {
-        return gemm::start(&device, &GemmParams::default(), problem);
+        return gemm::start(device, &GemmParams::default(), problem);
     }
-    let kernels = Kernels::<T>::of(&device)?;
-    let mut full = device.scratch::<T>(n * n)?;
-    let mut events = Vec::new();
-    {
-        let arguments = [
-            Argument::value(n as u64),
-            elements.into(),
-            Argument::value(layout.leading_dimension as u64),
-            Argument::value(triangle.is_lower(layout.order)),
-            Argument::value(u32::from(hermitian)),
-            full.output(),
-        ];
-        let edge = n.next_multiple_of(TILE);
-        events.push(kernels.mirror.launch(Range::new([edge, edge], [TILE, TILE]), &arguments)?);
-    }
+    let kernels = Kernels::of(device, a_block.element)?;
+    let mut full = device.scratch_of(a_block.element, n * n)?;
+    let arguments = [
+        Argument::value(n as u64),
+        a_block.elements,
+        Argument::value(a_block.leading_dimension as u64),
+        Argument::value(triangle.is_lower(a_block.order)),
+        Argument::value(u32::from(hermitian)),
+        full.output(),
+    ];
+    let edge = n.next_multiple_of(TILE);
+    let mut events = vec![kernels.mirror.launch(Range::new([edge, edge], [TILE, TILE]), &arguments)?];
     // All of A in its order takes the place of A. A row-major C is computed with the factors
     // exchanged.
-    let a =
-        if (side == Side::Left) == (c_order == Order::ColumnMajor) { &mut problem.a } else { &mut problem.b };
+    let first = (side == Side::Left) == (c.block.order == Order::ColumnMajor);
+    let a = if first { &mut problem.a } else { &mut problem.b };
     (a.elements, a.leading_dimension) = (full.input(), n.max(1));
-    events.extend(gemm::start(&device, &GemmParams::default(), problem)?.into_events());
+    events.extend(gemm::start(device, &GemmParams::default(), problem)?.into_events());
     Ok(Completion::of(events))
 }
 
@@ -203,7 +189,8 @@ pub fn syrk<T: Element>(
     if op == Op::C && T::IS_COMPLEX {
         return Err(BlasError::WrongOp { operation: "syrk", found: op, wanted: "N or T; herk takes C" });
     }
-    rank_k("syrk", false, triangle, op, [alpha.factor(), beta.factor()], a, c)
+    let scalars = [alpha.factor().into(), beta.factor().into()];
+    rank_k("syrk", false, triangle, op, scalars, a.into(), c.into())
 }
 
 /// Starts C = α A Aᴴ + β C on one triangle of C.
@@ -225,8 +212,8 @@ pub fn herk<T: Element>(
     if op == Op::T && T::IS_COMPLEX {
         return Err(BlasError::WrongOp { operation: "herk", found: op, wanted: "N or C; syrk takes T" });
     }
-    let scalars = [alpha.factor(), beta.factor()].map(Factor::of_real);
-    rank_k("herk", T::IS_COMPLEX, triangle, op, scalars, a, c)
+    let scalars = [alpha.factor(), beta.factor()].map(|real| Factor::<T>::of_real(real).into());
+    rank_k("herk", T::IS_COMPLEX, triangle, op, scalars, a.into(), c.into())
 }
 
 /// Starts C = α A Bᵀ + α B Aᵀ + β C on one triangle of C.
@@ -247,7 +234,8 @@ pub fn syr2k<T: Element>(
     if op == Op::C && T::IS_COMPLEX {
         return Err(BlasError::WrongOp { operation: "syr2k", found: op, wanted: "N or T; her2k takes C" });
     }
-    rank_2k("syr2k", false, triangle, op, [alpha.factor(), beta.factor()], [a, b], c)
+    let scalars = [alpha.factor().into(), beta.factor().into()];
+    rank_2k("syr2k", false, triangle, op, scalars, [a.into(), b.into()], c.into())
 }
 
 /// Starts C = α A Bᴴ + α* B Aᴴ + β C on one triangle of C.
@@ -270,84 +258,78 @@ pub fn her2k<T: Element>(
     if op == Op::T && T::IS_COMPLEX {
         return Err(BlasError::WrongOp { operation: "her2k", found: op, wanted: "N or C; syr2k takes T" });
     }
-    let scalars = [alpha.factor(), Factor::of_real(beta.factor())];
-    rank_2k("her2k", T::IS_COMPLEX, triangle, op, scalars, [a, b], c)
+    let scalars = [alpha.factor().into(), Factor::<T>::of_real(beta.factor()).into()];
+    rank_2k("her2k", T::IS_COMPLEX, triangle, op, scalars, [a.into(), b.into()], c.into())
 }
 
-fn rank_k<T: Element>(
+fn rank_k(
     operation: &'static str,
     hermitian: bool,
     triangle: Triangle,
     op: Op,
-    [alpha, beta]: [Factor<T>; 2],
-    a: MatRef<'_, T>,
-    c: MatMut<'_, T>,
+    [alpha, beta]: [AnyFactor; 2],
+    a: Operand<'_>,
+    c: Operand<'_>,
 ) -> BlasResult<Completion> {
-    check_result(operation, &c)?;
-    check_rank_factor(operation, "A", op, a, &c)?;
-    let device = c.device().clone();
+    check_result(operation, c)?;
+    check_rank_factor(operation, "A", op, a, c)?;
     // A product without terms is treated like α = 0.
-    let (_, terms) = op.shape(a.rows(), a.columns());
-    let (alpha, beta) = (if terms == 0 { 0.factor() } else { alpha }, beta.keeping());
-    if c.rows() == 0 || alpha.is_zero() && beta.is_one() {
+    let (_, terms) = op.shape(a.block.rows, a.block.columns);
+    let (alpha, beta) = (if terms == 0 { alpha.element().factor(0) } else { alpha }, beta.keeping());
+    if c.block.rows == 0 || alpha.is_zero() && beta.is_one() {
         return Ok(Completion::nothing());
     }
-    let update = RankUpdate { device: &device, lower: triangle == Triangle::Lower, hermitian };
-    let (left, right) = update.factors::<T>(op, a, a);
-    update.start(alpha, left, right, beta, Block::of_mut(c))
+    let update = RankUpdate { device: c.device, lower: triangle == Triangle::Lower, hermitian };
+    update.start([alpha, beta], update.factors(op, a.block, a.block), c.block)
 }
 
-fn rank_2k<T: Element>(
+fn rank_2k(
     operation: &'static str,
     hermitian: bool,
     triangle: Triangle,
     op: Op,
-    [alpha, beta]: [Factor<T>; 2],
-    [a, b]: [MatRef<'_, T>; 2],
-    mut c: MatMut<'_, T>,
+    [alpha, beta]: [AnyFactor; 2],
+    [a, b]: [Operand<'_>; 2],
+    c: Operand<'_>,
 ) -> BlasResult<Completion> {
-    check_result(operation, &c)?;
-    check_rank_factor(operation, "A", op, a, &c)?;
-    check_rank_factor(operation, "B", op, b, &c)?;
-    let ((_, terms), (_, other_terms)) = (op.shape(a.rows(), a.columns()), op.shape(b.rows(), b.columns()));
+    check_result(operation, c)?;
+    check_rank_factor(operation, "A", op, a, c)?;
+    check_rank_factor(operation, "B", op, b, c)?;
+    let [(_, terms), (_, other_terms)] = [a.block, b.block].map(|x| op.shape(x.rows, x.columns));
     let b_name = if op == Op::N { "B" } else { "op(B)" };
     check_extent(operation, b_name, "columns", terms, other_terms, "as A, so transposed, has columns")?;
-    let device = c.device().clone();
-    let (alpha, beta) = (if terms == 0 { 0.factor() } else { alpha }, beta.keeping());
-    if c.rows() == 0 || alpha.is_zero() && beta.is_one() {
+    let (zero, one) = (alpha.element().factor(0), alpha.element().factor(1));
+    let (alpha, beta) = (if terms == 0 { zero } else { alpha }, beta.keeping());
+    if c.block.rows == 0 || alpha.is_zero() && beta.is_one() {
         return Ok(Completion::nothing());
     }
-    let update = RankUpdate { device: &device, lower: triangle == Triangle::Lower, hermitian };
-    let (left, right) = update.factors::<T>(op, a, b);
-    let mut events = update.start(alpha, left, right, beta, Block::of_mut(c.reborrow()))?.into_events();
+    let update = RankUpdate { device: c.device, lower: triangle == Triangle::Lower, hermitian };
+    let mut started = update.start([alpha, beta], update.factors(op, a.block, b.block), c.block)?;
     if !alpha.is_zero() {
-        let conjugate =
-            if hermitian { T::from_complex(alpha.value().to_complex().conj()) } else { alpha.value() };
-        let (left, right) = update.factors::<T>(op, b, a);
-        let second = update.start(conjugate.factor(), left, right, 1.factor(), Block::of_mut(c))?;
-        events.extend(second.into_events());
+        let alpha = if hermitian { alpha.conjugated() } else { alpha.as_element() };
+        started.append(update.start([alpha, one], update.factors(op, b.block, a.block), c.block)?);
     }
-    Ok(Completion::of(events))
+    Ok(started)
 }
 
-fn check_result<T: Element>(operation: &'static str, c: &MatMut<'_, T>) -> BlasResult<()> {
-    check_square(operation, "C", c.rows(), c.columns())?;
-    check_single(operation, c.count())
+fn check_result(operation: &'static str, c: Operand<'_>) -> BlasResult<()> {
+    check_square(operation, "C", c.block.rows, c.block.columns)?;
+    check_single(operation, c.count)
 }
 
 /// Checks a factor of an update of rank k against the result.
-fn check_rank_factor<T: Element>(
+fn check_rank_factor(
     operation: &'static str,
     name: &'static str,
     op: Op,
-    factor: MatRef<'_, T>,
-    c: &MatMut<'_, T>,
+    factor: Operand<'_>,
+    c: Operand<'_>,
 ) -> BlasResult<()> {
-    let (rows, _) = op.shape(factor.rows(), factor.columns());
+    let (rows, _) = op.shape(factor.block.rows, factor.block.columns);
     let entering = if op == Op::N { name.to_owned() } else { format!("op({name})") };
-    check_extent(operation, &entering, "rows", c.rows(), rows, "as C has")?;
-    check_single(operation, factor.count())?;
-    check_device(operation, name, c.device(), factor.device())
+    check_extent(operation, &entering, "rows", c.block.rows, rows, "as C has")?;
+    check_single(operation, factor.count)?;
+    check_device(operation, name, c.device, factor.device)
 }
 
 /// An update of one triangle, C = α A Bᵀ + β C or C = α A Bᴴ + β C.
@@ -397,43 +379,37 @@ struct Repeated {
 
 impl RankUpdate<'_> {
     /// Returns op(A), and op(B) as it is transposed.
-    fn factors<'a, T: Element>(
-        &self,
-        op: Op,
-        a: MatRef<'a, T>,
-        b: MatRef<'a, T>,
-    ) -> ((Block<'a>, bool), (Block<'a>, bool)) {
-        let conjugate = op == Op::C && T::IS_COMPLEX;
-        let entering = |x| if op == Op::N { Block::of(x) } else { Block::of(x).transposed() };
-        ((entering(a), conjugate), (entering(b).transposed(), conjugate != self.hermitian))
+    fn factors<'a>(&self, op: Op, a: Block<'a>, b: Block<'a>) -> [(Block<'a>, bool); 2] {
+        let conjugate = op == Op::C && a.element.complex;
+        let entering = |x: Block<'a>| if op == Op::N { x } else { x.transposed() };
+        [(entering(a), conjugate), (entering(b).transposed(), conjugate != self.hermitian)]
     }
 
     /// Starts C = α L R + β C on the triangle.
     ///
-    /// `left` and `right` are L and R, each with `true` if it is conjugated. They may be other parts
-    /// of the matrix that C is a part of.
-    pub fn start<T: Element>(
+    /// The factors are L and R, each with `true` if it is conjugated. They may be other parts of the
+    /// matrix that C is a part of.
+    pub fn start(
         &self,
-        alpha: Factor<T>,
-        left: (Block<'_>, bool),
-        right: (Block<'_>, bool),
-        beta: Factor<T>,
+        scalars: [AnyFactor; 2],
+        factors: [(Block<'_>, bool); 2],
         c: Block<'_>,
     ) -> BlasResult<Completion> {
         let wanted = Problem {
             region: OutputRegion::triangle(self.lower == (c.order == Order::ColumnMajor), self.hermitian),
-            ..Problem::of_blocks([alpha.into(), beta.into()], [left, right], c)
+            ..Problem::of_blocks(scalars, factors, c)
         };
         if let Some(started) = gemm::start_part(self.device, wanted)? {
             return Ok(started);
         }
-        let (n, factors, mut events) = (c.rows, Factors { left, right }, Vec::new());
-        self.off_diagonal([alpha, beta], factors, c, &mut events)?;
+        let (n, mut events) = (c.rows, Vec::new());
+        let factors = Factors { left: factors[0], right: factors[1] };
+        self.off_diagonal(scalars, factors, c, &mut events)?;
         let whole = n / DIAGONAL_BLOCK;
         let last = whole * DIAGONAL_BLOCK;
         for (first, edge, count) in [(0, DIAGONAL_BLOCK, whole), (last, n - last, usize::from(last < n))] {
             if count > 0 {
-                self.diagonal(Blocks { first, edge, count }, [alpha, beta], factors, c, &mut events)?;
+                self.diagonal(Blocks { first, edge, count }, scalars, factors, c, &mut events)?;
             }
         }
         Ok(Completion::of(events))
@@ -443,9 +419,9 @@ impl RankUpdate<'_> {
     ///
     /// Two diagonal blocks side by side have one block beside them and become the next larger
     /// diagonal block. All blocks of a size are one batch. The last one may be cut off.
-    fn off_diagonal<T: Element>(
+    fn off_diagonal(
         &self,
-        scalars: [Factor<T>; 2],
+        scalars: [AnyFactor; 2],
         factors: Factors<'_>,
         c: Block<'_>,
         events: &mut Vec<Event>,
@@ -463,7 +439,7 @@ impl RankUpdate<'_> {
                     let part = c.part(rows.clone(), columns.clone());
                     let across = part.leading_dimension + 1;
                     let blocks = Repeated { count, rows: 2 * edge, stride: 2 * edge * across };
-                    let product = self.products::<T>(scalars, factors.of(rows, columns), part, blocks)?;
+                    let product = self.products(scalars, factors.of(rows, columns), part, blocks)?;
                     events.extend(product.into_events());
                 }
             }
@@ -473,9 +449,9 @@ impl RankUpdate<'_> {
     }
 
     /// Starts the products of blocks at equal distances along the diagonal; the first one is given.
-    fn products<T: Element>(
+    fn products(
         &self,
-        [alpha, beta]: [Factor<T>; 2],
+        scalars: [AnyFactor; 2],
         factors: [(Block<'_>, bool); 2],
         c: Block<'_>,
         blocks: Repeated,
@@ -483,38 +459,40 @@ impl RankUpdate<'_> {
         let [left, right] = factors;
         let ([down, _], [_, across]) = (left.0.steps(), right.0.steps());
         let strides = [down * blocks.rows, across * blocks.rows, blocks.stride];
-        let problem = Problem::of_batch(blocks.count, strides, [alpha.into(), beta.into()], factors, c);
+        let problem = Problem::of_batch(blocks.count, strides, scalars, factors, c);
         gemm::start(self.device, &GemmParams::default(), problem)
     }
 
     /// Starts the products on the diagonal blocks.
     ///
     /// All blocks go into scratch memory in one batch. Then a triangle of each block goes into C.
-    fn diagonal<T: Element>(
+    fn diagonal(
         &self,
         blocks: Blocks,
-        [alpha, beta]: [Factor<T>; 2],
+        [alpha, beta]: [AnyFactor; 2],
         factors: Factors<'_>,
         c: Block<'_>,
         events: &mut Vec<Event>,
     ) -> BlasResult<()> {
         let Blocks { first, edge, count } = blocks;
-        let mut products = self.device.scratch::<T>(count * edge * edge)?;
+        let element = c.element;
+        let mut products = self.device.scratch_of(element, count * edge * edge)?;
         if !alpha.is_zero() {
             let block = first..first + edge;
             let factors = factors.of(block.clone(), block.clone());
             let part = c.part(block.clone(), block);
             let part = Block { elements: products.output(), leading_dimension: edge, ..part };
             let blocks = Repeated { count, rows: edge, stride: edge * edge };
-            let product = self.products::<T>([1.factor(), 0.factor()], factors, part, blocks)?;
+            let product =
+                self.products([1, 0].map(|number| element.factor(number)), factors, part, blocks)?;
             events.extend(product.into_events());
         }
         let arguments = [
             Argument::value(edge as u64),
             Argument::value(first as u64),
             products.input(),
-            Argument::value(alpha.for_kernel()),
-            Argument::value(beta.for_kernel()),
+            alpha.into(),
+            beta.into(),
             c.elements,
             Argument::value(c.leading_dimension as u64),
             Argument::value(u32::from(self.lower == (c.order == Order::ColumnMajor))),
@@ -522,7 +500,7 @@ impl RankUpdate<'_> {
         ];
         let side = edge.next_multiple_of(TILE);
         let range = Range::new([side, side, count], [TILE, TILE, 1]);
-        events.push(Kernels::<T>::of(self.device)?.update_diagonal.launch(range, &arguments)?);
+        events.push(Kernels::of(self.device, element)?.update_diagonal.launch(range, &arguments)?);
         Ok(())
     }
 }

@@ -148,6 +148,18 @@ impl AnyFactor {
         Self { value: -self.value, ..self }
     }
 
+    /// Returns the complex conjugate, as an element.
+    #[must_use]
+    pub fn conjugated(self) -> Self {
+        Self { value: self.value.conj(), ..self.as_element() }
+    }
+
+    /// Returns the factor as an element, which multiplies complex elements as a complex number.
+    #[must_use]
+    pub fn as_element(self) -> Self {
+        Self { real: !self.element.complex, ..self }
+    }
+
     /// Returns the factor in a form that keeps elements if it is 1.
     ///
     /// [`Factor::keeping`] says why.

@@ -5,7 +5,7 @@ use crate::completion::Completion;
 use crate::error::BlasResult;
 use crate::matrix::MatMut;
 use crate::triangular::Kernels;
-use lattice_compute::scalar::{Element, Scalar};
+use lattice_compute::scalar::{Element, ElementType};
 use lattice_compute::{Argument, Buffer, Device, Result};
 
 /// A factorisation under way, and LAPACK's `info` of it.
@@ -61,13 +61,13 @@ impl Info {
             return Ok(());
         }
         let device = b.device().clone();
-        let kernels = Kernels::<T>::of(&device)?;
+        let kernels = Kernels::of(&device, ElementType::of::<T>())?;
         let mut old = device.scratch::<T>(b.rows() * b.columns())?;
         let mut events = Vec::new();
         {
             let block = Block::of_mut(b.reborrow());
             let copy = Block::at(old.output(), &block.dense_layout());
-            events.push(kernels.copy_scaled(1.factor().keeping(), block, copy)?);
+            events.push(kernels.copy(block, copy)?);
         }
         events.extend(solve(b.reborrow())?.into_events());
         let block = Block::of_mut(b);

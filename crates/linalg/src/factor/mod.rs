@@ -57,7 +57,7 @@ use super::level2::{check_device, check_extent, check_single};
 use super::level3::check_square;
 use super::matrix::{MatMut, MatRef};
 use super::triangular::Kernels;
-use lattice_compute::scalar::{Element, Scalar};
+use lattice_compute::scalar::{Element, ElementType};
 use lattice_compute::{Buffer, Device};
 use lattice_solvers::range::larger;
 use num_complex::Complex;
@@ -102,7 +102,7 @@ impl ColumnSums {
         let columns = if a.rows == 0 { 0 } else { a.columns };
         let mut sums = Buffer::uninitialised(device, columns)?;
         if columns > 0 {
-            Kernels::<T>::of(device)?.column_sums(a, triangle, (&mut sums).into())?;
+            Kernels::of(device, ElementType::of::<T>())?.column_sums(a, triangle, (&mut sums).into())?;
         }
         Ok(Self(sums))
     }
@@ -121,6 +121,6 @@ fn diagonal<T: Element>(device: &Device, a: Block<'_>) -> BlasResult<Vec<Complex
     let mut dense = Buffer::<T>::uninitialised(device, a.rows)?;
     let line = a.diagonal();
     let to = Block { leading_dimension: 1, elements: (&mut dense).into(), ..line };
-    Kernels::<T>::of(device)?.copy_scaled(1.factor().keeping(), line, to)?;
+    Kernels::of(device, ElementType::of::<T>())?.copy(line, to)?;
     Ok(dense.to_vec()?.into_iter().map(Element::to_complex).collect())
 }

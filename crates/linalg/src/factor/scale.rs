@@ -4,7 +4,7 @@ use super::ColumnSums;
 use crate::block::Block;
 use crate::error::BlasResult;
 use crate::triangular::Kernels;
-use lattice_compute::scalar::{Element, Factor, Precision, Real, Scalar};
+use lattice_compute::scalar::{Element, ElementType, Factor, Precision, Real, Scalar};
 use lattice_compute::{Buffer, Device, Event};
 use num_complex::Complex;
 
@@ -25,7 +25,7 @@ pub(super) fn scale_of<T: Element>(
         let mut smaller = Buffer::<T>::uninitialised(device, block.rows * block.columns)?;
         let copy = Block::at((&mut smaller).into(), &block.dense_layout());
         let factor = real_factor::<T>(2.0_f64.powi(-exponent));
-        Kernels::<T>::of(device)?.copy_scaled(factor, block, copy)?;
+        Kernels::of(device, ElementType::of::<T>())?.copy_scaled(factor.into(), block, copy)?;
         norm = ColumnSums::of_block::<T>(device, copy, triangle)?.largest()?;
     }
     if !norm.is_finite() {
@@ -48,5 +48,5 @@ pub(super) fn fill_with_nan<T: Element>(device: &Device, to: Block<'_>) -> BlasR
     let nan = T::from_complex(Complex::new(f64::NAN, f64::NAN));
     let nothing = Buffer::from_slice(device, &vec![nan; to.rows * to.columns])?;
     let from = Block::at((&nothing).into(), &to.dense_layout());
-    Ok(Kernels::<T>::of(device)?.copy_scaled(1.factor().keeping(), from, to)?)
+    Ok(Kernels::of(device, ElementType::of::<T>())?.copy(from, to)?)
 }

@@ -2,9 +2,8 @@
 
 use crate::block::Block;
 use crate::matrix::Order;
-use lattice_compute::scalar::{Element, Factor, Scalar};
+use lattice_compute::scalar::{AnyFactor, ElementType};
 use lattice_compute::{Argument, Device, DeviceKind, Event, Kernel, KernelFamily, KernelKey, Range, Result};
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 /// Sources of kernels that invert triangular blocks in local memory.
@@ -38,9 +37,9 @@ pub(crate) struct DiagonalShape {
 
 impl DiagonalShape {
     /// Returns the shape for a device: the largest block that its local memory holds.
-    pub fn of<T: Element>(device: &Device) -> Self {
+    pub fn of(device: &Device, element: ElementType) -> Self {
         let info = device.info();
-        let holds = |edge: usize| edge * (edge + 1) * size_of::<T>() <= info.local_memory_bytes as usize;
+        let holds = |edge: usize| edge * (edge + 1) * element.bytes() <= info.local_memory_bytes as usize;
         let edge = if holds(64) { 64 } else { 32 };
         let items =
             if info.kind == DeviceKind::Cpu { edge } else { info.max_work_group_size.min(MOST_ITEMS) };
@@ -58,8 +57,9 @@ impl DiagonalShape {
     }
 }
 
-/// The kernels for elements of type `T`.
-pub(crate) struct Kernels<T> {
+/// The kernels for elements of one type.
+pub(crate) struct Kernels {
+    element: ElementType,
     shape: DiagonalShape,
     invert_diagonal: Kernel,
     spread_diagonal: Kernel,
@@ -67,18 +67,18 @@ pub(crate) struct Kernels<T> {
     restore: Kernel,
     set_identity: Kernel,
     column_sums: Kernel,
-    element: PhantomData<T>,
 }
 
-impl<T: Element> Kernels<T> {
+impl Kernels {
     /// Returns the kernels of a device, built on first use.
-    pub fn of(device: &Device) -> Result<Arc<Self>> {
-        device.attached(|device| Self::with(device, DiagonalShape::of::<T>(device)))
+    pub fn of(device: &Device, element: ElementType) -> Result<Arc<Self>> {
+        device.attached_as(element, |device| Self::with(device, element, DiagonalShape::of(device, element)))
     }
 
-    fn with(device: &Device, shape: DiagonalShape) -> Result<Self> {
-        let program = device.program(&shape.define(KernelKey::of_element::<T>(TRIANGULAR)))?;
+    fn with(device: &Device, element: ElementType, shape: DiagonalShape) -> Result<Self> {
+        let program = device.program(&shape.define(KernelKey::of(TRIANGULAR, element)))?;
         Ok(Self {
+            element,
             shape,
             invert_diagonal: program.kernel("invert_diagonal")?,
             spread_diagonal: program.kernel("spread_diagonal")?,
@@ -86,7 +86,6 @@ impl<T: Element> Kernels<T> {
             restore: program.kernel("restore")?,
             set_identity: program.kernel("set_identity")?,
             column_sums: program.kernel("column_sums")?,
-            element: PhantomData,
         })
     }
 
@@ -128,14 +127,18 @@ impl<T: Element> Kernels<T> {
         self.spread_diagonal.launch(range, &arguments)
     }
 
+    /// Starts Y = X for blocks of one shape.
+    pub fn copy(&self, x: Block<'_>, y: Block<'_>) -> Result<Event> {
+        self.copy_scaled(self.element.factor(1), x, y)
+    }
+
     /// Starts Y = α X for blocks of one shape.
-    pub fn copy_scaled(&self, alpha: Factor<T>, x: Block<'_>, y: Block<'_>) -> Result<Event> {
+    pub fn copy_scaled(&self, alpha: AnyFactor, x: Block<'_>, y: Block<'_>) -> Result<Event> {
         // Neighbouring work-items write neighbouring elements.
         let (x, y) = if y.order == Order::ColumnMajor { (x, y) } else { (x.transposed(), y.transposed()) };
         let range = Range::new([y.rows, y.columns].map(|extent| extent.next_multiple_of(TILE)), [TILE, TILE]);
         let extents = [y.rows, y.columns].map(|extent| Argument::value(extent as u64));
-        let alpha = [Argument::value(alpha.for_kernel())];
-        let arguments = [&extents[..], &alpha, &x.arguments(), &y.arguments()].concat();
+        let arguments = [&extents[..], &[alpha.into()], &x.arguments(), &y.arguments()].concat();
         self.copy_scaled.launch(range, &arguments)
     }
 
@@ -156,9 +159,7 @@ impl<T: Element> Kernels<T> {
         ];
         let range = Range::new([y.rows, y.columns].map(|extent| extent.next_multiple_of(TILE)), [TILE, TILE]);
         let extents = [y.rows, y.columns].map(|extent| Argument::value(extent as u64));
-        let one: Factor<T> = 1.factor();
-        let alpha = [Argument::value(one.keeping().for_kernel())];
-        let arguments = [&extents[..], &alpha, &from, &y.arguments()].concat();
+        let arguments = [&extents[..], &[self.element.factor(1).into()], &from, &y.arguments()].concat();
         self.copy_scaled.launch(range, &arguments)
     }
 
@@ -206,7 +207,7 @@ mod tests {
         for found in discover().devices.into_iter().filter(|found| found.info.fp64) {
             let device = Device::open(&found, &options).unwrap();
             for shape in [DiagonalShape { edge: 32, slices: 1 }, DiagonalShape { edge: 32, slices: 4 }] {
-                let kernels = Kernels::<C64>::with(&device, shape).unwrap();
+                let kernels = Kernels::with(&device, ElementType::of::<C64>(), shape).unwrap();
                 for (n, lower, unit) in
                     [(1, true, false), (37, true, false), (64, false, false), (37, false, true)]
                 {

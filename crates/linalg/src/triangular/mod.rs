@@ -16,7 +16,7 @@ mod solve;
 pub(crate) use kernels::{DiagonalShape, Kernels, TRIANGLE_SOURCES};
 pub(crate) use solve::{Triangular, solve};
 
-use super::block::Block;
+use super::block::{Block, Operand};
 use super::completion::Completion;
 use super::error::{BlasResult, operand_name};
 use super::gemm::multiply_blocks;
@@ -24,7 +24,7 @@ use super::level2::{check_device, check_extent, check_single};
 use super::level3::{Diagonal, Side, Triangle, check_square};
 use super::matrix::{MatMut, MatRef};
 use super::op::Op;
-use lattice_compute::scalar::{Element, Factor, Scalar};
+use lattice_compute::scalar::{AnyFactor, Element, Scalar};
 use lattice_compute::{Device, Event};
 
 /// Starts X = α op(A)⁻¹ B, or X = α B op(A)⁻¹, in the place of B.
@@ -49,7 +49,8 @@ pub fn trsm<T: Element>(
     a: MatRef<'_, T>,
     b: MatMut<'_, T>,
 ) -> BlasResult<Completion> {
-    started("trsm", solve::solve_well, side, triangle, op, diagonal, alpha.factor().keeping(), a, b)
+    let alpha = alpha.factor().keeping().into();
+    started("trsm", solve::solve_well, side, triangle, op, diagonal, alpha, [a.into(), b.into()])
 }
 
 /// Starts B = α op(A) B, or with [`Side::Right`] B = α B op(A).
@@ -67,45 +68,44 @@ pub fn trmm<T: Element>(
     a: MatRef<'_, T>,
     b: MatMut<'_, T>,
 ) -> BlasResult<Completion> {
-    started("trmm", solve::multiply, side, triangle, op, diagonal, alpha.factor(), a, b)
+    let alpha = alpha.factor().into();
+    started("trmm", solve::multiply, side, triangle, op, diagonal, alpha, [a.into(), b.into()])
 }
 
 /// An operation on B with a triangular matrix on its left.
-type Work<T> = fn(&Device, Triangular<'_>, Diagonal, Factor<T>, Block<'_>, &mut Vec<Event>) -> BlasResult<()>;
+type Work = fn(&Device, Triangular<'_>, Diagonal, AnyFactor, Block<'_>, &mut Vec<Event>) -> BlasResult<()>;
 
 /// Checks the operands and starts the work.
 #[allow(clippy::too_many_arguments)]
-fn started<T: Element>(
+fn started(
     operation: &'static str,
-    work: Work<T>,
+    work: Work,
     side: Side,
     triangle: Triangle,
     op: Op,
     diagonal: Diagonal,
-    alpha: Factor<T>,
-    a: MatRef<'_, T>,
-    mut b: MatMut<'_, T>,
+    alpha: AnyFactor,
+    [a, b]: [Operand<'_>; 2],
 ) -> BlasResult<Completion> {
-    check_square(operation, "A", a.rows(), a.columns())?;
-    let name = operand_name("A", op);
+    check_square(operation, "A", a.block.rows, a.block.columns)?;
+    let (name, n) = (operand_name("A", op), a.block.rows);
     match side {
-        Side::Left => check_extent(operation, &name, "columns", b.rows(), a.rows(), "as B has rows")?,
-        Side::Right => check_extent(operation, &name, "rows", b.columns(), a.rows(), "as B has columns")?,
+        Side::Left => check_extent(operation, &name, "columns", b.block.rows, n, "as B has rows")?,
+        Side::Right => check_extent(operation, &name, "rows", b.block.columns, n, "as B has columns")?,
     }
-    for count in [a.count(), b.count()] {
-        check_single(operation, count)?;
+    for operand in [a, b] {
+        check_single(operation, operand.count)?;
     }
-    let device = b.device().clone();
-    check_device(operation, "A", &device, a.device())?;
-    let mut events = Vec::new();
-    let (tri, block) = Triangular::entering(side, triangle, op, a, b.reborrow());
+    check_device(operation, "A", b.device, a.device)?;
+    let (tri, block) = Triangular::entering(side, triangle, op, a.block, b.block);
     if block.rows == 0 || block.columns == 0 {
         return Ok(Completion::nothing());
     }
     if alpha.is_zero() {
-        return clear(&device, block);
+        return clear(b.device, block);
     }
-    work(&device, tri, diagonal, alpha, block, &mut events)?;
+    let mut events = Vec::new();
+    work(b.device, tri, diagonal, alpha, block, &mut events)?;
     Ok(Completion::of(events))
 }
 

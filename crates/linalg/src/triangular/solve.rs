@@ -5,9 +5,9 @@ use crate::block::Block;
 use crate::error::BlasResult;
 use crate::gemm::{self, GemmParams, Problem, multiply_blocks};
 use crate::level3::{Diagonal, Side, Triangle};
-use crate::matrix::{MatMut, MatRef, MatrixLayout};
+use crate::matrix::MatrixLayout;
 use crate::op::Op;
-use lattice_compute::scalar::{Element, Factor, Scalar};
+use lattice_compute::scalar::AnyFactor;
 use lattice_compute::{Argument, Device, Event};
 use std::ops::Range;
 
@@ -29,19 +29,12 @@ impl<'a> Triangular<'a> {
     /// Returns the matrix of op(A), and B as it stands on the right of it.
     ///
     /// B op(A) is computed as op(A)ᵀ Bᵀ.
-    pub fn entering<T: Element>(
-        side: Side,
-        triangle: Triangle,
-        op: Op,
-        a: MatRef<'a, T>,
-        b: MatMut<'a, T>,
-    ) -> (Self, Block<'a>) {
-        let (a, b) = (Block::of(a), Block::of_mut(b));
+    pub fn entering(side: Side, triangle: Triangle, op: Op, a: Block<'a>, b: Block<'a>) -> (Self, Block<'a>) {
         let transposed = (op != Op::N) != (side == Side::Right);
         let tri = Self {
             matrix: if transposed { a.transposed() } else { a },
             lower: (triangle == Triangle::Lower) != transposed,
-            conjugate: op == Op::C && T::IS_COMPLEX,
+            conjugate: op == Op::C && a.element.complex,
         };
         (tri, if side == Side::Right { b.transposed() } else { b })
     }
@@ -79,28 +72,27 @@ impl<'a> Diagonals<'a> {
     }
 }
 
-/// Starts X = α A⁻¹ B for a triangular A, and puts X in the place of B.
+/// Starts X = A⁻¹ B for a triangular A, and puts X in the place of B.
 ///
 /// Residuals are larger than those of a substitution if diagonal blocks are ill-conditioned.
-pub(crate) fn solve<T: Element>(
+pub(crate) fn solve(
     device: &Device,
     tri: Triangular<'_>,
     diagonal: Diagonal,
-    alpha: Factor<T>,
     b: Block<'_>,
     events: &mut Vec<Event>,
 ) -> BlasResult<()> {
-    solve_by_blocks(device, tri, diagonal, alpha, b, false, events)
+    solve_by_blocks(device, tri, diagonal, b.element.factor(1), b, false, events)
 }
 
-/// Starts the same, for few columns with the residual of a substitution.
+/// Starts X = α A⁻¹ B, for few columns with the residual of a substitution.
 ///
 /// Few columns take little time anyway, and are often those of a system that is to be solved.
-pub(super) fn solve_well<T: Element>(
+pub(super) fn solve_well(
     device: &Device,
     tri: Triangular<'_>,
     diagonal: Diagonal,
-    alpha: Factor<T>,
+    alpha: AnyFactor,
     b: Block<'_>,
     events: &mut Vec<Event>,
 ) -> BlasResult<()> {
@@ -108,11 +100,11 @@ pub(super) fn solve_well<T: Element>(
 }
 
 /// Starts X = α A⁻¹ B, and if wanted corrects X once in each block.
-fn solve_by_blocks<T: Element>(
+fn solve_by_blocks(
     device: &Device,
     tri: Triangular<'_>,
     diagonal: Diagonal,
-    alpha: Factor<T>,
+    alpha: AnyFactor,
     b: Block<'_>,
     corrected: bool,
     events: &mut Vec<Event>,
@@ -120,24 +112,24 @@ fn solve_by_blocks<T: Element>(
     if b.rows == 0 || b.columns == 0 {
         return Ok(());
     }
-    let kernels = Kernels::<T>::of(device)?;
+    let kernels = Kernels::of(device, b.element)?;
     let edge = kernels.shape().edge;
     let size = tri.matrix.rows.div_ceil(edge) * edge * edge;
-    let mut room = device.scratch::<T>(size)?;
+    let mut room = device.scratch_of(b.element, size)?;
     let inverses = Diagonals { elements: room.output(), edge };
     let unit = diagonal == Diagonal::Ones;
     // The blocks are those of A as it is stored. So they are conjugated where A is.
     events.push(kernels.invert_diagonal(tri.matrix, tri.lower, unit, inverses.elements)?);
-    let mut full = device.scratch::<T>(if corrected { size } else { 0 })?;
+    let mut full = device.scratch_of(b.element, if corrected { size } else { 0 })?;
     let blocks = corrected.then(|| Diagonals { elements: full.output(), edge });
     if let Some(blocks) = &blocks {
         events.push(kernels.spread_diagonal(edge, tri.matrix, tri.lower, unit, blocks.elements)?);
     }
     // The remaining B is updated in a copy, so that every product goes to where X belongs.
-    let mut rest = device.scratch::<T>(b.rows * b.columns)?;
+    let mut rest = device.scratch_of(b.element, b.rows * b.columns)?;
     let rest = Block::at(rest.output(), &b.dense_layout());
     events.push(kernels.copy_scaled(alpha, b, rest)?);
-    System { device, tri, inverses, blocks, rest, x: b }.rows::<T>(0..b.rows, events)
+    System { device, tri, inverses, blocks, rest, x: b }.rows(0..b.rows, events)
 }
 
 /// A triangular system that is being solved.
@@ -153,7 +145,7 @@ struct System<'a> {
 
 impl System<'_> {
     /// Starts the solution of these rows. The terms of other rows have been subtracted.
-    fn rows<T: Element>(&self, range: Range<usize>, events: &mut Vec<Event>) -> BlasResult<()> {
+    fn rows(&self, range: Range<usize>, events: &mut Vec<Event>) -> BlasResult<()> {
         let Self { device, tri, inverses, blocks, rest, x } = *self;
         if range.len() <= inverses.edge {
             let [rest, x] = [rest, x].map(|columns| columns.rows_of(range.clone()));
@@ -167,28 +159,30 @@ impl System<'_> {
             return Ok(());
         }
         let [first, second] = tri.halves(range, inverses.edge);
-        self.rows::<T>(first.clone(), events)?;
+        self.rows(first.clone(), events)?;
         let factors = [tri.beside(&second, &first), (x.rows_of(first), false)];
         let product = multiply_blocks(device, -1, factors, 1, rest.rows_of(second.clone()))?;
         events.extend(product.into_events());
-        self.rows::<T>(second, events)
+        self.rows(second, events)
     }
 }
 
 /// Starts B = α A B for a triangular A.
-pub(crate) fn multiply<T: Element>(
+pub(crate) fn multiply(
     device: &Device,
     tri: Triangular<'_>,
     diagonal: Diagonal,
-    alpha: Factor<T>,
+    alpha: AnyFactor,
     b: Block<'_>,
     events: &mut Vec<Event>,
 ) -> BlasResult<()> {
-    let (kernels, n, edge) = (Kernels::<T>::of(device)?, b.rows, PRODUCT_EDGE.min(b.rows));
-    let (mut old, mut full) =
-        (device.scratch::<T>(n * b.columns)?, device.scratch::<T>(n.div_ceil(edge) * edge * edge)?);
+    let (kernels, n, edge) = (Kernels::of(device, b.element)?, b.rows, PRODUCT_EDGE.min(b.rows));
+    let (mut old, mut full) = (
+        device.scratch_of(b.element, n * b.columns)?,
+        device.scratch_of(b.element, n.div_ceil(edge) * edge * edge)?,
+    );
     let old = Block::at(old.output(), &b.dense_layout());
-    events.push(kernels.copy_scaled(1.factor().keeping(), b, old)?);
+    events.push(kernels.copy(b, old)?);
     let full = full.output();
     let unit = diagonal == Diagonal::Ones;
     events.push(kernels.spread_diagonal(edge, tri.matrix, tri.lower, unit, full)?);
@@ -205,7 +199,7 @@ pub(crate) fn multiply<T: Element>(
         let (from, to) = (old.rows_of(first..first + size), b.rows_of(first..first + size));
         let factors = [(block, tri.conjugate), (from, false)];
         let strides = [edge * edge, edge * old.steps()[0], edge * b.steps()[0]];
-        let problem = Problem::of_batch(count, strides, [alpha.into(), b.element.factor(0)], factors, to);
+        let problem = Problem::of_batch(count, strides, [alpha, b.element.factor(0)], factors, to);
         events.extend(gemm::start(device, &GemmParams::default(), problem)?.into_events());
     }
     add_beside(device, tri, alpha, old, b, 0..n, edge, events)
@@ -215,10 +209,10 @@ pub(crate) fn multiply<T: Element>(
 ///
 /// The product takes the parts of A beside the diagonal blocks.
 #[allow(clippy::too_many_arguments)]
-fn add_beside<T: Element>(
+fn add_beside(
     device: &Device,
     tri: Triangular<'_>,
-    alpha: Factor<T>,
+    alpha: AnyFactor,
     x: Block<'_>,
     b: Block<'_>,
     range: Range<usize>,
@@ -230,7 +224,7 @@ fn add_beside<T: Element>(
     }
     let [first, second] = tri.halves(range, edge);
     let factors = [tri.beside(&second, &first), (x.rows_of(first.clone()), false)];
-    let scalars = [alpha.into(), b.element.factor(1)];
+    let scalars = [alpha, b.element.factor(1)];
     let problem = Problem::of_blocks(scalars, factors, b.rows_of(second.clone()));
     let product = gemm::start(device, &GemmParams::default(), problem)?;
     events.extend(product.into_events());

@@ -2,6 +2,7 @@
 
 use super::kernels::{Many, Solutions};
 use super::{check_systems, many};
+use crate::block::Block;
 use crate::completion::Completion;
 use crate::error::BlasResult;
 use crate::level3::{Diagonal, Side, Triangle};
@@ -38,7 +39,7 @@ pub fn trsm<T: Element>(
     }
     let kernels = Solutions::<T>::of(b.device())?;
     let (t, count, stride) = (many(a), b.count(), b.stride());
-    let (form, first) = Triangular::entering(side, triangle, op, a, b.reborrow());
+    let (form, first) = Triangular::entering(side, triangle, op, t.first, Block::of_mut(b.reborrow()));
     let (t, b) = (Many { first: form.matrix, ..t }, Many { first, count, stride });
     let event = kernels.trsm(form, diagonal == Diagonal::Ones, alpha.factor().keeping(), t, b)?;
     Ok(Completion::of(vec![event]))

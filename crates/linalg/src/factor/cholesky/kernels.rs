@@ -2,7 +2,7 @@
 
 use crate::block::Block;
 use crate::triangular::{DiagonalShape, TRIANGLE_SOURCES};
-use lattice_compute::scalar::Element;
+use lattice_compute::scalar::{Element, ElementType};
 use lattice_compute::{Argument, Device, Event, Kernel, KernelFamily, KernelKey, Result};
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(super) struct Kernels<T> {
 impl<T: Element> Kernels<T> {
     /// Returns the kernels of a device, built on first use.
     pub fn of(device: &Device) -> Result<Arc<Self>> {
-        device.attached(|device| Self::with(device, DiagonalShape::of::<T>(device)))
+        device.attached(|device| Self::with(device, DiagonalShape::of(device, ElementType::of::<T>())))
     }
 
     fn with(device: &Device, shape: DiagonalShape) -> Result<Self> {

@@ -22,7 +22,7 @@ use crate::matrix::{MatMut, MatRef, MatrixLayout};
 use crate::op::Op;
 use crate::triangular::{self, Kernels as TriangleKernels, Triangular, trsm};
 use kernels::Kernels;
-use lattice_compute::scalar::{Element, Scalar};
+use lattice_compute::scalar::{Element, ElementType};
 use lattice_compute::{Argument, Device, Event};
 use std::ops::Range;
 
@@ -66,7 +66,7 @@ pub(crate) fn potrf_columns<T: Element>(a: MatMut<'_, T>) -> BlasResult<Info> {
 fn factorise<T: Element>(device: &Device, matrix: Block<'_>) -> BlasResult<Info> {
     let Block { rows, columns, .. } = matrix;
     let mut word = Word::new(device)?;
-    let edge = TriangleKernels::<T>::of(device)?.shape().edge;
+    let edge = TriangleKernels::of(device, ElementType::of::<T>())?.shape().edge;
     let (mut rest, mut inverse) = (device.scratch::<T>(rows * edge)?, device.scratch::<T>(edge * edge)?);
     let (rest, inverse) = (rest.output(), inverse.output());
     let work = Factorisation { device, matrix, rest, inverse, edge, info: word.argument() };
@@ -108,8 +108,8 @@ impl Factorisation<'_> {
         let (rows, width) = (block.start..matrix.rows, block.len());
         let whole = matrix.part(rows.clone(), block.clone());
         let rest = Block::at(self.rest, &whole.dense_layout());
-        let triangles = TriangleKernels::<T>::of(device)?;
-        events.push(triangles.copy_scaled(1.factor().keeping(), whole, rest)?);
+        let triangles = TriangleKernels::of(device, ElementType::of::<T>())?;
+        events.push(triangles.copy(whole, rest)?);
         if panel < block.start {
             let before = matrix.part(rows, panel..block.start);
             let factors = [(before, false), (before.rows_of(0..width).transposed(), T::IS_COMPLEX)];
@@ -144,7 +144,11 @@ impl Factorisation<'_> {
         let right = (left.transposed(), T::IS_COMPLEX);
         let update = RankUpdate { device, lower: true, hermitian: T::IS_COMPLEX };
         let square = matrix.part(behind.clone(), behind.clone());
-        let updated = update.start::<T>((-1).factor(), (left, false), right, 1.factor().keeping(), square)?;
+        let updated = update.start(
+            [-1, 1].map(|number| square.element.factor(number)),
+            [(left, false), right],
+            square,
+        )?;
         events.extend(updated.into_events());
         let below = behind.end..matrix.rows;
         if !below.is_empty() {
@@ -197,7 +201,11 @@ pub fn potri<T: Element>(triangle: Triangle, factor: MatMut<'_, T>) -> BlasResul
     // A⁻¹ = L⁻ᴴ L⁻¹
     let update = RankUpdate { device: &device, lower: true, hermitian: T::IS_COMPLEX };
     let (left, right) = ((inverse.transposed(), T::IS_COMPLEX), (inverse, false));
-    events.extend(update.start::<T>(1.factor(), left, right, 0.factor(), matrix)?.into_events());
+    events.extend(
+        update
+            .start([1, 0].map(|number| matrix.element.factor(number)), [left, right], matrix)?
+            .into_events(),
+    );
     Ok(Completion::of(events))
 }
 
@@ -208,9 +216,9 @@ fn inverse_of_lower<T: Element>(
     inverse: Block<'_>,
     events: &mut Vec<Event>,
 ) -> BlasResult<()> {
-    events.push(TriangleKernels::<T>::of(device)?.set_identity(inverse)?);
+    events.push(TriangleKernels::of(device, ElementType::of::<T>())?.set_identity(inverse)?);
     let tri = Triangular { matrix, lower: true, conjugate: false };
-    triangular::solve::<T>(device, tri, Diagonal::Stored, 1.factor().keeping(), inverse, events)
+    triangular::solve(device, tri, Diagonal::Stored, inverse, events)
 }
 
 /// Starts the solution of A X = B for a Hermitian, positive definite A.

@@ -13,7 +13,7 @@ use crate::level3::{Diagonal, Side, Triangle, check_square};
 use crate::matrix::{MatMut, MatRef, MatrixLayout};
 use crate::op::Op;
 use crate::triangular::{Kernels, trmm};
-use lattice_compute::scalar::{Element, Scalar};
+use lattice_compute::scalar::{Element, ElementType};
 use lattice_compute::{Buffer, Device};
 
 /// The factor L of A = L Lᴴ, or U of A = Uᴴ U.
@@ -59,7 +59,7 @@ impl<T: Element> Cholesky<T> {
         let mut factor = Buffer::uninitialised(device, n * n)?;
         let lower = triangle == Triangle::Lower;
         if n > 0 {
-            let kernels = Kernels::<T>::of(device)?;
+            let kernels = Kernels::of(device, ElementType::of::<T>())?;
             kernels.spread_diagonal(n, Block::of(a), lower, false, (&mut factor).into())?;
         }
         let sums = ColumnSums::start(a, Some(lower))?;
@@ -150,9 +150,9 @@ impl<T: Element> Cholesky<T> {
         if self.rows() == 0 {
             return Ok(Completion::nothing());
         }
-        let kernels = Kernels::<T>::of(self.device())?;
+        let kernels = Kernels::of(self.device(), ElementType::of::<T>())?;
         let (from, target) = (Block::of(self.factor()?), Block::of_mut(to.reborrow()));
-        let mut events = vec![kernels.copy_scaled(1.factor().keeping(), from, target)?];
+        let mut events = vec![kernels.copy(from, target)?];
         let side = if self.triangle == Triangle::Lower { Side::Right } else { Side::Left };
         let product = trmm(side, self.triangle, Op::C, Diagonal::Stored, 1, self.factor()?, to)?;
         events.extend(product.into_events());

@@ -26,7 +26,7 @@ use crate::matrix::{MatMut, MatRef, MatrixLayout};
 use crate::triangular::Kernels as TriangleKernels;
 use divide::Eigen;
 use kernels::{Kernels, Memory, WIDTH};
-use lattice_compute::scalar::{Element, Real, Scalar};
+use lattice_compute::scalar::{Element, ElementType, Real};
 use lattice_compute::{Argument, Buffer, BufferViewMut, Device, Event};
 use lattice_solvers::NoEigenvalue;
 use std::ops::Range;
@@ -161,7 +161,11 @@ impl<T: Element> Reduced<T> {
         let square = MatrixLayout::column_major(n, n);
         let mut matrix = Buffer::<T>::uninitialised(device, n * n)?;
         let copy = Block::at((&mut matrix).into(), &square);
-        TriangleKernels::<T>::of(device)?.copy_scaled(real_factor::<T>(scale), block, copy)?;
+        TriangleKernels::of(device, ElementType::of::<T>())?.copy_scaled(
+            real_factor::<T>(scale).into(),
+            block,
+            copy,
+        )?;
         let mut v = device.scratch::<T>(3 * n * WIDTH)?;
         let groups = kernels.variant.groups(n);
         let [of_row, of_column] = kernels.variant.parts(n);
@@ -203,8 +207,8 @@ impl<T: Element> Reduced<T> {
             let right = panel.part(rest.clone(), WIDTH..3 * WIDTH).transposed();
             let trailing = Block::at((&mut matrix).into(), &square).part(rest.clone(), rest);
             let update = RankUpdate { device, lower: true, hermitian: T::IS_COMPLEX };
-            let minus = real_factor::<T>(-1.0);
-            update.start(minus, (left, false), (right, T::IS_COMPLEX), 1.factor(), trailing)?;
+            let scalars = [-1, 1].map(|number| trailing.element.factor(number));
+            update.start(scalars, [(left, false), (right, T::IS_COMPLEX)], trailing)?;
         }
         Ok(Self { n, matrix, tau, diagonal, beside })
     }
@@ -248,7 +252,7 @@ impl<T: Element> Reduced<T> {
             reflectors.apply::<T>(device, Form { adjoint: false, conjugate }, c, false, events)?;
         }
         let from = Block::of(MatRef::new(&turned, layout)?);
-        events.push(TriangleKernels::<T>::of(device)?.copy_scaled(1.factor().keeping(), from, to)?);
+        events.push(TriangleKernels::of(device, ElementType::of::<T>())?.copy(from, to)?);
         Ok(())
     }
 }

@@ -21,7 +21,7 @@ use crate::matrix::{MatMut, MatRef};
 use crate::op::Op;
 use crate::triangular::{Kernels as TriangleKernels, Triangular, solve, trsm};
 use kernels::{Kernels, Pivots, WIDTH};
-use lattice_compute::scalar::{Element, Scalar};
+use lattice_compute::scalar::{Element, ElementType};
 use lattice_compute::{Argument, Buffer, BufferView, BufferViewMut, Device, Event};
 use std::ops::Range;
 
@@ -117,7 +117,7 @@ impl Factorisation<'_> {
         } else {
             let factor = matrix.part(done.clone(), done.clone());
             let tri = Triangular { matrix: factor, lower: true, conjugate: false };
-            solve::<T>(device, tri, Diagonal::Ones, 1.factor().keeping(), beside, events)?;
+            solve(device, tri, Diagonal::Ones, beside, events)?;
         }
         let below = done.end..matrix.rows;
         let factors = [(matrix.part(below.clone(), done), false), (beside, false)];
@@ -212,14 +212,14 @@ pub fn getri<'p, T: Element>(
     let mut events = Vec::new();
     let mut room = device.scratch::<T>(matrix.rows * matrix.rows)?;
     let inverse = Block::at(room.output(), &matrix.dense_layout());
-    let kernels = TriangleKernels::<T>::of(&device)?;
+    let kernels = TriangleKernels::of(&device, ElementType::of::<T>())?;
     events.push(kernels.set_identity(inverse)?);
     Kernels::<T>::of(&device)?.exchange(&device, inverse, pivots, false, &mut events)?;
     for (lower, diagonal) in [(true, Diagonal::Ones), (false, Diagonal::Stored)] {
         let tri = Triangular { matrix, lower, conjugate: false };
-        solve::<T>(&device, tri, diagonal, 1.factor().keeping(), inverse, &mut events)?;
+        solve(&device, tri, diagonal, inverse, &mut events)?;
     }
-    events.push(kernels.copy_scaled(1.factor().keeping(), inverse, matrix)?);
+    events.push(kernels.copy(inverse, matrix)?);
     Ok(Completion::of(events))
 }
 

@@ -13,7 +13,7 @@ use crate::level3::{Diagonal, Side, Triangle, check_square};
 use crate::matrix::{MatMut, MatRef, MatrixLayout};
 use crate::op::Op;
 use crate::triangular::{Kernels as TriangleKernels, trmm};
-use lattice_compute::scalar::{Element, Scalar};
+use lattice_compute::scalar::{Element, ElementType};
 use lattice_compute::{Buffer, Device};
 use num_complex::Complex;
 
@@ -80,7 +80,7 @@ impl<T: Element> Lu<T> {
         let mut pivots = Buffer::uninitialised(device, n)?;
         if n > 0 {
             let to = Block::at((&mut factors).into(), &layout);
-            TriangleKernels::<T>::of(device)?.copy_scaled(1.factor().keeping(), Block::of(a), to)?;
+            TriangleKernels::of(device, ElementType::of::<T>())?.copy(Block::of(a), to)?;
         }
         let sums = ColumnSums::start(a, None)?;
         let info = getrf(MatMut::new(&mut factors, layout)?, &mut pivots)?;
@@ -151,7 +151,8 @@ impl<T: Element> Lu<T> {
         if self.rows() == 0 {
             return Ok(Completion::nothing());
         }
-        let identity = TriangleKernels::<T>::of(self.device())?.set_identity(Block::of_mut(to.reborrow()))?;
+        let identity = TriangleKernels::of(self.device(), ElementType::of::<T>())?
+            .set_identity(Block::of_mut(to.reborrow()))?;
         let mut completion = Completion::of(vec![identity]);
         completion.append(self.solve(Op::N, to)?);
         Ok(completion)
@@ -167,12 +168,12 @@ impl<T: Element> Lu<T> {
         if n == 0 {
             return Ok(Completion::nothing());
         }
-        let kernels = TriangleKernels::<T>::of(self.device())?;
+        let kernels = TriangleKernels::of(self.device(), ElementType::of::<T>())?;
         let mut upper = self.device().scratch::<T>(n * n)?;
         let upper = Block::at(upper.output(), &self.layout);
         let mut events = vec![
             kernels.spread_diagonal(n, Block::of(self.factors()?), false, false, upper.elements)?,
-            kernels.copy_scaled(1.factor().keeping(), upper, Block::of_mut(to.reborrow()))?,
+            kernels.copy(upper, Block::of_mut(to.reborrow()))?,
         ];
         let (side, triangle, ones) = (Side::Left, Triangle::Lower, Diagonal::Ones);
         let product = trmm(side, triangle, Op::N, ones, 1, self.factors()?, to.reborrow())?;

@@ -24,7 +24,7 @@ use crate::op::Op;
 use crate::triangular::Kernels as TriangleKernels;
 use kernels::Kernels;
 use lattice_compute::Buffer;
-use lattice_compute::scalar::{Element, Scalar};
+use lattice_compute::scalar::{Element, ElementType};
 use lattice_solvers::range::larger;
 use std::fmt;
 
@@ -173,8 +173,8 @@ fn residual<T: Wide>(
     x: MatRef<'_, T>,
     mut r: MatMut<'_, T>,
 ) -> BlasResult<Completion> {
-    let kernels = TriangleKernels::<T>::of(a.device())?;
-    kernels.copy_scaled(1.factor().keeping(), Block::of(b), Block::of_mut(r.reborrow()))?;
+    let kernels = TriangleKernels::of(a.device(), ElementType::of::<T>())?;
+    kernels.copy(Block::of(b), Block::of_mut(r.reborrow()))?;
     match method {
         Method::Lu => gemm(Op::N, Op::N, -1, a, x, 1, r),
         Method::Cholesky(triangle) => hemm(Side::Left, triangle, -1, a, x, 1, r),
@@ -183,7 +183,7 @@ fn residual<T: Wide>(
 
 /// Returns ‖A‖∞, the largest sum of sizes in a row.
 fn norm<T: Wide>(method: Method, a: MatRef<'_, T>) -> BlasResult<f64> {
-    let kernels = TriangleKernels::<T>::of(a.device())?;
+    let kernels = TriangleKernels::of(a.device(), ElementType::of::<T>())?;
     let mut sums = Buffer::<f64>::uninitialised(a.device(), a.rows())?;
     match method {
         Method::Lu => kernels.column_sums(Block::of(a).transposed(), None, (&mut sums).into())?,
@@ -203,11 +203,11 @@ fn in_double<T: Wide>(
 ) -> BlasResult<usize> {
     let (device, n) = (a.device(), a.rows());
     let layout = MatrixLayout::column_major(n, n);
-    let kernels = TriangleKernels::<T>::of(device)?;
+    let kernels = TriangleKernels::of(device, ElementType::of::<T>())?;
     let mut copy = Buffer::<T>::uninitialised(device, n * n)?;
     let mut factors = MatMut::new(&mut copy, layout)?;
-    kernels.copy_scaled(1.factor().keeping(), Block::of(a), Block::of_mut(factors.reborrow()))?;
-    kernels.copy_scaled(1.factor().keeping(), Block::of(b), Block::of_mut(x.reborrow()))?;
+    kernels.copy(Block::of(a), Block::of_mut(factors.reborrow()))?;
+    kernels.copy(Block::of(b), Block::of_mut(x.reborrow()))?;
     let info = match method {
         Method::Lu => gesv(factors, &mut Buffer::<u32>::uninitialised(device, n)?, x)?.wait()?,
         Method::Cholesky(triangle) => posv(triangle, factors, x)?.wait()?,

@@ -13,7 +13,7 @@ use crate::level2::{check_device, check_extent, check_single};
 use crate::level3::Diagonal;
 use crate::matrix::{MatMut, MatRef, MatrixLayout};
 use crate::triangular::{Kernels as TriangleKernels, Triangular, solve};
-use lattice_compute::scalar::{Element, Scalar};
+use lattice_compute::scalar::{Element, ElementType};
 use lattice_compute::{Argument, Device, Event};
 
 /// Starts the solution of min ‖c − A x‖₂ under the constraint B x = d, for each column of C and D.
@@ -107,7 +107,6 @@ impl Constrained<'_> {
         let Self { device, a, b, c, d } = *self;
         let (m, n, p) = (a.rows, a.columns, b.rows);
         let (free, kept) = (n - p, m.min(n));
-        let one = || 1.factor().keeping();
 
         let mut room = device.scratch::<T>(n * p)?;
         let tall = Block::at(room.output(), &MatrixLayout::column_major(n, p));
@@ -134,9 +133,9 @@ impl Constrained<'_> {
         let t = a.part(0..free, 0..free);
         first_zero::<T>(device, [r, t], word, events)?;
         let upper = |matrix| Triangular { matrix, lower: false, conjugate: false };
-        solve::<T>(device, upper(r), Diagonal::Stored, one(), d, events)?;
+        solve(device, upper(r), Diagonal::Stored, d, events)?;
         self.subtract(a.part(0..free, free..n), d, c.rows_of(0..free), events)?;
-        solve::<T>(device, upper(t), Diagonal::Stored, one(), c.rows_of(0..free), events)?;
+        solve(device, upper(t), Diagonal::Stored, c.rows_of(0..free), events)?;
         self.residual::<T>(free, kept, events)?;
 
         let mut y = device.scratch::<T>(n * x.columns)?;
@@ -146,10 +145,10 @@ impl Constrained<'_> {
         let conjugate = T::IS_COMPLEX;
         reflectors.apply::<T>(device, Form { adjoint: false, conjugate }, y, false, events)?;
         if x.columns > 0 {
-            let kernels = TriangleKernels::<T>::of(device)?;
+            let kernels = TriangleKernels::of(device, ElementType::of::<T>())?;
             let mut old = device.scratch::<T>(n * x.columns)?;
             let old = Block::at(old.output(), &x.dense_layout());
-            events.push(kernels.copy_scaled(one(), x, old)?);
+            events.push(kernels.copy(x, old)?);
             reverse::<T>(device, [true, false], y, x, events)?;
             events.push(kernels.restore(word, old, x)?);
         }
@@ -167,7 +166,7 @@ impl Constrained<'_> {
         // What is below the diagonal belongs to reflectors.
         let mut full = device.scratch::<T>(rows * rows)?;
         let square = a.part(free..kept, free..kept);
-        let kernels = TriangleKernels::<T>::of(device)?;
+        let kernels = TriangleKernels::of(device, ElementType::of::<T>())?;
         events.push(kernels.spread_diagonal(rows, square, false, false, full.output())?);
         let full = Block::at(full.input(), &MatrixLayout::column_major(rows, rows));
         self.subtract(full, d.rows_of(0..rows), to, events)?;
@@ -175,13 +174,7 @@ impl Constrained<'_> {
     }
 
     /// Starts C = C − A B, unless one of them has no elements.
-    fn subtract(
-        &self,
-        a: Block<'_>,
-        b: Block<'_>,
-        c: Block<'_>,
-        events: &mut Vec<Event>,
-    ) -> BlasResult<()> {
+    fn subtract(&self, a: Block<'_>, b: Block<'_>, c: Block<'_>, events: &mut Vec<Event>) -> BlasResult<()> {
         if a.columns > 0 && c.rows > 0 && c.columns > 0 {
             let product = multiply_blocks(self.device, -1, [(a, false), (b, false)], 1, c)?;
             events.extend(product.into_events());
@@ -199,7 +192,7 @@ fn reverse<T: Element>(
     events: &mut Vec<Event>,
 ) -> BlasResult<()> {
     if to.rows > 0 && to.columns > 0 {
-        events.push(TriangleKernels::<T>::of(device)?.copy_reversed(reversed, from, to)?);
+        events.push(TriangleKernels::of(device, ElementType::of::<T>())?.copy_reversed(reversed, from, to)?);
     }
     Ok(())
 }
@@ -218,7 +211,7 @@ fn first_zero<T: Element>(
         let part = Block::at(line.output().skip(first), &MatrixLayout::column_major(square.rows, 1));
         if square.rows > 0 {
             let from = square.diagonal();
-            events.push(TriangleKernels::<T>::of(device)?.copy_scaled(1.factor().keeping(), from, part)?);
+            events.push(TriangleKernels::of(device, ElementType::of::<T>())?.copy(from, part)?);
         }
         first += square.rows;
     }

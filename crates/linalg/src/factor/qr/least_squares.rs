@@ -13,7 +13,7 @@ use crate::level3::Diagonal;
 use crate::matrix::{MatMut, MatRef};
 use crate::op::Op;
 use crate::triangular::{Kernels as TriangleKernels, Triangular, clear, solve};
-use lattice_compute::scalar::{Element, Scalar};
+use lattice_compute::scalar::{Element, ElementType};
 use lattice_compute::{Argument, Device, Event};
 
 /// Starts the solution of op(A) X = B with the least residual, or else with the least X.
@@ -100,11 +100,11 @@ impl<'a> System<'a> {
         if b.columns == 0 {
             return Ok(());
         }
-        let kernels = TriangleKernels::<T>::of(device)?;
+        let kernels = TriangleKernels::of(device, ElementType::of::<T>())?;
         let count = self.tall.columns;
         let mut old = device.scratch::<T>(b.rows * b.columns)?;
         let old = Block::at(old.output(), &b.dense_layout());
-        events.push(kernels.copy_scaled(1.factor().keeping(), b, old)?);
+        events.push(kernels.copy(b, old)?);
         // A turned A is the conjugate of a tall matrix's adjoint.
         let conjugate = self.turned && T::IS_COMPLEX;
         let reflectors = Reflectors { matrix: self.tall, tau, count };
@@ -113,12 +113,12 @@ impl<'a> System<'a> {
             // op(A) = Q R, and R x = Qᴴ b.
             reflectors.apply::<T>(device, Form { adjoint: true, conjugate }, b, false, events)?;
             let tri = Triangular { matrix: upper, lower: false, conjugate };
-            solve::<T>(device, tri, Diagonal::Stored, 1.factor().keeping(), solution, events)?;
+            solve(device, tri, Diagonal::Stored, solution, events)?;
         } else {
             // op(A) = Rᴴ Qᴴ, and the smallest solution is Q R⁻ᴴ b.
             let adjoint = T::IS_COMPLEX && !conjugate;
             let tri = Triangular { matrix: upper.transposed(), lower: true, conjugate: adjoint };
-            solve::<T>(device, tri, Diagonal::Stored, 1.factor().keeping(), solution, events)?;
+            solve(device, tri, Diagonal::Stored, solution, events)?;
             events.extend(clear(device, b.rows_of(count..b.rows))?.into_events());
             reflectors.apply::<T>(device, Form { adjoint: false, conjugate }, b, false, events)?;
         }

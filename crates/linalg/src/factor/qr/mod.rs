@@ -25,7 +25,7 @@ use crate::op::Op;
 use crate::triangular::Kernels as TriangleKernels;
 pub(super) use kernels::Kernels;
 use kernels::WIDTH;
-use lattice_compute::scalar::{Element, Precision, Real, Scalar};
+use lattice_compute::scalar::{Element, ElementType, Precision, Real};
 use lattice_compute::{Argument, Buffer, BufferView, BufferViewMut, Device, DeviceKind, Event};
 use reflectors::BLOCK;
 pub(super) use reflectors::{Form, Reflectors};
@@ -188,12 +188,12 @@ pub fn ungqr<'p, T: Element>(
     }
     let matrix = Block::of_mut(factors);
     let kept = matrix.part(0..matrix.rows, 0..count);
-    let kernels = TriangleKernels::<T>::of(&device)?;
+    let kernels = TriangleKernels::of(&device, ElementType::of::<T>())?;
     let mut room = device.scratch::<T>(matrix.rows * count)?;
     let copy = Block::at(room.output(), &kept.dense_layout());
     let mut events = Vec::new();
     if count > 0 {
-        events.push(kernels.copy_scaled(1.factor().keeping(), kept, copy)?);
+        events.push(kernels.copy(kept, copy)?);
     }
     events.push(kernels.set_identity(matrix)?);
     let reflectors = Reflectors { matrix: copy, tau: tau.into(), count };

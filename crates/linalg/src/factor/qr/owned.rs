@@ -14,7 +14,7 @@ use crate::level3::{Diagonal, Side, Triangle};
 use crate::matrix::{MatMut, MatRef, MatrixLayout};
 use crate::op::Op;
 use crate::triangular::{Kernels as TriangleKernels, clear, trsm};
-use lattice_compute::scalar::{Element, Scalar};
+use lattice_compute::scalar::{Element, ElementType};
 use lattice_compute::{Buffer, Device};
 
 /// The factors of A = Q R for an A with at least as many rows as columns.
@@ -61,7 +61,7 @@ impl<T: Element> Qr<T> {
         let mut word = Word::new(device)?;
         if columns > 0 {
             let to = Block::at((&mut factors).into(), &layout);
-            TriangleKernels::<T>::of(device)?.copy_scaled(1.factor().keeping(), Block::of(a), to)?;
+            TriangleKernels::of(device, ElementType::of::<T>())?.copy(Block::of(a), to)?;
         }
         let mut completion = geqrf(MatMut::new(&mut factors, layout)?, &mut tau)?;
         let square = Block::at((&factors).into(), &layout).rows_of(0..columns);
@@ -72,7 +72,7 @@ impl<T: Element> Qr<T> {
         // The condition of A is that of R in the 2-norm, and is estimated from R.
         let mut upper = Buffer::<T>::uninitialised(device, columns * columns)?;
         if columns > 0 {
-            let kernels = TriangleKernels::<T>::of(device)?;
+            let kernels = TriangleKernels::of(device, ElementType::of::<T>())?;
             kernels.spread_diagonal(columns, square, false, false, (&mut upper).into())?;
         }
         let sums =
@@ -163,9 +163,9 @@ impl<T: Element> Qr<T> {
         self.check_result("q", &to)?;
         let mut completion = Completion::nothing();
         if self.columns() > 0 {
-            let kernels = TriangleKernels::<T>::of(self.device())?;
+            let kernels = TriangleKernels::of(self.device(), ElementType::of::<T>())?;
             let from = Block::of(self.factors()?);
-            let copied = kernels.copy_scaled(1.factor().keeping(), from, Block::of_mut(to.reborrow()))?;
+            let copied = kernels.copy(from, Block::of_mut(to.reborrow()))?;
             completion.append(Completion::of(vec![copied]));
         }
         completion.append(ungqr(to, &self.tau)?);
@@ -182,7 +182,7 @@ impl<T: Element> Qr<T> {
         if n == 0 {
             return Ok(Completion::nothing());
         }
-        let kernels = TriangleKernels::<T>::of(self.device())?;
+        let kernels = TriangleKernels::of(self.device(), ElementType::of::<T>())?;
         let mut completion = {
             let to = Block::of_mut(to.reborrow());
             let below = clear(self.device(), to.rows_of(n..self.rows()))?;
@@ -191,7 +191,7 @@ impl<T: Element> Qr<T> {
             let upper = Block::at(upper.output(), &MatrixLayout::column_major(n, n));
             let mut events = below.into_events();
             events.push(kernels.spread_diagonal(n, square, false, false, upper.elements)?);
-            events.push(kernels.copy_scaled(1.factor().keeping(), upper, to.rows_of(0..n))?);
+            events.push(kernels.copy(upper, to.rows_of(0..n))?);
             Completion::of(events)
         };
         completion.append(self.multiply_q(Side::Left, Op::N, to)?);

@@ -7,7 +7,7 @@ use crate::gemm::multiply_blocks;
 use crate::level3::Diagonal;
 use crate::matrix::MatrixLayout;
 use crate::triangular::{Triangular, solve};
-use lattice_compute::scalar::{Element, Scalar};
+use lattice_compute::scalar::Element;
 use lattice_compute::{Argument, Device, Event};
 use std::ops::Range;
 
@@ -90,7 +90,7 @@ impl<'a> Reflectors<'a> {
         } else {
             Triangular { matrix: square, lower: false, conjugate }
         };
-        solve::<T>(device, tri, Diagonal::Stored, 1.factor().keeping(), w, events)?;
+        solve(device, tri, Diagonal::Stored, w, events)?;
         let update = [(v, conjugate), (w, false)];
         events.extend(multiply_blocks(device, -1, update, 1, c)?.into_events());
         Ok(())

@@ -6,7 +6,7 @@ use crate::factor::diagonal;
 use crate::factor::qr::{Kernels as QrKernels, geqrf, ungqr};
 use crate::matrix::{MatMut, MatrixLayout};
 use crate::triangular::Kernels as TriangleKernels;
-use lattice_compute::scalar::{Element, Scalar};
+use lattice_compute::scalar::{Element, ElementType};
 use lattice_compute::{Buffer, Device, Event};
 
 /// Makes an orthonormal basis of square U, whose first columns are orthonormal already.
@@ -44,11 +44,11 @@ pub fn rest<T: Element>(
     let mut tau = Buffer::<T>::uninitialised(device, known)?;
     geqrf(MatMut::new(&mut *u, thin)?, &mut tau)?;
     let mut q = Buffer::<T>::uninitialised(device, rows * rows)?;
-    let kernels = TriangleKernels::<T>::of(device)?;
+    let kernels = TriangleKernels::of(device, ElementType::of::<T>())?;
     let reflectors = Block::at((&mut q).into(), &square).part(0..rows, 0..known);
-    kernels.copy_scaled(1.factor().keeping(), Block::at((&*u).into(), &thin), reflectors)?;
+    kernels.copy(Block::at((&*u).into(), &thin), reflectors)?;
     ungqr(MatMut::new(&mut q, square)?, &tau)?;
     let from = Block::at((&q).into(), &square).part(0..rows, known..rows);
-    events.push(kernels.copy_scaled(1.factor().keeping(), from, place.part(0..rows, known..rows))?);
+    events.push(kernels.copy(from, place.part(0..rows, known..rows))?);
     Ok(())
 }

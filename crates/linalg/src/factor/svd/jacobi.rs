@@ -8,7 +8,7 @@ use crate::block::Block;
 use crate::error::BlasResult;
 use crate::matrix::MatrixLayout;
 use crate::triangular::Kernels as TriangleKernels;
-use lattice_compute::scalar::Element;
+use lattice_compute::scalar::{Element, ElementType};
 use lattice_compute::{Buffer, Device};
 
 /// Most sweeps. Eight are usual.
@@ -28,7 +28,7 @@ pub(super) fn decompose<T: Element>(
     let kernels = Kernels::<T>::of(device)?;
     let square = MatrixLayout::column_major(n, n);
     let mut v = Buffer::<T>::uninitialised(device, n * n)?;
-    TriangleKernels::<T>::of(device)?.set_identity(Block::at((&mut v).into(), &square))?;
+    TriangleKernels::of(device, ElementType::of::<T>())?.set_identity(Block::at((&mut v).into(), &square))?;
     let (rounds, pairs) = Kernels::<T>::rounds(n);
     let tolerance = epsilon * (2.0 + (rows as f64).sqrt());
     let mut worst = Buffer::<f64>::zeroed(device, pairs)?;

@@ -20,7 +20,7 @@ use crate::level3::Side;
 use crate::matrix::{MatMut, MatRef, MatrixLayout};
 use crate::op::Op;
 use crate::triangular::{Kernels as TriangleKernels, clear};
-use lattice_compute::scalar::{Element, Precision, Real, Scalar};
+use lattice_compute::scalar::{Element, ElementType, Precision, Real};
 use lattice_compute::{Buffer, BufferViewMut, Device};
 
 /// Most columns that [`SvdMethod::Auto`] leaves to rotations.
@@ -123,7 +123,7 @@ pub fn gesvd_with<'p, T: Element>(
         let places = vectors.map(|SingularVectors { u, vt }| [Block::of_mut(u), Block::of_mut(vt)]);
         let mut events = Vec::new();
         for place in places.into_iter().flatten().filter(|place| place.rows > 0 && place.columns > 0) {
-            events.push(TriangleKernels::<T>::of(&device)?.set_identity(place)?);
+            events.push(TriangleKernels::of(&device, ElementType::of::<T>())?.set_identity(place)?);
         }
         return Ok(Word::new(&device)?.with(Completion::of(events)));
     }
@@ -148,12 +148,12 @@ pub fn gesvd_with<'p, T: Element>(
     };
     values.write(&found.into_iter().map(T::Real::from_f64).collect::<Vec<_>>())?;
     if let (Some(places), Some(mut found)) = (to, found_vectors) {
-        let kernels = TriangleKernels::<T>::of(&device)?;
+        let kernels = TriangleKernels::of(&device, ElementType::of::<T>())?;
         let extents = [[rows.max(columns), fewer], [fewer, fewer]];
         for ((place, from), [rows, columns]) in places.into_iter().zip(&found).zip(extents) {
             let from = Block::at(from.into(), &MatrixLayout::column_major(rows, columns));
             let place = place.part(0..rows, 0..columns);
-            events.push(kernels.copy_scaled(1.factor().keeping(), from, place)?);
+            events.push(kernels.copy(from, place)?);
         }
         basis::rest(&device, &mut found[0], fewer, places[0], &mut events)?;
     }
@@ -181,9 +181,9 @@ fn decompose<T: Element>(
         SvdMethod::Jacobi => true,
     };
     let tall = MatrixLayout::column_major(rows, n);
-    let kernels = TriangleKernels::<T>::of(device)?;
+    let kernels = TriangleKernels::of(device, ElementType::of::<T>())?;
     let mut x = Buffer::<T>::uninitialised(device, rows * n)?;
-    kernels.copy_scaled(real_factor::<T>(scale), block, Block::at((&mut x).into(), &tall))?;
+    kernels.copy_scaled(real_factor::<T>(scale).into(), block, Block::at((&mut x).into(), &tall))?;
     let solve = |square| decompose_square(device, rotates, square, n, epsilon, with_vectors);
     let parts = if rows == n {
         solve(x)?
@@ -235,7 +235,7 @@ impl<T: Element> Parts<T> {
         let to = Block::at((&mut turned).into(), &tall);
         clear(device, to.rows_of(n..tall.rows))?;
         let from = Block::at((&u).into(), &MatrixLayout::column_major(n, n));
-        TriangleKernels::<T>::of(device)?.copy_scaled(1.factor().keeping(), from, to.rows_of(0..n))?;
+        TriangleKernels::of(device, ElementType::of::<T>())?.copy(from, to.rows_of(0..n))?;
         unmqr(Side::Left, Op::N, MatRef::new(reflectors, tall)?, tau, MatMut::new(&mut turned, tall)?)?;
         Ok(Self { vectors: Some([turned, vt]), ..self })
     }

@@ -17,7 +17,7 @@ use crate::matrix::{MatMut, MatRef, MatrixLayout};
 use crate::op::Op;
 use crate::triangular::{Kernels, trsm};
 use lattice_compute::philox::Philox;
-use lattice_compute::scalar::{Element, Real, Scalar};
+use lattice_compute::scalar::{Element, ElementType, Real};
 use lattice_compute::{Buffer, Device};
 use num_complex::Complex;
 
@@ -102,8 +102,8 @@ fn polar_factor<T: Element>(
     let size = upper_bound(square, layout)?;
     let mut x = Buffer::<T>::uninitialised(device, n * n)?;
     let from = Block::at(square.into(), &layout);
-    let kernels = Kernels::<T>::of(device)?;
-    kernels.copy_scaled(real_factor::<T>(1.0 / size), from, Block::at((&mut x).into(), &layout))?;
+    let kernels = Kernels::of(device, ElementType::of::<T>())?;
+    kernels.copy_scaled(real_factor::<T>(1.0 / size).into(), from, Block::at((&mut x).into(), &layout))?;
     let mut l = lower_bound(&x, layout, epsilon)?;
     // Singular values below n ε may stay below 1. They are nothing beside the others.
     let singular = l <= n as f64 * epsilon;
@@ -189,14 +189,14 @@ fn step_by_qr<T: Element>(
 ) -> BlasResult<Buffer<T>> {
     let Weights { a, b, c } = *weights;
     let (layout, stacked) = (MatrixLayout::column_major(n, n), MatrixLayout::column_major(2 * n, n));
-    let kernels = Kernels::<T>::of(device)?;
+    let kernels = Kernels::of(device, ElementType::of::<T>())?;
     let mut q = Buffer::<T>::uninitialised(device, 2 * n * n)?;
     let mut next = Buffer::<T>::uninitialised(device, n * n)?;
     let from = Block::at(x.into(), &layout);
     let both = Block::at((&mut q).into(), &stacked);
-    kernels.copy_scaled(real_factor::<T>(c.sqrt()), from, both.part(0..n, 0..n))?;
+    kernels.copy_scaled(real_factor::<T>(c.sqrt()).into(), from, both.part(0..n, 0..n))?;
     kernels.set_identity(both.part(n..2 * n, 0..n))?;
-    kernels.copy_scaled(real_factor::<T>(b / c), from, Block::at((&mut next).into(), &layout))?;
+    kernels.copy_scaled(real_factor::<T>(b / c).into(), from, Block::at((&mut next).into(), &layout))?;
     let mut tau = Buffer::<T>::uninitialised(device, n)?;
     geqrf(MatMut::new(&mut q, stacked)?, &mut tau)?;
     ungqr(MatMut::new(&mut q, stacked)?, &tau)?;
@@ -216,12 +216,12 @@ fn step_by_cholesky<T: Element>(
 ) -> BlasResult<Buffer<T>> {
     let Weights { a, b, c } = *weights;
     let layout = MatrixLayout::column_major(n, n);
-    let kernels = Kernels::<T>::of(device)?;
+    let kernels = Kernels::of(device, ElementType::of::<T>())?;
     let mut z = Buffer::<T>::uninitialised(device, n * n)?;
     let mut next = Buffer::<T>::uninitialised(device, n * n)?;
     kernels.set_identity(Block::at((&mut z).into(), &layout))?;
     let from = Block::at(x.into(), &layout);
-    kernels.copy_scaled(1.factor().keeping(), from, Block::at((&mut next).into(), &layout))?;
+    kernels.copy(from, Block::at((&mut next).into(), &layout))?;
     let weight = T::Real::from_f64(c);
     herk(Triangle::Lower, Op::C, weight, MatRef::new(x, layout)?, 1, MatMut::new(&mut z, layout)?)?;
     // Z is positive definite by construction.
