@@ -32,15 +32,14 @@
 
 use super::completion::Completion;
 use crate::host::SafeSquares;
-use lattice_compute::scalar::{Element, Factor, Precision, Real, Scalar};
+use lattice_compute::scalar::{AnyFactor, Element, ElementType, Factor, Precision, Real, Scalar};
 use lattice_compute::{
-    Argument, ArgumentList, BufferView, BufferViewMut, Device, DeviceInfo, DeviceKind, Event, Kernel,
-    KernelFamily, KernelKey, REDUCTION_SOURCE, REDUCTION_VALUES, Range, Reduction, Result, check_device,
-    check_length,
+    Argument, ArgumentList, AttachmentKey, BufferView, BufferViewMut, Device, DeviceInfo, DeviceKind, Event,
+    Kernel, KernelFamily, KernelKey, REDUCTION_SOURCE, REDUCTION_VALUES, Range, Reduction, Result,
+    check_device, check_length,
 };
 use num_complex::Complex;
 use std::fmt;
-use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -70,8 +69,8 @@ struct Shape {
 }
 
 impl Shape {
-    fn of<T: Element>(info: &DeviceInfo, aligned: bool) -> Self {
-        let real = size_of::<T::Real>();
+    fn of(info: &DeviceInfo, element: ElementType, aligned: bool) -> Self {
+        let real = element.precision.bytes();
         if info.kind == DeviceKind::Cpu {
             // One work-item a group, whole vectors of the widest kind, and long stretches, like a
             // loop on the processor.
@@ -83,7 +82,7 @@ impl Shape {
         // is fastest with eight groups a unit: 4.24 TB/s against 3.72 with four. More groups cost
         // more at their end than they gain.
         let local = info.max_work_group_size.min(256);
-        let lanes = if aligned { WIDEST_LOAD / real } else { T::REALS };
+        let lanes = if aligned { WIDEST_LOAD / real } else { element.reals() };
         Self { local, lanes, aligned, max_groups: 8 * info.compute_units, min_elements: 4 * local }
     }
 
@@ -95,11 +94,11 @@ impl Shape {
     }
 
     /// Returns the number of groups of an update of vectors of `len` elements.
-    fn groups_of_update<T: Element>(&self, len: usize) -> usize {
+    fn groups_of_update(&self, element: ElementType, len: usize) -> usize {
         if self.local == 1 {
             self.groups(len)
         } else {
-            (len * T::REALS).div_ceil(self.lanes * self.local).clamp(1, MOST_ITEMS / self.local)
+            (len * element.reals()).div_ceil(self.lanes * self.local).clamp(1, MOST_ITEMS / self.local)
         }
     }
 }
@@ -112,8 +111,8 @@ const MOST_ITEMS: usize = 1 << 30;
 /// Bytes of the widest load of a GPU's work-item.
 pub(super) const WIDEST_LOAD: usize = 16;
 
-/// The kernels for elements of type `T` on one device.
-struct Kernels<T> {
+/// The kernels for elements of one type on one device.
+struct Kernels {
     shape: Shape,
     copy: Kernel,
     swap: Kernel,
@@ -132,25 +131,22 @@ struct Kernels<T> {
     axpy_norm2: Kernel,
     cr_step: Kernel,
     cr_direction: Kernel,
-    element: PhantomData<T>,
 }
 
-impl<T: Element> Kernels<T> {
+impl Kernels {
     /// Returns the kernels that are fastest for these operands.
     ///
     /// They are built on first use and kept by the device.
-    fn for_operands(device: &Device, operands: &[Argument<'_>]) -> Result<Arc<Self>> {
-        let aligned = |operand: &Argument<'_>| operand.is_aligned_to(WIDEST_LOAD);
-        if device.info().kind == DeviceKind::Cpu || operands.iter().all(aligned) {
-            return device.attached(|device| Self::new(device, true));
-        }
-        let any = device.attached(|device| Self::new(device, false).map(Arc::new).map(OfAnyOperands))?;
-        Ok(any.0.clone())
+    fn for_operands(device: &Device, element: ElementType, operands: &[Argument<'_>]) -> Result<Arc<Self>> {
+        let aligned = device.info().kind == DeviceKind::Cpu
+            || operands.iter().all(|operand| operand.is_aligned_to(WIDEST_LOAD));
+        let key = AttachmentKey::from(element).with_variant(usize::from(aligned));
+        device.attached_as(key, |device| Self::new(device, element, aligned))
     }
 
-    fn new(device: &Device, aligned: bool) -> Result<Self> {
-        let shape = Shape::of::<T>(device.info(), aligned);
-        let key = KernelKey::of_element::<T>(LEVEL1)
+    fn new(device: &Device, element: ElementType, aligned: bool) -> Result<Self> {
+        let shape = Shape::of(device.info(), element, aligned);
+        let key = KernelKey::of(LEVEL1, element)
             .lanes(shape.lanes)
             .define("LOCAL_SIZE", shape.local)
             .define("ALIGNED", usize::from(shape.aligned));
@@ -167,7 +163,7 @@ impl<T: Element> Kernels<T> {
             axpby: kernel("axpby")?,
             dot: kernel("inner_product")?,
             norm2: kernel("norm2")?,
-            safe_squares: (T::Real::PRECISION == Precision::Double)
+            safe_squares: (element.precision == Precision::Double)
                 .then(|| kernel("safe_squares"))
                 .transpose()?,
             asum: kernel("asum")?,
@@ -176,49 +172,56 @@ impl<T: Element> Kernels<T> {
             axpy_norm2: kernel("axpy_norm2")?,
             cr_step: kernel("cr_step")?,
             cr_direction: kernel("cr_direction")?,
-            element: PhantomData,
         })
     }
 }
 
-/// The kernels for operands that begin anywhere.
-struct OfAnyOperands<T>(Arc<Kernels<T>>);
-
 /// Starts a kernel that only writes vectors of `len` elements.
-fn update<T: Element>(
+fn update(
     device: &Device,
-    kernel: fn(&Kernels<T>) -> &Kernel,
+    element: ElementType,
+    kernel: fn(&Kernels) -> &Kernel,
     len: usize,
     operands: &[Argument<'_>],
 ) -> Result<Completion> {
     if len == 0 {
         return Ok(Completion::nothing());
     }
-    let kernels = Kernels::for_operands(device, operands)?;
-    let range = Range::groups(kernels.shape.groups_of_update::<T>(len), kernels.shape.local);
+    let kernels = Kernels::for_operands(device, element, operands)?;
+    let range = Range::groups(kernels.shape.groups_of_update(element, len), kernels.shape.local);
     let arguments = ArgumentList::new(operands.iter().copied()).and([Argument::value(len as u64)]);
     Ok(Completion::of(vec![kernel(&kernels).launch(range, arguments.as_slice())?]))
 }
 
 /// Starts a kernel that sums over vectors of `len` elements.
-fn reduce<T: Element, R>(
+fn reduce<R>(
     device: &Device,
-    kernel: fn(&Kernels<T>) -> &Kernel,
+    element: ElementType,
+    kernel: fn(&Kernels) -> &Kernel,
     len: usize,
     operands: &[Argument<'_>],
     result: fn([f64; REDUCTION_VALUES]) -> R,
 ) -> Result<Sum<R>> {
-    if len == 0 {
-        return Ok(Sum { reduction: None, event: None, result });
-    }
-    let kernels = Kernels::for_operands(device, operands)?;
+    let started = if len == 0 { None } else { Some(start_sum(device, element, kernel, len, operands)?) };
+    let (reduction, event) = started.unzip();
+    Ok(Sum { reduction, event, result })
+}
+
+fn start_sum(
+    device: &Device,
+    element: ElementType,
+    kernel: fn(&Kernels) -> &Kernel,
+    len: usize,
+    operands: &[Argument<'_>],
+) -> Result<(Reduction, Event)> {
+    let kernels = Kernels::for_operands(device, element, operands)?;
     let groups = kernels.shape.groups(len);
     let mut reduction = device.reduction(groups)?;
     let arguments = ArgumentList::new(operands.iter().copied())
         .and([Argument::value(len as u64)])
         .and(reduction.arguments());
     let event = kernel(&kernels).launch(Range::groups(groups, kernels.shape.local), arguments.as_slice())?;
-    Ok(Sum { reduction: Some(reduction), event: Some(event), result })
+    Ok((reduction, event))
 }
 
 /// A sum, or another result of all elements, under way on a device.
@@ -289,7 +292,7 @@ pub fn copy<'a, 'b, T: Element>(
     let (x, y) = (x.into(), y.into());
     let (device, len) = (y.device(), y.len());
     check("copy: x", device, len, x)?;
-    update::<T>(device, |kernels| &kernels.copy, len, &[x.into(), y.into()])
+    update(device, ElementType::of::<T>(), |kernels| &kernels.copy, len, &[x.into(), y.into()])
 }
 
 /// Starts the exchange of x and y.
@@ -300,7 +303,7 @@ pub fn swap<'a, 'b, T: Element>(
     let (x, y) = (x.into(), y.into());
     let (device, len) = (y.device(), y.len());
     check("swap: x", device, len, x.as_view())?;
-    update::<T>(device, |kernels| &kernels.swap, len, &[x.into(), y.into()])
+    update(device, ElementType::of::<T>(), |kernels| &kernels.swap, len, &[x.into(), y.into()])
 }
 
 /// Starts x = αx.
@@ -312,7 +315,7 @@ pub fn scal<'a, T: Element>(alpha: impl Scalar<T>, x: impl Into<BufferViewMut<'a
     if alpha.is_one() {
         return Ok(Completion::nothing());
     }
-    update::<T>(device, |kernels| &kernels.scal, len, &[argument(alpha), x.into()])
+    update(device, ElementType::of::<T>(), |kernels| &kernels.scal, len, &[argument(alpha), x.into()])
 }
 
 /// Starts y = y + αx.
@@ -329,7 +332,13 @@ pub fn axpy<'a, 'b, T: Element>(
     if alpha.is_zero() {
         return Ok(Completion::nothing());
     }
-    update::<T>(device, |kernels| &kernels.axpy, len, &[argument(alpha), x.into(), y.into()])
+    update(
+        device,
+        ElementType::of::<T>(),
+        |kernels| &kernels.axpy,
+        len,
+        &[argument(alpha), x.into(), y.into()],
+    )
 }
 
 /// Starts y = αx + βy.
@@ -352,11 +361,11 @@ pub fn axpby<'a, 'b, T: Element>(
         (true, false) => scal(beta, y),
         (false, true) => {
             let operands = [argument(alpha), x.into(), y.into()];
-            update::<T>(device, |kernels| &kernels.scaled_copy, len, &operands)
+            update(device, ElementType::of::<T>(), |kernels| &kernels.scaled_copy, len, &operands)
         }
         (false, false) => {
             let operands = [argument(alpha), x.into(), argument(beta), y.into()];
-            update::<T>(device, |kernels| &kernels.axpby, len, &operands)
+            update(device, ElementType::of::<T>(), |kernels| &kernels.axpby, len, &operands)
         }
     }
 }
@@ -373,9 +382,15 @@ pub fn xpby<'a, 'b, T: Element>(
     let (device, len) = (y.device(), y.len());
     check("xpby: x", device, len, x)?;
     if beta.is_zero() {
-        update::<T>(device, |kernels| &kernels.copy, len, &[x.into(), y.into()])
+        update(device, ElementType::of::<T>(), |kernels| &kernels.copy, len, &[x.into(), y.into()])
     } else {
-        update::<T>(device, |kernels| &kernels.xpby, len, &[x.into(), argument(beta), y.into()])
+        update(
+            device,
+            ElementType::of::<T>(),
+            |kernels| &kernels.xpby,
+            len,
+            &[x.into(), argument(beta), y.into()],
+        )
     }
 }
 
@@ -414,13 +429,13 @@ fn product<T: Element, R>(
     let (device, len) = (y.device(), y.len());
     check("dot: x", device, len, x)?;
     let operands = [Argument::value(u32::from(conjugate)), x.into(), y.into()];
-    reduce::<T, _>(device, |kernels| &kernels.dot, len, &operands, result)
+    reduce(device, ElementType::of::<T>(), |kernels| &kernels.dot, len, &operands, result)
 }
 
 /// Starts ‖x‖² = Σ |xᵢ|².
 pub fn norm2<'a, T: Element>(x: impl Into<BufferView<'a, T>>) -> Result<Sum<f64>> {
     let x = x.into();
-    reduce::<T, _>(x.device(), |kernels| &kernels.norm2, x.len(), &[x.into()], real_sum)
+    reduce(x.device(), ElementType::of::<T>(), |kernels| &kernels.norm2, x.len(), &[x.into()], real_sum)
 }
 
 /// Starts ‖x‖, without overflow or underflow in between ([`SafeSquares`]).
@@ -428,25 +443,26 @@ pub fn nrm2<'a, T: Element>(x: impl Into<BufferView<'a, T>>) -> Result<Sum<f64>>
     let x = x.into();
     // A double holds the squares of all numbers in single precision.
     if T::Real::PRECISION == Precision::Single {
-        return reduce::<T, _>(
+        return reduce(
             x.device(),
+            ElementType::of::<T>(),
             |kernels| &kernels.norm2,
             x.len(),
             &[x.into()],
             |[sum, ..]| sum.sqrt(),
         );
     }
-    fn kernel<T: Element>(kernels: &Kernels<T>) -> &Kernel {
+    fn kernel(kernels: &Kernels) -> &Kernel {
         kernels.safe_squares.as_ref().unwrap_or(&kernels.norm2)
     }
     let root = |[large, medium, small]: [f64; REDUCTION_VALUES]| SafeSquares { large, medium, small }.root();
-    reduce::<T, _>(x.device(), kernel::<T>, x.len(), &[x.into()], root)
+    reduce(x.device(), ElementType::of::<T>(), kernel, x.len(), &[x.into()], root)
 }
 
 /// Starts Σ |Re xᵢ| + |Im xᵢ|: the sum of absolute values in the sense of the BLAS.
 pub fn asum<'a, T: Element>(x: impl Into<BufferView<'a, T>>) -> Result<Sum<f64>> {
     let x = x.into();
-    reduce::<T, _>(x.device(), |kernels| &kernels.asum, x.len(), &[x.into()], real_sum)
+    reduce(x.device(), ElementType::of::<T>(), |kernels| &kernels.asum, x.len(), &[x.into()], real_sum)
 }
 
 /// Starts the search for the first element with the largest |Re xᵢ| + |Im xᵢ|.
@@ -457,7 +473,7 @@ pub fn iamax<'a, T: Element>(x: impl Into<BufferView<'a, T>>) -> Result<Sum<Opti
     let x = x.into();
     // The kernel counts from 1.
     let result = |[_, number, _]: [f64; REDUCTION_VALUES]| (number as usize).checked_sub(1);
-    reduce::<T, _>(x.device(), |kernels| &kernels.iamax, x.len(), &[x.into()], result)
+    reduce(x.device(), ElementType::of::<T>(), |kernels| &kernels.iamax, x.len(), &[x.into()], result)
 }
 
 /// Starts (x, y) and ‖x‖², in one pass.
@@ -468,7 +484,14 @@ pub fn dot_norm2<'a, 'b, T: Element>(
     let (x, y) = (x.into(), y.into());
     let (device, len) = (y.device(), y.len());
     check("dot_norm2: x", device, len, x)?;
-    reduce::<T, _>(device, |kernels| &kernels.dot_norm2, len, &[x.into(), y.into()], dot_and_norm2)
+    reduce(
+        device,
+        ElementType::of::<T>(),
+        |kernels| &kernels.dot_norm2,
+        len,
+        &[x.into(), y.into()],
+        dot_and_norm2,
+    )
 }
 
 /// Starts y = y + αx, and ‖y‖² of the new y.
@@ -486,7 +509,7 @@ pub fn axpy_norm2<'a, 'b, T: Element>(
         return norm2(y.as_view());
     }
     let operands = [argument(alpha), x.into(), y.into()];
-    reduce::<T, _>(device, |kernels| &kernels.axpy_norm2, len, &operands, real_sum)
+    reduce(device, ElementType::of::<T>(), |kernels| &kernels.axpy_norm2, len, &operands, real_sum)
 }
 
 /// Starts one step of Conjugate Residual in one pass.
@@ -508,7 +531,7 @@ pub fn cr_step<'a, 'b, 'c, 'd, T: Element>(
         return norm2(r.as_view());
     }
     let operands = [argument(alpha), p.into(), x.into(), ap.into(), r.into()];
-    reduce::<T, _>(device, |kernels| &kernels.cr_step, len, &operands, real_sum)
+    reduce(device, ElementType::of::<T>(), |kernels| &kernels.cr_step, len, &operands, real_sum)
 }
 
 /// Starts the next direction of Conjugate Residual in one pass.
@@ -533,13 +556,13 @@ pub fn cr_direction<'a, 'b, 'c, 'd, T: Element>(
         // The sum is (Ap, r), the conjugate of the wanted (r, Ap).
         let result = |[re, im, norm2]: [f64; REDUCTION_VALUES]| (Complex::new(re, -im), norm2);
         let operands = [ap.as_view().into(), r.into()];
-        return reduce::<T, _>(device, |kernels| &kernels.dot_norm2, len, &operands, result);
+        return reduce(device, ElementType::of::<T>(), |kernels| &kernels.dot_norm2, len, &operands, result);
     }
     let operands = [argument(beta), r.into(), p.into(), ar.into(), ap.into()];
-    reduce::<T, _>(device, |kernels| &kernels.cr_direction, len, &operands, dot_and_norm2)
+    reduce(device, ElementType::of::<T>(), |kernels| &kernels.cr_direction, len, &operands, dot_and_norm2)
 }
 
 /// Makes the argument of a kernel from a factor.
 fn argument<T: Element>(factor: Factor<T>) -> Argument<'static> {
-    Argument::value(factor.for_kernel())
+    AnyFactor::from(factor).into()
 }

@@ -7,15 +7,17 @@
 //!
 //! Vectors are buffers, parts of buffers, or elements at equal distances ([`VecRef`]).
 
+use super::block::Operand;
 use super::completion::Completion;
 use super::error::{BlasError, BlasResult, operand_name};
 use super::level1::WIDEST_LOAD;
 use super::matrix::{MatMut, MatRef, Order};
 use super::op::Op;
-use super::vector::{VecMut, VecRef};
-use lattice_compute::scalar::{Element, Factor, Scalar};
-use lattice_compute::{Argument, Device, DeviceKind, Kernel, KernelFamily, KernelKey, Range, Result};
-use std::marker::PhantomData;
+use super::vector::{Line, VecMut, VecRef};
+use lattice_compute::scalar::{AnyFactor, Element, ElementType, Scalar};
+use lattice_compute::{
+    Argument, AttachmentKey, Device, DeviceKind, Kernel, KernelFamily, KernelKey, Range, Result,
+};
 use std::sync::Arc;
 
 const LEVEL2: KernelFamily = KernelFamily::new(
@@ -60,8 +62,8 @@ struct Shape {
 }
 
 impl Shape {
-    fn of<T: Element>(device: &Device, aligned: bool) -> Self {
-        let (info, real) = (device.info(), size_of::<T::Real>());
+    fn of(device: &Device, element: ElementType, aligned: bool) -> Self {
+        let (info, real) = (device.info(), element.precision.bytes());
         let units = info.compute_units;
         if info.kind == DeviceKind::Cpu {
             Self {
@@ -86,10 +88,10 @@ impl Shape {
             // side on a unit. Parts are worth it up to that many groups: 1.4 groups a unit take 1.2
             // times as long as 2.8. One more group is not worth it: the last ones then run alone.
             let (local_rows, item_packs, ahead, tree, most) =
-                if T::IS_COMPLEX { (16, 2, 4, 4, 2 * units) } else { (32, 1, 8, 8, 4 * units) };
+                if element.complex { (16, 2, 4, 4, 2 * units) } else { (32, 1, 8, 8, 4 * units) };
             let local_slices = (info.max_work_group_size.min(256) / local_rows).max(1);
             Self {
-                lanes: if aligned { WIDEST_LOAD / real } else { T::REALS },
+                lanes: if aligned { WIDEST_LOAD / real } else { element.reals() },
                 aligned,
                 local_rows,
                 local_slices,
@@ -106,8 +108,8 @@ impl Shape {
         }
     }
 
-    fn pack<T: Element>(&self) -> usize {
-        self.lanes / T::REALS
+    fn pack(&self, element: ElementType) -> usize {
+        self.lanes / element.reals()
     }
 
     fn local(&self) -> usize {
@@ -117,8 +119,8 @@ impl Shape {
     /// Tells whether sums along rows may take packs of rows in unaligned columns.
     ///
     /// They may if the columns of a work-item begin equally far behind a multiple of a pack.
-    fn may_shift<T: Element>(&self) -> bool {
-        self.aligned && self.local_slices.is_multiple_of(self.pack::<T>())
+    fn may_shift(&self, element: ElementType) -> bool {
+        self.aligned && self.local_slices.is_multiple_of(self.pack(element))
     }
 
     /// Returns into how many parts to cut sums over `terms` terms along rows.
@@ -140,8 +142,8 @@ impl Shape {
     }
 }
 
-/// The kernels for elements of type `T` on one device.
-struct Kernels<T> {
+/// The kernels for elements of one type on one device.
+struct Kernels {
     shape: Shape,
     gemv_rows: Kernel,
     gemv_columns: Kernel,
@@ -149,27 +151,20 @@ struct Kernels<T> {
     scale: Kernel,
     gather: Kernel,
     rank_one: Kernel,
-    element: PhantomData<T>,
 }
 
-impl<T: Element> Kernels<T> {
+impl Kernels {
     /// Returns the kernels for operands aligned to the widest loads, or for any.
     ///
     /// They are built on first use and kept by the device.
-    fn of(device: &Device, aligned: bool) -> Result<Arc<Self>> {
-        if device.info().kind == DeviceKind::Cpu || aligned {
-            return device.attached(|device| Self::new(device, true));
-        }
-        let any = device.attached(|device| Self::new(device, false).map(Arc::new).map(OfAnyOperands))?;
-        Ok(any.0.clone())
+    fn of(device: &Device, element: ElementType, aligned: bool) -> Result<Arc<Self>> {
+        let aligned = aligned || device.info().kind == DeviceKind::Cpu;
+        let key = AttachmentKey::from(element).with_variant(usize::from(aligned));
+        device.attached_as(key, |device| Self::with(device, element, Shape::of(device, element, aligned)))
     }
 
-    fn new(device: &Device, aligned: bool) -> Result<Self> {
-        Self::with(device, Shape::of::<T>(device, aligned))
-    }
-
-    fn with(device: &Device, shape: Shape) -> Result<Self> {
-        let key = KernelKey::of_element::<T>(LEVEL2)
+    fn with(device: &Device, element: ElementType, shape: Shape) -> Result<Self> {
+        let key = KernelKey::of(LEVEL2, element)
             .lanes(shape.lanes)
             .define("ALIGNED", usize::from(shape.aligned))
             .define("LOCAL_ROWS", shape.local_rows)
@@ -189,13 +184,9 @@ impl<T: Element> Kernels<T> {
             scale: program.kernel("scale")?,
             gather: program.kernel("gather")?,
             rank_one: program.kernel("rank_one")?,
-            element: PhantomData,
         })
     }
 }
-
-/// The kernels for operands that begin anywhere.
-struct OfAnyOperands<T>(Arc<Kernels<T>>);
 
 /// Starts y = α op(A) x + β y.
 ///
@@ -211,80 +202,78 @@ pub fn gemv<'a, 'b, T: Element>(
     beta: impl Scalar<T>,
     y: impl Into<VecMut<'b, T>>,
 ) -> BlasResult<Completion> {
-    gemv_with(Kernels::of, op, [alpha.factor(), beta.factor().keeping()], a, x.into(), y.into())
+    let scalars = [alpha.factor().into(), beta.factor().keeping().into()];
+    start(op, scalars, a.into(), x.into().into(), y.into().into())
+}
+
+/// Starts y = α op(A) x + β y for operands that are not checked yet.
+pub(super) fn start(
+    op: Op,
+    scalars: [AnyFactor; 2],
+    a: Operand<'_>,
+    x: Line<'_>,
+    y: Line<'_>,
+) -> BlasResult<Completion> {
+    start_with(Kernels::of, op, scalars, a, x, y)
 }
 
 /// Starts y = α op(A) x + β y with the kernels that `kernels` returns.
 ///
 /// The flag tells `kernels` whether matrices are aligned to the widest loads.
-fn gemv_with<T: Element>(
-    kernels: impl Fn(&Device, bool) -> Result<Arc<Kernels<T>>>,
+fn start_with(
+    kernels: impl Fn(&Device, ElementType, bool) -> Result<Arc<Kernels>>,
     op: Op,
-    [alpha, beta]: [Factor<T>; 2],
-    a: MatRef<'_, T>,
-    x: VecRef<'_, T>,
-    y: VecMut<'_, T>,
+    [alpha, beta]: [AnyFactor; 2],
+    Operand { block: a, count, device: a_device, .. }: Operand<'_>,
+    x: Line<'_>,
+    y: Line<'_>,
 ) -> BlasResult<Completion> {
-    let device = y.device().clone();
-    let (rows, terms) = op.shape(a.rows(), a.columns());
+    let (device, element) = (y.device, a.element);
+    let (rows, terms) = op.shape(a.rows, a.columns);
     let a_name = operand_name("A", op);
-    check_extent("gemv", &a_name, "rows", y.len(), rows, "as y has elements")?;
-    check_extent("gemv", &a_name, "columns", x.len(), terms, "as x has elements")?;
-    check_single("gemv", a.count())?;
-    check_device("gemv", "A", &device, a.device())?;
-    check_device("gemv", "x", &device, x.device())?;
+    check_extent("gemv", &a_name, "rows", y.len, rows, "as y has elements")?;
+    check_extent("gemv", &a_name, "columns", x.len, terms, "as x has elements")?;
+    check_single("gemv", count)?;
+    check_device("gemv", "A", device, a_device)?;
+    check_device("gemv", "x", device, x.device)?;
 
-    let layout = a.layout();
-    // An empty matrix may begin anywhere.
-    let elements = a.elements().slice(layout.offset.min(a.elements().len())..)?;
-    let columns_aligned = (layout.leading_dimension * size_of::<T>()).is_multiple_of(WIDEST_LOAD)
-        && Argument::from(elements).is_aligned_to(WIDEST_LOAD);
+    let columns_aligned = (a.leading_dimension * element.bytes()).is_multiple_of(WIDEST_LOAD)
+        && a.elements.is_aligned_to(WIDEST_LOAD);
     // Rows of op(A) run across its lines.
-    let across = (op == Op::N) == (layout.order == Order::ColumnMajor);
+    let across = (op == Op::N) == (a.order == Order::ColumnMajor);
     let aligned = if across {
-        columns_aligned || Shape::of::<T>(&device, true).may_shift::<T>()
+        columns_aligned || Shape::of(device, element, true).may_shift(element)
     } else {
-        columns_aligned && x.argument()?.is_aligned_to(WIDEST_LOAD)
+        columns_aligned && x.elements.is_aligned_to(WIDEST_LOAD)
     };
-    let kernels = kernels(&device, aligned)?;
+    let kernels = kernels(device, element, aligned)?;
     let Kernels { shape, .. } = *kernels;
     let nothing_to_add = terms == 0 || alpha.is_zero();
     if rows == 0 || nothing_to_add && beta.is_one() {
         return Ok(Completion::nothing());
     }
-    let (alpha, beta) = (alpha.for_kernel(), beta.for_kernel());
-    let y_stride = Argument::value(y.layout().stride as u64);
-    let y = y.into_argument()?;
+    let [alpha, beta] = [alpha, beta].map(Argument::from);
+    let y = y.arguments();
     if nothing_to_add {
-        let arguments = [Argument::value(rows as u64), Argument::value(beta), y, y_stride];
+        let arguments = [Argument::value(rows as u64), beta, y[0], y[1]];
         return Ok(Completion::of(vec![
             kernels.scale.launch(Range::covering(rows, SIMPLE_GROUP), &arguments)?,
         ]));
     }
     let add_parts = |parts: usize, partials: Argument<'_>| {
-        let range = Range::covering(rows, SIMPLE_GROUP);
-        kernels.sum_of_parts.launch(
-            range,
-            &[
-                Argument::value(rows as u64),
-                Argument::value(parts as u64),
-                partials,
-                Argument::value(alpha),
-                Argument::value(beta),
-                y,
-                y_stride,
-            ],
-        )
+        let counts = [rows, parts].map(|count| Argument::value(count as u64));
+        let arguments = [&counts[..], &[partials, alpha, beta], &y].concat();
+        kernels.sum_of_parts.launch(Range::covering(rows, SIMPLE_GROUP), &arguments)
     };
 
-    let conjugate = Argument::value(u32::from(op == Op::C && T::IS_COMPLEX));
+    let conjugate = Argument::value(u32::from(op == Op::C && element.complex));
     let (m, n) = if across { (rows, terms) } else { (terms, rows) };
-    let a = [elements.into(), Argument::value(layout.leading_dimension as u64), conjugate];
-    let head = [Argument::value(m as u64), Argument::value(n as u64), Argument::value(alpha)];
+    let a = [a.elements, Argument::value(a.leading_dimension as u64), conjugate];
+    let head = [Argument::value(m as u64), Argument::value(n as u64), alpha];
     let mut events = Vec::with_capacity(3);
     // Packs that lie higher than a group's rows reach less far down.
     let shifted = shape.aligned && !columns_aligned;
-    let group_rows = (shape.local_rows * shape.item_packs - usize::from(shifted)) * shape.pack::<T>();
+    let group_rows = (shape.local_rows * shape.item_packs - usize::from(shifted)) * shape.pack(element);
     let (groups, parts) = if across {
         let groups = rows.div_ceil(group_rows);
         (groups, shape.parts_of_rows(groups, terms))
@@ -292,13 +281,12 @@ fn gemv_with<T: Element>(
         let groups = rows.div_ceil(shape.columns);
         (groups, shape.parts_of_columns(groups, terms))
     };
-    let mut partials = device.scratch::<T>(if parts > 1 { parts * rows } else { 0 })?;
-    let tail = [Argument::value(beta), y, y_stride];
+    let mut partials = device.scratch_of(element, if parts > 1 { parts * rows } else { 0 })?;
+    let tail = [beta, y[0], y[1]];
     if across {
-        let x = [x.argument()?, Argument::value(x.layout().stride as u64)];
         let mut counters = device.counters(if shape.last_adds { groups } else { 0 })?;
         let together = [Argument::value(group_rows as u64), partials.output(), counters.argument()];
-        let arguments = [&head[..], &a, &x, &tail, &together].concat();
+        let arguments = [&head[..], &a, &x.arguments(), &tail, &together].concat();
         let range = Range::new(
             [groups * shape.local_rows, parts * shape.local_slices],
             [shape.local_rows, shape.local_slices],
@@ -306,17 +294,18 @@ fn gemv_with<T: Element>(
         events.push(kernels.gemv_rows.launch(range, &arguments)?);
     } else {
         let range = Range::new([groups * shape.local(), parts], [shape.local(), 1]);
-        if x.layout().stride == 1 {
-            let arguments = [&head[..], &a, &[x.argument()?], &tail, &[partials.output()]].concat();
-            events.push(kernels.gemv_columns.launch(range, &arguments)?);
-        } else {
-            let mut dense = lattice_compute::Buffer::<T>::zeroed(&device, terms)?;
-            let x = [x.argument()?, Argument::value(x.layout().stride as u64)];
-            let arguments = [&[Argument::value(terms as u64)][..], &x, &[(&mut dense).into()]].concat();
-            events.push(kernels.gather.launch(Range::covering(terms, SIMPLE_GROUP), &arguments)?);
-            let arguments = [&head[..], &a, &[dense.view().into()], &tail, &[partials.output()]].concat();
-            events.push(kernels.gemv_columns.launch(range, &arguments)?);
-        }
+        let mut dense = (x.stride != 1).then(|| device.scratch_of(element, terms)).transpose()?;
+        let x = match &mut dense {
+            None => x.elements,
+            Some(dense) => {
+                let count = [Argument::value(terms as u64)];
+                let arguments = [&count[..], &x.arguments(), &[dense.output()]].concat();
+                events.push(kernels.gather.launch(Range::covering(terms, SIMPLE_GROUP), &arguments)?);
+                dense.input()
+            }
+        };
+        let arguments = [&head[..], &a, &[x], &tail, &[partials.output()]].concat();
+        events.push(kernels.gemv_columns.launch(range, &arguments)?);
     }
     if parts > 1 && !(across && shape.last_adds) {
         events.push(add_parts(parts, partials.input())?);
@@ -338,7 +327,7 @@ pub fn ger<'a, 'b, T: Element>(
     y: impl Into<VecRef<'b, T>>,
     a: MatMut<'_, T>,
 ) -> BlasResult<Completion> {
-    rank_one("ger", alpha.factor(), x.into(), y.into(), false, a)
+    rank_one("ger", alpha.factor().into(), x.into().into(), y.into().into(), false, a.into())
 }
 
 /// Starts A = A + α x yᴴ.
@@ -353,48 +342,45 @@ pub fn gerc<'a, 'b, T: Element>(
     y: impl Into<VecRef<'b, T>>,
     a: MatMut<'_, T>,
 ) -> BlasResult<Completion> {
-    rank_one("gerc", alpha.factor(), x.into(), y.into(), T::IS_COMPLEX, a)
+    rank_one("gerc", alpha.factor().into(), x.into().into(), y.into().into(), T::IS_COMPLEX, a.into())
 }
 
-fn rank_one<T: Element>(
+fn rank_one(
     operation: &'static str,
-    alpha: Factor<T>,
-    x: VecRef<'_, T>,
-    y: VecRef<'_, T>,
+    alpha: AnyFactor,
+    x: Line<'_>,
+    y: Line<'_>,
     conjugate: bool,
-    a: MatMut<'_, T>,
+    Operand { block: a, count, device, .. }: Operand<'_>,
 ) -> BlasResult<Completion> {
-    let device = a.device().clone();
-    check_extent(operation, "x", "elements", a.rows(), x.len(), "as A has rows")?;
-    check_extent(operation, "y", "elements", a.columns(), y.len(), "as A has columns")?;
-    check_single(operation, a.count())?;
-    check_device(operation, "x", &device, x.device())?;
-    check_device(operation, "y", &device, y.device())?;
-    let kernels = Kernels::<T>::of(&device, false)?;
-    let layout = *a.layout();
-    if layout.is_empty() || alpha.is_zero() {
+    check_extent(operation, "x", "elements", a.rows, x.len, "as A has rows")?;
+    check_extent(operation, "y", "elements", a.columns, y.len, "as A has columns")?;
+    check_single(operation, count)?;
+    check_device(operation, "x", device, x.device)?;
+    check_device(operation, "y", device, y.device)?;
+    let kernels = Kernels::of(device, a.element, false)?;
+    if a.rows == 0 || a.columns == 0 || alpha.is_zero() {
         return Ok(Completion::nothing());
     }
-    let (x, y) = (factor(x, false)?, factor(y, conjugate)?);
+    let (x, y) = (factor(x, false), factor(y, conjugate));
     // A row-major A is worked on as Aᵀ = Aᵀ + α y xᵀ.
-    let (m, n, x, y) = match layout.order {
-        Order::ColumnMajor => (layout.rows, layout.columns, x, y),
-        Order::RowMajor => (layout.columns, layout.rows, y, x),
+    let (m, n, x, y) = match a.order {
+        Order::ColumnMajor => (a.rows, a.columns, x, y),
+        Order::RowMajor => (a.columns, a.rows, y, x),
     };
-    let (_, elements) = a.into_elements().split_at(layout.offset)?;
-    let head = [Argument::value(m as u64), Argument::value(n as u64), Argument::value(alpha.for_kernel())];
-    let a = [elements.into(), Argument::value(layout.leading_dimension as u64)];
-    let arguments = [&head[..], &x, &y, &a].concat();
+    let head = [Argument::value(m as u64), Argument::value(n as u64), alpha.into()];
+    let matrix = [a.elements, Argument::value(a.leading_dimension as u64)];
+    let arguments = [&head[..], &x, &y, &matrix].concat();
     let Shape { update_size, columns, .. } = kernels.shape;
-    let items = m.div_ceil(kernels.shape.pack::<T>()).next_multiple_of(update_size);
+    let items = m.div_ceil(kernels.shape.pack(a.element)).next_multiple_of(update_size);
     let range = Range::new([items, n.div_ceil(columns)], [update_size, 1]);
     Ok(Completion::of(vec![kernels.rank_one.launch(range, &arguments)?]))
 }
 
 /// Returns the elements of a vector, their distance, and the flag of conjugation.
-fn factor<T: Element>(vector: VecRef<'_, T>, conjugate: bool) -> Result<[Argument<'_>; 3]> {
-    let stride = Argument::value(vector.layout().stride as u64);
-    Ok([vector.argument()?, stride, Argument::value(u32::from(conjugate))])
+fn factor(vector: Line<'_>, conjugate: bool) -> [Argument<'_>; 3] {
+    let [elements, stride] = vector.arguments();
+    [elements, stride, Argument::value(u32::from(conjugate))]
 }
 
 /// Checks that an extent of an operand is the one that the others ask for.
@@ -447,8 +433,12 @@ mod tests {
             let device = Device::open(&found, &options).unwrap();
             let in_launch = processor || device.supports_inline_ptx();
             let [last, another] = [in_launch, false].map(|last_adds| {
-                let shape = Shape { last_adds, row_groups: [1, 64], ..Shape::of::<f64>(&device, true) };
-                Arc::new(Kernels::<f64>::with(&device, shape).unwrap())
+                let shape = Shape {
+                    last_adds,
+                    row_groups: [1, 64],
+                    ..Shape::of(&device, ElementType::of::<f64>(), true)
+                };
+                Arc::new(Kernels::with(&device, ElementType::of::<f64>(), shape).unwrap())
             });
             // Three blocks of rows, and columns that begin at no multiple of a pack.
             let (m, n) = (130, 701);
@@ -458,12 +448,12 @@ mod tests {
             let a = Buffer::from_slice(&device, &numbers(131 * n, 0.7)).unwrap();
             let x = Buffer::from_slice(&device, &numbers(n, 1.3)).unwrap();
             let layout = MatrixLayout::column_major(m, n).leading_dimension(131);
-            let product = |kernels: &Arc<Kernels<f64>>| {
+            let product = |kernels: &Arc<Kernels>| {
                 let mut y = Buffer::from_slice(&device, &vec![1.0; m]).unwrap();
                 let a = MatRef::new(&a, layout).unwrap();
-                let scalars = [0.5, -2.0].map(Scalar::factor);
-                gemv_with(|_, _| Ok(kernels.clone()), Op::N, scalars, a, (&x).into(), (&mut y).into())
-                    .unwrap();
+                let scalars = [0.5, -2.0].map(|value| Scalar::<f64>::factor(value).into());
+                let (x, to) = (VecRef::from(&x).into(), VecMut::from(&mut y).into());
+                start_with(|_, _, _| Ok(kernels.clone()), Op::N, scalars, a.into(), x, to).unwrap();
                 y.to_vec().unwrap()
             };
             let expected = product(&another);

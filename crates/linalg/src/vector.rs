@@ -2,7 +2,7 @@
 
 use super::error::{BlasError, BlasResult};
 use bytemuck::Pod;
-use lattice_compute::{Argument, Buffer, BufferView, BufferViewMut, Device, Result};
+use lattice_compute::{Argument, Buffer, BufferView, BufferViewMut, Device};
 
 /// The place of a vector's elements in a buffer.
 ///
@@ -97,11 +97,6 @@ impl<'a, T: Pod> VecRef<'a, T> {
     pub fn device(&self) -> &'a Device {
         self.buffer.device()
     }
-
-    /// Returns the buffer from the first element on.
-    pub(super) fn argument(&self) -> Result<Argument<'a>> {
-        Ok(self.buffer.slice(self.layout.offset..)?.into())
-    }
 }
 
 impl<'a, T: Pod> VecMut<'a, T> {
@@ -136,12 +131,6 @@ impl<'a, T: Pod> VecMut<'a, T> {
     pub fn device(&self) -> &'a Device {
         self.buffer.device()
     }
-
-    /// Returns the buffer from the first element on, to write.
-    pub(super) fn into_argument(self) -> Result<Argument<'a>> {
-        let (_, from_first) = self.buffer.split_at(self.layout.offset)?;
-        Ok(from_first.into())
-    }
 }
 
 impl<'a, T: Pod> From<BufferView<'a, T>> for VecRef<'a, T> {
@@ -166,6 +155,39 @@ impl<'a, T: Pod> From<BufferViewMut<'a, T>> for VecMut<'a, T> {
 impl<'a, T: Pod> From<&'a mut Buffer<T>> for VecMut<'a, T> {
     fn from(buffer: &'a mut Buffer<T>) -> Self {
         buffer.view_mut().into()
+    }
+}
+
+/// A vector that an operation is given.
+///
+/// The type of the elements is a value. The vector is made of a checked view.
+#[derive(Clone, Copy)]
+pub(super) struct Line<'a> {
+    /// The elements from the first one on.
+    pub elements: Argument<'a>,
+    pub len: usize,
+    pub stride: usize,
+    pub device: &'a Device,
+}
+
+impl<'a> Line<'a> {
+    /// Returns elements and stride as arguments.
+    pub fn arguments(&self) -> [Argument<'a>; 2] {
+        [self.elements, Argument::value(self.stride as u64)]
+    }
+}
+
+impl<'a, T: Pod> From<VecRef<'a, T>> for Line<'a> {
+    fn from(VecRef { buffer, layout }: VecRef<'a, T>) -> Self {
+        let VectorLayout { len, stride, offset } = layout;
+        Self { elements: Argument::from(buffer).skip(offset), len, stride, device: buffer.device() }
+    }
+}
+
+impl<'a, T: Pod> From<VecMut<'a, T>> for Line<'a> {
+    fn from(VecMut { buffer, layout }: VecMut<'a, T>) -> Self {
+        let (device, VectorLayout { len, stride, offset }) = (buffer.device(), layout);
+        Self { elements: Argument::from(buffer).skip(offset), len, stride, device }
     }
 }
 

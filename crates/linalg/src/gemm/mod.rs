@@ -62,14 +62,14 @@ pub use grouped::{Grouped, MatrixLocation, Product};
 pub use tunable::{TunedGemm, tune_gemm};
 pub use tuning::{Arithmetic, GemmTuning, Mma, Panels, Registers};
 
-use super::block::Block;
+use super::block::{Block, Operand};
 use super::completion::Completion;
 use super::error::{BlasError, BlasResult};
 use super::matrix::{MatMut, MatRef};
 use super::op::Op;
 use derive_setters::Setters;
 use kernels::Kernels;
-use lattice_compute::scalar::{Element, Scalar};
+use lattice_compute::scalar::{AnyFactor, Element, Scalar};
 use lattice_compute::{Device, DeviceError};
 pub(super) use output_region::OutputRegion;
 pub(super) use problem::Problem;
@@ -132,19 +132,27 @@ pub fn gemm_with<T: Element>(
     beta: impl Scalar<T>,
     c: MatMut<'_, T>,
 ) -> BlasResult<Completion> {
-    let (ops, mut c) = ([op_a, op_b], c);
-    let (alpha, beta) = (alpha.factor(), beta.factor().keeping());
-    let (device, scalars) = (c.device(), [alpha.into(), beta.into()]);
-    let problem = Problem::new("gemm", ["A", "B"], ops, scalars, [a.into(), b.into()], c.reborrow().into())?;
+    let scalars = [alpha.factor().into(), beta.factor().keeping().into()];
+    multiply(params, [op_a, op_b], scalars, [a.into(), b.into()], c.into())
+}
+
+fn multiply(
+    params: &GemmParams,
+    ops: [Op; 2],
+    scalars: [AnyFactor; 2],
+    factors: [Operand<'_>; 2],
+    c: Operand<'_>,
+) -> BlasResult<Completion> {
+    let problem = Problem::new("gemm", ["A", "B"], ops, scalars, factors, c)?;
     let own_choice = params.tuning.is_none() && params.parts.is_none();
     if own_choice
         && !problem.is_empty()
         && problem.count == 1
-        && let Some(started) = skinny::as_vector(ops, alpha, a, b, beta, &mut c)?
+        && let Some(started) = skinny::as_vector(ops, scalars, factors, c)?
     {
         return Ok(started);
     }
-    start(device, params, Problem::new("gemm", ["A", "B"], ops, scalars, [a.into(), b.into()], c.into())?)
+    start(c.device, params, problem)
 }
 
 /// Starts C = α A B + β C for blocks that fit together.

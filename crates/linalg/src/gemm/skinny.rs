@@ -7,13 +7,14 @@ use super::kernels::Kernels;
 use super::narrow::WIDTH;
 use super::problem::{Problem, Target};
 use super::tuning::GemmTuning;
+use crate::block::{Block, Operand};
 use crate::completion::Completion;
 use crate::error::BlasResult;
-use crate::level2::gemv;
-use crate::matrix::{MatMut, MatRef, MatrixLayout, Order};
+use crate::level2;
+use crate::matrix::Order;
 use crate::op::Op;
-use crate::vector::{VecMut, VecRef, VectorLayout};
-use lattice_compute::scalar::{Element, Factor};
+use crate::vector::Line;
+use lattice_compute::scalar::AnyFactor;
 use lattice_compute::{Device, Result};
 
 /// Terms below which a sum is not worth cutting.
@@ -32,35 +33,29 @@ const BUSY_LINES: usize = 128;
 /// Starts the product as one of a matrix with a vector, if possible.
 ///
 /// C must have one row or one column, and no vector would have to be conjugated.
-pub(super) fn as_vector<T: Element>(
+pub(super) fn as_vector(
     [op_a, op_b]: [Op; 2],
-    alpha: Factor<T>,
-    a: MatRef<'_, T>,
-    b: MatRef<'_, T>,
-    beta: Factor<T>,
-    c: &mut MatMut<'_, T>,
+    scalars: [AnyFactor; 2],
+    [a, b]: [Operand<'_>; 2],
+    c: Operand<'_>,
 ) -> BlasResult<Option<Completion>> {
-    let plain = |op| op != Op::C || !T::IS_COMPLEX;
-    let (op, matrix, vector) = if c.columns() == 1 && plain(op_b) {
+    let plain = |op| op != Op::C || !c.block.element.complex;
+    let (op, matrix, vector) = if c.block.columns == 1 && plain(op_b) {
         (op_a, a, b)
-    } else if c.rows() == 1 && plain(op_a) && plain(op_b) {
+    } else if c.block.rows == 1 && plain(op_a) && plain(op_b) {
         // Cᵀ = α op(B)ᵀ op(A)ᵀ + β Cᵀ
         (if op_b == Op::N { Op::T } else { Op::N }, b, a)
     } else {
         return Ok(None);
     };
-    let x = VecRef::new(vector.elements(), as_line(vector.layout()))?;
-    let layout = as_line(c.layout());
-    let y = VecMut::new(c.reborrow().into_elements(), layout)?;
-    gemv(op, alpha, matrix, x, beta, y).map(Some)
+    level2::start(op, scalars, matrix, as_line(vector), as_line(c)).map(Some)
 }
 
 /// Returns the elements of a matrix with one row or one column.
-fn as_line(layout: &MatrixLayout) -> VectorLayout {
-    let MatrixLayout { rows, columns, order, leading_dimension, offset } = *layout;
+fn as_line(Operand { block, device, .. }: Operand<'_>) -> Line<'_> {
+    let Block { elements, rows, columns, order, leading_dimension, .. } = block;
     let neighbours = if order == Order::ColumnMajor { columns == 1 } else { rows == 1 };
-    let stride = if neighbours { 1 } else { leading_dimension };
-    VectorLayout::dense(rows * columns).stride(stride).offset(offset)
+    Line { elements, len: rows * columns, stride: if neighbours { 1 } else { leading_dimension }, device }
 }
 
 /// Returns into how many parts to cut the sums of a product with these m, n and k.
