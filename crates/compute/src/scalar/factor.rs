@@ -1,6 +1,6 @@
 //! Factors of vectors and matrices: the α and β of linear algebra.
 
-use super::{Element, ElementType};
+use super::{Element, ElementType, Precision};
 use num_complex::Complex;
 
 /// A possible factor α or β of elements of type `T`.
@@ -9,7 +9,7 @@ use num_complex::Complex;
 /// of their real type.
 ///
 /// ```
-/// use lattice_compute::scalar::{Element, Scalar};
+/// use lattice_compute::scalar::{Element, ElementType, Scalar};
 /// use num_complex::Complex;
 ///
 /// fn takes<T: Element>(_: impl Scalar<T>) {}
@@ -117,7 +117,16 @@ impl<T: Element> From<Factor<T>> for AnyFactor {
 impl ElementType {
     /// Returns a whole number as a factor of elements.
     pub fn factor(self, number: i32) -> AnyFactor {
-        AnyFactor { element: self, value: f64::from(number).into(), real: true }
+        self.real_factor(f64::from(number))
+    }
+
+    /// Returns a real number as a factor of elements, rounded to their precision.
+    pub fn real_factor(self, number: f64) -> AnyFactor {
+        let rounded = match self.precision {
+            Precision::Single => f64::from(number as f32),
+            Precision::Double => number,
+        };
+        AnyFactor { element: self, value: rounded.into(), real: true }
     }
 }
 

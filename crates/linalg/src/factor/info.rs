@@ -61,8 +61,9 @@ impl Info {
             return Ok(());
         }
         let device = b.device().clone();
-        let kernels = Kernels::of(&device, ElementType::of::<T>())?;
-        let mut old = device.scratch::<T>(b.rows() * b.columns())?;
+        let element = ElementType::of::<T>();
+        let kernels = Kernels::of(&device, element)?;
+        let mut old = device.scratch_of(element, b.rows() * b.columns())?;
         let mut events = Vec::new();
         {
             let block = Block::of_mut(b.reborrow());

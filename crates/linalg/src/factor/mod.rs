@@ -57,7 +57,7 @@ use super::level2::{check_device, check_extent, check_single};
 use super::level3::check_square;
 use super::matrix::{MatMut, MatRef};
 use super::triangular::Kernels;
-use lattice_compute::scalar::{Element, ElementType};
+use lattice_compute::scalar::Element;
 use lattice_compute::{Buffer, Device};
 use lattice_solvers::range::larger;
 use num_complex::Complex;
@@ -94,15 +94,15 @@ impl ColumnSums {
     ///
     /// `triangle` is given for a Hermitian matrix: `Some(true)` for the lower one.
     fn start<T: Element>(a: MatRef<'_, T>, triangle: Option<bool>) -> BlasResult<Self> {
-        Self::of_block::<T>(a.device(), Block::of(a), triangle)
+        Self::of_block(a.device(), Block::of(a), triangle)
     }
 
     /// Starts the sums of a block, as [`start`](Self::start) does.
-    fn of_block<T: Element>(device: &Device, a: Block<'_>, triangle: Option<bool>) -> BlasResult<Self> {
+    fn of_block(device: &Device, a: Block<'_>, triangle: Option<bool>) -> BlasResult<Self> {
         let columns = if a.rows == 0 { 0 } else { a.columns };
         let mut sums = Buffer::uninitialised(device, columns)?;
         if columns > 0 {
-            Kernels::of(device, ElementType::of::<T>())?.column_sums(a, triangle, (&mut sums).into())?;
+            Kernels::of(device, a.element)?.column_sums(a, triangle, (&mut sums).into())?;
         }
         Ok(Self(sums))
     }
@@ -121,6 +121,6 @@ fn diagonal<T: Element>(device: &Device, a: Block<'_>) -> BlasResult<Vec<Complex
     let mut dense = Buffer::<T>::uninitialised(device, a.rows)?;
     let line = a.diagonal();
     let to = Block { leading_dimension: 1, elements: (&mut dense).into(), ..line };
-    Kernels::of(device, ElementType::of::<T>())?.copy(line, to)?;
+    Kernels::of(device, a.element)?.copy(line, to)?;
     Ok(dense.to_vec()?.into_iter().map(Element::to_complex).collect())
 }

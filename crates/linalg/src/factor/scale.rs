@@ -4,29 +4,24 @@ use super::ColumnSums;
 use crate::block::Block;
 use crate::error::BlasResult;
 use crate::triangular::Kernels;
-use lattice_compute::scalar::{Element, ElementType, Factor, Precision, Real, Scalar};
-use lattice_compute::{Buffer, Device, Event};
-use num_complex::Complex;
+use lattice_compute::scalar::{Element, Factor, Precision, Real, Scalar};
+use lattice_compute::{AnyBuffer, Device, Event};
 
 /// Returns a power of two that brings the norm of a matrix near to 1, or 1 if all squares are in range.
 ///
 /// `triangle` is as in [`ColumnSums`]. `None` if an element is not finite.
-pub(super) fn scale_of<T: Element>(
-    device: &Device,
-    block: Block<'_>,
-    triangle: Option<bool>,
-) -> BlasResult<Option<f64>> {
-    let most_squared = if T::Real::PRECISION == Precision::Single { 40 } else { 200 };
+pub(super) fn scale_of(device: &Device, block: Block<'_>, triangle: Option<bool>) -> BlasResult<Option<f64>> {
+    let most_squared = if block.element.precision == Precision::Single { 40 } else { 200 };
     let mut exponent = 0;
-    let mut norm = ColumnSums::of_block::<T>(device, block, triangle)?.largest()?;
+    let mut norm = ColumnSums::of_block(device, block, triangle)?.largest()?;
     // A sum of numbers near the largest of all is in range if they are made smaller first.
     if norm == f64::INFINITY {
         exponent = 64;
-        let mut smaller = Buffer::<T>::uninitialised(device, block.rows * block.columns)?;
-        let copy = Block::at((&mut smaller).into(), &block.dense_layout());
-        let factor = real_factor::<T>(2.0_f64.powi(-exponent));
-        Kernels::of(device, ElementType::of::<T>())?.copy_scaled(factor.into(), block, copy)?;
-        norm = ColumnSums::of_block::<T>(device, copy, triangle)?.largest()?;
+        let mut smaller = device.scratch_of(block.element, block.rows * block.columns)?;
+        let copy = Block::at(smaller.output(), &block.dense_layout());
+        let factor = block.element.real_factor(2.0_f64.powi(-exponent));
+        Kernels::of(device, block.element)?.copy_scaled(factor, block, copy)?;
+        norm = ColumnSums::of_block(device, copy, triangle)?.largest()?;
     }
     if !norm.is_finite() {
         return Ok(None);
@@ -44,9 +39,8 @@ pub(super) fn real_factor<T: Element>(factor: f64) -> Factor<T> {
 }
 
 /// Starts to make every element NaN.
-pub(super) fn fill_with_nan<T: Element>(device: &Device, to: Block<'_>) -> BlasResult<Event> {
-    let nan = T::from_complex(Complex::new(f64::NAN, f64::NAN));
-    let nothing = Buffer::from_slice(device, &vec![nan; to.rows * to.columns])?;
-    let from = Block::at((&nothing).into(), &to.dense_layout());
-    Ok(Kernels::of(device, ElementType::of::<T>())?.copy(from, to)?)
+pub(super) fn fill_with_nan(device: &Device, to: Block<'_>) -> BlasResult<Event> {
+    let nothing = AnyBuffer::from_reals(device, to.element, to.rows * to.columns, &|_| f64::NAN)?;
+    let from = Block::at(nothing.input(), &to.dense_layout());
+    Ok(Kernels::of(device, to.element)?.copy(from, to)?)
 }

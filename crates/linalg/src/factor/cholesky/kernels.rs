@@ -2,9 +2,8 @@
 
 use crate::block::Block;
 use crate::triangular::{DiagonalShape, TRIANGLE_SOURCES};
-use lattice_compute::scalar::{Element, ElementType};
+use lattice_compute::scalar::ElementType;
 use lattice_compute::{Argument, Device, Event, Kernel, KernelFamily, KernelKey, Result};
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 const CHOLESKY: KernelFamily = KernelFamily::new(
@@ -12,22 +11,21 @@ const CHOLESKY: KernelFamily = KernelFamily::new(
     &[TRIANGLE_SOURCES[0], TRIANGLE_SOURCES[1], TRIANGLE_SOURCES[2], include_str!("../../../cl/cholesky.cl")],
 );
 
-/// The kernels for elements of type `T`.
-pub(super) struct Kernels<T> {
+/// The kernels for elements of one type.
+pub(super) struct Kernels {
     shape: DiagonalShape,
     block: Kernel,
-    element: PhantomData<T>,
 }
 
-impl<T: Element> Kernels<T> {
+impl Kernels {
     /// Returns the kernels of a device, built on first use.
-    pub fn of(device: &Device) -> Result<Arc<Self>> {
-        device.attached(|device| Self::with(device, DiagonalShape::of(device, ElementType::of::<T>())))
+    pub fn of(device: &Device, element: ElementType) -> Result<Arc<Self>> {
+        device.attached_as(element, |device| Self::with(device, element, DiagonalShape::of(device, element)))
     }
 
-    fn with(device: &Device, shape: DiagonalShape) -> Result<Self> {
-        let program = device.program(&shape.define(KernelKey::of_element::<T>(CHOLESKY)))?;
-        Ok(Self { shape, block: program.kernel("cholesky_block")?, element: PhantomData })
+    fn with(device: &Device, element: ElementType, shape: DiagonalShape) -> Result<Self> {
+        let program = device.program(&shape.define(KernelKey::of(CHOLESKY, element)))?;
+        Ok(Self { shape, block: program.kernel("cholesky_block")? })
     }
 
     /// Starts L of a block of A, and the inverse of L.
@@ -63,7 +61,9 @@ mod tests {
         let options = DeviceOptions::default().with_cache(CacheMode::Off);
         for found in discover().devices.into_iter().filter(|found| found.info.fp64) {
             let device = Device::open(&found, &options).unwrap();
-            let kernels = Kernels::<C64>::with(&device, DiagonalShape { edge: 32, slices: 4 }).unwrap();
+            let kernels =
+                Kernels::with(&device, ElementType::of::<C64>(), DiagonalShape { edge: 32, slices: 4 })
+                    .unwrap();
             for n in [1, 7, 32] {
                 let element = |i: usize, j: usize| match i.cmp(&j) {
                     std::cmp::Ordering::Less => C64::from(f64::NAN),

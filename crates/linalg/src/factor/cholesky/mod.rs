@@ -22,7 +22,7 @@ use crate::matrix::{MatMut, MatRef, MatrixLayout};
 use crate::op::Op;
 use crate::triangular::{self, Kernels as TriangleKernels, Triangular, trsm};
 use kernels::Kernels;
-use lattice_compute::scalar::{Element, ElementType};
+use lattice_compute::scalar::Element;
 use lattice_compute::{Argument, Device, Event};
 use std::ops::Range;
 
@@ -50,7 +50,7 @@ pub fn potrf<T: Element>(triangle: Triangle, a: MatMut<'_, T>) -> BlasResult<Inf
     // The upper triangle of A is the lower one of Aᵀ = Uᵀ (Uᵀ)ᴴ.
     let block = Block::of_mut(a);
     let matrix = if triangle == Triangle::Lower { block } else { block.transposed() };
-    factorise::<T>(&device, matrix)
+    factorise(&device, matrix)
 }
 
 /// Starts the first columns of L, of which `a` has all rows, in place.
@@ -59,24 +59,25 @@ pub fn potrf<T: Element>(triangle: Triangle, a: MatMut<'_, T>) -> BlasResult<Inf
 pub(crate) fn potrf_columns<T: Element>(a: MatMut<'_, T>) -> BlasResult<Info> {
     check_rows("potrf", a.rows())?;
     let device = a.device().clone();
-    factorise::<T>(&device, Block::of_mut(a))
+    factorise(&device, Block::of_mut(a))
 }
 
 /// Starts the columns of L for a lower triangle, with the rows below it.
-fn factorise<T: Element>(device: &Device, matrix: Block<'_>) -> BlasResult<Info> {
+fn factorise(device: &Device, matrix: Block<'_>) -> BlasResult<Info> {
     let Block { rows, columns, .. } = matrix;
     let mut word = Word::new(device)?;
-    let edge = TriangleKernels::of(device, ElementType::of::<T>())?.shape().edge;
-    let (mut rest, mut inverse) = (device.scratch::<T>(rows * edge)?, device.scratch::<T>(edge * edge)?);
+    let edge = TriangleKernels::of(device, matrix.element)?.shape().edge;
+    let [rest, inverse] = [rows * edge, edge * edge].map(|len| device.scratch_of(matrix.element, len));
+    let (mut rest, mut inverse) = (rest?, inverse?);
     let (rest, inverse) = (rest.output(), inverse.output());
     let work = Factorisation { device, matrix, rest, inverse, edge, info: word.argument() };
     let mut events = Vec::new();
     for first in (0..columns).step_by(PANEL) {
         let panel = first..(first + PANEL).min(columns);
         for start in panel.clone().step_by(edge) {
-            work.block::<T>(first, start..(start + edge).min(panel.end), &mut events)?;
+            work.block(first, start..(start + edge).min(panel.end), &mut events)?;
         }
-        work.subtract::<T>(panel.clone(), panel.end..columns, &mut events)?;
+        work.subtract(panel.clone(), panel.end..columns, &mut events)?;
     }
     Ok(word.with(Completion::of(events)))
 }
@@ -98,51 +99,42 @@ impl Factorisation<'_> {
     /// Starts the columns of a block.
     ///
     /// The columns before those of its panel, which begins with column `panel`, have been subtracted.
-    fn block<T: Element>(
-        &self,
-        panel: usize,
-        block: Range<usize>,
-        events: &mut Vec<Event>,
-    ) -> BlasResult<()> {
+    fn block(&self, panel: usize, block: Range<usize>, events: &mut Vec<Event>) -> BlasResult<()> {
         let Self { device, matrix, edge, info, .. } = *self;
         let (rows, width) = (block.start..matrix.rows, block.len());
         let whole = matrix.part(rows.clone(), block.clone());
         let rest = Block::at(self.rest, &whole.dense_layout());
-        let triangles = TriangleKernels::of(device, ElementType::of::<T>())?;
+        let triangles = TriangleKernels::of(device, matrix.element)?;
         events.push(triangles.copy(whole, rest)?);
         if panel < block.start {
             let before = matrix.part(rows, panel..block.start);
-            let factors = [(before, false), (before.rows_of(0..width).transposed(), T::IS_COMPLEX)];
+            let factors = [(before, false), (before.rows_of(0..width).transposed(), matrix.element.complex)];
             events.extend(multiply_blocks(device, -1, factors, 1, rest)?.into_events());
         }
         let [diagonal, l] = [rest, whole].map(|columns| columns.rows_of(0..width));
-        let kernels = Kernels::<T>::of(device)?;
+        let kernels = Kernels::of(device, matrix.element)?;
         events.push(kernels.block(diagonal, l, block.start, self.inverse, info)?);
         let below = width..whole.rows;
         if !below.is_empty() {
             // L₂₁ = A₂₁ L₁₁⁻ᴴ
             let layout = MatrixLayout::column_major(width, width).leading_dimension(edge);
             let inverse = Block::at(self.inverse, &layout).transposed();
-            let factors = [(rest.rows_of(below.clone()), false), (inverse, T::IS_COMPLEX)];
+            let factors = [(rest.rows_of(below.clone()), false), (inverse, matrix.element.complex)];
             events.extend(multiply_blocks(device, 1, factors, 0, whole.rows_of(below))?.into_events());
         }
         Ok(())
     }
 
     /// Starts to subtract the products of finished columns from the columns behind them.
-    fn subtract<T: Element>(
-        &self,
-        done: Range<usize>,
-        behind: Range<usize>,
-        events: &mut Vec<Event>,
-    ) -> BlasResult<()> {
+    fn subtract(&self, done: Range<usize>, behind: Range<usize>, events: &mut Vec<Event>) -> BlasResult<()> {
         let Self { device, matrix, .. } = *self;
         if behind.is_empty() {
             return Ok(());
         }
         let left = matrix.part(behind.clone(), done.clone());
-        let right = (left.transposed(), T::IS_COMPLEX);
-        let update = RankUpdate { device, lower: true, hermitian: T::IS_COMPLEX };
+        let complex = matrix.element.complex;
+        let right = (left.transposed(), complex);
+        let update = RankUpdate { device, lower: true, hermitian: complex };
         let square = matrix.part(behind.clone(), behind.clone());
         let updated = update.start(
             [-1, 1].map(|number| square.element.factor(number)),
@@ -188,35 +180,36 @@ pub fn potrs<T: Element>(
 pub fn potri<T: Element>(triangle: Triangle, factor: MatMut<'_, T>) -> BlasResult<Completion> {
     check_square("potri", "A", factor.rows(), factor.columns())?;
     check_single("potri", factor.count())?;
-    let (device, n) = (factor.device().clone(), factor.rows());
+    let (device, block) = (factor.device(), Block::of_mut(factor));
+    invert(device, if triangle == Triangle::Lower { block } else { block.transposed() })
+}
+
+/// Starts the lower triangle of A⁻¹ in the place of L.
+fn invert(device: &Device, matrix: Block<'_>) -> BlasResult<Completion> {
+    let (n, element) = (matrix.rows, matrix.element);
     if n == 0 {
         return Ok(Completion::nothing());
     }
-    let block = Block::of_mut(factor);
-    let matrix = if triangle == Triangle::Lower { block } else { block.transposed() };
     let mut events = Vec::new();
-    let mut room = device.scratch::<T>(n * n)?;
+    let mut room = device.scratch_of(element, n * n)?;
     let inverse = Block::at(room.output(), &matrix.dense_layout());
-    inverse_of_lower::<T>(&device, matrix, inverse, &mut events)?;
+    inverse_of_lower(device, matrix, inverse, &mut events)?;
     // A⁻¹ = L⁻ᴴ L⁻¹
-    let update = RankUpdate { device: &device, lower: true, hermitian: T::IS_COMPLEX };
-    let (left, right) = ((inverse.transposed(), T::IS_COMPLEX), (inverse, false));
-    events.extend(
-        update
-            .start([1, 0].map(|number| matrix.element.factor(number)), [left, right], matrix)?
-            .into_events(),
-    );
+    let update = RankUpdate { device, lower: true, hermitian: element.complex };
+    let factors = [(inverse.transposed(), element.complex), (inverse, false)];
+    let updated = update.start([1, 0].map(|number| element.factor(number)), factors, matrix)?;
+    events.extend(updated.into_events());
     Ok(Completion::of(events))
 }
 
 /// Starts X = L⁻¹.
-fn inverse_of_lower<T: Element>(
+fn inverse_of_lower(
     device: &Device,
     matrix: Block<'_>,
     inverse: Block<'_>,
     events: &mut Vec<Event>,
 ) -> BlasResult<()> {
-    events.push(TriangleKernels::of(device, ElementType::of::<T>())?.set_identity(inverse)?);
+    events.push(TriangleKernels::of(device, inverse.element)?.set_identity(inverse)?);
     let tri = Triangular { matrix, lower: true, conjugate: false };
     triangular::solve(device, tri, Diagonal::Stored, inverse, events)
 }

@@ -127,7 +127,7 @@ impl<T: Element> Cholesky<T> {
             return Ok(Completion::nothing());
         }
         let mut events = Vec::new();
-        let mut room = device.scratch::<T>(n * n)?;
+        let mut room = device.scratch_of(ElementType::of::<T>(), n * n)?;
         let inverse = Block::at(room.output(), &self.layout);
         // For U it is all for Aᵀ = Uᵀ (Uᵀ)ᴴ.
         let (factor, to) = (Block::of(self.factor()?), Block::of_mut(to));
@@ -135,7 +135,7 @@ impl<T: Element> Cholesky<T> {
             Triangle::Lower => (factor, to),
             Triangle::Upper => (factor.transposed(), to.transposed()),
         };
-        inverse_of_lower::<T>(&device, factor, inverse, &mut events)?;
+        inverse_of_lower(&device, factor, inverse, &mut events)?;
         let factors = [(inverse.transposed(), T::IS_COMPLEX), (inverse, false)];
         events.extend(multiply_blocks(&device, 1, factors, 0, to)?.into_events());
         Ok(Completion::of(events))

@@ -102,7 +102,7 @@ pub fn heevd_range<'p, T: Element>(
     // The upper triangle of A is the lower one of Aᵀ, the conjugate of A.
     let block = Block::of_mut(a.reborrow());
     let block = if is_lower { block } else { block.transposed() };
-    let found = match scale_of::<T>(&device, block, Some(true))? {
+    let found = match scale_of(&device, block, Some(true))? {
         None => Err(NoEigenvalue { index: 0 }),
         Some(scale) => {
             let reduced = Reduced::<T>::of(&device, block, n, scale)?;
@@ -124,7 +124,7 @@ pub fn heevd_range<'p, T: Element>(
         Err(NoEigenvalue { index }) => {
             values.write(&vec![T::Real::from_f64(f64::NAN); values.len()])?;
             if wanted == Eigenvectors::With {
-                events.push(fill_with_nan::<T>(&device, to)?);
+                events.push(fill_with_nan(&device, to)?);
             }
             index + 1
         }
@@ -249,7 +249,7 @@ impl<T: Element> Reduced<T> {
             let matrix = Block::of(MatRef::new(&self.matrix, square)?).part(1..n, 0..n - 1);
             let reflectors = Reflectors { matrix, tau: Argument::from(&self.tau), count: n - 1 };
             let c = Block::of_mut(MatMut::new(&mut turned, layout)?).part(1..n, 0..to.columns);
-            reflectors.apply::<T>(device, Form { adjoint: false, conjugate }, c, false, events)?;
+            reflectors.apply(device, Form { adjoint: false, conjugate }, c, false, events)?;
         }
         let from = Block::of(MatRef::new(&turned, layout)?);
         events.push(TriangleKernels::of(device, ElementType::of::<T>())?.copy(from, to)?);

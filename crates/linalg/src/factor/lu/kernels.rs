@@ -4,11 +4,10 @@ use crate::block::Block;
 use crate::factor::meeting::{MEETING, launches};
 use crate::matrix::Order;
 use crate::triangular::TRIANGLE_SOURCES;
-use lattice_compute::scalar::Element;
+use lattice_compute::scalar::ElementType;
 use lattice_compute::{
     Argument, Device, DeviceKind, Event, Kernel, KernelFamily, KernelKey, Profiling, Range, Result,
 };
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 const LU: KernelFamily = KernelFamily::new(
@@ -47,15 +46,15 @@ impl Shape {
     }
 }
 
-/// The kernels for elements of type `T`.
-pub(super) struct Kernels<T> {
+/// The kernels for elements of one type.
+pub(super) struct Kernels {
+    element: ElementType,
     shape: Shape,
     panel_steps: Kernel,
     panel_in_registers: Kernel,
     substitute: Kernel,
     trace_exchanges: Kernel,
     move_rows: Kernel,
-    element: PhantomData<T>,
 }
 
 /// Pivots on the device.
@@ -68,23 +67,23 @@ pub(super) struct Pivots<'a> {
     pub first: usize,
 }
 
-impl<T: Element> Kernels<T> {
+impl Kernels {
     /// Returns the kernels of a device, built on first use.
-    pub fn of(device: &Device) -> Result<Arc<Self>> {
-        device.attached(|device| Self::with(device, Shape::of(device)))
+    pub fn of(device: &Device, element: ElementType) -> Result<Arc<Self>> {
+        device.attached_as(element, |device| Self::with(device, element, Shape::of(device)))
     }
 
-    fn with(device: &Device, shape: Shape) -> Result<Self> {
-        let key = KernelKey::of_element::<T>(LU).define("WIDTH", WIDTH).define("PANEL_ITEMS", shape.items);
+    fn with(device: &Device, element: ElementType, shape: Shape) -> Result<Self> {
+        let key = KernelKey::of(LU, element).define("WIDTH", WIDTH).define("PANEL_ITEMS", shape.items);
         let program = device.program(&key)?;
         Ok(Self {
+            element,
             shape,
             panel_steps: program.kernel("panel_steps")?,
             substitute: program.kernel("substitute")?,
             panel_in_registers: program.kernel("panel_in_registers")?,
             trace_exchanges: program.kernel("trace_exchanges")?,
             move_rows: program.kernel("move_rows")?,
-            element: PhantomData,
         })
     }
 
@@ -106,8 +105,8 @@ impl<T: Element> Kernels<T> {
         } else {
             (a.rows.div_ceil(least_rows).clamp(1, groups), &self.panel_steps)
         };
-        let mut rows = device.scratch::<T>(2 * (groups + 1) * WIDTH)?;
-        let mut sizes = device.scratch::<T::Real>(2 * groups)?;
+        let mut rows = device.scratch_of(self.element, 2 * (groups + 1) * WIDTH)?;
+        let mut sizes = device.scratch_of(self.element.real(), 2 * groups)?;
         let mut places = device.scratch::<u32>(2 * groups)?;
         let range = Range::groups(groups, items);
         for steps in launches(device, groups, pivots.count + 1) {
@@ -157,7 +156,7 @@ impl<T: Element> Kernels<T> {
         let arguments = [&[count(x.rows), count(pivots.count)][..], &exchanges].concat();
         events.push(self.trace_exchanges.launch(Range::covering(x.rows, 4 * TILE), &arguments)?);
 
-        let mut room = device.scratch::<T>(x.rows * x.columns)?;
+        let mut room = device.scratch_of(self.element, x.rows * x.columns)?;
         let aside = Block::at(room.output(), &x.dense_layout());
         let columns_first = x.order == Order::RowMajor;
         let extents = [x.rows, x.columns].map(|extent| extent.next_multiple_of(TILE));
@@ -191,7 +190,7 @@ mod tests {
                 Shape { items: 64, least_rows: 64, groups: 4, keeps_rows: true },
                 Shape { items: 8, least_rows: 8, groups: 25, keeps_rows: true },
             ] {
-                let kernels = Kernels::<f64>::with(&device, shape).unwrap();
+                let kernels = Kernels::with(&device, ElementType::of::<f64>(), shape).unwrap();
                 for (rows, columns) in [(1, 1), (157, 32), (200, 32), (33, 7), (5, 9)] {
                     let number = |k: usize| (0.7 * k as f64 * k as f64).cos();
                     let a: Vec<f64> = (0..rows * columns).map(number).collect();
@@ -230,7 +229,7 @@ mod tests {
         for found in discover().devices.into_iter().filter(|found| found.info.fp64) {
             let device = Device::open(&found, &options).unwrap();
             let shape = Shape { items: 8, least_rows: 8, groups: 1, keeps_rows: true };
-            let kernels = Kernels::<f64>::with(&device, shape).unwrap();
+            let kernels = Kernels::with(&device, ElementType::of::<f64>(), shape).unwrap();
             for (n, columns) in [(1, 3), (32, 9), (17, 8)] {
                 let number = |k: usize| (0.7 * k as f64 * k as f64).cos() / 4.0;
                 // The diagonal and what is above it do not count.

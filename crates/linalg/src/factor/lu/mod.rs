@@ -56,9 +56,9 @@ pub fn getrf<'p, T: Element>(
         let mut arrived = Buffer::<u32>::zeroed(&device, count.div_ceil(WIDTH))?;
         let (info, arrived) = (word.argument(), arrived.view_mut().into());
         let work = Factorisation { device: &device, matrix, pivots: pivots.into(), info, arrived };
-        work.columns::<T>(0..count, &mut events)?;
+        work.columns(0..count, &mut events)?;
         // The columns behind a square matrix are rows of U.
-        work.finish::<T>(0..count, count..matrix.columns, &mut events)?;
+        work.finish(0..count, count..matrix.columns, &mut events)?;
     }
     Ok(word.with(Completion::of(events)))
 }
@@ -80,40 +80,41 @@ impl Factorisation<'_> {
     }
 
     /// Starts the factorisation of these columns, to which nothing is to be added.
-    fn columns<T: Element>(&self, range: Range<usize>, events: &mut Vec<Event>) -> BlasResult<()> {
+    fn columns(&self, range: Range<usize>, events: &mut Vec<Event>) -> BlasResult<()> {
         let Self { device, matrix, info, arrived, .. } = *self;
         if range.len() <= WIDTH {
             let panel = matrix.part(range.start..matrix.rows, range.clone());
-            let kernels = Kernels::<T>::of(device)?;
+            let kernels = Kernels::of(device, matrix.element)?;
             let counts = [info, arrived.skip(range.start / WIDTH)];
             return Ok(kernels.panel(device, panel, self.pivots(&range), counts, events)?);
         }
         let middle = range.start + (range.len() / 2).next_multiple_of(WIDTH);
         let (first, second) = (range.start..middle, middle..range.end);
-        self.columns::<T>(first.clone(), events)?;
-        self.finish::<T>(first.clone(), second.clone(), events)?;
-        self.columns::<T>(second.clone(), events)?;
+        self.columns(first.clone(), events)?;
+        self.finish(first.clone(), second.clone(), events)?;
+        self.columns(second.clone(), events)?;
         let left = matrix.part(second.start..matrix.rows, first);
-        Ok(Kernels::<T>::of(device)?.exchange(device, left, self.pivots(&second), false, events)?)
+        Ok(Kernels::of(device, matrix.element)?.exchange(
+            device,
+            left,
+            self.pivots(&second),
+            false,
+            events,
+        )?)
     }
 
     /// Starts what the factors of the columns `done` do to those of `rest`.
-    fn finish<T: Element>(
-        &self,
-        done: Range<usize>,
-        rest: Range<usize>,
-        events: &mut Vec<Event>,
-    ) -> BlasResult<()> {
+    fn finish(&self, done: Range<usize>, rest: Range<usize>, events: &mut Vec<Event>) -> BlasResult<()> {
         let Self { device, matrix, .. } = *self;
         if rest.is_empty() {
             return Ok(());
         }
         let right = matrix.part(done.start..matrix.rows, rest.clone());
-        let kernels = Kernels::<T>::of(device)?;
+        let kernels = Kernels::of(device, matrix.element)?;
         kernels.exchange(device, right, self.pivots(&done), false, events)?;
         let beside = matrix.part(done.clone(), rest.clone());
         if done.len() <= kernels.most_substituted() {
-            self.substitute::<T>(&kernels, done.clone(), rest.clone(), events)?;
+            self.substitute(&kernels, done.clone(), rest.clone(), events)?;
         } else {
             let factor = matrix.part(done.clone(), done.clone());
             let tri = Triangular { matrix: factor, lower: true, conjugate: false };
@@ -127,9 +128,9 @@ impl Factorisation<'_> {
     }
 
     /// Starts rows of U in the columns `rest`, by substitutions of at most [`WIDTH`] rows.
-    fn substitute<T: Element>(
+    fn substitute(
         &self,
-        kernels: &Kernels<T>,
+        kernels: &Kernels,
         done: Range<usize>,
         rest: Range<usize>,
         events: &mut Vec<Event>,
@@ -171,7 +172,7 @@ pub fn getrs<'p, T: Element>(
     check_right_side("getrs", factors, &b)?;
     let (device, pivots) = (b.device().clone(), pivots.into());
     check_extent("getrs", "pivots", "elements", factors.rows(), pivots.len(), "as A has rows")?;
-    let kernels = Kernels::<T>::of(&device)?;
+    let kernels = Kernels::of(&device, ElementType::of::<T>())?;
     let pivots = Pivots { count: pivots.len(), rows: pivots.into(), first: 0 };
     let mut events = Vec::new();
     let mut systems = [(Triangle::Lower, Diagonal::Ones), (Triangle::Upper, Diagonal::Stored)];
@@ -210,11 +211,11 @@ pub fn getri<'p, T: Element>(
     let pivots = Pivots { count: pivots.len(), rows: pivots.into(), first: 0 };
     let matrix = Block::of_mut(factors.reborrow());
     let mut events = Vec::new();
-    let mut room = device.scratch::<T>(matrix.rows * matrix.rows)?;
+    let mut room = device.scratch_of(matrix.element, matrix.rows * matrix.rows)?;
     let inverse = Block::at(room.output(), &matrix.dense_layout());
     let kernels = TriangleKernels::of(&device, ElementType::of::<T>())?;
     events.push(kernels.set_identity(inverse)?);
-    Kernels::<T>::of(&device)?.exchange(&device, inverse, pivots, false, &mut events)?;
+    Kernels::of(&device, ElementType::of::<T>())?.exchange(&device, inverse, pivots, false, &mut events)?;
     for (lower, diagonal) in [(true, Diagonal::Ones), (false, Diagonal::Stored)] {
         let tri = Triangular { matrix, lower, conjugate: false };
         solve(&device, tri, diagonal, inverse, &mut events)?;

@@ -169,7 +169,7 @@ impl<T: Element> Lu<T> {
             return Ok(Completion::nothing());
         }
         let kernels = TriangleKernels::of(self.device(), ElementType::of::<T>())?;
-        let mut upper = self.device().scratch::<T>(n * n)?;
+        let mut upper = self.device().scratch_of(ElementType::of::<T>(), n * n)?;
         let upper = Block::at(upper.output(), &self.layout);
         let mut events = vec![
             kernels.spread_diagonal(n, Block::of(self.factors()?), false, false, upper.elements)?,
@@ -179,7 +179,7 @@ impl<T: Element> Lu<T> {
         let product = trmm(side, triangle, Op::N, ones, 1, self.factors()?, to.reborrow())?;
         events.extend(product.into_events());
         let pivots = Pivots { rows: (&self.pivots).into(), count: n, first: 0 };
-        Kernels::<T>::of(self.device())?.exchange(
+        Kernels::of(self.device(), ElementType::of::<T>())?.exchange(
             self.device(),
             Block::of_mut(to),
             pivots,

@@ -13,7 +13,7 @@ use crate::level2::{check_device, check_extent, check_single};
 use crate::level3::Diagonal;
 use crate::matrix::{MatMut, MatRef, MatrixLayout};
 use crate::triangular::{Kernels as TriangleKernels, Triangular, solve};
-use lattice_compute::scalar::{Element, ElementType};
+use lattice_compute::scalar::Element;
 use lattice_compute::{Argument, Device, Event};
 
 /// Starts the solution of min ‖c − A x‖₂ under the constraint B x = d, for each column of C and D.
@@ -46,7 +46,7 @@ pub fn gglse<T: Element>(
     let mut events = Vec::new();
     if a.columns() > 0 {
         let [a, b, c, d, x] = [a, b, c, d, x].map(Block::of_mut);
-        Constrained { device: &device, a, b, c, d }.solve::<T>(word.argument(), x, &mut events)?;
+        Constrained { device: &device, a, b, c, d }.solve(word.argument(), x, &mut events)?;
     }
     Ok(word.with(Completion::of(events)))
 }
@@ -103,60 +103,60 @@ impl Constrained<'_> {
     ///
     /// Reflectors work from the first row on, and RQ needs them from the last one on. So B and the
     /// unknowns are factorised in reversed order: the transpose of the reversed B is Q̂ R̂.
-    fn solve<T: Element>(&self, word: Argument<'_>, x: Block<'_>, events: &mut Vec<Event>) -> BlasResult<()> {
+    fn solve(&self, word: Argument<'_>, x: Block<'_>, events: &mut Vec<Event>) -> BlasResult<()> {
         let Self { device, a, b, c, d } = *self;
-        let (m, n, p) = (a.rows, a.columns, b.rows);
+        let (m, n, p, element) = (a.rows, a.columns, b.rows, a.element);
         let (free, kept) = (n - p, m.min(n));
 
-        let mut room = device.scratch::<T>(n * p)?;
+        let mut room = device.scratch_of(element, n * p)?;
         let tall = Block::at(room.output(), &MatrixLayout::column_major(n, p));
-        let mut tau = device.scratch::<T>(p)?;
-        reverse::<T>(device, [true, true], b.transposed(), tall, events)?;
-        factorise::<T>(device, tall, tau.output(), events)?;
-        reverse::<T>(device, [true, true], tall, b.transposed(), events)?;
+        let mut tau = device.scratch_of(element, p)?;
+        reverse(device, [true, true], b.transposed(), tall, events)?;
+        factorise(device, tall, tau.output(), events)?;
+        reverse(device, [true, true], tall, b.transposed(), events)?;
         let reflectors = Reflectors { matrix: tall, tau: tau.input(), count: p };
 
         // A Qᴴ, the transpose of which is Q̂ᴴ times the transpose of the reversed A.
-        let mut turned = device.scratch::<T>(m * n)?;
+        let mut turned = device.scratch_of(element, m * n)?;
         let turned = Block::at(turned.output(), &MatrixLayout::column_major(m, n));
-        reverse::<T>(device, [false, true], a, turned, events)?;
+        reverse(device, [false, true], a, turned, events)?;
         let adjoint = Form { adjoint: true, conjugate: false };
-        reflectors.apply::<T>(device, adjoint, turned.transposed(), false, events)?;
-        reverse::<T>(device, [false, true], turned, a, events)?;
+        reflectors.apply(device, adjoint, turned.transposed(), false, events)?;
+        reverse(device, [false, true], turned, a, events)?;
 
-        let mut tau = device.scratch::<T>(kept)?;
-        factorise::<T>(device, a, tau.output(), events)?;
+        let mut tau = device.scratch_of(element, kept)?;
+        factorise(device, a, tau.output(), events)?;
         let of_a = Reflectors { matrix: a, tau: tau.input(), count: kept };
-        of_a.apply::<T>(device, adjoint, c, false, events)?;
+        of_a.apply(device, adjoint, c, false, events)?;
 
         let r = b.part(0..p, free..n);
         let t = a.part(0..free, 0..free);
-        first_zero::<T>(device, [r, t], word, events)?;
+        first_zero(device, [r, t], word, events)?;
         let upper = |matrix| Triangular { matrix, lower: false, conjugate: false };
         solve(device, upper(r), Diagonal::Stored, d, events)?;
         self.subtract(a.part(0..free, free..n), d, c.rows_of(0..free), events)?;
         solve(device, upper(t), Diagonal::Stored, c.rows_of(0..free), events)?;
-        self.residual::<T>(free, kept, events)?;
+        self.residual(free, kept, events)?;
 
-        let mut y = device.scratch::<T>(n * x.columns)?;
+        let mut y = device.scratch_of(element, n * x.columns)?;
         let y = Block::at(y.output(), &MatrixLayout::column_major(n, x.columns));
-        reverse::<T>(device, [true, false], d, y.rows_of(0..p), events)?;
-        reverse::<T>(device, [true, false], c.rows_of(0..free), y.rows_of(p..n), events)?;
-        let conjugate = T::IS_COMPLEX;
-        reflectors.apply::<T>(device, Form { adjoint: false, conjugate }, y, false, events)?;
+        reverse(device, [true, false], d, y.rows_of(0..p), events)?;
+        reverse(device, [true, false], c.rows_of(0..free), y.rows_of(p..n), events)?;
+        let conjugate = element.complex;
+        reflectors.apply(device, Form { adjoint: false, conjugate }, y, false, events)?;
         if x.columns > 0 {
-            let kernels = TriangleKernels::of(device, ElementType::of::<T>())?;
-            let mut old = device.scratch::<T>(n * x.columns)?;
+            let kernels = TriangleKernels::of(device, element)?;
+            let mut old = device.scratch_of(element, n * x.columns)?;
             let old = Block::at(old.output(), &x.dense_layout());
             events.push(kernels.copy(x, old)?);
-            reverse::<T>(device, [true, false], y, x, events)?;
+            reverse(device, [true, false], y, x, events)?;
             events.push(kernels.restore(word, old, x)?);
         }
         Ok(())
     }
 
     /// Starts to subtract what the constraints add to the rows of C beyond the free unknowns.
-    fn residual<T: Element>(&self, free: usize, kept: usize, events: &mut Vec<Event>) -> BlasResult<()> {
+    fn residual(&self, free: usize, kept: usize, events: &mut Vec<Event>) -> BlasResult<()> {
         let Self { device, a, c, d, .. } = *self;
         let (n, rows) = (a.columns, kept - free);
         if rows == 0 {
@@ -164,9 +164,9 @@ impl Constrained<'_> {
         }
         let to = c.rows_of(free..kept);
         // What is below the diagonal belongs to reflectors.
-        let mut full = device.scratch::<T>(rows * rows)?;
+        let mut full = device.scratch_of(a.element, rows * rows)?;
         let square = a.part(free..kept, free..kept);
-        let kernels = TriangleKernels::of(device, ElementType::of::<T>())?;
+        let kernels = TriangleKernels::of(device, a.element)?;
         events.push(kernels.spread_diagonal(rows, square, false, false, full.output())?);
         let full = Block::at(full.input(), &MatrixLayout::column_major(rows, rows));
         self.subtract(full, d.rows_of(0..rows), to, events)?;
@@ -184,7 +184,7 @@ impl Constrained<'_> {
 }
 
 /// Starts to copy a block with its rows, or its columns, in reversed order.
-fn reverse<T: Element>(
+fn reverse(
     device: &Device,
     reversed: [bool; 2],
     from: Block<'_>,
@@ -192,32 +192,32 @@ fn reverse<T: Element>(
     events: &mut Vec<Event>,
 ) -> BlasResult<()> {
     if to.rows > 0 && to.columns > 0 {
-        events.push(TriangleKernels::of(device, ElementType::of::<T>())?.copy_reversed(reversed, from, to)?);
+        events.push(TriangleKernels::of(device, to.element)?.copy_reversed(reversed, from, to)?);
     }
     Ok(())
 }
 
 /// Starts the search of the first zero on the diagonals of two squares, one after the other.
-fn first_zero<T: Element>(
+fn first_zero(
     device: &Device,
     squares: [Block<'_>; 2],
     word: Argument<'_>,
     events: &mut Vec<Event>,
 ) -> BlasResult<()> {
     let count = squares[0].rows + squares[1].rows;
-    let mut line = device.scratch::<T>(count)?;
+    let mut line = device.scratch_of(squares[0].element, count)?;
     let mut first = 0;
     for square in squares {
         let part = Block::at(line.output().skip(first), &MatrixLayout::column_major(square.rows, 1));
         if square.rows > 0 {
             let from = square.diagonal();
-            events.push(TriangleKernels::of(device, ElementType::of::<T>())?.copy(from, part)?);
+            events.push(TriangleKernels::of(device, square.element)?.copy(from, part)?);
         }
         first += square.rows;
     }
     // A square whose columns lie on each other has the line as its diagonal.
     let square = MatrixLayout { leading_dimension: 0, ..MatrixLayout::column_major(count, count) };
     let line = Block::at(line.input(), &square);
-    events.push(Kernels::<T>::of(device)?.first_zero(line, word)?);
+    events.push(Kernels::of(device, line.element)?.first_zero(line, word)?);
     Ok(())
 }

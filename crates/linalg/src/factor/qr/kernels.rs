@@ -3,11 +3,10 @@
 use crate::block::Block;
 use crate::factor::meeting::{MEETING, launches};
 use crate::triangular::TRIANGLE_SOURCES;
-use lattice_compute::scalar::Element;
+use lattice_compute::scalar::ElementType;
 use lattice_compute::{
     Argument, Device, DeviceKind, Event, Kernel, KernelFamily, KernelKey, Profiling, Range, Result,
 };
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 const QR: KernelFamily = KernelFamily::new(
@@ -66,8 +65,9 @@ impl Shape {
     }
 }
 
-/// The kernels for elements of type `T`.
-pub(in crate::factor) struct Kernels<T> {
+/// The kernels for elements of one type.
+pub(in crate::factor) struct Kernels {
+    element: ElementType,
     shape: Shape,
     reflect: Kernel,
     reflect_in_registers: Kernel,
@@ -76,23 +76,23 @@ pub(in crate::factor) struct Kernels<T> {
     column_factors: Kernel,
     scale_columns: Kernel,
     first_zero: Kernel,
-    element: PhantomData<T>,
 }
 
-impl<T: Element> Kernels<T> {
+impl Kernels {
     /// Returns the kernels of a device, built on first use.
-    pub fn of(device: &Device) -> Result<Arc<Self>> {
-        device.attached(|device| Self::with(device, Shape::of(device)))
+    pub fn of(device: &Device, element: ElementType) -> Result<Arc<Self>> {
+        device.attached_as(element, |device| Self::with(device, element, Shape::of(device)))
     }
 
-    fn with(device: &Device, shape: Shape) -> Result<Self> {
-        let key = KernelKey::of_element::<T>(QR)
+    fn with(device: &Device, element: ElementType, shape: Shape) -> Result<Self> {
+        let key = KernelKey::of(QR, element)
             .define("WIDTH", WIDTH)
             .define("ROWS", shape.rows)
             .define("SLOTS", shape.slots)
             .define("KEPT", MOST_KEPT);
         let program = device.program(&key)?;
         Ok(Self {
+            element,
             shape,
             reflect: program.kernel("reflect")?,
             reflect_in_registers: program.kernel("reflect_in_registers")?,
@@ -101,7 +101,6 @@ impl<T: Element> Kernels<T> {
             column_factors: program.kernel("column_factors")?,
             scale_columns: program.kernel("scale_columns")?,
             first_zero: program.kernel("first_zero")?,
-            element: PhantomData,
         })
     }
 
@@ -120,8 +119,8 @@ impl<T: Element> Kernels<T> {
         let groups = a.rows.div_ceil(least_rows).clamp(1, groups);
         let fits = a.rows.div_ceil(groups) <= kept.min(MOST_KEPT) * rows;
         let kernel = if fits { &self.reflect_in_registers } else { &self.reflect };
-        let mut dots = device.scratch::<f64>(2 * groups * WIDTH * T::REALS)?;
-        let mut pivot_rows = device.scratch::<T>(2 * WIDTH)?;
+        let mut dots = device.scratch::<f64>(2 * groups * WIDTH * self.element.reals())?;
+        let mut pivot_rows = device.scratch_of(self.element, 2 * WIDTH)?;
         let range = Range::groups(groups, self.shape.items());
         for stages in launches(device, groups, a.columns + 1) {
             let counts = [a.rows, a.columns, stages.start, stages.end];
@@ -198,7 +197,7 @@ mod tests {
                 Shape { rows: 16, slots: 2, least_rows: 16, groups: 4, kept: 4 },
                 Shape { rows: 8, slots: 3, least_rows: 8, groups: 9, kept: 4 },
             ] {
-                let kernels = Kernels::<C64>::with(&device, shape).unwrap();
+                let kernels = Kernels::with(&device, ElementType::of::<C64>(), shape).unwrap();
                 for (rows, columns) in [(1, 1), (200, 32), (33, 7), (9, 9)] {
                     let number = |k: usize| (0.7 * k as f64 * k as f64).cos();
                     let a: Vec<C64> =

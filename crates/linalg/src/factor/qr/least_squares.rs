@@ -13,7 +13,7 @@ use crate::level3::Diagonal;
 use crate::matrix::{MatMut, MatRef};
 use crate::op::Op;
 use crate::triangular::{Kernels as TriangleKernels, Triangular, clear, solve};
-use lattice_compute::scalar::{Element, ElementType};
+use lattice_compute::scalar::Element;
 use lattice_compute::{Argument, Device, Event};
 
 /// Starts the solution of op(A) X = B with the least residual, or else with the least X.
@@ -47,10 +47,10 @@ pub fn gels<T: Element>(op: Op, mut a: MatMut<'_, T>, b: MatMut<'_, T>) -> BlasR
         events.extend(clear(&device, b)?.into_events());
         return Ok(word.with(Completion::of(events)));
     }
-    let mut tau = device.scratch::<T>(system.tall.columns)?;
-    factorise::<T>(&device, system.tall, tau.output(), &mut events)?;
-    events.push(Kernels::<T>::of(&device)?.first_zero(system.triangle(), word.argument())?);
-    system.solve::<T>(&device, op, tau.input(), word.argument(), b, &mut events)?;
+    let mut tau = device.scratch_of(system.tall.element, system.tall.columns)?;
+    factorise(&device, system.tall, tau.output(), &mut events)?;
+    events.push(Kernels::of(&device, b.element)?.first_zero(system.triangle(), word.argument())?);
+    system.solve(&device, op, tau.input(), word.argument(), b, &mut events)?;
     Ok(word.with(Completion::of(events)))
 }
 
@@ -88,7 +88,7 @@ impl<'a> System<'a> {
     /// Starts the solution in the place of B, once the matrix holds its factors.
     ///
     /// B is left as it was if the word is not 0.
-    pub fn solve<T: Element>(
+    pub fn solve(
         &self,
         device: &Device,
         op: Op,
@@ -100,27 +100,27 @@ impl<'a> System<'a> {
         if b.columns == 0 {
             return Ok(());
         }
-        let kernels = TriangleKernels::of(device, ElementType::of::<T>())?;
+        let kernels = TriangleKernels::of(device, b.element)?;
         let count = self.tall.columns;
-        let mut old = device.scratch::<T>(b.rows * b.columns)?;
+        let mut old = device.scratch_of(b.element, b.rows * b.columns)?;
         let old = Block::at(old.output(), &b.dense_layout());
         events.push(kernels.copy(b, old)?);
         // A turned A is the conjugate of a tall matrix's adjoint.
-        let conjugate = self.turned && T::IS_COMPLEX;
+        let conjugate = self.turned && b.element.complex;
         let reflectors = Reflectors { matrix: self.tall, tau, count };
         let (upper, solution) = (self.triangle(), b.rows_of(0..count));
         if (op == Op::N) != self.turned {
             // op(A) = Q R, and R x = Qᴴ b.
-            reflectors.apply::<T>(device, Form { adjoint: true, conjugate }, b, false, events)?;
+            reflectors.apply(device, Form { adjoint: true, conjugate }, b, false, events)?;
             let tri = Triangular { matrix: upper, lower: false, conjugate };
             solve(device, tri, Diagonal::Stored, solution, events)?;
         } else {
             // op(A) = Rᴴ Qᴴ, and the smallest solution is Q R⁻ᴴ b.
-            let adjoint = T::IS_COMPLEX && !conjugate;
+            let adjoint = b.element.complex && !conjugate;
             let tri = Triangular { matrix: upper.transposed(), lower: true, conjugate: adjoint };
             solve(device, tri, Diagonal::Stored, solution, events)?;
             events.extend(clear(device, b.rows_of(count..b.rows))?.into_events());
-            reflectors.apply::<T>(device, Form { adjoint: false, conjugate }, b, false, events)?;
+            reflectors.apply(device, Form { adjoint: false, conjugate }, b, false, events)?;
         }
         events.push(kernels.restore(word, old, b)?);
         Ok(())

@@ -25,7 +25,7 @@ use crate::op::Op;
 use crate::triangular::Kernels as TriangleKernels;
 pub(super) use kernels::Kernels;
 use kernels::WIDTH;
-use lattice_compute::scalar::{Element, ElementType, Precision, Real};
+use lattice_compute::scalar::{Element, Precision};
 use lattice_compute::{Argument, Buffer, BufferView, BufferViewMut, Device, DeviceKind, Event};
 use reflectors::BLOCK;
 pub(super) use reflectors::{Form, Reflectors};
@@ -52,12 +52,12 @@ pub fn geqrf<'p, T: Element>(
     let count = a.rows().min(a.columns());
     check_extent("geqrf", "tau", "elements", count, tau.len(), "as A has rows or columns, the fewer")?;
     let mut events = Vec::new();
-    factorise::<T>(&device, Block::of_mut(a), tau.into(), &mut events)?;
+    factorise(&device, Block::of_mut(a), tau.into(), &mut events)?;
     Ok(Completion::of(events))
 }
 
 /// Starts the factorisation of a matrix of any shape.
-fn factorise<T: Element>(
+fn factorise(
     device: &Device,
     matrix: Block<'_>,
     tau: Argument<'_>,
@@ -67,9 +67,9 @@ fn factorise<T: Element>(
     if count == 0 {
         return Ok(());
     }
-    let kernels = Kernels::<T>::of(device)?;
+    let kernels = Kernels::of(device, matrix.element)?;
     // Squares of singles are in the range of doubles anyway.
-    let scales = T::Real::PRECISION == Precision::Double;
+    let scales = matrix.element.precision == Precision::Double;
     let mut factors = device.scratch::<f64>(matrix.columns)?;
     if scales {
         events.push(kernels.column_factors(matrix, factors.output())?);
@@ -81,8 +81,8 @@ fn factorise<T: Element>(
     let width = block_width(device, count);
     for first in (0..count).step_by(width) {
         let block = first..(first + width).min(count);
-        work.columns::<T>(block.clone(), events)?;
-        work.apply::<T>(block.clone(), block.end..matrix.columns, events)?;
+        work.columns(block.clone(), events)?;
+        work.apply(block.clone(), block.end..matrix.columns, events)?;
     }
     if scales {
         events.push(kernels.scale_columns(matrix, true, factors.input())?);
@@ -107,29 +107,29 @@ struct Factorisation<'a> {
 
 impl Factorisation<'_> {
     /// Starts the factorisation of these columns, to which all earlier reflectors have been applied.
-    fn columns<T: Element>(&self, range: Range<usize>, events: &mut Vec<Event>) -> BlasResult<()> {
+    fn columns(&self, range: Range<usize>, events: &mut Vec<Event>) -> BlasResult<()> {
         let Reflectors { matrix, tau, .. } = self.reflectors;
         if range.len() <= WIDTH {
             let panel = matrix.part(range.start..matrix.rows, range.clone());
             let written = [tau.skip(range.start), self.arrived.skip(range.start / WIDTH)];
-            return Ok(Kernels::<T>::of(self.device)?.panel(self.device, panel, written, events)?);
+            return Ok(Kernels::of(self.device, matrix.element)?.panel(
+                self.device,
+                panel,
+                written,
+                events,
+            )?);
         }
         let middle = range.start + (range.len() / 2).next_multiple_of(WIDTH);
-        self.columns::<T>(range.start..middle, events)?;
-        self.apply::<T>(range.start..middle, middle..range.end, events)?;
-        self.columns::<T>(middle..range.end, events)
+        self.columns(range.start..middle, events)?;
+        self.apply(range.start..middle, middle..range.end, events)?;
+        self.columns(middle..range.end, events)
     }
 
     /// Starts what the reflectors of the columns `done` do to those of `rest`.
-    fn apply<T: Element>(
-        &self,
-        done: Range<usize>,
-        rest: Range<usize>,
-        events: &mut Vec<Event>,
-    ) -> BlasResult<()> {
+    fn apply(&self, done: Range<usize>, rest: Range<usize>, events: &mut Vec<Event>) -> BlasResult<()> {
         let c = self.reflectors.matrix.part(done.start..self.reflectors.matrix.rows, rest);
         let form = Form { adjoint: true, conjugate: false };
-        self.reflectors.apply_block::<T>(self.device, done, form, c, events)
+        self.reflectors.apply_block(self.device, done, form, c, events)
     }
 }
 
@@ -164,7 +164,7 @@ pub fn unmqr<'p, T: Element>(
     check_extent("unmqr", "C", extent, factors.rows(), c.rows, "as Q has rows")?;
     let mut events = Vec::new();
     let reflectors = Reflectors { matrix: Block::of(factors), tau: tau.into(), count };
-    reflectors.apply::<T>(&device, form, c, false, &mut events)?;
+    reflectors.apply(&device, form, c, false, &mut events)?;
     Ok(Completion::of(events))
 }
 
@@ -188,8 +188,8 @@ pub fn ungqr<'p, T: Element>(
     }
     let matrix = Block::of_mut(factors);
     let kept = matrix.part(0..matrix.rows, 0..count);
-    let kernels = TriangleKernels::of(&device, ElementType::of::<T>())?;
-    let mut room = device.scratch::<T>(matrix.rows * count)?;
+    let kernels = TriangleKernels::of(&device, matrix.element)?;
+    let mut room = device.scratch_of(matrix.element, matrix.rows * count)?;
     let copy = Block::at(room.output(), &kept.dense_layout());
     let mut events = Vec::new();
     if count > 0 {
@@ -197,7 +197,7 @@ pub fn ungqr<'p, T: Element>(
     }
     events.push(kernels.set_identity(matrix)?);
     let reflectors = Reflectors { matrix: copy, tau: tau.into(), count };
-    reflectors.apply::<T>(&device, Form { adjoint: false, conjugate: false }, matrix, true, &mut events)?;
+    reflectors.apply(&device, Form { adjoint: false, conjugate: false }, matrix, true, &mut events)?;
     Ok(Completion::of(events))
 }
 

@@ -66,7 +66,7 @@ impl<T: Element> Qr<T> {
         let mut completion = geqrf(MatMut::new(&mut factors, layout)?, &mut tau)?;
         let square = Block::at((&factors).into(), &layout).rows_of(0..columns);
         if columns > 0 {
-            let searched = Kernels::<T>::of(device)?.first_zero(square, word.argument())?;
+            let searched = Kernels::of(device, square.element)?.first_zero(square, word.argument())?;
             completion.append(Completion::of(vec![searched]));
         }
         // The condition of A is that of R in the 2-norm, and is estimated from R.
@@ -142,7 +142,7 @@ impl<T: Element> Qr<T> {
         if self.columns() > 0 {
             let system = System::new(Block::of(self.factors()?));
             let (tau, word) = ((&self.tau).into(), self.info.word());
-            system.solve::<T>(self.device(), Op::N, tau, word, Block::of_mut(b), &mut events)?;
+            system.solve(self.device(), Op::N, tau, word, Block::of_mut(b), &mut events)?;
         }
         Ok(Completion::of(events))
     }
@@ -187,7 +187,7 @@ impl<T: Element> Qr<T> {
             let to = Block::of_mut(to.reborrow());
             let below = clear(self.device(), to.rows_of(n..self.rows()))?;
             let square = Block::of(self.factors()?).rows_of(0..n);
-            let mut upper = self.device().scratch::<T>(n * n)?;
+            let mut upper = self.device().scratch_of(square.element, n * n)?;
             let upper = Block::at(upper.output(), &MatrixLayout::column_major(n, n));
             let mut events = below.into_events();
             events.push(kernels.spread_diagonal(n, square, false, false, upper.elements)?);

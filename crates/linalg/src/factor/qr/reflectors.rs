@@ -7,7 +7,6 @@ use crate::gemm::multiply_blocks;
 use crate::level3::Diagonal;
 use crate::matrix::MatrixLayout;
 use crate::triangular::{Triangular, solve};
-use lattice_compute::scalar::Element;
 use lattice_compute::{Argument, Device, Event};
 use std::ops::Range;
 
@@ -35,7 +34,7 @@ impl<'a> Reflectors<'a> {
     /// Starts C = op(Q) C for the first rows of Q.
     ///
     /// If C is zero above row k in its columns before k, `triangular` leaves out what stays zero.
-    pub fn apply<T: Element>(
+    pub fn apply(
         &self,
         device: &Device,
         form: Form,
@@ -48,7 +47,7 @@ impl<'a> Reflectors<'a> {
         for block in blocks {
             let first_column = if triangular { block.start.min(c.columns) } else { 0 };
             let part = c.part(block.start..c.rows, first_column..c.columns);
-            self.apply_block::<T>(device, block, form, part, events)?;
+            self.apply_block(device, block, form, part, events)?;
         }
         Ok(())
     }
@@ -57,7 +56,7 @@ impl<'a> Reflectors<'a> {
     ///
     /// C has the rows from the first of them on. H₁ H₂ … = 1 − V T Vᴴ, and T⁻¹ is the upper triangle
     /// of Vᴴ V with 1/τ on its diagonal.
-    pub fn apply_block<T: Element>(
+    pub fn apply_block(
         &self,
         device: &Device,
         columns: Range<usize>,
@@ -69,13 +68,14 @@ impl<'a> Reflectors<'a> {
         if rows == 0 || c.columns == 0 || width == 0 {
             return Ok(());
         }
-        let kernels = Kernels::<T>::of(device)?;
-        let (complex, conjugate) = (T::IS_COMPLEX, form.conjugate && T::IS_COMPLEX);
+        let element = c.element;
+        let kernels = Kernels::of(device, element)?;
+        let (complex, conjugate) = (element.complex, form.conjugate && element.complex);
         let tau = self.tau.skip(columns.start);
         let stored = self.matrix.part(columns.start..self.matrix.rows, columns);
-        let mut v = device.scratch::<T>(rows * width)?;
-        let mut products = device.scratch::<T>(width * width)?;
-        let mut w = device.scratch::<T>(width * c.columns)?;
+        let mut v = device.scratch_of(element, rows * width)?;
+        let mut products = device.scratch_of(element, width * width)?;
+        let mut w = device.scratch_of(element, width * c.columns)?;
         events.push(kernels.spread_reflectors(stored, tau, v.output())?);
         let v = Block::at(v.input(), &MatrixLayout::column_major(rows, width));
         let square = Block::at(products.output(), &MatrixLayout::column_major(width, width));

@@ -21,7 +21,7 @@ pub fn complete<T: Element>(device: &Device, u: &mut Buffer<T>, n: usize) -> Bla
     ungqr(MatMut::new(&mut *u, layout)?, &tau)?;
     let signs = Buffer::from_slice(device, &signs)?;
     let columns = Block::at(u.into(), &layout);
-    QrKernels::<T>::of(device)?.scale_columns(columns, false, (&signs).into())?;
+    QrKernels::of(device, columns.element)?.scale_columns(columns, false, (&signs).into())?;
     Ok(())
 }
 

@@ -134,7 +134,7 @@ pub fn gesvd_with<'p, T: Element>(
         if wide { [vt.transposed(), u.transposed()] } else { [u, vt] }
     });
     let block = if wide { Block::of(a).transposed() } else { Block::of(a) };
-    let (parts, info) = match scale_of::<T>(&device, block, None)? {
+    let (parts, info) = match scale_of(&device, block, None)? {
         None => (None, 1),
         Some(scale) => (decompose::<T>(&device, method, block, scale, to.is_some())?, 2),
     };
@@ -142,7 +142,7 @@ pub fn gesvd_with<'p, T: Element>(
     let Some(Parts { values: found, vectors: found_vectors, .. }) = parts else {
         values.write(&vec![T::Real::from_f64(f64::NAN); fewer])?;
         for place in to.into_iter().flatten() {
-            events.push(fill_with_nan::<T>(&device, place)?);
+            events.push(fill_with_nan(&device, place)?);
         }
         return Ok(Word::found(&device, info)?.with(Completion::of(events)));
     };
