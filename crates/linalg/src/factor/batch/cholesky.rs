@@ -8,7 +8,7 @@ use crate::error::BlasResult;
 use crate::level3::{Triangle, check_square};
 use crate::matrix::{MatMut, MatRef};
 use lattice_compute::Buffer;
-use lattice_compute::scalar::Element;
+use lattice_compute::scalar::{Element, ElementType};
 
 /// Starts A = L Lᴴ or A = Uᴴ U of each matrix, in the triangle's place.
 ///
@@ -25,7 +25,7 @@ use lattice_compute::scalar::Element;
 pub fn potrf<T: Element>(triangle: Triangle, a: MatMut<'_, T>) -> BlasResult<BatchInfo> {
     check_square("potrf of a batch", "A", a.rows(), a.columns())?;
     let (device, n, count) = (a.device().clone(), a.rows(), a.count());
-    let kernels = Factorisations::<T>::of(&device)?;
+    let kernels = Factorisations::of(&device, ElementType::of::<T>())?;
     check_small("potrf of a batch", [n, n], kernels.most_rows_of_triangles())?;
     let mut words = Buffer::zeroed(&device, count)?;
     if n == 0 || count == 0 {
@@ -53,7 +53,7 @@ pub fn potrs<T: Element>(
     if b.layout().is_empty() || b.count() == 0 {
         return Ok(Completion::nothing());
     }
-    let kernels = Solutions::<T>::of(b.device())?;
+    let kernels = Solutions::of(b.device(), ElementType::of::<T>())?;
     // A = Uᴴ U = L* Lᵀ for L = Uᵀ.
     let conjugate = T::IS_COMPLEX && triangle == Triangle::Upper;
     let event = kernels.potrs(conjugate, lower(triangle, many(factor)), many_mut(b))?;

@@ -10,9 +10,8 @@ use crate::level2::{check_device, check_extent};
 use crate::level3::{Triangle, check_square};
 use crate::matrix::MatMut;
 use crate::triangular::TRIANGLE_SOURCES;
-use lattice_compute::scalar::{Element, Precision, Real};
+use lattice_compute::scalar::{Element, ElementType, Precision};
 use lattice_compute::{Argument, Buffer, BufferViewMut, Device, Event, KernelFamily, Result};
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 const ROTATIONS: KernelFamily = KernelFamily::new(
@@ -48,7 +47,7 @@ pub fn heev<'p, T: Element>(
     check_square(operation, "A", n, a.columns())?;
     check_extent(operation, "values", "elements", count * n, values.len(), "as all A have rows")?;
     check_device(operation, "values", &device, values.device())?;
-    let kernels = Rotations::<T>::of(&device)?;
+    let kernels = Rotations::of(&device, ElementType::of::<T>())?;
     check_small(operation, [n, n], kernels.heev.most_rows())?;
     let mut words = Buffer::zeroed(&device, count)?;
     if count * n == 0 {
@@ -94,7 +93,7 @@ pub fn gesvj<'p, T: Element>(
         check_extent(operation, "V", "matrices", count, v.count(), "as A has")?;
         check_device(operation, "V", &device, v.device())?;
     }
-    let kernels = Rotations::<T>::of(&device)?;
+    let kernels = Rotations::of(&device, ElementType::of::<T>())?;
     check_small(operation, [rows, n], kernels.gesvj.most_rows())?;
     let mut words = Buffer::zeroed(&device, count)?;
     if count * n == 0 {
@@ -105,26 +104,24 @@ pub fn gesvj<'p, T: Element>(
     Ok(BatchInfo::new(Completion::of(vec![event]), words))
 }
 
-/// The kernels for elements of type `T`.
-struct Rotations<T> {
+/// The kernels for elements of one type.
+struct Rotations {
     heev: BySize,
     gesvj: BySize,
-    element: PhantomData<T>,
 }
 
-impl<T: Element> Rotations<T> {
+impl Rotations {
     /// Returns the kernels of a device, built on first use.
-    fn of(device: &Device) -> Result<Arc<Self>> {
-        device.attached(Self::new)
+    fn of(device: &Device, element: ElementType) -> Result<Arc<Self>> {
+        device.attached_as(element, |device| Self::new(device, element))
     }
 
-    fn new(device: &Device) -> Result<Self> {
+    fn new(device: &Device, element: ElementType) -> Result<Self> {
         // A square with gaps, and two numbers for each column.
-        let bytes = |edge: usize| edge * (edge + 3) * size_of::<T>();
+        let bytes = |edge: usize| edge * (edge + 3) * element.bytes();
         Ok(Self {
             heev: BySize::new(device, bytes, (ROTATIONS, "batch_heev")),
             gesvj: BySize::new(device, bytes, (ROTATIONS, "batch_gesvj")),
-            element: PhantomData,
         })
     }
 
@@ -137,9 +134,9 @@ impl<T: Element> Rotations<T> {
         info: Argument<'_>,
     ) -> Result<Event> {
         let n = a.first.rows;
-        let head = head::<T>([n, usize::from(vectors), usize::from(turned)]);
+        let head = head(a.first.element, [n, usize::from(vectors), usize::from(turned)]);
         let arguments = [&head[..], &a.arguments(), &[values, info]].concat();
-        self.heev.launch::<T>(device, n, a.count, &arguments)
+        self.heev.launch(device, a.first.element, n, a.count, &arguments)
     }
 
     fn gesvj(
@@ -151,19 +148,19 @@ impl<T: Element> Rotations<T> {
         info: Argument<'_>,
     ) -> Result<Event> {
         let (rows, columns) = (a.first.rows, a.first.columns);
-        let head = head::<T>([rows, columns, usize::from(v.is_some())]);
+        let head = head(a.first.element, [rows, columns, usize::from(v.is_some())]);
         // Without V the kernel touches nothing of it.
-        let mut nothing = Buffer::<T>::uninitialised(device, 1)?;
+        let mut nothing = device.scratch_of(a.first.element, 1)?;
         let zero = Argument::value(0_u64);
-        let v = v.map_or([(&mut nothing).into(), zero, zero, zero], |v| v.arguments());
+        let v = v.map_or([nothing.output(), zero, zero, zero], |v| v.arguments());
         let arguments = [&head[..], &a.arguments(), &[values], &v, &[info]].concat();
-        self.gesvj.launch::<T>(device, rows, a.count, &arguments)
+        self.gesvj.launch(device, a.first.element, rows, a.count, &arguments)
     }
 }
 
 /// Returns the first arguments: three counts, and the cosine below which columns are orthogonal.
-fn head<T: Element>(counts: [usize; 3]) -> [Argument<'static>; 4] {
-    let epsilon = match T::Real::PRECISION {
+fn head(element: ElementType, counts: [usize; 3]) -> [Argument<'static>; 4] {
+    let epsilon = match element.precision {
         Precision::Single => f32::EPSILON.into(),
         Precision::Double => f64::EPSILON,
     };

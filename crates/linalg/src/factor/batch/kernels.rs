@@ -2,9 +2,8 @@
 
 use crate::block::Block;
 use crate::triangular::{TRIANGLE_SOURCES, Triangular};
-use lattice_compute::scalar::{Element, Factor};
+use lattice_compute::scalar::{AnyFactor, ElementType};
 use lattice_compute::{Argument, Device, Event, Kernel, KernelFamily, KernelKey, Range, Result};
-use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
 
 const TRIANGLES: KernelFamily = KernelFamily::new(
@@ -83,9 +82,10 @@ impl BySize {
     }
 
     /// Starts a work-group for each matrix, of which none is larger than [`most_rows`](Self::most_rows).
-    pub fn launch<T: Element>(
+    pub fn launch(
         &self,
         device: &Device,
+        element: ElementType,
         rows: usize,
         count: usize,
         arguments: &[Argument<'_>],
@@ -94,7 +94,7 @@ impl BySize {
         let kernel = match built.get() {
             Some(kernel) => kernel,
             None => {
-                let key = KernelKey::of_element::<T>(self.family).define("EDGE", *edge);
+                let key = KernelKey::of(self.family, element).define("EDGE", *edge);
                 let kernel = device.program(&key)?.kernel(self.name)?;
                 built.get_or_init(|| kernel)
             }
@@ -103,28 +103,26 @@ impl BySize {
     }
 }
 
-/// The factorisations, for elements of type `T`.
-pub(super) struct Factorisations<T> {
+/// The factorisations, for elements of one type.
+pub(super) struct Factorisations {
     potrf: BySize,
     getrf: BySize,
     geqrf: BySize,
-    element: PhantomData<T>,
 }
 
-impl<T: Element> Factorisations<T> {
+impl Factorisations {
     /// Returns the kernels of a device, built on first use.
-    pub fn of(device: &Device) -> Result<Arc<Self>> {
-        device.attached(Self::new)
+    pub fn of(device: &Device, element: ElementType) -> Result<Arc<Self>> {
+        device.attached_as(element, |device| Self::new(device, element))
     }
 
-    fn new(device: &Device) -> Result<Self> {
-        let triangle = |edge: usize| edge * (edge + 1) / 2 * size_of::<T>();
-        let square = |edge: usize| edge * (edge + 2) * size_of::<T>();
+    fn new(device: &Device, element: ElementType) -> Result<Self> {
+        let triangle = |edge: usize| edge * (edge + 1) / 2 * element.bytes();
+        let square = |edge: usize| edge * (edge + 2) * element.bytes();
         Ok(Self {
             potrf: BySize::new(device, triangle, (TRIANGLES, "batch_potrf")),
             getrf: BySize::new(device, square, (SQUARES, "batch_getrf")),
             geqrf: BySize::new(device, square, (SQUARES, "batch_geqrf")),
-            element: PhantomData,
         })
     }
 
@@ -144,7 +142,7 @@ impl<T: Element> Factorisations<T> {
     pub fn potrf(&self, device: &Device, a: Many<'_>, info: Argument<'_>) -> Result<Event> {
         let n = a.first.rows;
         let arguments = [&[Argument::value(n as u32)][..], &a.arguments(), &[info]].concat();
-        self.potrf.launch::<T>(device, n, a.count, &arguments)
+        self.potrf.launch(device, a.first.element, n, a.count, &arguments)
     }
 
     /// Starts P A = L U; the pivots lie one matrix after another.
@@ -155,8 +153,9 @@ impl<T: Element> Factorisations<T> {
         pivots: Argument<'_>,
         info: Argument<'_>,
     ) -> Result<Event> {
-        self.getrf.launch::<T>(
+        self.getrf.launch(
             device,
+            a.first.element,
             edge(a),
             a.count,
             &[&extents(a)[..], &a.arguments(), &[pivots, info]].concat(),
@@ -165,7 +164,13 @@ impl<T: Element> Factorisations<T> {
 
     /// Starts A = Q R; the factors τ lie one matrix after another.
     pub fn geqrf(&self, device: &Device, a: Many<'_>, taus: Argument<'_>) -> Result<Event> {
-        self.geqrf.launch::<T>(device, edge(a), a.count, &[&extents(a)[..], &a.arguments(), &[taus]].concat())
+        self.geqrf.launch(
+            device,
+            a.first.element,
+            edge(a),
+            a.count,
+            &[&extents(a)[..], &a.arguments(), &[taus]].concat(),
+        )
     }
 }
 
@@ -177,29 +182,27 @@ fn extents(a: Many<'_>) -> [Argument<'static>; 2] {
     [a.first.rows, a.first.columns].map(|extent| Argument::value(extent as u32))
 }
 
-/// The solutions with triangles, for elements of type `T`.
-pub(super) struct Solutions<T> {
+/// The solutions with triangles, for elements of one type.
+pub(super) struct Solutions {
     potrs: Kernel,
     getrs: Kernel,
     getri: Kernel,
     trsm: Kernel,
-    element: PhantomData<T>,
 }
 
-impl<T: Element> Solutions<T> {
+impl Solutions {
     /// Returns the kernels of a device, built on first use.
-    pub fn of(device: &Device) -> Result<Arc<Self>> {
-        device.attached(Self::new)
+    pub fn of(device: &Device, element: ElementType) -> Result<Arc<Self>> {
+        device.attached_as(element, |device| Self::new(device, element))
     }
 
-    fn new(device: &Device) -> Result<Self> {
-        let program = device.program(&KernelKey::of_element::<T>(SOLUTIONS))?;
+    fn new(device: &Device, element: ElementType) -> Result<Self> {
+        let program = device.program(&KernelKey::of(SOLUTIONS, element))?;
         Ok(Self {
             potrs: program.kernel("batch_potrs")?,
             getrs: program.kernel("batch_getrs")?,
             getri: program.kernel("batch_getri")?,
             trsm: program.kernel("batch_trsm")?,
-            element: PhantomData,
         })
     }
 
@@ -233,14 +236,14 @@ impl<T: Element> Solutions<T> {
         &self,
         form: Triangular<'_>,
         unit: bool,
-        alpha: Factor<T>,
+        alpha: AnyFactor,
         t: Many<'_>,
         b: Many<'_>,
     ) -> Result<Event> {
         let flags = [form.lower, unit, form.conjugate].map(usize::from);
         let head = counts([t.first.rows, b.first.columns, flags[0], flags[1], flags[2]]);
-        let alpha = [Argument::value(alpha.for_kernel())];
-        self.trsm.launch(columns_of(b), &[&head[..], &alpha, &t.arguments(), &b.arguments()].concat())
+        self.trsm
+            .launch(columns_of(b), &[&head[..], &[alpha.into()], &t.arguments(), &b.arguments()].concat())
     }
 }
 

@@ -8,7 +8,7 @@ use crate::error::BlasResult;
 use crate::level2::check_extent;
 use crate::matrix::{MatMut, MatRef};
 use crate::op::Op;
-use lattice_compute::scalar::Element;
+use lattice_compute::scalar::{Element, ElementType};
 use lattice_compute::{Buffer, BufferView, BufferViewMut};
 
 /// Starts P A = L U of each matrix, with L and U in the place of A.
@@ -30,7 +30,7 @@ pub fn getrf<'p, T: Element>(
     let (device, count, fewer) = (a.device().clone(), a.count(), a.rows().min(a.columns()));
     let wanted = count * fewer;
     check_extent(operation, "pivots", "elements", wanted, pivots.len(), "as all A have rows or columns")?;
-    let kernels = Factorisations::<T>::of(&device)?;
+    let kernels = Factorisations::of(&device, ElementType::of::<T>())?;
     check_small(operation, [a.rows(), a.columns()], kernels.most_rows())?;
     let mut words = Buffer::zeroed(&device, count)?;
     if wanted == 0 {
@@ -62,7 +62,7 @@ pub fn getrs<'p, T: Element>(
     if b.layout().is_empty() || b.count() == 0 {
         return Ok(Completion::nothing());
     }
-    let kernels = Solutions::<T>::of(b.device())?;
+    let kernels = Solutions::of(b.device(), ElementType::of::<T>())?;
     let form = [op != Op::N, op == Op::C && T::IS_COMPLEX];
     Ok(Completion::of(vec![kernels.getrs(form, many(factors), pivots.into(), many_mut(b))?]))
 }
@@ -87,7 +87,7 @@ pub fn getri<'p, T: Element>(
     if wanted == 0 {
         return Ok(Completion::nothing());
     }
-    let kernels = Solutions::<T>::of(inverse.device())?;
+    let kernels = Solutions::of(inverse.device(), ElementType::of::<T>())?;
     Ok(Completion::of(vec![kernels.getri(many(factors), pivots.into(), many_mut(inverse))?]))
 }
 

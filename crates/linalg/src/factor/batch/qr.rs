@@ -7,7 +7,7 @@ use crate::error::BlasResult;
 use crate::level2::check_extent;
 use crate::matrix::MatMut;
 use lattice_compute::BufferViewMut;
-use lattice_compute::scalar::Element;
+use lattice_compute::scalar::{Element, ElementType};
 
 /// Starts A = Q R of each matrix, with R in the upper triangle and the reflectors of Q below.
 ///
@@ -26,7 +26,7 @@ pub fn geqrf<'p, T: Element>(
     let (operation, tau) = ("geqrf of a batch", tau.into());
     let (device, wanted) = (a.device().clone(), a.count() * a.rows().min(a.columns()));
     check_extent(operation, "tau", "elements", wanted, tau.len(), "as all A have rows or columns")?;
-    let kernels = Factorisations::<T>::of(&device)?;
+    let kernels = Factorisations::of(&device, ElementType::of::<T>())?;
     check_small(operation, [a.rows(), a.columns()], kernels.most_rows())?;
     if wanted == 0 {
         return Ok(Completion::nothing());

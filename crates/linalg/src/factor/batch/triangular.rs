@@ -9,7 +9,7 @@ use crate::level3::{Diagonal, Side, Triangle};
 use crate::matrix::{MatMut, MatRef};
 use crate::op::Op;
 use crate::triangular::Triangular;
-use lattice_compute::scalar::{Element, Scalar};
+use lattice_compute::scalar::{Element, ElementType, Scalar};
 
 /// Starts X = α op(A)⁻¹ B, or X = α B op(A)⁻¹, in the place of each B.
 ///
@@ -37,10 +37,10 @@ pub fn trsm<T: Element>(
     if b.layout().is_empty() || b.count() == 0 {
         return Ok(Completion::nothing());
     }
-    let kernels = Solutions::<T>::of(b.device())?;
+    let kernels = Solutions::of(b.device(), ElementType::of::<T>())?;
     let (t, count, stride) = (many(a), b.count(), b.stride());
     let (form, first) = Triangular::entering(side, triangle, op, t.first, Block::of_mut(b.reborrow()));
     let (t, b) = (Many { first: form.matrix, ..t }, Many { first, count, stride });
-    let event = kernels.trsm(form, diagonal == Diagonal::Ones, alpha.factor().keeping(), t, b)?;
+    let event = kernels.trsm(form, diagonal == Diagonal::Ones, alpha.factor().keeping().into(), t, b)?;
     Ok(Completion::of(vec![event]))
 }

@@ -2,9 +2,8 @@
 
 use crate::factor::meeting::{MEETING, launches};
 use crate::triangular::TRIANGLE_SOURCES;
-use lattice_compute::scalar::Element;
+use lattice_compute::scalar::ElementType;
 use lattice_compute::{Argument, Device, DeviceKind, Event, Kernel, KernelFamily, KernelKey, Range, Result};
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 const TRIDIAGONAL: KernelFamily = KernelFamily::new(
@@ -66,13 +65,13 @@ impl Shape {
 }
 
 impl PanelVariant {
-    fn of<T: Element>(device: &Device) -> Self {
+    fn of(device: &Device, element: ElementType) -> Self {
         let info = device.info();
         if info.kind == DeviceKind::Cpu {
             return Self::Strips(info.compute_units.max(1));
         }
         // At most 32 KiB of local memory, which every GPU has.
-        let wide = T::REALS * size_of::<T::Real>() > 8;
+        let wide = element.bytes() > 8;
         let (slots, strip) = if wide { (4, 16) } else { (8, 32) };
         let slots = if info.max_work_group_size >= 32 * slots { slots } else { 2 };
         Self::Rows(Shape { lanes: 32, slots, strip, batch: 4, groups: info.compute_units.max(1) })
@@ -96,12 +95,11 @@ impl PanelVariant {
     }
 }
 
-/// The kernels for elements of type `T`.
-pub(super) struct Kernels<T> {
+/// The kernels for elements of one type.
+pub(super) struct Kernels {
     pub variant: PanelVariant,
     panel: Panel,
     to_elements: Kernel,
-    element: PhantomData<T>,
 }
 
 enum Panel {
@@ -136,15 +134,15 @@ pub(super) struct Memory<'a> {
     pub arrived: Argument<'a>,
 }
 
-impl<T: Element> Kernels<T> {
+impl Kernels {
     /// Returns the kernels of a device, built on first use.
-    pub fn of(device: &Device) -> Result<Arc<Self>> {
-        device.attached(|device| Self::with(device, PanelVariant::of::<T>(device)))
+    pub fn of(device: &Device, element: ElementType) -> Result<Arc<Self>> {
+        device.attached_as(element, |device| Self::with(device, element, PanelVariant::of(device, element)))
     }
 
     /// Builds the kernels that work in this way.
-    pub fn with(device: &Device, variant: PanelVariant) -> Result<Self> {
-        let key = KernelKey::of_element::<T>(TRIDIAGONAL).define("WIDTH", WIDTH);
+    pub fn with(device: &Device, element: ElementType, variant: PanelVariant) -> Result<Self> {
+        let key = KernelKey::of(TRIDIAGONAL, element).define("WIDTH", WIDTH);
         let key = match variant {
             PanelVariant::Strips(_) => key.define("STRIPS", 1).define("GROUP", GROUP),
             PanelVariant::Rows(shape) => key
@@ -167,7 +165,7 @@ impl<T: Element> Kernels<T> {
             PanelVariant::Rows(_) => Panel::Rows(program.kernel("reduce_panel")?),
         };
         let to_elements = program.kernel("to_elements")?;
-        Ok(Self { variant, panel, to_elements, element: PhantomData })
+        Ok(Self { variant, panel, to_elements })
     }
 
     /// Starts the reduction of the columns of panel `number`, from column `first` on.

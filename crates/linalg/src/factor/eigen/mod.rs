@@ -16,17 +16,17 @@ use super::check_rows;
 use super::check_square;
 use super::info::{Info, Word};
 use super::qr::{Form, Reflectors};
-use super::scale::{fill_with_nan, real_factor, scale_of};
+use super::scale::{fill_with_nan, scale_of};
 use crate::block::Block;
 use crate::completion::Completion;
 use crate::error::BlasResult;
 use crate::level2::{check_device, check_extent, check_single};
 use crate::level3::{RankUpdate, Triangle};
-use crate::matrix::{MatMut, MatRef, MatrixLayout};
+use crate::matrix::{MatMut, MatrixLayout};
 use crate::triangular::Kernels as TriangleKernels;
 use divide::Eigen;
 use kernels::{Kernels, Memory, WIDTH};
-use lattice_compute::scalar::{Element, ElementType, Real};
+use lattice_compute::scalar::{Element, Real};
 use lattice_compute::{Argument, Buffer, BufferViewMut, Device, Event};
 use lattice_solvers::NoEigenvalue;
 use std::ops::Range;
@@ -148,68 +148,18 @@ type Solved = (Vec<f64>, Option<Buffer<f64>>);
 impl<T: Element> Reduced<T> {
     /// Starts the reduction of a matrix, of which the lower triangle counts.
     fn of(device: &Device, block: Block<'_>, n: usize, scale: f64) -> BlasResult<Self> {
-        Self::with(&*Kernels::of(device)?, device, block, n, scale)
+        Self::with(&*Kernels::of(device, block.element)?, device, block, n, scale)
     }
 
-    fn with(
-        kernels: &Kernels<T>,
-        device: &Device,
-        block: Block<'_>,
-        n: usize,
-        scale: f64,
-    ) -> BlasResult<Self> {
-        let square = MatrixLayout::column_major(n, n);
+    fn with(kernels: &Kernels, device: &Device, block: Block<'_>, n: usize, scale: f64) -> BlasResult<Self> {
         let mut matrix = Buffer::<T>::uninitialised(device, n * n)?;
-        let copy = Block::at((&mut matrix).into(), &square);
-        TriangleKernels::of(device, ElementType::of::<T>())?.copy_scaled(
-            real_factor::<T>(scale).into(),
-            block,
-            copy,
-        )?;
-        let mut v = device.scratch::<T>(3 * n * WIDTH)?;
-        let groups = kernels.variant.groups(n);
-        let [of_row, of_column] = kernels.variant.parts(n);
-        let mut fresh = device.scratch::<T>(n)?;
-        let mut parts = device.scratch::<T>(n * of_row)?;
-        let mut column_parts = device.scratch::<T>(n * of_column)?;
-        let mut arrived = Buffer::<u32>::zeroed(device, n.div_ceil(WIDTH))?;
-        let mut dots = device.scratch::<T>(2 * WIDTH)?;
-        let mut squares = device.scratch::<f64>(groups)?;
-        let mut products = device.scratch::<f64>(2 * groups)?;
+        let copy = Block::at((&mut matrix).into(), &MatrixLayout::column_major(n, n));
+        let factor = block.element.real_factor(scale);
+        TriangleKernels::of(device, block.element)?.copy_scaled(factor, block, copy)?;
         let mut tau = Buffer::<T>::zeroed(device, n)?;
         let mut diagonal = Buffer::<f64>::zeroed(device, n)?;
         let mut beside = Buffer::<f64>::zeroed(device, n)?;
-        for (number, first) in (0..n).step_by(WIDTH).enumerate() {
-            let width = WIDTH.min(n - first);
-            {
-                let memory = Memory {
-                    a: (&mut matrix).into(),
-                    v: v.output(),
-                    fresh: fresh.output(),
-                    parts: [parts.output(), column_parts.output()],
-                    dots: dots.output(),
-                    squares: squares.output(),
-                    products: products.output(),
-                    tau: (&mut tau).into(),
-                    diagonal: (&mut diagonal).into(),
-                    beside: (&mut beside).into(),
-                    arrived: arrived.view_mut().into(),
-                };
-                kernels.panel(device, n, [number, first, width], &memory)?;
-            }
-            let rest = first + width..n;
-            if rest.is_empty() {
-                break;
-            }
-            // V Wᴴ + W Vᴴ as one product, which reads and writes the rest once.
-            let panel = Block::at(v.input(), &MatrixLayout::column_major(n, 3 * WIDTH));
-            let left = panel.part(rest.clone(), 0..2 * WIDTH);
-            let right = panel.part(rest.clone(), WIDTH..3 * WIDTH).transposed();
-            let trailing = Block::at((&mut matrix).into(), &square).part(rest.clone(), rest);
-            let update = RankUpdate { device, lower: true, hermitian: T::IS_COMPLEX };
-            let scalars = [-1, 1].map(|number| trailing.element.factor(number));
-            update.start(scalars, [(left, false), (right, T::IS_COMPLEX)], trailing)?;
-        }
+        reduce(kernels, device, copy, (&mut tau).into(), [(&mut diagonal).into(), (&mut beside).into()])?;
         Ok(Self { n, matrix, tau, diagonal, beside })
     }
 
@@ -243,18 +193,74 @@ impl<T: Element> Reduced<T> {
     ) -> BlasResult<()> {
         let (n, count) = (self.n, self.n * to.columns);
         let (square, layout) = (MatrixLayout::column_major(n, n), MatrixLayout::column_major(n, to.columns));
-        let mut turned = Buffer::<T>::uninitialised(device, count)?;
-        events.push(Kernels::<T>::of(device)?.to_elements(count, (&vectors).into(), (&mut turned).into())?);
+        let mut turned = device.scratch_of(to.element, count)?;
+        let kernels = Kernels::of(device, to.element)?;
+        events.push(kernels.to_elements(count, (&vectors).into(), turned.output())?);
+        let turned = Block::at(turned.output(), &layout);
         if n > 1 {
-            let matrix = Block::of(MatRef::new(&self.matrix, square)?).part(1..n, 0..n - 1);
+            let matrix = Block::at((&self.matrix).into(), &square).part(1..n, 0..n - 1);
             let reflectors = Reflectors { matrix, tau: Argument::from(&self.tau), count: n - 1 };
-            let c = Block::of_mut(MatMut::new(&mut turned, layout)?).part(1..n, 0..to.columns);
+            let c = turned.part(1..n, 0..to.columns);
             reflectors.apply(device, Form { adjoint: false, conjugate }, c, false, events)?;
         }
-        let from = Block::of(MatRef::new(&turned, layout)?);
-        events.push(TriangleKernels::of(device, ElementType::of::<T>())?.copy(from, to)?);
+        events.push(TriangleKernels::of(device, to.element)?.copy(turned, to)?);
         Ok(())
     }
+}
+
+/// Starts to make a matrix tridiagonal in its place, of which the lower triangle counts.
+///
+/// τ and the numbers on the diagonal and beside it are zero before.
+fn reduce(
+    kernels: &Kernels,
+    device: &Device,
+    matrix: Block<'_>,
+    tau: Argument<'_>,
+    [diagonal, beside]: [Argument<'_>; 2],
+) -> BlasResult<()> {
+    let (n, element) = (matrix.rows, matrix.element);
+    let mut v = device.scratch_of(element, 3 * n * WIDTH)?;
+    let groups = kernels.variant.groups(n);
+    let [of_row, of_column] = kernels.variant.parts(n);
+    let mut fresh = device.scratch_of(element, n)?;
+    let mut parts = device.scratch_of(element, n * of_row)?;
+    let mut column_parts = device.scratch_of(element, n * of_column)?;
+    let mut arrived = Buffer::<u32>::zeroed(device, n.div_ceil(WIDTH))?;
+    let mut dots = device.scratch_of(element, 2 * WIDTH)?;
+    let mut squares = device.scratch::<f64>(groups)?;
+    let mut products = device.scratch::<f64>(2 * groups)?;
+    for (number, first) in (0..n).step_by(WIDTH).enumerate() {
+        let width = WIDTH.min(n - first);
+        {
+            let memory = Memory {
+                a: matrix.elements,
+                v: v.output(),
+                fresh: fresh.output(),
+                parts: [parts.output(), column_parts.output()],
+                dots: dots.output(),
+                squares: squares.output(),
+                products: products.output(),
+                tau,
+                diagonal,
+                beside,
+                arrived: arrived.view_mut().into(),
+            };
+            kernels.panel(device, n, [number, first, width], &memory)?;
+        }
+        let rest = first + width..n;
+        if rest.is_empty() {
+            break;
+        }
+        // V Wᴴ + W Vᴴ as one product, which reads and writes the rest once.
+        let panel = Block::at(v.input(), &MatrixLayout::column_major(n, 3 * WIDTH));
+        let left = panel.part(rest.clone(), 0..2 * WIDTH);
+        let right = panel.part(rest.clone(), WIDTH..3 * WIDTH).transposed();
+        let trailing = matrix.part(rest.clone(), rest);
+        let update = RankUpdate { device, lower: true, hermitian: element.complex };
+        let scalars = [-1, 1].map(|number| element.factor(number));
+        update.start(scalars, [(left, false), (right, element.complex)], trailing)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -263,6 +269,7 @@ mod tests {
     use super::samples::small;
     use super::*;
     use crate::host::tridiagonal;
+    use lattice_compute::scalar::ElementType;
     use lattice_compute::{CacheMode, DeviceOptions, discover};
     use num_complex::Complex;
 
@@ -287,8 +294,8 @@ mod tests {
                 let a: Vec<C64> = (0..n * n).map(|k| C64::new(number(k), number(k + 5000))).collect();
                 let mut buffer = Buffer::from_slice(&device, &a).unwrap();
                 let block = Block::at((&mut buffer).into(), &MatrixLayout::column_major(n, n));
-                let kernels = Kernels::<C64>::with(&device, variant).unwrap();
-                let reduced = Reduced::with(&kernels, &device, block, n, 1.0).unwrap();
+                let kernels = Kernels::with(&device, ElementType::of::<C64>(), variant).unwrap();
+                let reduced = Reduced::<C64>::with(&kernels, &device, block, n, 1.0).unwrap();
                 let mut twin = a.clone();
                 let expected = tridiagonal::reduce(n, &mut twin);
                 let far = |found: &[f64], expected: &[f64]| {

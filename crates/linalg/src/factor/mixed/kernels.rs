@@ -1,11 +1,10 @@
 //! The kernels of refinement.
 
 use crate::block::Block;
-use crate::host::mixed::Wide;
 use crate::level3::Triangle;
 use crate::triangular::TRIANGLE_SOURCES;
+use lattice_compute::scalar::ElementType;
 use lattice_compute::{Argument, Device, Event, Kernel, KernelFamily, KernelKey, Range, Result};
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 const MIXED: KernelFamily = KernelFamily::new(
@@ -19,30 +18,28 @@ const TILE: usize = 16;
 /// Most work-items of a group that measures a column.
 const MOST_ITEMS: usize = 128;
 
-/// The kernels for elements of type `T`.
-pub(super) struct Kernels<T> {
+/// The kernels for elements of one type in double precision.
+pub(super) struct Kernels {
     items: usize,
     narrow: Kernel,
     add_widened: Kernel,
     largest: Kernel,
-    element: PhantomData<T>,
 }
 
-impl<T: Wide> Kernels<T> {
+impl Kernels {
     /// Returns the kernels of a device, built on first use.
-    pub fn of(device: &Device) -> Result<Arc<Self>> {
-        device.attached(Self::new)
+    pub fn of(device: &Device, element: ElementType) -> Result<Arc<Self>> {
+        device.attached_as(element, |device| Self::new(device, element))
     }
 
-    fn new(device: &Device) -> Result<Self> {
+    fn new(device: &Device, element: ElementType) -> Result<Self> {
         let items = 1 << device.info().max_work_group_size.clamp(1, MOST_ITEMS).ilog2();
-        let program = device.program(&KernelKey::of_element::<T>(MIXED).define("ITEMS", items))?;
+        let program = device.program(&KernelKey::of(MIXED, element).define("ITEMS", items))?;
         Ok(Self {
             items,
             narrow: program.kernel("narrow")?,
             add_widened: program.kernel("add_widened")?,
             largest: program.kernel("largest")?,
-            element: PhantomData,
         })
     }
 

@@ -133,7 +133,7 @@ fn refine<T: Wide>(
     mut x: MatMut<'_, T>,
 ) -> BlasResult<Result<usize, (usize, FallBack)>> {
     let (device, n, sides) = (a.device(), a.rows(), b.columns());
-    let kernels = Kernels::<T>::of(device)?;
+    let kernels = Kernels::of(device, ElementType::of::<T>())?;
     let mut overflow = Buffer::<u32>::zeroed(device, 1)?;
     let Some(factors) = Factors::new(method, a, &kernels, &mut overflow)? else {
         return Ok(Err((0, FallBack::Overflow)));
@@ -229,7 +229,7 @@ impl<N: Element> Factors<N> {
     fn new<T: Wide<Narrow = N>>(
         method: Method,
         a: MatRef<'_, T>,
-        kernels: &Kernels<T>,
+        kernels: &Kernels,
         overflow: &mut Buffer<u32>,
     ) -> BlasResult<Option<Self>> {
         let (device, n) = (a.device(), a.rows());

@@ -25,11 +25,12 @@ pub(super) fn decompose<T: Element>(
     [rows, n]: [usize; 2],
     epsilon: f64,
 ) -> BlasResult<Option<Parts<T>>> {
-    let kernels = Kernels::<T>::of(device)?;
+    let element = ElementType::of::<T>();
+    let kernels = Kernels::of(device, element)?;
     let square = MatrixLayout::column_major(n, n);
     let mut v = Buffer::<T>::uninitialised(device, n * n)?;
-    TriangleKernels::of(device, ElementType::of::<T>())?.set_identity(Block::at((&mut v).into(), &square))?;
-    let (rounds, pairs) = Kernels::<T>::rounds(n);
+    TriangleKernels::of(device, element)?.set_identity(Block::at((&mut v).into(), &square))?;
+    let (rounds, pairs) = Kernels::rounds(n);
     let tolerance = epsilon * (2.0 + (rows as f64).sqrt());
     let mut worst = Buffer::<f64>::zeroed(device, pairs)?;
     let mut converged = false;

@@ -2,9 +2,8 @@
 
 use crate::block::Block;
 use crate::triangular::TRIANGLE_SOURCES;
-use lattice_compute::scalar::Element;
+use lattice_compute::scalar::ElementType;
 use lattice_compute::{Argument, Device, Event, Kernel, KernelFamily, KernelKey, Range, Result};
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 const JACOBI: KernelFamily = KernelFamily::new(
@@ -24,27 +23,23 @@ const GROUP: usize = 64;
 /// Edge of the work-groups that copy.
 const TILE: usize = 16;
 
-/// The kernels for elements of type `T`.
-pub(super) struct Kernels<T> {
+/// The kernels for elements of one type.
+pub(super) struct Kernels {
     rotate_pairs: Kernel,
     column_norms: Kernel,
     gather_columns: Kernel,
-    element: PhantomData<T>,
 }
 
-impl<T: Element> Kernels<T> {
+impl Kernels {
     /// Returns the kernels of a device, built on first use.
-    pub fn of(device: &Device) -> Result<Arc<Self>> {
-        device.attached(Self::build)
-    }
-
-    fn build(device: &Device) -> Result<Self> {
-        let program = device.program(&KernelKey::of_element::<T>(JACOBI).define("GROUP", GROUP))?;
-        Ok(Self {
-            rotate_pairs: program.kernel("rotate_pairs")?,
-            column_norms: program.kernel("column_norms")?,
-            gather_columns: program.kernel("gather_columns")?,
-            element: PhantomData,
+    pub fn of(device: &Device, element: ElementType) -> Result<Arc<Self>> {
+        device.attached_as(element, |device| {
+            let program = device.program(&KernelKey::of(JACOBI, element).define("GROUP", GROUP))?;
+            Ok(Self {
+                rotate_pairs: program.kernel("rotate_pairs")?,
+                column_norms: program.kernel("column_norms")?,
+                gather_columns: program.kernel("gather_columns")?,
+            })
         })
     }
 
