@@ -12,6 +12,7 @@ use crate::error::{BlasError, BlasResult};
 use crate::op::Op;
 use lattice_compute::scalar::{Element, Real};
 use lattice_compute::{BufferView, BufferViewMut, Device};
+use std::marker::PhantomData;
 
 pub use super::grouped_launch::{MatrixLocation, Product};
 
@@ -39,10 +40,11 @@ pub use super::grouped_launch::{MatrixLocation, Product};
 /// ```
 #[derive(Debug)]
 pub struct Grouped<T> {
-    launch: Launch<T>,
+    launch: Launch,
     /// The furthest matrix in A, B and C: its product, and the element behind its last one.
     ends: [(Product, usize); 3],
     flops: u64,
+    element: PhantomData<T>,
 }
 
 impl<T: Real + Element> Grouped<T> {
@@ -65,11 +67,12 @@ impl<T: Real + Element> Grouped<T> {
                 }
             }
         }
-        let tile = grouped_tile::choose::<T>(device, op);
+        let tile = grouped_tile::choose(device, T::PRECISION, op);
         Ok(Self {
-            launch: Launch::new(device, op, products, &tile)?,
+            launch: Launch::new(device, T::PRECISION, op, products, &tile)?,
             ends,
             flops: products.iter().map(|product| 2 * (product.m * product.n * product.k) as u64).sum(),
+            element: PhantomData,
         })
     }
 
@@ -116,7 +119,7 @@ impl<T: Real + Element> Grouped<T> {
                 });
             }
         }
-        Ok(match self.launch.run(a, b, c)? {
+        Ok(match self.launch.run([a.into(), b.into(), c.into()])? {
             Some(event) => Completion::of(vec![event]),
             None => Completion::nothing(),
         })

@@ -2,13 +2,9 @@
 
 use crate::error::{BlasError, BlasResult};
 use crate::op::Op;
-use lattice_compute::scalar::{Element, Precision, Real};
-use lattice_compute::{
-    Argument, Buffer, BufferView, BufferViewMut, Device, DeviceKind, Event, Kernel, KernelFamily, KernelKey,
-    Range,
-};
+use lattice_compute::scalar::Precision;
+use lattice_compute::{Argument, Buffer, Device, DeviceKind, Event, Kernel, KernelFamily, KernelKey, Range};
 use serde::{Deserialize, Serialize};
-use std::marker::PhantomData;
 
 const GROUPED: KernelFamily = KernelFamily::new("gemm_grouped", &[include_str!("../../cl/gemm_grouped.cl")]);
 
@@ -98,7 +94,7 @@ struct Shape {
 }
 
 impl Shape {
-    fn of<T: Real>(device: &Device, transposed: bool, tile: &Tile) -> Self {
+    fn of(device: &Device, precision: Precision, transposed: bool, tile: &Tile) -> Self {
         let info = device.info();
         if info.kind != DeviceKind::Cpu {
             let Tile { tile: [rows, columns], item, step, vector, prefetch } = *tile;
@@ -113,13 +109,13 @@ impl Shape {
             ];
             return Self { tile: tile.tile, items: tile.items(), lanes: 1, definitions };
         }
-        let native = match T::PRECISION {
+        let native = match precision {
             Precision::Single => info.native_vector_width_float,
             Precision::Double => info.native_vector_width_double,
         };
         let lanes = native.clamp(2, 16);
         // As many sums as registers hold beside the vectors that are read: AVX-512 has 32 of them.
-        let wide = lanes * size_of::<T>() >= 64;
+        let wide = lanes * precision.bytes() >= 64;
         let (rows, columns) = match (transposed, wide) {
             (true, true) => (4, 6),
             (true, false) => (3, 4),
@@ -134,21 +130,27 @@ impl Shape {
 
 /// A list of products, prepared for a device.
 #[derive(Debug)]
-pub(super) struct Launch<T> {
+pub(super) struct Launch {
     kernel: Kernel,
     products: Buffer<u64>,
     tiles: Buffer<[u32; 4]>,
     items: usize,
-    element: PhantomData<T>,
 }
 
-impl<T: Real + Element> Launch<T> {
+impl Launch {
     /// Prepares products. The tile is for devices other than processors.
-    pub fn new(device: &Device, op: Op, products: &[Product], tile: &Tile) -> BlasResult<Self> {
+    pub fn new(
+        device: &Device,
+        precision: Precision,
+        op: Op,
+        products: &[Product],
+        tile: &Tile,
+    ) -> BlasResult<Self> {
         let transposed = op == Op::T;
-        let shape = Shape::of::<T>(device, transposed, tile);
-        let mut key =
-            KernelKey::of_real::<T>(GROUPED).lanes(shape.lanes).define("A_TRANSPOSED", u8::from(transposed));
+        let shape = Shape::of(device, precision, transposed, tile);
+        let mut key = KernelKey::new(GROUPED, precision)
+            .lanes(shape.lanes)
+            .define("A_TRANSPOSED", u8::from(transposed));
         for &(name, value) in &shape.definitions {
             key = key.define(name, value);
         }
@@ -159,7 +161,6 @@ impl<T: Real + Element> Launch<T> {
             products: Buffer::from_slice(device, &words)?,
             tiles: Buffer::from_slice(device, &tiles(products, shape.tile))?,
             items: shape.items,
-            element: PhantomData,
         })
     }
 
@@ -168,19 +169,13 @@ impl<T: Real + Element> Launch<T> {
         self.products.device()
     }
 
-    /// Starts all products; `None` if there is nothing to do. The views hold all matrices.
-    pub fn run(
-        &self,
-        a: BufferView<'_, T>,
-        b: BufferView<'_, T>,
-        c: BufferViewMut<'_, T>,
-    ) -> BlasResult<Option<Event>> {
+    /// Starts all products; `None` if there is nothing to do. A, B and C hold all matrices.
+    pub fn run(&self, [a, b, c]: [Argument<'_>; 3]) -> BlasResult<Option<Event>> {
         if self.tiles.is_empty() {
             return Ok(None);
         }
         let range = Range::groups(self.tiles.len(), self.items);
-        let arguments: [Argument<'_>; 5] =
-            [(&self.products).into(), (&self.tiles).into(), a.into(), b.into(), c.into()];
+        let arguments = [(&self.products).into(), (&self.tiles).into(), a, b, c];
         Ok(Some(self.kernel.launch(range, &arguments)?))
     }
 }

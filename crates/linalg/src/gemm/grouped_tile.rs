@@ -3,10 +3,9 @@
 use super::grouped_launch::{Launch, MatrixLocation, Product, Tile};
 use crate::error::BlasError;
 use crate::op::Op;
-use lattice_compute::scalar::{Element, Precision, Real};
+use lattice_compute::scalar::{ElementType, Precision};
 use lattice_compute::tuning::{self, Key, Step, Tunable, time_of_launch};
-use lattice_compute::{Buffer, Device, DeviceKind};
-use std::marker::PhantomData;
+use lattice_compute::{AnyBuffer, Device, DeviceKind};
 use std::time::Duration;
 
 /// Products that are timed: as of the groups of a molecule, many of some hundreds of rows.
@@ -16,41 +15,41 @@ const TIMED: [usize; 3] = [490, 390, 390];
 const COUNT: usize = 64;
 
 /// Returns the tile of a device's products; on processors it has no meaning.
-pub(super) fn choose<T: Real + Element>(device: &Device, op: Op) -> Tile {
+pub(super) fn choose(device: &Device, precision: Precision, op: Op) -> Tile {
     if device.info().kind == DeviceKind::Cpu {
-        return shipped::<T>(device);
+        return shipped(device, precision);
     }
-    tuning::choose(&Tiles::<T> { device, op, element: PhantomData })
+    tuning::choose(&Tiles { device, precision, op })
 }
 
 /// Returns the tile that is used untuned.
-fn shipped<T: Real>(device: &Device) -> Tile {
+fn shipped(device: &Device, precision: Precision) -> Tile {
     let tile = |item, step| Tile { tile: [64, 64], item, step, vector: 1, prefetch: false };
     // 256 work-items, or 64 where a group cannot have as many.
     let tile = if device.info().max_work_group_size >= 256 { tile([4, 4], 16) } else { tile([8, 8], 16) };
     // A small local memory has room for few terms.
-    let fits = |step: usize| Tile { step, ..tile }.complaint(device, size_of::<T>()).is_none();
+    let fits = |step: usize| Tile { step, ..tile }.complaint(device, precision.bytes()).is_none();
     Tile { step: [16, 8, 4].into_iter().find(|&step| fits(step)).unwrap_or(tile.step), ..tile }
 }
 
-/// The tiles of products with elements of type `T`.
-struct Tiles<'a, T> {
+/// The tiles of products in one precision.
+struct Tiles<'a> {
     device: &'a Device,
+    precision: Precision,
     op: Op,
-    element: PhantomData<T>,
 }
 
 /// Products that are timed, and their three buffers.
-struct Timed<T> {
+struct Timed {
     products: Vec<Product>,
-    a: Buffer<T>,
-    b: Buffer<T>,
-    c: Buffer<T>,
+    a: AnyBuffer,
+    b: AnyBuffer,
+    c: AnyBuffer,
 }
 
-impl<T: Real + Element> Tunable for Tiles<'_, T> {
+impl Tunable for Tiles<'_> {
     type Variant = Tile;
-    type Data = Timed<T>;
+    type Data = Timed;
     type Error = BlasError;
 
     fn device(&self) -> &Device {
@@ -59,16 +58,16 @@ impl<T: Real + Element> Tunable for Tiles<'_, T> {
 
     fn key(&self) -> Key {
         let op = if self.op == Op::T { "T" } else { "N" };
-        Key::new("gemm_grouped", "hundreds of rows").option("element", T::PRECISION).option("op", op)
+        Key::new("gemm_grouped", "hundreds of rows").option("element", self.precision).option("op", op)
     }
 
     fn shipped(&self) -> Tile {
-        shipped::<T>(self.device)
+        shipped(self.device, self.precision)
     }
 
     fn steps(&self) -> Vec<Step<'_, Tile>> {
         // Numbers of 16 bytes at once. Sums of an item take registers, twice as many in double.
-        let (vector, items): (usize, &[[usize; 2]]) = match T::PRECISION {
+        let (vector, items): (usize, &[[usize; 2]]) = match self.precision {
             Precision::Single => (4, &[[4, 4], [8, 4], [8, 8]]),
             Precision::Double => (2, &[[4, 4], [8, 4], [8, 8]]),
         };
@@ -89,10 +88,10 @@ impl<T: Real + Element> Tunable for Tiles<'_, T> {
     }
 
     fn complaint(&self, variant: &Tile) -> Option<String> {
-        variant.complaint(self.device, size_of::<T>())
+        variant.complaint(self.device, self.precision.bytes())
     }
 
-    fn data(&self) -> Result<Timed<T>, BlasError> {
+    fn data(&self) -> Result<Timed, BlasError> {
         let [rows, columns, terms] = TIMED;
         let [m, n, k] = if self.op == Op::T { [columns, columns, rows] } else { [rows, columns, terms] };
         let place = |number: usize, leading: usize, columns: usize| MatrixLocation {
@@ -103,7 +102,8 @@ impl<T: Real + Element> Tunable for Tiles<'_, T> {
             let a = if self.op == Op::T { place(number, k, m) } else { place(number, m, k) };
             Product { m, n, k, a, b: place(number, k, n), c: place(number, m, n) }
         };
-        let zeros = |count: usize| Buffer::zeroed(self.device, COUNT * count);
+        let element = ElementType { precision: self.precision, complex: false };
+        let zeros = |count: usize| AnyBuffer::from_reals(self.device, element, COUNT * count, &|_| 0.0);
         Ok(Timed {
             products: (0..COUNT).map(of).collect(),
             a: zeros(m * k)?,
@@ -112,9 +112,9 @@ impl<T: Real + Element> Tunable for Tiles<'_, T> {
         })
     }
 
-    fn time(&self, variant: &Tile, data: &mut Timed<T>) -> Result<Duration, BlasError> {
-        let launch = Launch::new(self.device, self.op, &data.products, variant)?;
-        let run = || launch.run(data.a.view(), data.b.view(), data.c.view_mut()).map(drop);
+    fn time(&self, variant: &Tile, data: &mut Timed) -> Result<Duration, BlasError> {
+        let launch = Launch::new(self.device, self.precision, self.op, &data.products, variant)?;
+        let run = || launch.run([data.a.input(), data.b.input(), data.c.output()]).map(drop);
         time_of_launch(run, || Ok(self.device.finish()?))
     }
 }
@@ -123,7 +123,8 @@ impl<T: Real + Element> Tunable for Tiles<'_, T> {
 mod tests {
     use super::*;
     use crate::host;
-    use lattice_compute::{CacheMode, DeviceOptions, TuningMode, discover};
+    use lattice_compute::scalar::{Element, Real};
+    use lattice_compute::{Buffer, CacheMode, DeviceOptions, TuningMode, discover};
 
     /// Tiles that a search may take compute the same products.
     fn every_tile<T: Real + Element + host::level1::Arithmetic>(allowed: f64) {
@@ -132,7 +133,7 @@ mod tests {
             found.info.kind = DeviceKind::Gpu;
             let device = Device::open(&found, &options).unwrap();
             for op in [Op::N, Op::T] {
-                let tiles = Tiles::<T> { device: &device, op, element: PhantomData };
+                let tiles = Tiles { device: &device, precision: T::PRECISION, op };
                 let vector = 16 / size_of::<T>();
                 // One that differs from the shipped one in everything; compilers of processors take long for these.
                 let one = Tile { tile: [128, 64], item: [8, 4], step: 8, vector, prefetch: true };
@@ -157,9 +158,9 @@ mod tests {
                 let product = Product { m, n, k, a: places[0], b: places[1], c: places[2] };
                 let [a, b] = [&a, &b].map(|values| Buffer::from_slice(&device, values).unwrap());
                 for tile in variants {
-                    let mut c = Buffer::zeroed(&device, m * n).unwrap();
-                    let launch = Launch::new(&device, op, &[product], &tile).unwrap();
-                    launch.run(a.view(), b.view(), c.view_mut()).unwrap();
+                    let mut c = Buffer::<T>::zeroed(&device, m * n).unwrap();
+                    let launch = Launch::new(&device, T::PRECISION, op, &[product], &tile).unwrap();
+                    launch.run([(&a).into(), (&b).into(), (&mut c).into()]).unwrap();
                     let apart = c.to_vec().unwrap().into_iter().zip(&wanted);
                     let apart = apart.map(|(a, &b)| (Real::to_f64(a) - Real::to_f64(b)).abs());
                     let most = apart.fold(0.0, f64::max);

@@ -7,8 +7,9 @@ use crate::gemm::gemm;
 use crate::matrix::{MatMut, MatRef, MatrixLayout, Order};
 use crate::op::Op;
 use lattice_compute::scalar::Precision;
-use lattice_compute::{Argument, Buffer, Device, Kernel, KernelFamily, KernelKey, Range, Result};
-use std::marker::PhantomData;
+use lattice_compute::{
+    Argument, AttachmentKey, Buffer, Device, Kernel, KernelFamily, KernelKey, Range, Result,
+};
 use std::sync::Arc;
 
 const CONVERT: KernelFamily = KernelFamily::new(
@@ -19,30 +20,30 @@ const CONVERT: KernelFamily = KernelFamily::new(
 /// Edge of the work-groups.
 const TILE: usize = 16;
 
-/// The kernels for factors of `H` and results of `C`.
-struct Kernels<H, C> {
+/// The kernels for factors and results of given formats.
+struct Kernels {
     widen: Kernel,
     add_result: Kernel,
-    formats: PhantomData<(H, C)>,
 }
 
-impl<H: HalfFormat, C: HalfResult> Kernels<H, C> {
-    fn of(device: &Device) -> Result<Arc<Self>> {
-        device.attached(|device| {
+impl Kernels {
+    fn of<H: HalfFormat, C: HalfResult>(device: &Device) -> Result<Arc<Self>> {
+        let variant = 2 * C::KIND as usize + usize::from(H::IS_BFLOAT);
+        device.attached_as(AttachmentKey::default().with_variant(variant), |device| {
             let key = KernelKey::new(CONVERT, Precision::Single)
                 .define("BFLOAT", u8::from(H::IS_BFLOAT))
                 .define("RESULT", C::KIND);
             let program = device.program(&key)?;
-            Ok(Self {
-                widen: program.kernel("widen")?,
-                add_result: program.kernel("add_result")?,
-                formats: PhantomData,
-            })
+            Ok(Self { widen: program.kernel("widen")?, add_result: program.kernel("add_result")? })
         })
     }
 
     /// Starts the conversion of a factor.
-    fn widened(&self, x: MatRef<'_, H>, completion: &mut Completion) -> BlasResult<Buffer<f32>> {
+    fn widened<H: HalfFormat>(
+        &self,
+        x: MatRef<'_, H>,
+        completion: &mut Completion,
+    ) -> BlasResult<Buffer<f32>> {
         let (layout, count) = (x.layout(), x.count());
         let mut wide = Buffer::uninitialised(x.device(), layout.rows * layout.columns * count)?;
         if !wide.is_empty() {
@@ -66,7 +67,7 @@ pub(super) fn multiply<H: HalfFormat, C: HalfResult>(
     c: MatMut<'_, C>,
 ) -> BlasResult<Completion> {
     let device = c.device().clone();
-    let kernels = Kernels::<H, C>::of(&device)?;
+    let kernels = Kernels::of::<H, C>(&device)?;
     let mut completion = Completion::nothing();
     let dense = |x: &MatRef<'_, H>| MatrixLayout::column_major(x.rows(), x.columns());
     let (a_layout, b_layout, count) = (dense(&a), dense(&b), c.count());
