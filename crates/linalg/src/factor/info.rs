@@ -1,11 +1,9 @@
 //! The outcome of a factorisation, on its device until it is waited for.
 
-use crate::block::Block;
+use crate::block::{Block, Operand};
 use crate::completion::Completion;
 use crate::error::BlasResult;
-use crate::matrix::MatMut;
 use crate::triangular::Kernels;
-use lattice_compute::scalar::{Element, ElementType};
 use lattice_compute::{Argument, Buffer, Device, Result};
 
 /// A factorisation under way, and LAPACK's `info` of it.
@@ -52,27 +50,20 @@ impl Info {
     }
 
     /// Adds the solution in the place of B, which stays as it was if the factorisation fails.
-    pub(super) fn keep_unless_solved<T: Element>(
+    pub(super) fn keep_unless_solved(
         &mut self,
-        mut b: MatMut<'_, T>,
-        solve: impl FnOnce(MatMut<'_, T>) -> BlasResult<Completion>,
+        b: Operand<'_>,
+        solve: impl FnOnce(Operand<'_>) -> BlasResult<Completion>,
     ) -> BlasResult<()> {
-        if b.rows() == 0 || b.columns() == 0 {
+        let (device, block) = (b.device, b.block);
+        if block.rows == 0 || block.columns == 0 {
             return Ok(());
         }
-        let device = b.device().clone();
-        let element = ElementType::of::<T>();
-        let kernels = Kernels::of(&device, element)?;
-        let mut old = device.scratch_of(element, b.rows() * b.columns())?;
-        let mut events = Vec::new();
-        {
-            let block = Block::of_mut(b.reborrow());
-            let copy = Block::at(old.output(), &block.dense_layout());
-            events.push(kernels.copy(block, copy)?);
-        }
-        events.extend(solve(b.reborrow())?.into_events());
-        let block = Block::of_mut(b);
-        let copy = Block::at(old.input(), &block.dense_layout());
+        let kernels = Kernels::of(device, block.element)?;
+        let mut old = device.scratch_of(block.element, block.rows * block.columns)?;
+        let copy = Block::at(old.output(), &block.dense_layout());
+        let mut events = vec![kernels.copy(block, copy)?];
+        events.extend(solve(b)?.into_events());
         events.push(kernels.restore(self.word(), copy, block)?);
         self.completion.append(Completion::of(events));
         Ok(())

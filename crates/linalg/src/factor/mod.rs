@@ -51,11 +51,11 @@ pub(crate) use qr::check_op;
 pub use qr::{Qr, gels, geqrf, gglse, ungqr, unmqr};
 pub use svd::{SingularVectors, SvdMethod, gesvd, gesvd_with};
 
-use super::block::Block;
+use super::block::{Block, Operand};
 use super::error::{BlasError, BlasResult};
 use super::level2::{check_device, check_extent, check_single};
 use super::level3::check_square;
-use super::matrix::{MatMut, MatRef};
+use super::matrix::MatRef;
 use super::triangular::Kernels;
 use lattice_compute::scalar::Element;
 use lattice_compute::{Buffer, Device};
@@ -73,16 +73,12 @@ fn check_rows(operation: &'static str, rows: usize) -> BlasResult<()> {
 }
 
 /// Checks that right-hand sides B fit a square A, as X does that takes their place.
-fn check_right_side<T: Element>(
-    operation: &'static str,
-    a: MatRef<'_, T>,
-    b: &MatMut<'_, T>,
-) -> BlasResult<()> {
-    check_square(operation, "A", a.rows(), a.columns())?;
-    check_extent(operation, "B", "rows", a.rows(), b.rows(), "as A has")?;
-    check_single(operation, a.count())?;
-    check_single(operation, b.count())?;
-    check_device(operation, "A", b.device(), a.device())
+fn check_right_side(operation: &'static str, a: Operand<'_>, b: Operand<'_>) -> BlasResult<()> {
+    check_square(operation, "A", a.block.rows, a.block.columns)?;
+    check_extent(operation, "B", "rows", a.block.rows, b.block.rows, "as A has")?;
+    check_single(operation, a.count)?;
+    check_single(operation, b.count)?;
+    check_device(operation, "A", b.device, a.device)
 }
 
 /// The sums of the sizes in each column of a matrix, on its device.

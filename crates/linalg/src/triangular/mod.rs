@@ -72,6 +72,18 @@ pub fn trmm<T: Element>(
     started("trmm", solve::multiply, side, triangle, op, diagonal, alpha, [a.into(), b.into()])
 }
 
+/// Starts X = op(A)⁻¹ B in the place of B.
+pub(crate) fn solve_left(
+    triangle: Triangle,
+    op: Op,
+    diagonal: Diagonal,
+    a: Operand<'_>,
+    b: Operand<'_>,
+) -> BlasResult<Completion> {
+    let one = b.block.element.factor(1);
+    started("trsm", solve::solve_well, Side::Left, triangle, op, diagonal, one, [a, b])
+}
+
 /// An operation on B with a triangular matrix on its left.
 type Work = fn(&Device, Triangular<'_>, Diagonal, AnyFactor, Block<'_>, &mut Vec<Event>) -> BlasResult<()>;
 

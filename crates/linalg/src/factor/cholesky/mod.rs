@@ -12,15 +12,15 @@ pub use owned::Cholesky;
 
 use super::check_rows;
 use super::info::{Info, Word};
-use crate::block::Block;
+use crate::block::{Block, Operand};
 use crate::completion::Completion;
 use crate::error::BlasResult;
 use crate::gemm::multiply_blocks;
 use crate::level2::check_single;
-use crate::level3::{Diagonal, RankUpdate, Side, Triangle, check_square};
+use crate::level3::{Diagonal, RankUpdate, Triangle, check_square};
 use crate::matrix::{MatMut, MatRef, MatrixLayout};
 use crate::op::Op;
-use crate::triangular::{self, Kernels as TriangleKernels, Triangular, trsm};
+use crate::triangular::{self, Kernels as TriangleKernels, Triangular};
 use kernels::Kernels;
 use lattice_compute::scalar::Element;
 use lattice_compute::{Argument, Device, Event};
@@ -43,14 +43,15 @@ const PANEL: usize = 256;
 /// then. [`BlasError::Device`](crate::BlasError::Device) if a driver does not take the kernels,
 /// memory is short or the device fails.
 pub fn potrf<T: Element>(triangle: Triangle, a: MatMut<'_, T>) -> BlasResult<Info> {
-    check_square("potrf", "A", a.rows(), a.columns())?;
-    check_single("potrf", a.count())?;
-    check_rows("potrf", a.rows())?;
-    let device = a.device().clone();
+    start(triangle, a.into())
+}
+
+fn start(triangle: Triangle, a: Operand<'_>) -> BlasResult<Info> {
+    check_square("potrf", "A", a.block.rows, a.block.columns)?;
+    check_single("potrf", a.count)?;
+    check_rows("potrf", a.block.rows)?;
     // The upper triangle of A is the lower one of Aᵀ = Uᵀ (Uᵀ)ᴴ.
-    let block = Block::of_mut(a);
-    let matrix = if triangle == Triangle::Lower { block } else { block.transposed() };
-    factorise(&device, matrix)
+    factorise(a.device, if triangle == Triangle::Lower { a.block } else { a.block.transposed() })
 }
 
 /// Starts the first columns of L, of which `a` has all rows, in place.
@@ -159,12 +160,16 @@ impl Factorisation<'_> {
 pub fn potrs<T: Element>(
     triangle: Triangle,
     factor: MatRef<'_, T>,
-    mut b: MatMut<'_, T>,
+    b: MatMut<'_, T>,
 ) -> BlasResult<Completion> {
+    solve(triangle, factor.into(), b.into())
+}
+
+fn solve(triangle: Triangle, factor: Operand<'_>, b: Operand<'_>) -> BlasResult<Completion> {
     let ops = if triangle == Triangle::Lower { [Op::N, Op::C] } else { [Op::C, Op::N] };
     let mut events = Vec::new();
     for op in ops {
-        let solved = trsm(Side::Left, triangle, op, Diagonal::Stored, 1, factor, b.reborrow())?;
+        let solved = triangular::solve_left(triangle, op, Diagonal::Stored, factor, b)?;
         events.extend(solved.into_events());
     }
     Ok(Completion::of(events))
@@ -221,9 +226,13 @@ fn inverse_of_lower(
 ///
 /// # Errors
 /// The errors of [`potrf`] and [`potrs`]. If B does not fit A, nothing is started.
-pub fn posv<T: Element>(triangle: Triangle, mut a: MatMut<'_, T>, b: MatMut<'_, T>) -> BlasResult<Info> {
-    super::check_right_side("posv", a.as_ref(), &b)?;
-    let mut info = potrf(triangle, a.reborrow())?;
-    info.keep_unless_solved(b, |b| potrs(triangle, a.as_ref(), b))?;
+pub fn posv<T: Element>(triangle: Triangle, a: MatMut<'_, T>, b: MatMut<'_, T>) -> BlasResult<Info> {
+    start_and_solve(triangle, a.into(), b.into())
+}
+
+fn start_and_solve(triangle: Triangle, a: Operand<'_>, b: Operand<'_>) -> BlasResult<Info> {
+    super::check_right_side("posv", a, b)?;
+    let mut info = start(triangle, a)?;
+    info.keep_unless_solved(b, |b| solve(triangle, a, b))?;
     Ok(info)
 }

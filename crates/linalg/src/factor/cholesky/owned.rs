@@ -111,7 +111,7 @@ impl<T: Element> Cholesky<T> {
     /// # Errors
     /// The errors of [`trsm`](crate::trsm).
     pub fn solve(&self, b: MatMut<'_, T>) -> BlasResult<Completion> {
-        check_right_side("solve", self.factor()?, &b)?;
+        check_right_side("solve", self.factor()?.into(), b.as_ref().into())?;
         potrs(self.triangle, self.factor()?, b)
     }
 
@@ -190,7 +190,7 @@ impl<T: Element> Cholesky<T> {
     }
 
     fn check_result(&self, operation: &'static str, to: &MatMut<'_, T>) -> BlasResult<()> {
-        check_right_side(operation, self.factor()?, to)?;
+        check_right_side(operation, self.factor()?.into(), to.as_ref().into())?;
         check_square(operation, "the result", to.rows(), to.columns())
     }
 }

@@ -11,17 +11,17 @@ pub use owned::{Determinant, Lu};
 
 use super::info::{Info, Word};
 use super::{check_right_side, check_rows};
-use crate::block::Block;
+use crate::block::{Block, Operand};
 use crate::completion::Completion;
 use crate::error::BlasResult;
 use crate::gemm::multiply_blocks;
 use crate::level2::{check_extent, check_single};
-use crate::level3::{Diagonal, Side, Triangle, check_square};
+use crate::level3::{Diagonal, Triangle, check_square};
 use crate::matrix::{MatMut, MatRef};
 use crate::op::Op;
-use crate::triangular::{Kernels as TriangleKernels, Triangular, solve, trsm};
+use crate::triangular::{Kernels as TriangleKernels, Triangular, solve, solve_left};
 use kernels::{Kernels, Pivots, WIDTH};
-use lattice_compute::scalar::{Element, ElementType};
+use lattice_compute::scalar::Element;
 use lattice_compute::{Argument, Buffer, BufferView, BufferViewMut, Device, Event};
 use std::ops::Range;
 
@@ -44,18 +44,21 @@ pub fn getrf<'p, T: Element>(
     a: MatMut<'_, T>,
     pivots: impl Into<BufferViewMut<'p, u32>>,
 ) -> BlasResult<Info> {
-    check_single("getrf", a.count())?;
-    check_rows("getrf", a.rows())?;
-    let (device, pivots) = (a.device().clone(), pivots.into());
-    let count = a.rows().min(a.columns());
+    start(a.into(), pivots.into())
+}
+
+fn start(a: Operand<'_>, pivots: BufferViewMut<'_, u32>) -> BlasResult<Info> {
+    let Operand { block: matrix, device, .. } = a;
+    check_single("getrf", a.count)?;
+    check_rows("getrf", matrix.rows)?;
+    let count = matrix.rows.min(matrix.columns);
     check_extent("getrf", "pivots", "elements", count, pivots.len(), "as A has rows or columns, the fewer")?;
-    let mut word = Word::new(&device)?;
+    let mut word = Word::new(device)?;
     let mut events = Vec::new();
-    let matrix = Block::of_mut(a);
     if count > 0 {
-        let mut arrived = Buffer::<u32>::zeroed(&device, count.div_ceil(WIDTH))?;
+        let mut arrived = Buffer::<u32>::zeroed(device, count.div_ceil(WIDTH))?;
         let (info, arrived) = (word.argument(), arrived.view_mut().into());
-        let work = Factorisation { device: &device, matrix, pivots: pivots.into(), info, arrived };
+        let work = Factorisation { device, matrix, pivots: pivots.into(), info, arrived };
         work.columns(0..count, &mut events)?;
         // The columns behind a square matrix are rows of U.
         work.finish(0..count, count..matrix.columns, &mut events)?;
@@ -167,26 +170,33 @@ pub fn getrs<'p, T: Element>(
     op: Op,
     factors: MatRef<'_, T>,
     pivots: impl Into<BufferView<'p, u32>>,
-    mut b: MatMut<'_, T>,
+    b: MatMut<'_, T>,
 ) -> BlasResult<Completion> {
-    check_right_side("getrs", factors, &b)?;
-    let (device, pivots) = (b.device().clone(), pivots.into());
-    check_extent("getrs", "pivots", "elements", factors.rows(), pivots.len(), "as A has rows")?;
-    let kernels = Kernels::of(&device, ElementType::of::<T>())?;
+    solve_with(op, factors.into(), pivots.into(), b.into())
+}
+
+fn solve_with(
+    op: Op,
+    factors: Operand<'_>,
+    pivots: BufferView<'_, u32>,
+    b: Operand<'_>,
+) -> BlasResult<Completion> {
+    check_right_side("getrs", factors, b)?;
+    check_extent("getrs", "pivots", "elements", factors.block.rows, pivots.len(), "as A has rows")?;
+    let kernels = Kernels::of(b.device, b.block.element)?;
     let pivots = Pivots { count: pivots.len(), rows: pivots.into(), first: 0 };
     let mut events = Vec::new();
     let mut systems = [(Triangle::Lower, Diagonal::Ones), (Triangle::Upper, Diagonal::Stored)];
     if op == Op::N {
-        kernels.exchange(&device, Block::of_mut(b.reborrow()), pivots, false, &mut events)?;
+        kernels.exchange(b.device, b.block, pivots, false, &mut events)?;
     } else {
         systems.reverse();
     }
     for (triangle, diagonal) in systems {
-        let solved = trsm(Side::Left, triangle, op, diagonal, 1, factors, b.reborrow())?;
-        events.extend(solved.into_events());
+        events.extend(solve_left(triangle, op, diagonal, factors, b)?.into_events());
     }
     if op != Op::N {
-        kernels.exchange(&device, Block::of_mut(b), pivots, true, &mut events)?;
+        kernels.exchange(b.device, b.block, pivots, true, &mut events)?;
     }
     Ok(Completion::of(events))
 }
@@ -198,27 +208,30 @@ pub fn getrs<'p, T: Element>(
 /// # Errors
 /// The errors of [`getrs`].
 pub fn getri<'p, T: Element>(
-    mut factors: MatMut<'_, T>,
+    factors: MatMut<'_, T>,
     pivots: impl Into<BufferView<'p, u32>>,
 ) -> BlasResult<Completion> {
-    check_square("getri", "A", factors.rows(), factors.columns())?;
-    check_single("getri", factors.count())?;
-    let (device, pivots) = (factors.device().clone(), pivots.into());
-    check_extent("getri", "pivots", "elements", factors.rows(), pivots.len(), "as A has rows")?;
-    if factors.rows() == 0 {
+    invert(factors.into(), pivots.into())
+}
+
+fn invert(factors: Operand<'_>, pivots: BufferView<'_, u32>) -> BlasResult<Completion> {
+    let Operand { block: matrix, device, .. } = factors;
+    check_square("getri", "A", matrix.rows, matrix.columns)?;
+    check_single("getri", factors.count)?;
+    check_extent("getri", "pivots", "elements", matrix.rows, pivots.len(), "as A has rows")?;
+    if matrix.rows == 0 {
         return Ok(Completion::nothing());
     }
     let pivots = Pivots { count: pivots.len(), rows: pivots.into(), first: 0 };
-    let matrix = Block::of_mut(factors.reborrow());
     let mut events = Vec::new();
     let mut room = device.scratch_of(matrix.element, matrix.rows * matrix.rows)?;
     let inverse = Block::at(room.output(), &matrix.dense_layout());
-    let kernels = TriangleKernels::of(&device, ElementType::of::<T>())?;
+    let kernels = TriangleKernels::of(device, matrix.element)?;
     events.push(kernels.set_identity(inverse)?);
-    Kernels::of(&device, ElementType::of::<T>())?.exchange(&device, inverse, pivots, false, &mut events)?;
+    Kernels::of(device, matrix.element)?.exchange(device, inverse, pivots, false, &mut events)?;
     for (lower, diagonal) in [(true, Diagonal::Ones), (false, Diagonal::Stored)] {
         let tri = Triangular { matrix, lower, conjugate: false };
-        solve(&device, tri, diagonal, inverse, &mut events)?;
+        solve(device, tri, diagonal, inverse, &mut events)?;
     }
     events.push(kernels.copy(inverse, matrix)?);
     Ok(Completion::of(events))
@@ -232,14 +245,17 @@ pub fn getri<'p, T: Element>(
 /// # Errors
 /// The errors of [`getrf`] and [`getrs`]. If B does not fit A, nothing is started.
 pub fn gesv<'p, T: Element>(
-    mut a: MatMut<'_, T>,
+    a: MatMut<'_, T>,
     pivots: impl Into<BufferViewMut<'p, u32>>,
     b: MatMut<'_, T>,
 ) -> BlasResult<Info> {
-    check_right_side("gesv", a.as_ref(), &b)?;
-    let mut pivots = pivots.into();
-    let mut info = getrf(a.reborrow(), pivots.reborrow())?;
-    info.keep_unless_solved(b, |b| getrs(Op::N, a.as_ref(), pivots.as_view(), b))?;
+    start_and_solve(a.into(), pivots.into(), b.into())
+}
+
+fn start_and_solve(a: Operand<'_>, mut pivots: BufferViewMut<'_, u32>, b: Operand<'_>) -> BlasResult<Info> {
+    check_right_side("gesv", a, b)?;
+    let mut info = start(a, pivots.reborrow())?;
+    info.keep_unless_solved(b, |b| solve_with(Op::N, a, pivots.as_view(), b))?;
     Ok(info)
 }
 

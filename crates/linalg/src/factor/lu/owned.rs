@@ -227,7 +227,7 @@ impl<T: Element> Lu<T> {
     }
 
     fn check_result(&self, operation: &'static str, to: &MatMut<'_, T>) -> BlasResult<()> {
-        check_right_side(operation, self.factors()?, to)?;
+        check_right_side(operation, self.factors()?.into(), to.as_ref().into())?;
         check_square(operation, "the result", to.rows(), to.columns())
     }
 }

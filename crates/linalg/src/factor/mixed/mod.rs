@@ -107,7 +107,7 @@ fn solve<T: Wide>(
     b: MatRef<'_, T>,
     mut x: MatMut<'_, T>,
 ) -> BlasResult<Refined> {
-    check_right_side(operation, a, &x)?;
+    check_right_side(operation, a.into(), x.as_ref().into())?;
     check_rows(operation, a.rows())?;
     check_extent(operation, "B", "rows", x.rows(), b.rows(), "as X has")?;
     check_extent(operation, "B", "columns", x.columns(), b.columns(), "as X has")?;
