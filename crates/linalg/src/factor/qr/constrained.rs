@@ -3,7 +3,7 @@
 use super::factorise;
 use super::kernels::Kernels;
 use super::reflectors::{Form, Reflectors};
-use crate::block::Block;
+use crate::block::{Block, Operand};
 use crate::completion::Completion;
 use crate::error::{BlasError, BlasResult};
 use crate::factor::check_rows;
@@ -11,7 +11,7 @@ use crate::factor::info::{Info, Word};
 use crate::gemm::multiply_blocks;
 use crate::level2::{check_device, check_extent, check_single};
 use crate::level3::Diagonal;
-use crate::matrix::{MatMut, MatRef, MatrixLayout};
+use crate::matrix::{MatMut, MatrixLayout};
 use crate::triangular::{Kernels as TriangleKernels, Triangular, solve};
 use lattice_compute::scalar::Element;
 use lattice_compute::{Argument, Device, Event};
@@ -40,26 +40,26 @@ pub fn gglse<T: Element>(
     d: MatMut<'_, T>,
     x: MatMut<'_, T>,
 ) -> BlasResult<Info> {
-    check(a.as_ref(), b.as_ref(), [("C", c.as_ref()), ("D", d.as_ref()), ("X", x.as_ref())])?;
-    let device = a.device().clone();
-    let mut word = Word::new(&device)?;
+    start([a, b, c, d, x].map(Operand::from))
+}
+
+fn start(operands: [Operand<'_>; 5]) -> BlasResult<Info> {
+    check(operands)?;
+    let ([a, b, c, d, x], device) = (operands.map(|operand| operand.block), operands[0].device);
+    let mut word = Word::new(device)?;
     let mut events = Vec::new();
-    if a.columns() > 0 {
-        let [a, b, c, d, x] = [a, b, c, d, x].map(Block::of_mut);
-        Constrained { device: &device, a, b, c, d }.solve(word.argument(), x, &mut events)?;
+    if a.columns > 0 {
+        Constrained { device, a, b, c, d }.solve(word.argument(), x, &mut events)?;
     }
     Ok(word.with(Completion::of(events)))
 }
 
 /// Checks that the operands fit each other.
-fn check<T: Element>(
-    a: MatRef<'_, T>,
-    b: MatRef<'_, T>,
-    others: [(&'static str, MatRef<'_, T>); 3],
-) -> BlasResult<()> {
-    let (m, n, p) = (a.rows(), a.columns(), b.rows());
+fn check(operands: [Operand<'_>; 5]) -> BlasResult<()> {
+    let [a, b, c, d, x] = operands.map(|operand| operand.block);
+    let (m, n, p) = (a.rows, a.columns, b.rows);
     check_rows("gglse", m.max(n))?;
-    check_extent("gglse", "B", "columns", n, b.columns(), "as A has columns")?;
+    check_extent("gglse", "B", "columns", n, b.columns, "as A has columns")?;
     let limit = |operand: &str, extent, wanted, found, reason| {
         Err(BlasError::Shape {
             operation: "gglse",
@@ -76,15 +76,15 @@ fn check<T: Element>(
     if n > m + p {
         return limit("A", "columns", m + p, n, "the most unknowns that the rows of A and B determine");
     }
-    let rows = [m, p, n];
-    let reasons = ["as A has rows", "as B has rows", "as A has columns"];
-    for (((name, matrix), rows), reason) in others.into_iter().zip(rows).zip(reasons) {
-        check_extent("gglse", name, "rows", rows, matrix.rows(), reason)?;
-        check_extent("gglse", name, "columns", others[0].1.columns(), matrix.columns(), "as C has columns")?;
+    for (name, matrix, rows, reason) in
+        [("C", c, m, "as A has rows"), ("D", d, p, "as B has rows"), ("X", x, n, "as A has columns")]
+    {
+        check_extent("gglse", name, "rows", rows, matrix.rows, reason)?;
+        check_extent("gglse", name, "columns", c.columns, matrix.columns, "as C has columns")?;
     }
-    for (name, matrix) in [("A", a), ("B", b)].into_iter().chain(others) {
-        check_single("gglse", matrix.count())?;
-        check_device("gglse", name, a.device(), matrix.device())?;
+    for (name, operand) in ["A", "B", "C", "D", "X"].into_iter().zip(operands) {
+        check_single("gglse", operand.count)?;
+        check_device("gglse", name, operands[0].device, operand.device)?;
     }
     Ok(())
 }

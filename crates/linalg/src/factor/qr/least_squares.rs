@@ -3,14 +3,14 @@
 use super::kernels::Kernels;
 use super::reflectors::{Form, Reflectors};
 use super::{check_op, factorise};
-use crate::block::Block;
+use crate::block::{Block, Operand};
 use crate::completion::Completion;
 use crate::error::BlasResult;
 use crate::factor::check_rows;
 use crate::factor::info::{Info, Word};
 use crate::level2::{check_device, check_extent, check_single};
 use crate::level3::Diagonal;
-use crate::matrix::{MatMut, MatRef};
+use crate::matrix::MatMut;
 use crate::op::Op;
 use crate::triangular::{Kernels as TriangleKernels, Triangular, clear, solve};
 use lattice_compute::scalar::Element;
@@ -34,38 +34,36 @@ use lattice_compute::{Argument, Device, Event};
 /// [`BlasError::WrongOp`](crate::BlasError::WrongOp) for complex elements with [`Op::T`]: nothing is
 /// started then. [`BlasError::Device`](crate::BlasError::Device) if a driver does not take the
 /// kernels, memory is short or the device fails.
-pub fn gels<T: Element>(op: Op, mut a: MatMut<'_, T>, b: MatMut<'_, T>) -> BlasResult<Info> {
-    check_op("gels", op, T::IS_COMPLEX)?;
-    check_system("gels", a.as_ref(), &b)?;
-    let device = a.device().clone();
-    let mut word = Word::new(&device)?;
+pub fn gels<T: Element>(op: Op, a: MatMut<'_, T>, b: MatMut<'_, T>) -> BlasResult<Info> {
+    start(op, a.into(), b.into())
+}
+
+fn start(op: Op, a: Operand<'_>, b: Operand<'_>) -> BlasResult<Info> {
+    check_op("gels", op, a.block.element.complex)?;
+    check_system("gels", a, b)?;
+    let (device, system, b) = (a.device, System::new(a.block), b.block);
+    let mut word = Word::new(device)?;
     let mut events = Vec::new();
-    let system = System::new(Block::of_mut(a.reborrow()));
-    let b = Block::of_mut(b);
     if system.tall.columns == 0 {
         // Nothing is known of X, and its smallest solution is 0.
-        events.extend(clear(&device, b)?.into_events());
+        events.extend(clear(device, b)?.into_events());
         return Ok(word.with(Completion::of(events)));
     }
     let mut tau = device.scratch_of(system.tall.element, system.tall.columns)?;
-    factorise(&device, system.tall, tau.output(), &mut events)?;
-    events.push(Kernels::of(&device, b.element)?.first_zero(system.triangle(), word.argument())?);
-    system.solve(&device, op, tau.input(), word.argument(), b, &mut events)?;
+    factorise(device, system.tall, tau.output(), &mut events)?;
+    events.push(Kernels::of(device, b.element)?.first_zero(system.triangle(), word.argument())?);
+    system.solve(device, op, tau.input(), word.argument(), b, &mut events)?;
     Ok(word.with(Completion::of(events)))
 }
 
 /// Checks that B has the rows of a least squares problem.
-pub(super) fn check_system<T: Element>(
-    operation: &'static str,
-    a: MatRef<'_, T>,
-    b: &MatMut<'_, T>,
-) -> BlasResult<()> {
-    let rows = a.rows().max(a.columns());
+pub(super) fn check_system(operation: &'static str, a: Operand<'_>, b: Operand<'_>) -> BlasResult<()> {
+    let rows = a.block.rows.max(a.block.columns);
     check_rows(operation, rows)?;
-    check_extent(operation, "B", "rows", rows, b.rows(), "as A has rows or columns, the more")?;
-    check_single(operation, a.count())?;
-    check_single(operation, b.count())?;
-    check_device(operation, "A", b.device(), a.device())
+    check_extent(operation, "B", "rows", rows, b.block.rows, "as A has rows or columns, the more")?;
+    check_single(operation, a.count)?;
+    check_single(operation, b.count)?;
+    check_device(operation, "A", b.device, a.device)
 }
 
 /// A matrix, turned so that it has at least as many rows as columns.

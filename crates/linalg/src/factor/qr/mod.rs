@@ -15,7 +15,7 @@ pub use least_squares::gels;
 pub use owned::Qr;
 
 use super::check_rows;
-use crate::block::Block;
+use crate::block::{Block, Operand};
 use crate::completion::Completion;
 use crate::error::{BlasError, BlasResult};
 use crate::level2::{check_device, check_extent, check_single};
@@ -23,6 +23,7 @@ use crate::level3::Side;
 use crate::matrix::{MatMut, MatRef};
 use crate::op::Op;
 use crate::triangular::Kernels as TriangleKernels;
+use crate::vector::{Line, VecMut, VecRef};
 pub(super) use kernels::Kernels;
 use kernels::WIDTH;
 use lattice_compute::scalar::{Element, Precision};
@@ -46,13 +47,16 @@ pub fn geqrf<'p, T: Element>(
     a: MatMut<'_, T>,
     tau: impl Into<BufferViewMut<'p, T>>,
 ) -> BlasResult<Completion> {
-    check_single("geqrf", a.count())?;
-    check_rows("geqrf", a.rows())?;
-    let (device, tau) = (a.device().clone(), tau.into());
-    let count = a.rows().min(a.columns());
-    check_extent("geqrf", "tau", "elements", count, tau.len(), "as A has rows or columns, the fewer")?;
+    start(a.into(), VecMut::from(tau.into()).into())
+}
+
+fn start(a: Operand<'_>, tau: Line<'_>) -> BlasResult<Completion> {
+    check_single("geqrf", a.count)?;
+    check_rows("geqrf", a.block.rows)?;
+    let count = a.block.rows.min(a.block.columns);
+    check_extent("geqrf", "tau", "elements", count, tau.len, "as A has rows or columns, the fewer")?;
     let mut events = Vec::new();
-    factorise(&device, Block::of_mut(a), tau.into(), &mut events)?;
+    factorise(a.device, a.block, tau.elements, &mut events)?;
     Ok(Completion::of(events))
 }
 
@@ -149,22 +153,30 @@ pub fn unmqr<'p, T: Element>(
     tau: impl Into<BufferView<'p, T>>,
     c: MatMut<'_, T>,
 ) -> BlasResult<Completion> {
-    check_op("unmqr", op, T::IS_COMPLEX)?;
-    let (device, tau) = (c.device().clone(), tau.into());
-    let count = check_reflectors("unmqr", factors, &tau)?;
-    check_single("unmqr", c.count())?;
-    check_device("unmqr", "A", &device, factors.device())?;
-    let c = Block::of_mut(c);
+    multiply(side, op, factors.into(), VecRef::from(tau.into()).into(), c.into())
+}
+
+fn multiply(
+    side: Side,
+    op: Op,
+    factors: Operand<'_>,
+    tau: Line<'_>,
+    c: Operand<'_>,
+) -> BlasResult<Completion> {
+    check_op("unmqr", op, c.block.element.complex)?;
+    let count = check_reflectors("unmqr", factors, tau)?;
+    check_single("unmqr", c.count)?;
+    check_device("unmqr", "A", c.device, factors.device)?;
     // C Q is the transpose of Qᵀ Cᵀ, and Qᵀ is the conjugate of Qᴴ.
-    let (c, form) = match side {
-        Side::Left => (c, Form { adjoint: op != Op::N, conjugate: false }),
-        Side::Right => (c.transposed(), Form { adjoint: op == Op::N, conjugate: true }),
+    let (block, form) = match side {
+        Side::Left => (c.block, Form { adjoint: op != Op::N, conjugate: false }),
+        Side::Right => (c.block.transposed(), Form { adjoint: op == Op::N, conjugate: true }),
     };
     let extent = if side == Side::Left { "rows" } else { "columns" };
-    check_extent("unmqr", "C", extent, factors.rows(), c.rows, "as Q has rows")?;
+    check_extent("unmqr", "C", extent, factors.block.rows, block.rows, "as Q has rows")?;
     let mut events = Vec::new();
-    let reflectors = Reflectors { matrix: Block::of(factors), tau: tau.into(), count };
-    reflectors.apply(&device, form, c, false, &mut events)?;
+    let reflectors = Reflectors { matrix: factors.block, tau: tau.elements, count };
+    reflectors.apply(c.device, form, block, false, &mut events)?;
     Ok(Completion::of(events))
 }
 
@@ -180,15 +192,18 @@ pub fn ungqr<'p, T: Element>(
     factors: MatMut<'_, T>,
     tau: impl Into<BufferView<'p, T>>,
 ) -> BlasResult<Completion> {
-    let (device, tau) = (factors.device().clone(), tau.into());
-    let count = check_reflectors("ungqr", factors.as_ref(), &tau)?;
-    check_tall("ungqr", "A", factors.rows(), factors.columns())?;
-    if factors.columns() == 0 {
+    write_columns(factors.into(), VecRef::from(tau.into()).into())
+}
+
+fn write_columns(factors: Operand<'_>, tau: Line<'_>) -> BlasResult<Completion> {
+    let Operand { block: matrix, device, .. } = factors;
+    let count = check_reflectors("ungqr", factors, tau)?;
+    check_tall("ungqr", "A", matrix.rows, matrix.columns)?;
+    if matrix.columns == 0 {
         return Ok(Completion::nothing());
     }
-    let matrix = Block::of_mut(factors);
     let kept = matrix.part(0..matrix.rows, 0..count);
-    let kernels = TriangleKernels::of(&device, matrix.element)?;
+    let kernels = TriangleKernels::of(device, matrix.element)?;
     let mut room = device.scratch_of(matrix.element, matrix.rows * count)?;
     let copy = Block::at(room.output(), &kept.dense_layout());
     let mut events = Vec::new();
@@ -196,20 +211,17 @@ pub fn ungqr<'p, T: Element>(
         events.push(kernels.copy(kept, copy)?);
     }
     events.push(kernels.set_identity(matrix)?);
-    let reflectors = Reflectors { matrix: copy, tau: tau.into(), count };
-    reflectors.apply(&device, Form { adjoint: false, conjugate: false }, matrix, true, &mut events)?;
+    let reflectors = Reflectors { matrix: copy, tau: tau.elements, count };
+    reflectors.apply(device, Form { adjoint: false, conjugate: false }, matrix, true, &mut events)?;
     Ok(Completion::of(events))
 }
 
 /// Checks that there are columns for all reflectors, and returns how many there are.
-fn check_reflectors<T: Element>(
-    operation: &'static str,
-    factors: MatRef<'_, T>,
-    tau: &BufferView<'_, T>,
-) -> BlasResult<usize> {
-    check_single(operation, factors.count())?;
-    check_rows(operation, factors.rows())?;
-    let (most, found) = (factors.rows().min(factors.columns()), tau.len());
+fn check_reflectors(operation: &'static str, factors: Operand<'_>, tau: Line<'_>) -> BlasResult<usize> {
+    let Block { rows, columns, .. } = factors.block;
+    check_single(operation, factors.count)?;
+    check_rows(operation, rows)?;
+    let (most, found) = (rows.min(columns), tau.len);
     if found <= most {
         return Ok(found);
     }

@@ -137,7 +137,7 @@ impl<T: Element> Qr<T> {
     /// # Errors
     /// The errors of [`gels`](super::gels()).
     pub fn solve(&self, b: MatMut<'_, T>) -> BlasResult<Completion> {
-        check_system("solve", self.factors()?, &b)?;
+        check_system("solve", self.factors()?.into(), b.as_ref().into())?;
         let mut events = Vec::new();
         if self.columns() > 0 {
             let system = System::new(Block::of(self.factors()?));
