@@ -113,6 +113,7 @@ pub(super) const WIDEST_LOAD: usize = 16;
 
 /// The kernels for elements of one type on one device.
 struct Kernels {
+    element: ElementType,
     shape: Shape,
     copy: Kernel,
     swap: Kernel,
@@ -137,7 +138,8 @@ impl Kernels {
     /// Returns the kernels that are fastest for these operands.
     ///
     /// They are built on first use and kept by the device.
-    fn for_operands(device: &Device, element: ElementType, operands: &[Argument<'_>]) -> Result<Arc<Self>> {
+    fn for_operands(device: &Device, operands: &[Argument<'_>]) -> Result<Arc<Self>> {
+        let element = operands.iter().find_map(Argument::element).expect("one operand is a vector");
         let aligned = device.info().kind == DeviceKind::Cpu
             || operands.iter().all(|operand| operand.is_aligned_to(WIDEST_LOAD));
         let key = AttachmentKey::from(element).with_variant(usize::from(aligned));
@@ -153,6 +155,7 @@ impl Kernels {
         let program = device.program(&key)?;
         let kernel = |name| program.kernel(name);
         Ok(Self {
+            element,
             shape,
             copy: kernel("copy")?,
             swap: kernel("swap")?,
@@ -179,7 +182,6 @@ impl Kernels {
 /// Starts a kernel that only writes vectors of `len` elements.
 fn update(
     device: &Device,
-    element: ElementType,
     kernel: fn(&Kernels) -> &Kernel,
     len: usize,
     operands: &[Argument<'_>],
@@ -187,8 +189,8 @@ fn update(
     if len == 0 {
         return Ok(Completion::nothing());
     }
-    let kernels = Kernels::for_operands(device, element, operands)?;
-    let range = Range::groups(kernels.shape.groups_of_update(element, len), kernels.shape.local);
+    let kernels = Kernels::for_operands(device, operands)?;
+    let range = Range::groups(kernels.shape.groups_of_update(kernels.element, len), kernels.shape.local);
     let arguments = ArgumentList::new(operands.iter().copied()).and([Argument::value(len as u64)]);
     Ok(Completion::of(vec![kernel(&kernels).launch(range, arguments.as_slice())?]))
 }
@@ -196,25 +198,23 @@ fn update(
 /// Starts a kernel that sums over vectors of `len` elements.
 fn reduce<R>(
     device: &Device,
-    element: ElementType,
     kernel: fn(&Kernels) -> &Kernel,
     len: usize,
     operands: &[Argument<'_>],
     result: fn([f64; REDUCTION_VALUES]) -> R,
 ) -> Result<Sum<R>> {
-    let started = if len == 0 { None } else { Some(start_sum(device, element, kernel, len, operands)?) };
+    let started = if len == 0 { None } else { Some(start_sum(device, kernel, len, operands)?) };
     let (reduction, event) = started.unzip();
     Ok(Sum { reduction, event, result })
 }
 
 fn start_sum(
     device: &Device,
-    element: ElementType,
     kernel: fn(&Kernels) -> &Kernel,
     len: usize,
     operands: &[Argument<'_>],
 ) -> Result<(Reduction, Event)> {
-    let kernels = Kernels::for_operands(device, element, operands)?;
+    let kernels = Kernels::for_operands(device, operands)?;
     let groups = kernels.shape.groups(len);
     let mut reduction = device.reduction(groups)?;
     let arguments = ArgumentList::new(operands.iter().copied())
@@ -292,7 +292,7 @@ pub fn copy<'a, 'b, T: Element>(
     let (x, y) = (x.into(), y.into());
     let (device, len) = (y.device(), y.len());
     check("copy: x", device, len, x)?;
-    update(device, ElementType::of::<T>(), |kernels| &kernels.copy, len, &[x.into(), y.into()])
+    update(device, |kernels| &kernels.copy, len, &[x.into(), y.into()])
 }
 
 /// Starts the exchange of x and y.
@@ -303,7 +303,7 @@ pub fn swap<'a, 'b, T: Element>(
     let (x, y) = (x.into(), y.into());
     let (device, len) = (y.device(), y.len());
     check("swap: x", device, len, x.as_view())?;
-    update(device, ElementType::of::<T>(), |kernels| &kernels.swap, len, &[x.into(), y.into()])
+    update(device, |kernels| &kernels.swap, len, &[x.into(), y.into()])
 }
 
 /// Starts x = αx.
@@ -315,7 +315,7 @@ pub fn scal<'a, T: Element>(alpha: impl Scalar<T>, x: impl Into<BufferViewMut<'a
     if alpha.is_one() {
         return Ok(Completion::nothing());
     }
-    update(device, ElementType::of::<T>(), |kernels| &kernels.scal, len, &[argument(alpha), x.into()])
+    update(device, |kernels| &kernels.scal, len, &[argument(alpha), x.into()])
 }
 
 /// Starts y = y + αx.
@@ -332,13 +332,7 @@ pub fn axpy<'a, 'b, T: Element>(
     if alpha.is_zero() {
         return Ok(Completion::nothing());
     }
-    update(
-        device,
-        ElementType::of::<T>(),
-        |kernels| &kernels.axpy,
-        len,
-        &[argument(alpha), x.into(), y.into()],
-    )
+    update(device, |kernels| &kernels.axpy, len, &[argument(alpha), x.into(), y.into()])
 }
 
 /// Starts y = αx + βy.
@@ -361,11 +355,11 @@ pub fn axpby<'a, 'b, T: Element>(
         (true, false) => scal(beta, y),
         (false, true) => {
             let operands = [argument(alpha), x.into(), y.into()];
-            update(device, ElementType::of::<T>(), |kernels| &kernels.scaled_copy, len, &operands)
+            update(device, |kernels| &kernels.scaled_copy, len, &operands)
         }
         (false, false) => {
             let operands = [argument(alpha), x.into(), argument(beta), y.into()];
-            update(device, ElementType::of::<T>(), |kernels| &kernels.axpby, len, &operands)
+            update(device, |kernels| &kernels.axpby, len, &operands)
         }
     }
 }
@@ -382,15 +376,9 @@ pub fn xpby<'a, 'b, T: Element>(
     let (device, len) = (y.device(), y.len());
     check("xpby: x", device, len, x)?;
     if beta.is_zero() {
-        update(device, ElementType::of::<T>(), |kernels| &kernels.copy, len, &[x.into(), y.into()])
+        update(device, |kernels| &kernels.copy, len, &[x.into(), y.into()])
     } else {
-        update(
-            device,
-            ElementType::of::<T>(),
-            |kernels| &kernels.xpby,
-            len,
-            &[x.into(), argument(beta), y.into()],
-        )
+        update(device, |kernels| &kernels.xpby, len, &[x.into(), argument(beta), y.into()])
     }
 }
 
@@ -429,13 +417,13 @@ fn product<T: Element, R>(
     let (device, len) = (y.device(), y.len());
     check("dot: x", device, len, x)?;
     let operands = [Argument::value(u32::from(conjugate)), x.into(), y.into()];
-    reduce(device, ElementType::of::<T>(), |kernels| &kernels.dot, len, &operands, result)
+    reduce(device, |kernels| &kernels.dot, len, &operands, result)
 }
 
 /// Starts ‖x‖² = Σ |xᵢ|².
 pub fn norm2<'a, T: Element>(x: impl Into<BufferView<'a, T>>) -> Result<Sum<f64>> {
     let x = x.into();
-    reduce(x.device(), ElementType::of::<T>(), |kernels| &kernels.norm2, x.len(), &[x.into()], real_sum)
+    reduce(x.device(), |kernels| &kernels.norm2, x.len(), &[x.into()], real_sum)
 }
 
 /// Starts ‖x‖, without overflow or underflow in between ([`SafeSquares`]).
@@ -443,26 +431,19 @@ pub fn nrm2<'a, T: Element>(x: impl Into<BufferView<'a, T>>) -> Result<Sum<f64>>
     let x = x.into();
     // A double holds the squares of all numbers in single precision.
     if T::Real::PRECISION == Precision::Single {
-        return reduce(
-            x.device(),
-            ElementType::of::<T>(),
-            |kernels| &kernels.norm2,
-            x.len(),
-            &[x.into()],
-            |[sum, ..]| sum.sqrt(),
-        );
+        return reduce(x.device(), |kernels| &kernels.norm2, x.len(), &[x.into()], |[sum, ..]| sum.sqrt());
     }
     fn kernel(kernels: &Kernels) -> &Kernel {
         kernels.safe_squares.as_ref().unwrap_or(&kernels.norm2)
     }
     let root = |[large, medium, small]: [f64; REDUCTION_VALUES]| SafeSquares { large, medium, small }.root();
-    reduce(x.device(), ElementType::of::<T>(), kernel, x.len(), &[x.into()], root)
+    reduce(x.device(), kernel, x.len(), &[x.into()], root)
 }
 
 /// Starts Σ |Re xᵢ| + |Im xᵢ|: the sum of absolute values in the sense of the BLAS.
 pub fn asum<'a, T: Element>(x: impl Into<BufferView<'a, T>>) -> Result<Sum<f64>> {
     let x = x.into();
-    reduce(x.device(), ElementType::of::<T>(), |kernels| &kernels.asum, x.len(), &[x.into()], real_sum)
+    reduce(x.device(), |kernels| &kernels.asum, x.len(), &[x.into()], real_sum)
 }
 
 /// Starts the search for the first element with the largest |Re xᵢ| + |Im xᵢ|.
@@ -473,7 +454,7 @@ pub fn iamax<'a, T: Element>(x: impl Into<BufferView<'a, T>>) -> Result<Sum<Opti
     let x = x.into();
     // The kernel counts from 1.
     let result = |[_, number, _]: [f64; REDUCTION_VALUES]| (number as usize).checked_sub(1);
-    reduce(x.device(), ElementType::of::<T>(), |kernels| &kernels.iamax, x.len(), &[x.into()], result)
+    reduce(x.device(), |kernels| &kernels.iamax, x.len(), &[x.into()], result)
 }
 
 /// Starts (x, y) and ‖x‖², in one pass.
@@ -484,14 +465,7 @@ pub fn dot_norm2<'a, 'b, T: Element>(
     let (x, y) = (x.into(), y.into());
     let (device, len) = (y.device(), y.len());
     check("dot_norm2: x", device, len, x)?;
-    reduce(
-        device,
-        ElementType::of::<T>(),
-        |kernels| &kernels.dot_norm2,
-        len,
-        &[x.into(), y.into()],
-        dot_and_norm2,
-    )
+    reduce(device, |kernels| &kernels.dot_norm2, len, &[x.into(), y.into()], dot_and_norm2)
 }
 
 /// Starts y = y + αx, and ‖y‖² of the new y.
@@ -509,7 +483,7 @@ pub fn axpy_norm2<'a, 'b, T: Element>(
         return norm2(y.as_view());
     }
     let operands = [argument(alpha), x.into(), y.into()];
-    reduce(device, ElementType::of::<T>(), |kernels| &kernels.axpy_norm2, len, &operands, real_sum)
+    reduce(device, |kernels| &kernels.axpy_norm2, len, &operands, real_sum)
 }
 
 /// Starts one step of Conjugate Residual in one pass.
@@ -531,7 +505,7 @@ pub fn cr_step<'a, 'b, 'c, 'd, T: Element>(
         return norm2(r.as_view());
     }
     let operands = [argument(alpha), p.into(), x.into(), ap.into(), r.into()];
-    reduce(device, ElementType::of::<T>(), |kernels| &kernels.cr_step, len, &operands, real_sum)
+    reduce(device, |kernels| &kernels.cr_step, len, &operands, real_sum)
 }
 
 /// Starts the next direction of Conjugate Residual in one pass.
@@ -556,10 +530,10 @@ pub fn cr_direction<'a, 'b, 'c, 'd, T: Element>(
         // The sum is (Ap, r), the conjugate of the wanted (r, Ap).
         let result = |[re, im, norm2]: [f64; REDUCTION_VALUES]| (Complex::new(re, -im), norm2);
         let operands = [ap.as_view().into(), r.into()];
-        return reduce(device, ElementType::of::<T>(), |kernels| &kernels.dot_norm2, len, &operands, result);
+        return reduce(device, |kernels| &kernels.dot_norm2, len, &operands, result);
     }
     let operands = [argument(beta), r.into(), p.into(), ar.into(), ap.into()];
-    reduce(device, ElementType::of::<T>(), |kernels| &kernels.cr_direction, len, &operands, dot_and_norm2)
+    reduce(device, |kernels| &kernels.cr_direction, len, &operands, dot_and_norm2)
 }
 
 /// Makes the argument of a kernel from a factor.
