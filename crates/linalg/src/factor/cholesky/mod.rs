@@ -156,7 +156,7 @@ impl Factorisation<'_> {
 /// Starts X = A⁻¹ B in the place of B, with the factor of A from [`potrf`].
 ///
 /// # Errors
-/// The errors of [`trsm`].
+/// The errors of [`trsm`](crate::trsm).
 pub fn potrs<T: Element>(
     triangle: Triangle,
     factor: MatRef<'_, T>,
