@@ -371,7 +371,7 @@ fn one_crate_knows_opencl_and_one_mpi_only_the_program_prints_and_threads_may_be
     assert!(opencl > 0 && mpi > 0 && printing > 0, "the words that are looked for are not found");
 }
 
-/// What the shared crate takes from the lattice crate outside its folder `lattice`: files, and the cause of a failure.
+/// The items of the lattice crate that the shared crate names outside its folder `lattice`: files, and a cause of failure.
 const LATTICE_NAMES_OF_CLI: [&str; 2] = ["lattice_cl::io", "lattice_cl::field::RESTORING_A_FIELD"];
 
 #[test]
@@ -496,7 +496,7 @@ fn names_of_types_say_which_thing_they_are() {
 /// Endings of the names of structures that a caller fills with what it wants.
 const NAMES_OF_OPTIONS: [&str; 4] = ["Options", "Params", "Callbacks", "Stopping"];
 
-/// The public structures of options in a file that lack one of the attributes, with the number of all.
+/// Returns structures of options in a file that lack an attribute, and the number of all.
 fn open_options(text: &str) -> (Vec<&str>, usize) {
     let mut lacking = Vec::new();
     let mut all = 0;

@@ -3,7 +3,7 @@
 use crate::choices::word;
 use lattice_md::{Interpolation, Mode, Spacing};
 
-/// Where forces come from.
+/// The source of forces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ForceMode {
     /// The formula itself.

@@ -1,4 +1,4 @@
-//! What every command of `cr-solve` shares: options, devices, results, failures.
+//! The options, devices, results and failures that every command of `cr-solve` shares.
 //!
 //! Results go to standard output, as text or with `--json` as one object. Everything else goes to
 //! standard error. [`failure`] has the exit statuses. [`lattice`] has what needs lattices.

@@ -1,8 +1,8 @@
 //! Stencils whose first groups pack faces, with flags that are raised early.
 //!
-//! Nobody waits, so a simulator may run one kernel after the other, and look for races within each. For
-//! that all devices end an application before the next one: a device that is slow to compile its kernels
-//! is waited for otherwise, and in vain.
+//! No device waits, so a simulator may run one kernel after the other, and look for races within each.
+//! All devices end an application before the next one begins. Otherwise a device that compiles its
+//! kernels slowly is waited for in vain.
 
 use super::{Ending, Tuning};
 use crate::compute::{
