@@ -81,6 +81,9 @@ pub enum FileProblem {
     /// The columns of an extended XYZ file are not told.
     #[error("`Properties={0}` tells no species and positions; write Properties=species:S:1:pos:R:3")]
     Properties(String),
+    /// Atoms have numbers, but no names.
+    #[error("atoms are named by the number `{0}` alone; write their symbols too, as species:S:1")]
+    OnlyNumbers(String),
     /// A property looks like velocities, but is not read.
     #[error(
         "the property `{0}` is not read; give velocities in Å/fs as vel:R:3, ASE's momenta in √(eV u) as momenta:R:3, or leave the columns out"

@@ -151,12 +151,17 @@ fn edges(text: &str) -> Result<[f64; 3], FileProblem> {
 /// Reads the value of `Properties`: name, kind and number of columns, again and again.
 ///
 /// Names count in small and large letters, and in any order. Vectors may be three columns of their own.
+/// `Z` beside them is the atomic number, which is passed over.
 fn columns(text: &str) -> Result<Columns, FileProblem> {
     let wrong = || FileProblem::Properties(shown(text));
     let words: Vec<&str> = text.trim().split(':').collect();
     let mut count = 0_usize;
     let mut given = [1, 3, 3, 3, 1].map(Given::new);
     let [species, position, velocity, momentum, mass] = &mut given;
+    // Without x and y, a large Z or a whole number is the atomic number of QUIP and ASE.
+    let has = |axis: &str| words.iter().step_by(3).any(|name| name.eq_ignore_ascii_case(axis));
+    let is_of_axes = has("x") || has("y");
+    let mut numbers = None;
     for property in words.chunks(3) {
         let [name, kind, width] = property else { return Err(wrong()) };
         let width: usize = width.trim().parse().map_err(|_| wrong())?;
@@ -174,6 +179,10 @@ fn columns(text: &str) -> Result<Columns, FileProblem> {
             }
             ("momenta", 3) if is_number => momentum.take(name, 0, count..end)?,
             ("mass" | "masses", 1) if is_number => mass.take(name, 0, count..end)?,
+            ("z", 1) if is_number && !is_of_axes && (*name == "Z" || kind.eq_ignore_ascii_case("I")) => {
+                numbers = Some(shown(name));
+            }
+            ("numbers" | "atomic_numbers", 1) if is_number => numbers = Some(shown(name)),
             ("x" | "y" | "z", 1) if is_number => position.take(name, axis(&lower), count..end)?,
             ("vx" | "vy" | "vz", 1) if is_number => velocity.take(name, axis(&lower[1..]), count..end)?,
             (other, _) if is_motion(other) => return Err(FileProblem::Motion(shown(name))),
@@ -197,6 +206,7 @@ fn columns(text: &str) -> Result<Columns, FileProblem> {
         (Some([species, ..]), Some(position)) => {
             Ok(Columns { count, species, position, moving, mass: mass.columns().map(|[mass, ..]| mass) })
         }
+        (None, Some(_)) => Err(numbers.map_or_else(wrong, FileProblem::OnlyNumbers)),
         _ => Err(wrong()),
     }
 }
@@ -367,6 +377,35 @@ mod tests {
         ] {
             let said = with(properties, "Ar 1 2 3 4 5 6 7 8 9").unwrap_err().to_string();
             assert!(said.contains(&format!("`{name}`")) && said.contains("line 2"), "{said}");
+        }
+    }
+
+    #[test]
+    fn atomic_numbers_are_no_coordinates() {
+        let with = |properties: &str, row: &str| {
+            read_text(&format!("1\nLattice=\"9 9 9\" Properties={properties}\n{row}\n"))
+        };
+        let wanted = with("species:S:1:pos:R:3", "Ar 1 2 3").unwrap();
+        for (properties, row) in [
+            ("species:S:1:pos:R:3:Z:I:1", "Ar 1 2 3 18"),
+            ("Z:I:1:species:S:1:pos:R:3", "18 Ar 1 2 3"),
+            ("pos:R:3:Z:R:1:species:S:1", "1 2 3 18 Ar"),
+            ("species:S:1:z:I:1:pos:R:3", "Ar 18 1 2 3"),
+            ("species:S:1:numbers:I:1:pos:R:3", "Ar 18 1 2 3"),
+            ("species:S:1:x:R:1:y:R:1:z:R:1", "Ar 1 2 3"),
+            ("species:S:1:X:R:1:Y:R:1:Z:R:1", "Ar 1 2 3"),
+            ("z:I:1:x:I:1:y:I:1:species:S:1", "3 1 2 Ar"),
+        ] {
+            assert_eq!(with(properties, row).unwrap(), wanted, "{properties}");
+        }
+        for (properties, row, said) in [
+            ("Z:I:1:pos:R:3", "18 1 2 3", "`Z` alone"),
+            ("numbers:I:1:pos:R:3", "18 1 2 3", "species:S:1"),
+            ("species:S:1:pos:R:3:z:R:1", "Ar 1 2 3 3", "tell the same"),
+            ("species:S:1:x:R:1:y:R:1", "Ar 1 2", "no species and positions"),
+        ] {
+            let error = with(properties, row).unwrap_err().to_string();
+            assert!(error.contains(said) && error.contains("line 2"), "{error}");
         }
     }
 
