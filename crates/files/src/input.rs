@@ -7,6 +7,7 @@
 
 use crate::regular::{self, Links};
 use crate::room;
+use crate::text::without_mark;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
@@ -23,6 +24,8 @@ pub fn open(path: &Path) -> io::Result<File> {
 
 /// Reads a whole file, or all data of a pipe, of at most `most` bytes.
 ///
+/// A byte-order mark at the beginning is left out.
+///
 /// # Errors
 /// All errors of [`open`]. `FileTooLarge` and `OutOfMemory`.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
@@ -35,7 +38,12 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     // A file may grow while it is read.
     let mut bytes = Vec::new();
     file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most { Err(too_large(most)) } else { Ok(bytes) }
+    if bytes.len() as u64 > most {
+        return Err(too_large(most));
+    }
+    let mark = bytes.len() - without_mark(&bytes).len();
+    bytes.drain(..mark);
+    Ok(bytes)
 }
 
 fn too_large(most: u64) -> io::Error {
@@ -206,6 +214,21 @@ mod tests {
             let mut bytes = Vec::new();
             open(&path).unwrap().read_to_end(&mut bytes).unwrap();
             assert!(bytes == *written);
+        });
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        for (written, wanted) in [("\u{feff}1 2", "1 2"), ("\u{feff}", ""), ("1\u{feff}", "1\u{feff}")] {
+            std::fs::write(&path, written).unwrap();
+            assert_eq!(read(&path, 100).unwrap(), wanted.as_bytes());
+        }
+        let path = fifo(folder.path());
+        std::thread::scope(|scope| {
+            scope.spawn(|| OpenOptions::new().write(true).open(&path).unwrap().write_all(b"\xef\xbb\xbf7"));
+            assert_eq!(read(&path, 100).unwrap(), b"7");
         });
     }
 

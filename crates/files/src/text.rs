@@ -3,6 +3,14 @@
 use std::fmt::Display;
 use std::path::Path;
 
+/// The byte-order mark that editors of Windows put before a text in UTF-8.
+pub const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Returns a text without the byte-order mark before it.
+pub fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(MARK).unwrap_or(text)
+}
+
 /// Most characters of a text that [`quoted`] shows.
 const LONGEST: usize = 300;
 
@@ -67,6 +75,14 @@ mod tests {
         assert_eq!(printable_lines("a\u{1b}b\nc\r"), "a\u{fffd}b\nc\u{fffd}");
         assert_eq!(path(Path::new("a\u{9b}2J")), "a\u{fffd}2J");
         assert_eq!(shortened_bytes(b"\x1b\xff12", 3), "\u{fffd}\u{fffd}1 ...");
+    }
+
+    #[test]
+    fn a_mark_counts_at_the_beginning_alone() {
+        assert_eq!(without_mark(b"\xef\xbb\xbfa"), b"a");
+        for text in [&b""[..], b"a", b"\xef\xbb", b"a\xef\xbb\xbf"] {
+            assert_eq!(without_mark(text), text);
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@
 use super::MeshProblem;
 use lattice_files::number::real;
 use lattice_files::room;
-use lattice_files::text::quoted;
+use lattice_files::text::{quoted, without_mark};
 use std::fmt::Write;
 use std::io::{BufRead, Read};
 
@@ -73,7 +73,8 @@ impl<R: BufRead> Lines<R> {
         let read = self.input.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut bytes);
         read.map_err(|source| MeshProblem::System { action: "read the file", source })?;
         self.line += 1;
-        Ok(String::from_utf8_lossy(&bytes).trim_end().to_owned())
+        let text = if self.line == 1 { without_mark(&bytes) } else { &bytes };
+        Ok(String::from_utf8_lossy(text).trim_end().to_owned())
     }
 
     fn bad(&self, text: &str, wanted: &'static str) -> MeshProblem {
@@ -267,6 +268,11 @@ mod tests {
         let again = read_text(&text(&header, shape, &values)).unwrap();
         assert_eq!((again.0, again.1), (header, shape));
         assert!(again.2.iter().zip(&values).all(|(a, b)| (a / b - 1.0).abs() < 5e-13));
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_comment() {
+        assert_eq!(read_text(&format!("\u{feff}{SMALL}")).unwrap(), read_text(SMALL).unwrap());
     }
 
     #[test]

@@ -389,6 +389,19 @@ mod tests {
     }
 
     #[test]
+    fn a_byte_order_mark_is_passed_over() {
+        let wanted = files_of(PRMTOP, INPCRD, false).unwrap();
+        let prmtop = PRMTOP.split_once('\n').unwrap().1;
+        let files = [prmtop, INPCRD].map(|text| {
+            let file = tempfile::NamedTempFile::new().unwrap();
+            std::fs::write(file.path(), format!("\u{feff}{text}")).unwrap();
+            file
+        });
+        let found = read_amber(files[0].path(), files[1].path(), false).unwrap();
+        assert_eq!(found.system, wanted.system);
+    }
+
+    #[test]
     fn what_is_wrong_has_its_line() {
         let prmtop = |from: &str, to: &str| {
             assert!(PRMTOP.contains(from), "{from}");

@@ -362,6 +362,16 @@ mod tests {
     }
 
     #[test]
+    fn a_byte_order_mark_is_passed_over() {
+        let text = table("N 33", &rows(33));
+        let text = text.strip_prefix("# a comment\n\n").unwrap();
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), format!("\u{feff}{text}")).unwrap();
+        let found = TableFile::read(file.path()).unwrap();
+        assert_eq!(found.section("FIRST").unwrap(), parse(text).unwrap().section("FIRST").unwrap());
+    }
+
+    #[test]
     fn files_whose_columns_disagree_say_so() {
         let mut wrong = rows(33);
         wrong.iter_mut().for_each(|row| row[2] = -row[2]);

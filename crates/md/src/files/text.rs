@@ -12,7 +12,7 @@ const LARGEST: u64 = 1 << 34;
 /// Most characters of a word that are shown in a message.
 const SHOWN: usize = 40;
 
-/// Reads a text file.
+/// Reads a text file, without a byte-order mark.
 pub fn read(path: &Path) -> Result<String, FileError> {
     let bytes = input::read(path, LARGEST).map_err(|error| FileError::new(path, None, error.into()))?;
     String::from_utf8(bytes).map_err(|_| FileError::new(path, None, FileProblem::NotText))

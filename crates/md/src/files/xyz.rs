@@ -381,6 +381,13 @@ mod tests {
     }
 
     #[test]
+    fn a_byte_order_mark_is_passed_over() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), format!("\u{feff}{GOOD}")).unwrap();
+        assert_eq!(read_xyz(file.path()).unwrap(), read_text(GOOD).unwrap());
+    }
+
+    #[test]
     fn atomic_numbers_are_no_coordinates() {
         let with = |properties: &str, row: &str| {
             read_text(&format!("1\nLattice=\"9 9 9\" Properties={properties}\n{row}\n"))

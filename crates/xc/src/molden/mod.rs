@@ -77,6 +77,8 @@ struct Content {
 
 impl Content {
     fn read(text: &str) -> Result<Self, MoldenError> {
+        // A text that comes from no file may have its byte-order mark still.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let lines: Vec<&str> = text.lines().collect();
         let sections = sections(&lines);
         let has = |section: &Section<'_>, name: &str| section.names.iter().any(|own| own == name);

@@ -363,6 +363,18 @@ fn order_of_sections_zeros_units_and_letters_do_not_matter() {
 }
 
 #[test]
+fn a_byte_order_mark_is_passed_over() {
+    let (basis, orbitals) = pairs(&PLAIN);
+    let wanted = [matrix(&orbitals, |k| orbitals[k].1)];
+    let text = written(&PLAIN, &orbitals);
+    // The first section counts, whichever it is.
+    for text in [&text[..], text.strip_prefix("[Molden Format]\n[Title]\n water\n").unwrap()] {
+        let marked = format!("\u{feff}{text}");
+        expect_density("a mark", &Molden::parse(&marked).unwrap(), &basis, &wanted);
+    }
+}
+
+#[test]
 fn whole_occupations_of_one_spin_are_those_of_open_shells() {
     let (basis, mut orbitals) = pairs(&PLAIN);
     orbitals[2].1 = 1.0;

@@ -28,6 +28,7 @@ use crate::host::level1::Arithmetic;
 use error::Wrong;
 use flate2::read::MultiGzDecoder;
 use lattice_compute::NoRoom;
+use lattice_files::text::{MARK, without_mark};
 use lattice_files::{input, room};
 use line::Lines;
 use num_complex::Complex64;
@@ -83,8 +84,7 @@ impl Market {
     }
 
     fn parse(text: &[u8]) -> Result<Self, Wrong> {
-        let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-        let mut lines = Lines::new(text, 1);
+        let mut lines = Lines::new(without_mark(text), 1);
         let header = Header::read(&mut lines)?;
         let (text, first) = lines.rest();
         let entries = match header.field {
@@ -112,17 +112,14 @@ fn coo<T: Arithmetic>(header: &Header, text: &[u8], first: usize) -> Result<Coo<
     Ok(Coo { rows: header.rows, columns: header.columns, entries })
 }
 
-/// The bytes that editors of Windows put before a text in UTF-8.
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-
 /// Tells whether a file begins as a Matrix Market file does, compressed or not.
 pub fn is_market(path: &Path) -> bool {
     const BANNER: &[u8] = b"%%matrixmarket";
     let begins = || -> io::Result<bool> {
         let mut beginning = Vec::new();
-        let most = BYTE_ORDER_MARK.len() + BANNER.len();
+        let most = MARK.len() + BANNER.len();
         decoded(input::open(path)?)?.take(most as u64).read_to_end(&mut beginning)?;
-        let text = beginning.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&beginning);
+        let text = without_mark(&beginning);
         Ok(text.get(..BANNER.len()).is_some_and(|text| text.eq_ignore_ascii_case(BANNER)))
     };
     begins().unwrap_or(false)
