@@ -224,7 +224,8 @@ impl Molden {
     ///
     /// # Errors
     /// * Without atoms, basis or orbitals, or with two of them; functions of Slater; unknown elements.
-    /// * Orbitals without occupation, or with coefficients of functions that are none.
+    /// * Orbitals without occupation, or with one below 0 or above 2, or above 1 for one spin.
+    /// * Orbitals with coefficients of functions that are none.
     /// * Orbitals that are not normalised in any convention that programs are known to have.
     pub fn parse(text: &str) -> Result<Self, MoldenError> {
         let content = Content::read(text)?;

@@ -3,10 +3,16 @@
 use super::error::MoldenError;
 use super::lines::{Lines, Section};
 use crate::density::Density;
+use lattice_files::number::shown;
 use lattice_files::text::quoted;
 
 /// The largest difference of an occupation from a whole number that is one.
 const WHOLE: f64 = 1e-6;
+
+/// How far an occupation may lie outside of its range.
+///
+/// Natural orbitals have rounded ones, and those of perturbation theory overshoot by some 1e-3.
+const OVERSHOOT: f64 = 1e-2;
 
 /// An orbital of a file.
 pub(super) struct Orbital {
@@ -14,6 +20,8 @@ pub(super) struct Orbital {
     pub line: usize,
     pub is_beta: bool,
     pub occupation: f64,
+    /// The line of the occupation.
+    occupation_line: usize,
     /// Functions by their places in the file, from 0, with their coefficients; others have 0.
     pub coefficients: Vec<(usize, f64)>,
 }
@@ -23,6 +31,8 @@ struct Begun {
     line: usize,
     is_beta: bool,
     occupation: Option<f64>,
+    /// The line of the occupation.
+    occupation_line: usize,
     /// Words before `=` that were there already.
     keys: Vec<String>,
     coefficients: Vec<(usize, f64)>,
@@ -30,7 +40,14 @@ struct Begun {
 
 impl Begun {
     fn new(line: usize) -> Self {
-        Self { line, is_beta: false, occupation: None, keys: Vec::new(), coefficients: Vec::new() }
+        Self {
+            line,
+            is_beta: false,
+            occupation: None,
+            occupation_line: line,
+            keys: Vec::new(),
+            coefficients: Vec::new(),
+        }
     }
 
     /// Ends the orbital: coefficients come in the order of their functions, each once.
@@ -44,7 +61,13 @@ impl Begun {
         if let Some(pair) = self.coefficients.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             return bad(format!("the orbital has coefficient {} twice; write it once", pair[0].0 + 1));
         }
-        Ok(Orbital { line, is_beta, occupation, coefficients: self.coefficients })
+        Ok(Orbital {
+            line,
+            is_beta,
+            occupation,
+            occupation_line: self.occupation_line,
+            coefficients: self.coefficients,
+        })
     }
 }
 
@@ -79,7 +102,25 @@ pub(super) fn read_orbitals(section: &Section<'_>) -> Result<Vec<Orbital>, Molde
         orbital.coefficients.push((place, lines.real(coefficient)?));
     }
     orbitals.extend(begun.map(Begun::end).transpose()?);
+    expect_occupations(&orbitals)?;
     Ok(orbitals)
+}
+
+/// Checks occupations: 0 to 2, or 0 to 1 in a file that has orbitals of both spins.
+fn expect_occupations(orbitals: &[Orbital]) -> Result<(), MoldenError> {
+    let (most, of) = match orbitals.iter().any(|orbital| orbital.is_beta) {
+        true => (1.0, "an orbital of one spin"),
+        false => (2.0, "an orbital of both spins"),
+    };
+    let range = -OVERSHOOT..=most + OVERSHOOT;
+    match orbitals.iter().find(|orbital| !range.contains(&orbital.occupation)) {
+        Some(orbital) => {
+            let found = shown(&orbital.occupation);
+            let problem = format!("the occupation is {found}; {of} has 0 to {most} electrons");
+            Err(MoldenError { line: orbital.occupation_line, problem })
+        }
+        None => Ok(()),
+    }
 }
 
 /// Takes what is written behind a key. Unknown keys have no effect.
@@ -93,7 +134,10 @@ fn take_value(lines: &Lines<'_>, orbital: &mut Begun, key: &str, value: &str) ->
                 _ => return lines.error(format!("`{}` is no spin; write Alpha or Beta", quoted(value))),
             };
         }
-        "occup" => orbital.occupation = Some(lines.real(value)?),
+        "occup" => {
+            orbital.occupation = Some(lines.real(value)?);
+            orbital.occupation_line = lines.number();
+        }
         _ => {}
     }
     Ok(())

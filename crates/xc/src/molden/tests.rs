@@ -392,6 +392,32 @@ fn whole_occupations_of_one_spin_are_those_of_open_shells() {
 }
 
 #[test]
+fn occupations_that_are_none_are_refused_with_their_line() {
+    let (basis, mut orbitals) = pairs(&PLAIN);
+    let mut error_of = |spin: &'static str, occupation: f64| {
+        (orbitals[1].0, orbitals[0].1) = (spin, occupation);
+        orbitals[1..].iter_mut().for_each(|orbital| orbital.1 = 1.0);
+        let text = written(&PLAIN, &orbitals);
+        let line = text.lines().position(|line| line.contains("Occup=")).unwrap() + 1;
+        let error = Molden::parse(&text).err()?.to_string();
+        assert!(error.contains(&format!("line {line}:")), "{error}");
+        Some(error)
+    };
+    for occupation in [-2.0, 2.5, -1e300, -0.02, 2.02] {
+        let error = error_of("Alpha", occupation).unwrap();
+        assert!(error.contains("0 to 2 electrons") && error.len() < 120, "{error}");
+    }
+    for occupation in [2.0, 1.5, -1.0] {
+        assert!(error_of("Beta", occupation).unwrap().contains("0 to 1 electrons"));
+    }
+    // Rounded numbers of natural orbitals.
+    for (spin, occupation) in [("Alpha", 2.0000001), ("Alpha", -1e-9), ("Beta", 1.00001), ("Beta", -1e-5)] {
+        assert_eq!(error_of(spin, occupation), None);
+    }
+    assert!(basis.functions() > 0);
+}
+
+#[test]
 fn orbitals_without_norm_are_refused() {
     let (_, orbitals) = pairs(&PLAIN);
     let text = written(&PLAIN, &orbitals);
