@@ -185,7 +185,7 @@ fn columns(text: &str) -> Result<Columns, FileProblem> {
             ("numbers" | "atomic_numbers", 1) if is_number => numbers = Some(shown(name)),
             ("x" | "y" | "z", 1) if is_number => position.take(name, axis(&lower), count..end)?,
             ("vx" | "vy" | "vz", 1) if is_number => velocity.take(name, axis(&lower[1..]), count..end)?,
-            (other, _) if is_motion(other) => return Err(FileProblem::Motion(shown(name))),
+            (other, width) if is_motion(other, width) => return Err(FileProblem::Motion(shown(name))),
             _ => {}
         }
         count = end;
@@ -251,8 +251,13 @@ fn axis(letter: &str) -> usize {
 }
 
 /// Tells whether a property, in small letters, speaks of motion, so that it may not be passed over.
-fn is_motion(name: &str) -> bool {
-    name.starts_with("vel") || ["momenta", "momentum", "vx", "vy", "vz"].contains(&name)
+///
+/// A short name does if it has the columns of a vector, or ends as one of its components.
+fn is_motion(name: &str, width: usize) -> bool {
+    let is_short = |name: &str| ["v", "p", "mom", "moms"].contains(&name);
+    let component = name.strip_suffix(['x', 'y', 'z']).map(|name| name.trim_end_matches('_'));
+    let is_long = name.starts_with("vel") || ["velo", "momentum", "momenta"].iter().any(|word| name.contains(word));
+    is_long || width == 3 && is_short(name) || component.is_some_and(is_short)
 }
 
 /// Returns one frame of a trajectory. Positions are moved into the box.
@@ -372,11 +377,27 @@ mod tests {
             ("species:S:1:pos:R:3:momenta:R:1", "momenta"),
             ("species:S:1:pos:R:3:vel_x:R:1", "vel_x"),
             ("species:S:1:pos:R:3:vx:R:1:vy:R:1", "vy"),
+            ("species:S:1:pos:R:3:v:R:3", "v"),
+            ("species:S:1:pos:R:3:V:R:3", "V"),
+            ("species:S:1:pos:R:3:p:R:3", "p"),
+            ("species:S:1:pos:R:3:mom:R:3", "mom"),
+            ("species:S:1:pos:R:3:moms:I:3", "moms"),
+            ("species:S:1:pos:R:3:Momentums:R:3", "Momentums"),
+            ("species:S:1:pos:R:3:initial_velocities:R:3", "initial_velocities"),
+            ("species:S:1:pos:R:3:v_x:R:1:v_y:R:1:v_z:R:1", "v_x"),
+            ("species:S:1:pos:R:3:PX:R:1:PY:R:1:PZ:R:1", "PX"),
+            ("species:S:1:pos:R:3:vy:R:3", "vy"),
             ("species:S:1:pos:R:3:vel:R:3:momenta:R:3", "momenta"),
             ("species:S:1:pos:R:3:vel:R:3:Velo:R:3", "Velo"),
         ] {
             let said = with(properties, "Ar 1 2 3 4 5 6 7 8 9").unwrap_err().to_string();
             assert!(said.contains(&format!("`{name}`")) && said.contains("line 2"), "{said}");
+        }
+        // Other vectors and numbers are no motion.
+        for name in ["force:R:3", "forces:R:3", "magmoms:R:3", "dipole:R:3", "v:R:1", "p:R:1", "level:I:1"] {
+            let row = if name.ends_with('3') { "Ar 1 2 3 4 5 6" } else { "Ar 1 2 3 4" };
+            let found = with(&format!("species:S:1:pos:R:3:{name}"), row).unwrap();
+            assert_eq!(found.velocities(), None, "{name}");
         }
     }
 
