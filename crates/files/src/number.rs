@@ -107,6 +107,11 @@ pub fn integer(word: &[u8]) -> Option<f64> {
     (value >= i64::MIN.into() && value <= u64::MAX.into()).then_some(value as f64)
 }
 
+/// Reads an integer of 64 bits that is not negative.
+pub fn unsigned(word: &[u8]) -> Option<f64> {
+    integer(word).filter(|value| *value >= 0.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -192,6 +197,7 @@ mod tests {
         assert_eq!((integer(b"-7"), integer(b"1.0")), (Some(-7.0), None));
         assert_eq!(integer(b"18446744073709551615"), Some(u64::MAX as f64));
         assert_eq!((integer(b"18446744073709551616"), integer(b"-9223372036854775809")), (None, None));
+        assert_eq!([&b"7"[..], b"-0", b"-7", b"1.5"].map(unsigned), [Some(7.0), Some(0.0), None, None]);
         assert_eq!((index(b"12"), index(b"-1"), index(b"+1"), index(b"")), (Some(12), None, None, None));
     }
 }

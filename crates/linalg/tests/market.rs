@@ -124,6 +124,26 @@ fn other_wrong_lines_are_named() {
             "line 2: 5000000000 rows",
         ),
         (
+            "%%MatrixMarket matrix coordinate unsigned-integer general\n2 2 2\n1 1 4\n2 1 -1\n".to_owned(),
+            "line 4: `-1` is not a number of this kind; an integer of at least 0 expected",
+        ),
+        (
+            "%%MatrixMarket matrix array unsigned-integer general\n1 2\n4\n-1\n".to_owned(),
+            "line 4: `-1` is not a number of this kind; an integer of at least 0 expected",
+        ),
+        (
+            "%%MatrixMarket matrix array unsigned-integer general\n1 2\n4\n1.5\n".to_owned(),
+            "line 4: `1.5` is not a number of this kind",
+        ),
+        (
+            "%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 1.5\n".to_owned(),
+            "line 3: `1.5` is not a number of this kind; an integer expected",
+        ),
+        (
+            "%%MatrixMarket matrix array integer general\n1 1\n1e0\n".to_owned(),
+            "line 3: `1e0` is not a number of this kind; an integer expected",
+        ),
+        (
             "%%MatrixMarket matrix coordinate complex hermitian\n1 1 1\n1 1 1 2\n".to_owned(),
             "line 3: imaginary part 2 on the diagonal",
         ),

@@ -137,6 +137,7 @@ fn entry<T: Arithmetic>(header: &Header, line: &[u8]) -> Result<Entry<T>, Mismat
         Field::Pattern => Complex64::from(1.0),
         Field::Real => number("a real number", number::real, words.next(), line)?.into(),
         Field::Integer => number("an integer", number::integer, words.next(), line)?.into(),
+        Field::Unsigned => number("an integer of at least 0", number::unsigned, words.next(), line)?.into(),
         Field::Complex => {
             let re = number("a real part", number::real, words.next(), line)?;
             Complex64::new(re, number("an imaginary part", number::real, words.next(), line)?)

@@ -24,6 +24,8 @@ pub enum Field {
     Real,
     /// Integers, kept as real numbers.
     Integer,
+    /// Integers that are not negative, kept as real numbers.
+    Unsigned,
     /// Pairs of real and imaginary part.
     Complex,
     /// No numbers: every entry is 1.
@@ -32,7 +34,7 @@ pub enum Field {
 
 lattice_files::words! {
     Field, "field":
-    Real = "real" | "double"; Integer = "integer" | "unsigned-integer"; Complex = "complex"; Pattern = "pattern"
+    Real = "real" | "double"; Integer = "integer"; Unsigned = "unsigned-integer"; Complex = "complex"; Pattern = "pattern"
 }
 
 /// The entries that a file leaves out because others say them.

@@ -28,6 +28,7 @@ pub(super) fn entry<T: Arithmetic>(header: &Header, text: &[u8]) -> Option<(Entr
         Field::Pattern => T::from_complex(Complex64::from(1.0)),
         Field::Real => T::from_complex(line.real()?.into()),
         Field::Integer => T::from_complex(number::integer(line.word()?)?.into()),
+        Field::Unsigned => T::from_complex(number::unsigned(line.word()?)?.into()),
         Field::Complex => T::from_complex(Complex64::new(line.real()?, line.real()?)),
     };
     line.end().map(|length| (Entry { row, column, value }, length))
@@ -137,5 +138,8 @@ mod tests {
         let integer = header(Field::Integer, Symmetry::General);
         assert_eq!(entry::<f64>(&integer, b"1 1 -7\n").map(|(entry, _)| entry.value), Some(-7.0));
         assert_eq!(entry::<f64>(&integer, b"1 1 7.0\n"), None);
+        let unsigned = header(Field::Unsigned, Symmetry::General);
+        assert_eq!(entry::<f64>(&unsigned, b"1 1 7\n").map(|(entry, _)| entry.value), Some(7.0));
+        assert_eq!(entry::<f64>(&unsigned, b"1 1 -7\n"), None);
     }
 }
