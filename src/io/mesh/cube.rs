@@ -11,6 +11,7 @@ use lattice_files::room;
 use lattice_files::text::{quoted, without_mark};
 use std::fmt::Write;
 use std::io::{BufRead, Read};
+use std::ops::RangeInclusive;
 
 /// Bohr in an ångström (CODATA 2022: 1 bohr = 0.529177210544 Å).
 const ANGSTROM: f64 = 1.0 / 0.529_177_210_544;
@@ -81,14 +82,20 @@ impl<R: BufRead> Lines<R> {
         MeshProblem::Header { line: self.line, text: quoted(text), wanted }
     }
 
-    /// Reads a line of a whole number and at least `count` others.
-    fn numbers(&mut self, count: usize, wanted: &'static str) -> Result<(i64, Vec<f64>), MeshProblem> {
+    /// Reads a line of a whole number and as many others as `counts` allow.
+    fn numbers(
+        &mut self,
+        counts: RangeInclusive<usize>,
+        wanted: &'static str,
+    ) -> Result<(i64, Vec<f64>), MeshProblem> {
         let text = self.next()?;
         let mut words = text.split_whitespace();
         let first = words.next().and_then(|word| word.parse().ok());
         let rest: Option<Vec<f64>> = words.map(|word| real(word.as_bytes())).collect();
         match (first, rest) {
-            (Some(first), Some(rest)) if rest.len() >= count && rest.iter().all(|x| x.is_finite()) => {
+            (Some(first), Some(rest))
+                if counts.contains(&rest.len()) && rest.iter().all(|x| x.is_finite()) =>
+            {
                 Ok((first, rest))
             }
             _ => Err(self.bad(&text, wanted)),
@@ -132,7 +139,7 @@ pub(super) fn read(
 ) -> Result<(CubeHeader, [usize; 3], Vec<f64>), MeshProblem> {
     let mut lines = Lines { input, line: 0 };
     let comments = [lines.next()?, lines.next()?];
-    let (atom_count, rest) = lines.numbers(3, "the number of atoms and the origin should be here")?;
+    let (atom_count, rest) = lines.numbers(3..=4, "the number of atoms and the origin should be here")?;
     // A fifth number is how many values each point has.
     if let Some(&values) = rest.get(3)
         && values != 1.0
@@ -143,7 +150,7 @@ pub(super) fn read(
     let mut shape = [0; 3];
     let mut unit = 1.0;
     for axis in 0..3 {
-        let (points, step) = lines.numbers(3, "the points of an axis and its step should be here")?;
+        let (points, step) = lines.numbers(3..=3, "the points of an axis and its step should be here")?;
         if points == 0 || points.unsigned_abs() > 1 << 30 {
             return Err(lines.bad(&points.to_string(), "each axis must have 1 to 2^30 points"));
         }
@@ -160,7 +167,7 @@ pub(super) fn read(
         return Err(lines.bad(&atom_count.to_string(), "there are too many atoms"));
     }
     for _ in 0..count {
-        let (number, rest) = lines.numbers(4, "an atom's number, charge and position should be here")?;
+        let (number, rest) = lines.numbers(4..=4, "an atom's number, charge and position should be here")?;
         let position = [rest[1], rest[2], rest[3]].map(|x| x * unit);
         header.atoms.push(Atom { number, charge: rest[0], position });
     }
@@ -293,6 +300,9 @@ mod tests {
             (" 1 0.5 0 0", "no atoms", "line 3, `no atoms`"),
             (" 2 1.0 0 0", " 0 1.0 0 0", "line 4, `0`: each axis must have"),
             (" 8 8.0 0 0 0.25", " 8 8.0 0 0", "line 7"),
+            (" 8 8.0 0 0 0.25", " 8 8.0 0 0 0.25 1", "line 7"),
+            (" 2 1.0 0 0", " 2 1.0 0 0 1", "line 4"),
+            (" 1 0.5 0 0", " 1 0.5 0 0 1 1", "line 3"),
             (" 1 2 3\n", " 1 2\n", "has 5 values, and the mesh of its header 6"),
             (" 1 2 3\n", " 1 2 3 4\n", "has more than 6 values"),
             (" 1 2 3\n", " 1 nan 3\n", "value 1 is NaN"),

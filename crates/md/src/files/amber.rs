@@ -118,10 +118,10 @@ fn files(
 fn lennard_jones(topology: &Topology<'_>, types: usize) -> Result<Vec<Coefficients>, FileError> {
     const INDEX: &str = "NONBONDED_PARM_INDEX";
     let pairs = types.saturating_mul(types.saturating_add(1)) / 2;
-    let places = topology.whole(INDEX, types.saturating_mul(types))?;
+    let places = topology.exact(INDEX, types.saturating_mul(types))?;
     let a = topology.real("LENNARD_JONES_ACOEF", pairs)?;
     let b = topology.real("LENNARD_JONES_BCOEF", pairs)?;
-    let needs_others = places.iter().take(types * types).any(|&place| place < 0);
+    let needs_others = places.iter().any(|&place| place < 0);
     let [other_a, other_b] = match needs_others {
         true => ["HBOND_ACOEF", "HBOND_BCOEF"].map(|name| topology.all_real(name)),
         false => [Ok(Vec::new()), Ok(Vec::new())],
@@ -143,7 +143,7 @@ fn lennard_jones(topology: &Topology<'_>, types: usize) -> Result<Vec<Coefficien
             },
         }
     };
-    let rows = places.iter().take(types * types).enumerate().map(place);
+    let rows = places.iter().enumerate().map(place);
     rows.collect::<Result<_, _>>().map_err(|problem| topology.error(INDEX, problem))
 }
 
@@ -152,6 +152,11 @@ fn names(topology: &Topology<'_>, of_atoms: &[usize], types: usize) -> Result<Ve
     const NAMES: &str = "AMBER_ATOM_TYPE";
     let section = topology.expect(NAMES)?;
     let words = topology.values(section, |column| name(column.trim()))?;
+    // Blank names at the end are no values.
+    if words.len() > of_atoms.len() {
+        let (wanted, found) = (of_atoms.len(), words.len());
+        return Err(topology.error(NAMES, FileProblem::Truncated { name: NAMES, wanted, found }));
+    }
     // Types without atoms are made up by the header alone, so that their number is bounded by the table of pairs, which was read.
     let mut names: Vec<String> = (1..=types).map(|number| format!("type{number}")).collect();
     for atom in (0..of_atoms.len().min(words.len())).rev() {
@@ -294,12 +299,9 @@ impl<'a> Topology<'a> {
         })
     }
 
-    fn expect_values<T>(
-        &self,
-        name: &'static str,
-        wanted: usize,
-        values: Vec<T>,
-    ) -> Result<Vec<T>, FileError> {
+    /// Returns the whole numbers of a section, at least so many.
+    fn whole(&self, name: &'static str, wanted: usize) -> Result<Vec<i64>, FileError> {
+        let values = self.integers(self.expect(name)?)?;
         let found = values.len();
         if found < wanted {
             return Err(self.error(name, FileProblem::Truncated { name, wanted, found }));
@@ -307,9 +309,22 @@ impl<'a> Topology<'a> {
         Ok(values)
     }
 
-    /// Returns the whole numbers of a section, at least so many.
-    fn whole(&self, name: &'static str, wanted: usize) -> Result<Vec<i64>, FileError> {
+    /// Returns the whole numbers of a section, exactly so many.
+    fn exact(&self, name: &'static str, wanted: usize) -> Result<Vec<i64>, FileError> {
         self.expect_values(name, wanted, self.integers(self.expect(name)?)?)
+    }
+
+    fn expect_values<T>(
+        &self,
+        name: &'static str,
+        wanted: usize,
+        values: Vec<T>,
+    ) -> Result<Vec<T>, FileError> {
+        let found = values.len();
+        if found != wanted {
+            return Err(self.error(name, FileProblem::Truncated { name, wanted, found }));
+        }
+        Ok(values)
     }
 
     /// Returns all numbers of a section.
@@ -319,9 +334,7 @@ impl<'a> Topology<'a> {
 
     /// Returns so many numbers of a section.
     fn real(&self, name: &'static str, wanted: usize) -> Result<Vec<f64>, FileError> {
-        let mut values = self.expect_values(name, wanted, self.all_real(name)?)?;
-        values.truncate(wanted);
-        Ok(values)
+        self.expect_values(name, wanted, self.all_real(name)?)
     }
 
     /// Returns so many numbers of a section that count a list from 1; from 0 here.
@@ -330,7 +343,7 @@ impl<'a> Topology<'a> {
             Ok(place) if 1 <= place && place <= most => Ok(place - 1),
             _ => Err(self.error(name, FileProblem::Index { name, entry: i + 1, value, most })),
         };
-        self.whole(name, wanted)?.iter().take(wanted).enumerate().map(place).collect()
+        self.exact(name, wanted)?.iter().enumerate().map(place).collect()
     }
 }
 
@@ -461,6 +474,28 @@ mod tests {
         ));
         assert!(matches!(inpcrd("   9.0000000\n", "\n"), (Some(4), FileProblem::Truncated { .. })));
         assert!(matches!(inpcrd(of_box, &of_box.repeat(4)), (Some(8), FileProblem::Coordinates { .. })));
+    }
+
+    #[test]
+    fn sections_have_no_more_values_than_their_atoms_and_types_need() {
+        for (name, more) in [
+            ("CHARGE", "  0.00000000E+00"),
+            ("MASS", "  1.00000000E+00"),
+            ("ATOM_TYPE_INDEX", "       1"),
+            ("NONBONDED_PARM_INDEX", "       1"),
+            ("LENNARD_JONES_ACOEF", "  1.00000000E+06"),
+            ("LENNARD_JONES_BCOEF", "  1.00000000E+06"),
+            ("AMBER_ATOM_TYPE", "Xe  "),
+        ] {
+            let begin = PRMTOP.find(&format!("%FLAG {name}\n")).unwrap() + 1;
+            let end = PRMTOP[begin..].find("\n%FLAG").map_or(PRMTOP.len() - 1, |end| begin + end);
+            let text = format!("{}\n{more}{}", &PRMTOP[..end], &PRMTOP[end..]);
+            let error = files_of(&text, INPCRD, false).unwrap_err();
+            assert!(
+                matches!(*error.problem, FileProblem::Truncated { name: of, wanted, found } if of == name && found == wanted + 1),
+                "{error}"
+            );
+        }
     }
 
     #[test]

@@ -98,8 +98,10 @@ pub enum FileProblem {
     /// Momenta are of atoms whose mass is unknown.
     #[error("the momenta make no velocity of `{0}`, whose mass is not known; give its mass, or vel:R:3")]
     MomentaWithoutMass(String),
-    /// A line has too few columns.
-    #[error("{found} columns are found, {wanted} are promised")]
+    /// A line has too few columns, or too many.
+    #[error(
+        "{found} columns are found, {wanted} are promised; name every column in `Properties`, or correct the line"
+    )]
     Columns {
         /// Columns by the header.
         wanted: usize,
@@ -117,7 +119,7 @@ pub enum FileProblem {
     /// A format of columns is not known.
     #[error("`{0}` is no format of columns like %FORMAT(5E16.8)")]
     Format(String),
-    /// A section has too few values.
+    /// A section has too few values, or too many.
     #[error("section `{name}` has {found} values, {wanted} are needed; the file is cut off, or damaged")]
     Truncated {
         /// The section.
@@ -198,6 +200,9 @@ pub enum FileProblem {
     /// The line behind the keyword of a table is no header.
     #[error("`{0}` is no header of a table like `N 1000 R 2.5 9.0`")]
     TableHeader(String),
+    /// A row of a table has too few columns, or too many.
+    #[error("{0} columns are found; a row of a table has four: its number, r, E and F")]
+    TableRow(usize),
     /// A table does not have as many rows as its header tells.
     #[error("section `{name}` has {found} rows, but its header tells N {wanted}; correct N, or the rows")]
     Rows {

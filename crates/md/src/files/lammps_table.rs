@@ -205,12 +205,12 @@ struct Digits {
     last: i32,
 }
 
-/// Reads index, r, E and F; `None` if the line is no row.
+/// Reads index, r, E and F; `None` if the line is no row: one of several words, the first a number.
 fn row_of(line: &str) -> Option<Result<Row, FileProblem>> {
     let words: Vec<&str> = line.split_whitespace().collect();
-    let [index, r, energy, force] = words[..] else { return None };
-    index.parse::<u64>().ok()?;
+    words.first()?.parse::<u64>().ok().filter(|_| words.len() > 1)?;
     let row = || {
+        let [_, r, energy, force] = words[..] else { return Err(FileProblem::TableRow(words.len())) };
         let numbers = [number(r)?, number(energy)?, number(force)?];
         Ok(Row { numbers, digits: Digits::of(r, numbers[0]) })
     };
@@ -430,6 +430,23 @@ mod tests {
             let found = rounded(digits, odd).unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(found.section("ONE").unwrap().range(), [1.0, 2.0]);
         }
+    }
+
+    #[test]
+    fn rows_have_four_columns() {
+        let good = table("N 5", &rows(5));
+        let row = good.lines().find(|line| line.starts_with("3 ")).unwrap();
+        let with = |to: &str| parse(&good.replace(row, to)).map(drop);
+        assert!(with(&format!("{row} # a comment")).is_ok());
+        let short = row.rsplit_once(' ').unwrap().0;
+        for (to, columns) in [(format!("{row} 7"), 5), (format!("{row} x"), 5), (short.to_owned(), 3)] {
+            let error = with(&to).unwrap_err();
+            assert_eq!(error.line, Some(8), "{error}");
+            assert!(matches!(*error.problem, FileProblem::TableRow(found) if found == columns), "{error}");
+        }
+        let last = good.lines().find(|line| line.starts_with("5 ")).unwrap();
+        let error = parse(&good.replace(last, &format!("{last}\n6 3 9 -6 1"))).unwrap_err();
+        assert!(matches!(*error.problem, FileProblem::Rows { wanted: 5, found: 6, .. }), "{error}");
     }
 
     #[test]

@@ -88,8 +88,8 @@ fn parse(path: &Path, text: &str, conventions: &Conventions<'_>) -> Result<Syste
     let mut names: Vec<String> = Vec::new();
     let (mut types, mut positions, mut velocities, mut masses) = (vec![], vec![], vec![], vec![]);
     for &(line, row) in &rows[..found] {
-        let words: Vec<&str> = row.split_whitespace().collect();
-        if words.len() < columns.count {
+        let words: Vec<&str> = row.split_whitespace().take_while(|word| !word.starts_with('#')).collect();
+        if words.len() != columns.count {
             return Err(at(line)(FileProblem::Columns { wanted: columns.count, found: words.len() }));
         }
         let vector = |columns: [usize; 3]| -> Result<[f64; 3], FileError> {
@@ -256,7 +256,8 @@ fn axis(letter: &str) -> usize {
 fn is_motion(name: &str, width: usize) -> bool {
     let is_short = |name: &str| ["v", "p", "mom", "moms"].contains(&name);
     let component = name.strip_suffix(['x', 'y', 'z']).map(|name| name.trim_end_matches('_'));
-    let is_long = name.starts_with("vel") || ["velo", "momentum", "momenta"].iter().any(|word| name.contains(word));
+    let is_long =
+        name.starts_with("vel") || ["velo", "momentum", "momenta"].iter().any(|word| name.contains(word));
     is_long || width == 3 && is_short(name) || component.is_some_and(is_short)
 }
 
@@ -323,6 +324,11 @@ mod tests {
         assert!(matches!(with("2\n", "1\n"), (Some(4), FileProblem::Atoms { wanted: 1, found: 2 })));
         assert!(matches!(with("2\n", "99999999999999\n"), (Some(4), FileProblem::Atoms { .. })));
         assert!(matches!(with("-1e-3", ""), (Some(4), FileProblem::Columns { wanted: 8, found: 7 })));
+        assert!(matches!(with("-1e-3", "-1e-3 7"), (Some(4), FileProblem::Columns { wanted: 8, found: 9 })));
+        assert!(read_text(&GOOD.replace("-1e-3", "-1e-3 # a comment")).is_ok());
+        let plain = "1\nLattice=\"4 5 6\"\nAr 1 2 3 0.1 0.2 0.3\n";
+        let said = read_text(plain).unwrap_err().to_string();
+        assert!(said.contains("line 3: 7 columns are found") && said.contains("`Properties`"), "{said}");
         assert!(matches!(with("0.2", "x"), (Some(3), FileProblem::NotANumber { .. })));
         assert!(matches!(with("6.5", "nan"), (Some(4), FileProblem::NotFinite(_))));
         assert!(matches!(with("Lattice=\"4", "Lattice=\"-4"), (None, FileProblem::System(_))));

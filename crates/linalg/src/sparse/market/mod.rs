@@ -89,7 +89,9 @@ impl Market {
         let (text, first) = lines.rest();
         let entries = match header.field {
             Field::Complex => Entries::Complex(coo(&header, text, first)?),
-            Field::Real | Field::Integer | Field::Unsigned | Field::Pattern => Entries::Real(coo(&header, text, first)?),
+            Field::Real | Field::Integer | Field::Unsigned | Field::Pattern => {
+                Entries::Real(coo(&header, text, first)?)
+            }
         };
         Ok(Self { header, entries })
     }
