@@ -2,6 +2,7 @@
 
 use super::op::Op;
 use lattice_compute::DeviceError;
+use lattice_files::text::tuple;
 
 /// Result of the operations on matrices.
 pub type BlasResult<T> = Result<T, BlasError>;
@@ -207,7 +208,7 @@ pub enum BlasError {
     },
 
     /// A product without terms or without a result has no fastest kernel.
-    #[error("m, n and k are {extents:?}: a product to be tuned has none that is 0")]
+    #[error("m, n and k are {extents}: a product to be tuned has none that is 0", extents = tuple(.extents))]
     NothingToTune {
         /// m, n and k.
         extents: [usize; 3],

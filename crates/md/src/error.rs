@@ -1,5 +1,6 @@
 //! Errors of pair forces and of motion.
 
+use super::system::MOST_BOXES;
 use lattice_compute::{DeviceError, NoRoom};
 use lattice_files::number::shown;
 use lattice_files::text::quoted;
@@ -52,7 +53,7 @@ pub enum MdError {
     },
 
     /// A coordinate is infinite or none.
-    #[error("{what} of atom {atom} is {value}; all must be finite")]
+    #[error("{what} of atom {atom} is {value}; all must be finite", value = shown(.value))]
     NotFinite {
         /// Position, velocity, force.
         what: &'static str,
@@ -159,8 +160,29 @@ pub enum MdError {
         needed: f64,
     },
 
+    /// An atom is so far from the box that its digits do not tell where in the box it is.
+    #[error(
+        "a coordinate of atom {atom} is {value}, more than {MOST_BOXES:e} edges of {edge} from the box; move the atom into the box",
+        value = shown(.value), edge = shown(.edge)
+    )]
+    TooFar {
+        /// The atom.
+        atom: usize,
+        /// Its coordinate.
+        value: f64,
+        /// The edge of the box along it.
+        edge: f64,
+    },
+
     /// Two atoms are at one place.
-    #[error("atoms {first} and {second} overlap: their distance is {distance:e}; move one of them")]
+    #[error(
+        "atoms {first} and {second} overlap: their distance is {distance}{}; move one of them{}",
+        range.map_or(String::new(), |[rmin, rmax]| {
+            format!(", and the table reaches from {} to {}", shown(&rmin), shown(&rmax))
+        }),
+        if range.is_some() { ", or correct the table's units" } else { "" },
+        distance = shown(.distance)
+    )]
     Overlap {
         /// An atom.
         first: usize,
@@ -168,12 +190,15 @@ pub enum MdError {
         second: usize,
         /// Their distance.
         distance: f64,
+        /// The first and the last distance of the potential's table, if it has one.
+        range: Option<[f64; 2]>,
     },
 
     /// Two atoms are nearer than a table begins.
     #[error(
-        "atoms {} and {} are {distance:.6} apart{}, nearer than {rmin}, where the table begins; begin it at a smaller r, or let its energy go on in a line",
-        atoms[0], atoms[1], step.map_or(String::new(), |step| format!(" at step {step}"))
+        "atoms {} and {} are {distance} apart{}, nearer than {rmin}, where the table begins; begin it at a smaller r, or let its energy go on in a line",
+        atoms[0], atoms[1], step.map_or(String::new(), |step| format!(" at step {step}")),
+        distance = six_digits(*distance), rmin = shown(.rmin)
     )]
     BelowRange {
         /// The atoms.
@@ -229,4 +254,9 @@ pub enum MdError {
     /// The device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
+}
+
+/// Writes a distance with six digits behind the point, if they tell it.
+fn six_digits(distance: f64) -> String {
+    if (1e-3..1e6).contains(&distance) { format!("{distance:.6}") } else { shown(&distance) }
 }

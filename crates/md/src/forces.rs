@@ -109,12 +109,12 @@ impl Forces {
     /// The same positions give the same bits on one device.
     ///
     /// # Errors
-    /// [`MdError::Length`]; [`MdError::NotFinite`] for positions and forces; [`MdError::Overlap`];
+    /// [`MdError::Length`]; [`MdError::NotFinite`] for positions and forces; [`MdError::TooFar`]; [`MdError::Overlap`];
     /// [`MdError::BelowRange`] with [`BelowRange::Stop`]; a failure of the device.
     pub fn evaluate(&mut self, positions: &[[f64; 3]]) -> MdResult<Evaluation> {
         expect_length("positions", self.types.len(), positions.len())?;
         expect_finite("the position", positions)?;
-        overlap(positions, self.edges, self.potential.least_distance())?;
+        overlap(positions, self.edges, &self.potential)?;
         let found = match &mut self.backend {
             ForceBackend::Host => self.pairs().evaluate(positions),
             ForceBackend::Single(device) => device.evaluate(positions)?,

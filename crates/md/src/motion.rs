@@ -76,7 +76,7 @@ impl Motion {
     /// Begins the motion of a system, in steps of `duration`. Atoms without velocities are at rest.
     ///
     /// # Errors
-    /// All errors of [`Forces::new`](crate::Forces::new); [`MdError::NoMass`]; [`MdError::Overlap`];
+    /// All errors of [`Forces::new`](crate::Forces::new); [`MdError::NoMass`]; [`MdError::TooFar`]; [`MdError::Overlap`];
     /// [`MdError::Duration`]; [`MdError::BelowRange`] with [`BelowRange::Stop`].
     pub fn new(
         team: &Team,
@@ -86,7 +86,7 @@ impl Motion {
         units: Units,
         duration: f64,
     ) -> MdResult<Self> {
-        overlap(system.positions(), system.edges(), potential.least_distance())?;
+        overlap(system.positions(), system.edges(), potential)?;
         Self::begin(team, system, potential, options, units, duration, None)
     }
 

@@ -122,6 +122,14 @@ impl Potential {
         }
     }
 
+    /// Returns the first and the last distance of a table; `None` of a formula.
+    pub(crate) fn range(&self) -> Option<[f64; 2]> {
+        match self {
+            Self::Formula { .. } => None,
+            Self::Table { table, .. } => Some([table.grid().rmin, table.grid().rmax]),
+        }
+    }
+
     /// Returns a length below which two atoms are at one place.
     pub(crate) fn least_distance(&self) -> f64 {
         match self {

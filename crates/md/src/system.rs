@@ -2,9 +2,13 @@
 
 use super::elements;
 use super::error::{MdError, MdResult};
+use super::potential::Potential;
 
 /// Most atoms of a system: four numbers of each have places that 32 bits count.
 const MOST_ATOMS: usize = 1 << 28;
+
+/// Most edges of the box between it and an atom: a ten-millionth of an edge is told apart there.
+pub(crate) const MOST_BOXES: f64 = 1e9;
 
 /// Particles of several types in a rectangular box that repeats in all directions.
 ///
@@ -133,13 +137,21 @@ pub(crate) fn nearest(a: [f64; 3], b: [f64; 3], edges: [f64; 3]) -> [f64; 3] {
     })
 }
 
-/// Checks that no two atoms are closer than `distance`.
+/// Checks that atoms are where their digits tell, and that no two are at one place.
 ///
 /// # Errors
-/// [`MdError::Overlap`].
-pub(crate) fn overlap(positions: &[[f64; 3]], edges: [f64; 3], distance: f64) -> MdResult<()> {
-    match closer(positions, edges, distance) {
-        Some(([first, second], distance)) => Err(MdError::Overlap { first, second, distance }),
+/// [`MdError::TooFar`], [`MdError::Overlap`].
+pub(crate) fn overlap(positions: &[[f64; 3]], edges: [f64; 3], potential: &Potential) -> MdResult<()> {
+    for (atom, position) in positions.iter().enumerate() {
+        let is_far = |&axis: &usize| position[axis].abs() / edges[axis] > MOST_BOXES;
+        if let Some(axis) = (0..3).find(is_far) {
+            return Err(MdError::TooFar { atom: atom + 1, value: position[axis], edge: edges[axis] });
+        }
+    }
+    match closer(positions, edges, potential.least_distance()) {
+        Some(([first, second], distance)) => {
+            Err(MdError::Overlap { first, second, distance, range: potential.range() })
+        }
         None => Ok(()),
     }
 }
@@ -193,17 +205,46 @@ pub(crate) fn expect_finite(what: &'static str, vectors: &[[f64; 3]]) -> MdResul
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::{Grid, Table};
+    use crate::{Mixing, Mode};
 
     #[test]
     fn atoms_that_overlap_are_named_even_across_the_boundary() {
         let edges = [10.0, 11.0, 12.0];
         let mut positions = vec![[5.0, 5.0, 5.0], [9.9999, 0.0, 12.0], [5.0, 5.0, 6.0], [-20.0, 11.0, 0.0]];
-        assert_eq!(overlap(&positions, edges, 1e-5), Ok(()));
-        let found = overlap(&positions, edges, 1e-3).unwrap_err();
+        // Atoms are at one place below a thousandth of σ.
+        let of = |sigma: f64| Potential::lennard_jones(&[[1.0, sigma]], Mixing::default()).unwrap();
+        let (thin, thick) = (of(1e-2), of(1.0));
+        assert_eq!(overlap(&positions, edges, &thin), Ok(()));
+        let found = overlap(&positions, edges, &thick).unwrap_err();
         assert!(matches!(found, MdError::Overlap { first: 2, second: 4, .. }), "{found}");
         positions[3] = positions[2];
-        let found = overlap(&positions, edges, 1e-5).unwrap_err();
-        assert_eq!(found, MdError::Overlap { first: 3, second: 4, distance: 0.0 });
+        let found = overlap(&positions, edges, &thin).unwrap_err();
+        assert_eq!(found, MdError::Overlap { first: 3, second: 4, distance: 0.0, range: None });
+        assert_eq!(found.to_string(), "atoms 3 and 4 overlap: their distance is 0; move one of them");
+    }
+
+    #[test]
+    fn atoms_too_far_from_the_box_are_named_so() {
+        let potential = Potential::lennard_jones(&[[1.0, 1.0]], Mixing::default()).unwrap();
+        let at = |x: f64| overlap(&[[0.0; 3], [0.0, x, 0.0]], [10.0, 20.0, 10.0], &potential);
+        for x in [1e300, -1e300, 2.1e10] {
+            let error = at(x).unwrap_err();
+            assert!(matches!(error, MdError::TooFar { atom: 2, edge: 20.0, .. }), "{error}");
+            assert!(error.to_string().len() < 130, "{error}");
+        }
+        assert_eq!(at(1e10 + 7.0), Ok(()));
+    }
+
+    #[test]
+    fn an_overlap_tells_the_range_of_a_table() {
+        let grid = Grid::new(16, 2e10, 1.2e11).unwrap();
+        let table = Table::sampled(1, grid, |_, _| [0.0; 2]).unwrap();
+        let potential = Potential::Table { table, mode: Mode::Derivative };
+        let error = overlap(&[[0.0; 3], [3.5, 0.0, 0.0]], [20.0; 3], &potential).unwrap_err().to_string();
+        for part in ["their distance is 3.5,", "from 20000000000 to 120000000000", "the table's units"] {
+            assert!(error.contains(part), "{error}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The cell that a density is given in.
 
+use lattice_files::number::shown;
 use std::f64::consts::PI;
 
 /// Least volume of a cell, relative to the product of its sides.
@@ -16,8 +17,9 @@ pub enum CellError {
     NotFinite,
     /// The vectors lie in a plane, or nearly so.
     #[error(
-        "the cell has no volume: |det| is {volume:e} bohr³, the product of the sides {product:e}; \
-         give three vectors that do not lie in a plane"
+        "the cell has no volume: |det| is {volume} bohr³, the product of the sides {product}; \
+         give three vectors that do not lie in a plane",
+        volume = shown(.volume), product = shown(.product)
     )]
     Flat {
         /// |det a|.

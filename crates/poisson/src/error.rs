@@ -3,6 +3,8 @@
 use super::cell::CellError;
 use super::order::MeshOrder;
 use lattice_compute::{DeviceError, NoRoom};
+use lattice_files::number::shown;
+use lattice_files::text::tuple;
 use lattice_linalg::fft::FftError;
 
 /// Result of solving Poisson's equation.
@@ -17,11 +19,14 @@ pub enum PoissonError {
     Cell(#[from] CellError),
 
     /// A mesh has no points.
-    #[error("the mesh {0:?} has no points; each extent must be at least 1")]
+    #[error("the mesh {extents} has no points; each extent must be at least 1", extents = tuple(.0))]
     NoPoints([usize; 3]),
 
     /// The density does not have a value for each mesh point.
-    #[error("the mesh {shape:?} has {wanted} points, but {found} values are given; give one value a point")]
+    #[error(
+        "the mesh {shape} has {wanted} points, but {found} values are given; give one value a point",
+        shape = tuple(.shape)
+    )]
     Length {
         /// Extents of the mesh.
         shape: [usize; 3],
@@ -41,7 +46,10 @@ pub enum PoissonError {
     },
 
     /// A value has no place in single precision.
-    #[error("value {index} of the density is {value:e}, too large for single precision; take double")]
+    #[error(
+        "value {index} of the density is {value}, too large for single precision; take double",
+        value = shown(.value)
+    )]
     TooLarge {
         /// Number of the value, from 0.
         index: usize,

@@ -119,8 +119,9 @@ pub enum XcError {
 
     /// The density matrix is not symmetric.
     #[error(
-        "elements ({row}, {column}) and ({column}, {row}) of the density matrix differ by {difference:e}; it must be \
-         symmetric to 1e-8"
+        "elements ({row}, {column}) and ({column}, {row}) of the density matrix differ by {difference}; it must be \
+         symmetric to 1e-8",
+        difference = shown(.difference)
     )]
     Asymmetric {
         /// Row of the first element.

@@ -84,7 +84,7 @@ pub enum MeshProblem {
     #[error(transparent)]
     Archive(#[from] ArchiveError),
     /// The array is not three-dimensional.
-    #[error("has an array of the shape {shape:?}; a mesh has three extents")]
+    #[error("has an array of the shape {}; a mesh has three extents", text::tuple(shape))]
     NotThreeDimensional {
         /// The shape.
         shape: Vec<usize>,
@@ -96,7 +96,7 @@ pub enum MeshProblem {
         name: String,
     },
     /// An array has another shape than the others ask for.
-    #[error("the array `{name}` has the shape {found:?}, {wanted:?} wanted")]
+    #[error("the array `{name}` has the shape {}, {} wanted", text::tuple(found), text::tuple(wanted))]
     OtherShape {
         /// The name.
         name: String,

@@ -50,7 +50,10 @@ pub enum MatrixError {
     #[error(transparent)]
     Write(#[from] crate::io::Error),
     /// The array has no rows and columns.
-    #[error("{file}: an array of the shape {shape:?}; a matrix has rows and columns", file = text::path(file))]
+    #[error(
+        "{file}: an array of the shape {shape}; a matrix has rows and columns",
+        file = text::path(file), shape = text::tuple(shape)
+    )]
     Shape {
         /// The file.
         file: PathBuf,

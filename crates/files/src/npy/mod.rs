@@ -15,7 +15,7 @@ pub use array::{Array, text};
 pub use element::{Element, Kind};
 
 use crate::room::NoRoom;
-use crate::text::{quoted, shortened};
+use crate::text::{quoted, shortened, tuple};
 use std::io::{self, Read};
 
 /// The first bytes of a file.
@@ -86,7 +86,7 @@ impl ArrayError {
 
 /// Returns a shape as Python writes it, without the end of a long one.
 fn shape_text(shape: &[usize]) -> String {
-    shortened(&format!("{shape:?}"), 80)
+    shortened(&tuple(shape), 80)
 }
 
 /// The header of an array.

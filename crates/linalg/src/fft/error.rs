@@ -25,7 +25,10 @@ pub enum FftError {
     },
 
     /// The shape has more elements than can be counted.
-    #[error("the shape {extents:?} × {batch} has more elements than can be counted; take smaller extents")]
+    #[error(
+        "the shape {extents} × {batch} has more elements than can be counted; take smaller extents",
+        extents = tuple(.extents)
+    )]
     TooMany {
         /// Extents of the shape.
         extents: Vec<usize>,

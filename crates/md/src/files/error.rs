@@ -149,7 +149,8 @@ pub enum FileProblem {
     Bonded(usize),
     /// A pair of types has another formula.
     #[error(
-        "types {} and {} interact by a 10-12 potential, {a}/r^12 - {b}/r^10, which is not computed; only Lennard-Jones terms are", types[0], types[1]
+        "types {} and {} interact by a 10-12 potential, {a}/r^12 - {b}/r^10, which is not computed; only Lennard-Jones terms are",
+        types[0], types[1], a = shown(.a), b = shown(.b)
     )]
     TenTwelve {
         /// The types, from 1.
@@ -200,6 +201,9 @@ pub enum FileProblem {
     /// The line behind the keyword of a table is no header.
     #[error("`{0}` is no header of a table like `N 1000 R 2.5 9.0`")]
     TableHeader(String),
+    /// A file of tables has none.
+    #[error("the file has no sections; each has a keyword, a header like `N 1000 R 2.5 9.0`, and rows")]
+    NoTables,
     /// A row of a table has too few columns, or too many.
     #[error("{0} columns are found; a row of a table has four: its number, r, E and F")]
     TableRow(usize),
@@ -215,7 +219,8 @@ pub enum FileProblem {
     },
     /// A distance is not the one that the header of its table tells.
     #[error(
-        "r = {found} where the header `{header}` has {wanted}; correct the range of the header, N, or the rows"
+        "r = {found} where the header `{header}` has {wanted}; correct the range of the header, N, or the rows",
+        wanted = shown(.wanted), found = shown(.found)
     )]
     Distance {
         /// The header.

@@ -59,7 +59,7 @@ impl TableFile {
     /// Reads all sections of a file, and converts them if a line has other `UNITS:`.
     ///
     /// # Errors
-    /// With the file and the line: a header that is none, rows that are missing or too many, words
+    /// With the file and the line: no section at all, a header that is none, rows that are missing or too many, words
     /// that are no numbers, distances that do not rise or are not those of the header, units that
     /// cannot be converted.
     pub fn read_in(path: &Path, units: Units) -> Result<Self, FileError> {
@@ -122,6 +122,9 @@ impl TableFile {
             }
             let curve = Curve::of_rows(&header, rows, scale);
             sections.push((name, curve.map_err(|(line, problem)| at(line)(problem))?));
+        }
+        if sections.is_empty() {
+            return Err(FileError::new(path, None, FileProblem::NoTables));
         }
         Ok(Self { sections, path: path.to_owned() })
     }
@@ -391,6 +394,9 @@ mod tests {
         assert!(matches!(problem(&table("M 5", &good)), (4, FileProblem::TableHeader(_))));
         assert!(matches!(problem(&table("N 5 R 2 1", &good)), (4, FileProblem::TableHeader(_))));
         assert!(matches!(problem(&table("N 5 BITMAP 1 2", &good)), (4, FileProblem::Bitmap(5))));
+        for empty in ["", "\n", "# a comment\n", "DATE: 2026-01-01 UNITS: real\n"] {
+            assert!(matches!(*parse(empty).unwrap_err().problem, FileProblem::NoTables));
+        }
         assert!(matches!(problem("ONE\n"), (1, FileProblem::Ends(_))));
         let mut bad = good.clone();
         bad[3][0] = bad[2][0];

@@ -15,6 +15,7 @@ use super::basis::Basis;
 use super::density::Density;
 use super::error::XcError;
 use conventions::Reading;
+use lattice_files::number::shown;
 use lines::{Section, sections};
 use orbitals::{Orbital, density, read_orbitals};
 use shells::{FileAtom, FileShell, Pure, Tags, atoms, read_atoms, read_shells};
@@ -194,8 +195,10 @@ impl Content {
             let square = reading.square(orbital);
             let is_one = (square - 1.0).abs() <= MOST_DEVIATION;
             if !is_one {
+                // Six digits tell the square of a norm, unless it is large.
+                let square = if square < 1e6 { format!("{square:.6}") } else { shown(&square) };
                 let problem = format!(
-                    "the square of the orbital's norm is {square:.6}, not 1, in every known normalisation of \
+                    "the square of the orbital's norm is {square}, not 1, in every known normalisation of \
                      primitives and functions (the format's, ORCA's, psi4's, CFOUR's, Turbomole's); write coefficients of \
                      normalised functions, and no fewer orbitals' lines than there are"
                 );

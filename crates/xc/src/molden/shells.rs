@@ -5,7 +5,7 @@ use super::lines::{Lines, Section};
 use crate::basis::Atom;
 use crate::grid::charge;
 use crate::harmonics::{Kind, LETTERS};
-use lattice_files::number::real;
+use lattice_files::number::{real, shown};
 use lattice_files::text::quoted;
 
 /// An atom of a file.
@@ -201,7 +201,7 @@ fn read_primitives(
         }
         let exponent = lines.real(words[0])?;
         if exponent <= 0.0 {
-            return lines.error(format!("the exponent {exponent} is not positive"));
+            return lines.error(format!("the exponent {} is not positive", shown(&exponent)));
         }
         for (list, word) in primitives.iter_mut().zip(&words[1..]) {
             list.push([exponent, lines.real(word)?]);

@@ -168,7 +168,7 @@ fn on_diagonal(symmetry: Symmetry, value: Complex64) -> Result<(), Mismatch> {
         )),
         Symmetry::Hermitian if value.im != 0.0 => Err((
             "a real number".into(),
-            format!("imaginary part {} on the diagonal of a hermitian matrix", value.im),
+            format!("imaginary part {} on the diagonal of a hermitian matrix", number::shown(&value.im)),
         )),
         _ => Ok(()),
     }
