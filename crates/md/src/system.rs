@@ -22,6 +22,7 @@ pub struct System {
     masses: Vec<Option<f64>>,
     positions: Vec<[f64; 3]>,
     velocities: Option<Vec<[f64; 3]>>,
+    notes: Vec<String>,
 }
 
 impl System {
@@ -54,7 +55,7 @@ impl System {
         expect_finite("the position", &positions)?;
         let of_type: Vec<_> = names.iter().map(|name| elements::mass(name)).collect();
         let masses = types.iter().map(|&of| of_type[of as usize]).collect();
-        Ok(Self { edges, names, types, masses, positions, velocities: None })
+        Ok(Self { edges, names, types, masses, positions, velocities: None, notes: Vec::new() })
     }
 
     /// Gives a velocity to each atom.
@@ -119,6 +120,16 @@ impl System {
     /// Returns the velocity of each atom; `None` if the system came without.
     pub fn velocities(&self) -> Option<&[[f64; 3]]> {
         self.velocities.as_deref()
+    }
+
+    /// Returns what the reader of a file took for granted, for a warning each.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    pub(crate) fn with_notes(mut self, notes: Vec<String>) -> Self {
+        self.notes = notes;
+        self
     }
 
     /// Returns the number of atoms of each type.

@@ -7,6 +7,7 @@ use crate::elements;
 use crate::system::System;
 use crate::units::{Units, ase_velocity};
 use derive_setters::Setters;
+use lattice_files::text::printable;
 use std::fmt::Write;
 use std::ops::Range;
 use std::path::Path;
@@ -38,6 +39,8 @@ struct Columns {
     position: [usize; 3],
     moving: Option<(Moving, [usize; 3])>,
     mass: Option<usize>,
+    /// The property of velocities whose unit differs from program to program.
+    unclear: Option<String>,
 }
 
 /// Reads a system from an extended XYZ file of one frame, in Å and fs.
@@ -53,6 +56,7 @@ pub fn read_xyz(path: &Path) -> Result<System, FileError> {
 /// The key `Lattice` gives the box. `Properties` names the columns: `species:S:1` and `pos:R:3`
 /// are read, and if they are there `mass:R:1` (or `masses`), velocities, and ASE's `momenta:R:3`.
 /// Velocities are `vel:R:3`, `velo`, `velocity` or `velocities`, in Å/fs or in reduced units.
+/// [`System::notes`] tells of the last three, which some programs write in other units.
 ///
 /// # Errors
 /// With the file and the line.
@@ -124,12 +128,24 @@ fn parse(path: &Path, text: &str, conventions: &Conventions<'_>) -> Result<Syste
             velocities.push(vector(columns)?.map(|component| factor * component));
         }
     }
+    let unit = match conventions.units {
+        Units::Real => "Å/fs",
+        Units::Reduced => "reduced units",
+    };
+    let note = columns.unclear.map(|name| {
+        format!(
+            "{}, line 2: velocities `{name}` are read in {unit}; some programs write other units under this name; \
+             name them vel if they are in {unit}, or convert them",
+            printable(&path.to_string_lossy())
+        )
+    });
     let build = || {
         let mut system = System::new(edges, names, types, positions)?;
         // The masses come first: one of zero makes no velocity of a momentum.
         if columns.mass.is_some() {
             system = system.with_masses(&masses)?;
         }
+        system = system.with_notes(note.into_iter().collect());
         if columns.moving.is_some() { system.with_velocities(velocities) } else { Ok(system) }
     };
     build().map_err(|error| FileError::new(path, None, FileProblem::System(error)))
@@ -204,7 +220,11 @@ fn columns(text: &str) -> Result<Columns, FileProblem> {
     };
     match (species.columns(), position.columns()) {
         (Some([species, ..]), Some(position)) => {
-            Ok(Columns { count, species, position, moving, mass: mass.columns().map(|[mass, ..]| mass) })
+            let mass = mass.columns().map(|[mass, ..]| mass);
+            // ASE and QUIP differ in the unit of all names but `vel`.
+            let is_unclear = |name: &&String| name.to_ascii_lowercase().starts_with("velo");
+            let unclear = Some(&velocity.name).filter(is_unclear).cloned();
+            Ok(Columns { count, species, position, moving, mass, unclear })
         }
         (None, Some(_)) => Err(numbers.map_or_else(wrong, FileProblem::OnlyNumbers)),
         _ => Err(wrong()),
@@ -375,7 +395,7 @@ mod tests {
                 "Ar 3 2 1 0.5 1.-100 .1 .2 4",
             ),
         ] {
-            assert_eq!(with(properties, row).unwrap(), wanted, "{properties}");
+            assert_eq!(with(properties, row).unwrap().with_notes(Vec::new()), wanted, "{properties}");
         }
         for (properties, name) in [
             ("species:S:1:pos:R:3:velocity:R:1", "velocity"),
@@ -412,6 +432,28 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), format!("\u{feff}{GOOD}")).unwrap();
         assert_eq!(read_xyz(file.path()).unwrap(), read_text(GOOD).unwrap());
+    }
+
+    #[test]
+    fn the_unit_of_velocities_is_noted_where_programs_differ() {
+        let notes = |property: &str, units| {
+            let text = format!(
+                "1\nLattice=\"9 9 9\" Properties=species:S:1:pos:R:3:{property}\nAr 1 2 3 .1 .2 .3\n"
+            );
+            let conventions = Conventions::default().with_units(units);
+            parse(Path::new("file.xyz"), &text, &conventions).unwrap().notes().to_owned()
+        };
+        for name in ["velo", "velocity", "velocities", "Velocities"] {
+            for (units, unit) in [(Units::Real, "Å/fs"), (Units::Reduced, "reduced units")] {
+                let found = notes(&format!("{name}:R:3"), units);
+                let [note] = &found[..] else { panic!("{found:?}") };
+                assert!(note.starts_with("file.xyz, line 2: "), "{note}");
+                assert!(note.contains(&format!("`{name}` are read in {unit}")), "{note}");
+            }
+        }
+        for property in ["vel:R:3", "Vel:R:3", "vx:R:1:vy:R:1:vz:R:1", "momenta:R:3", "forces:R:3"] {
+            assert_eq!(notes(property, Units::Real), [""; 0], "{property}");
+        }
     }
 
     #[test]
