@@ -198,7 +198,7 @@ pub enum MdError {
     #[error(
         "atoms {} and {} are {distance} apart{}, nearer than {rmin}, where the table begins; begin it at a smaller r, or let its energy go on in a line",
         atoms[0], atoms[1], step.map_or(String::new(), |step| format!(" at step {step}")),
-        distance = six_digits(*distance), rmin = shown(.rmin)
+        distance = with_digits(*distance, 6), rmin = shown(.rmin)
     )]
     BelowRange {
         /// The atoms.
@@ -228,7 +228,8 @@ pub enum MdError {
 
     /// An atom moves too far in one step.
     #[error(
-        "atom {atom} moves {distance:.3} in one step, more than the {allowed} that lists allow; take a shorter step"
+        "atom {atom} moves {distance} in one step, more than the {allowed} that lists allow; take a shorter step",
+        distance = with_digits(*distance, 3), allowed = shown(.allowed)
     )]
     TooFast {
         /// The atom.
@@ -256,7 +257,29 @@ pub enum MdError {
     Device(#[from] DeviceError),
 }
 
-/// Writes a distance with six digits behind the point, if they tell it.
-fn six_digits(distance: f64) -> String {
-    if (1e-3..1e6).contains(&distance) { format!("{distance:.6}") } else { shown(&distance) }
+/// Writes a distance with so many digits behind the point, if they tell it.
+fn with_digits(distance: f64, digits: usize) -> String {
+    if (1e-3..1e6).contains(&distance) { format!("{distance:.digits$}") } else { shown(&distance) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_any_size_are_short_in_messages() {
+        for x in [1e300, 1e-300, 3.5, 0.0] {
+            for error in [
+                MdError::TooFast { atom: 1, distance: x, allowed: x },
+                MdError::BelowRange { atoms: [1, 2], distance: x, rmin: x, step: Some(1) },
+                MdError::Overlap { first: 1, second: 2, distance: x, range: Some([x, x]) },
+                MdError::TooFar { atom: 1, value: -x, edge: x },
+                MdError::NotFinite { what: "the mass", atom: 1, value: -x },
+                MdError::BoxTooSmall { cutoff: x, half: x },
+            ] {
+                let said = error.to_string();
+                assert!(said.len() < 200 && !said.contains("e0"), "{said}");
+            }
+        }
+    }
 }
