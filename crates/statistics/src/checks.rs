@@ -5,11 +5,12 @@ use crate::gamma_method::gamma_method;
 use crate::observable::Observable;
 use crate::scaling::{mean, power_of_two};
 use crate::series::{Gaps, Replica, Series};
+use crate::trajectories::Trajectories;
 use std::fmt;
 
-/// A drift above this many of its errors is a trend.
+/// A drift or difference above this many of its errors is told.
 const SIGNIFICANT: f64 = 4.0;
-/// Shorter replica are not looked at for trends.
+/// Shorter replica, or halves of them, are not looked at for trends.
 const LEAST_MEASUREMENTS: usize = 20;
 /// Fewer autocorrelation times give no reliable error (U. Wolff, hep-lat/0306017).
 const LEAST_AUTOCORRELATION_TIMES: f64 = 50.0;
@@ -41,6 +42,15 @@ pub enum Warning {
         /// The statistical error of the change, with autocorrelation.
         error: f64,
     },
+    /// The first tenth of the measurements differs from the last half.
+    Thermalisation {
+        /// Name of the replica.
+        replica: String,
+        /// Mean of the first tenth less that of the last half.
+        difference: f64,
+        /// The statistical error of the difference, with autocorrelation.
+        error: f64,
+    },
     /// The chain is short for its autocorrelation.
     ShortChain {
         /// Number of measurements.
@@ -58,9 +68,13 @@ impl fmt::Display for Warning {
             }
             Self::Constant { value } => write!(f, "all measurements are {value:e}, so the error is 0"),
             Self::Gaps { replica, missing } => write!(f, "replica {replica} misses {missing} trajectories"),
-            Self::Trend { replica, drift, error } => write!(
+            Self::Trend { replica, drift, error } => {
+                write!(f, "replica {replica} drifts by {drift:.2e} with the error {error:.1e}; run it longer")
+            }
+            Self::Thermalisation { replica, difference, error } => write!(
                 f,
-                "replica {replica} drifts by {drift:.2e} with the error {error:.1e}; leave out its thermalisation"
+                "replica {replica} begins {difference:.2e} from its end, with the error {error:.1e}; \
+                 leave out its thermalisation"
             ),
             Self::ShortChain { measurements, tau_int } => write!(
                 f,
@@ -92,6 +106,7 @@ pub fn check(series: &Series, window_parameter: f64) -> StatisticsResult<Vec<War
     }
     for chain in series.replica() {
         warnings.extend(trend(chain, window_parameter)?);
+        warnings.extend(thermalisation(chain, window_parameter)?);
     }
     let (measurements, tau_int) = (series.measurements(), estimate.tau_int);
     if (measurements as f64) < LEAST_AUTOCORRELATION_TIMES * tau_int {
@@ -137,4 +152,29 @@ fn trend(chain: &Replica, window_parameter: f64) -> StatisticsResult<Option<Warn
     let replica = chain.name().to_owned();
     let is_trend = drift.abs() > SIGNIFICANT * error;
     Ok(is_trend.then_some(Warning::Trend { replica, drift: drift * scale, error: error * scale }))
+}
+
+/// Returns a warning if the first tenth differs from the last half.
+///
+/// Variance and τ_int are those of the last half, which is free of the start (J. Geweke, Bayesian Statistics 4).
+fn thermalisation(chain: &Replica, window_parameter: f64) -> StatisticsResult<Option<Warning>> {
+    let count = chain.values().len();
+    if count < 2 * LEAST_MEASUREMENTS {
+        return Ok(None);
+    }
+    let (start, half) = (count / 10, count / 2);
+    let numbers = &chain.trajectories().numbers()[half..];
+    let end = Replica::on(
+        chain.name(),
+        Trajectories::new(numbers.to_vec())?,
+        chain.values()[half..].to_vec(),
+        Gaps::Account,
+    )?;
+    let difference = mean(&chain.values()[..start]) - end.mean();
+    let observable = Observable::from_series(&Series::new(vec![end])?);
+    let Some(estimate) = gamma_method(&observable, window_parameter)? else { return Ok(None) };
+    let error = estimate.error * (1.0 + (count - half) as f64 / start as f64).sqrt();
+    let replica = chain.name().to_owned();
+    let is_significant = difference.abs() > SIGNIFICANT * error;
+    Ok(is_significant.then_some(Warning::Thermalisation { replica, difference, error }))
 }

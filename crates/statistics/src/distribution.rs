@@ -10,8 +10,8 @@ pub fn chi_squared_p_value(chi_squared: f64, degrees_of_freedom: usize) -> Optio
     if degrees_of_freedom == 0 || chi_squared.is_nan() || chi_squared < 0.0 {
         return None;
     }
-    if chi_squared == f64::INFINITY {
-        return Some(0.0);
+    if chi_squared == 0.0 || chi_squared == f64::INFINITY {
+        return Some(if chi_squared == 0.0 { 1.0 } else { 0.0 });
     }
     checked_gamma_ur(0.5 * degrees_of_freedom as f64, 0.5 * chi_squared).ok()
 }

@@ -3,21 +3,21 @@
 use crate::covariance::Covariance;
 use crate::distribution::{chi_squared_p_value, hotelling_p_value};
 use crate::error::{StatisticsError, StatisticsResult};
-use crate::minimise::{Minimum, Problem, normalised};
+use crate::minimise::{Minimum, Problem, SINGULAR, normalised};
 use crate::model::Model;
 use crate::quantity::{DifferentiableMap, Quantity};
 use crate::weighting::{Weighting, Whitening};
 use derive_setters::Setters;
-use nalgebra::DMatrix;
 
 /// How a model is fitted.
 #[derive(Clone, Debug, PartialEq, Setters)]
-#[setters(prefix = "with_", strip_option)]
+#[setters(prefix = "with_")]
 #[non_exhaustive]
 pub struct FitOptions {
     /// How deviations are weighed.
     pub weighting: Weighting,
     /// Parameters from which the fit starts, `None` for those that the model guesses.
+    #[setters(strip_option)]
     pub initial: Option<Vec<f64>>,
     /// The most iterations from one start.
     pub iterations: usize,
@@ -176,9 +176,11 @@ impl DifferentiableMap for Solution<'_> {
                 hessian[(column, row)] = hessian[(row, column)];
             }
         }
-        let undetermined = StatisticsError::Undetermined { parameter: weakest(&hessian) };
-        let eigenvalues = hessian.symmetric_eigenvalues();
-        if eigenvalues.iter().any(|value| value.is_nan()) || eigenvalues.min() <= eigenvalues.max() * 1e-15 {
+        let eigen = hessian.clone().symmetric_eigen();
+        let undetermined = StatisticsError::Undetermined {
+            parameter: eigen.eigenvectors.column(eigen.eigenvalues.imin()).iamax(),
+        };
+        if eigen.eigenvalues.iter().any(|value| value.is_nan() || *value < SINGULAR) {
             return Err(undetermined);
         }
         let weighted = jacobian.transpose() * self.problem.whitening.of_unit_errors();
@@ -189,10 +191,4 @@ impl DifferentiableMap for Solution<'_> {
         };
         Ok((0..parameters.len()).map(row).collect())
     }
-}
-
-/// Returns the parameter that has the largest share in the least curved direction.
-fn weakest(hessian: &DMatrix<f64>) -> usize {
-    let eigen = hessian.clone().symmetric_eigen();
-    eigen.eigenvectors.column(eigen.eigenvalues.imin()).iamax()
 }

@@ -9,10 +9,14 @@ use nalgebra::{DMatrix, DVector};
 
 /// A step below this part of the parameters' errors is the last.
 const STEP: f64 = 1e-11;
+/// A step below this part of the errors is the last if it is no smaller than the one before: rounding is reached.
+const SMALL_STEP: f64 = 1e-7;
 /// Steps are damped up to here before the minimum counts as reached within rounding.
 const LARGEST_DAMPING: f64 = 1e12;
 /// A step that rounding stopped is at most this part of the parameters' errors.
 const ROUNDED_STEP: f64 = 1e-3;
+/// Eigenvalues below this of the scaled curvature, at most the number of parameters, are 0 within rounding.
+pub(crate) const SINGULAR: f64 = 1e-14;
 
 /// Points and a model for them.
 pub(crate) struct Problem<'a> {
@@ -90,6 +94,9 @@ impl Problem<'_> {
             return Err(StatisticsError::NoStart);
         }
         let mut damping = 1e-3;
+        let mut previous = f64::INFINITY;
+        // Rounding of the values moves the minimum by about this part of the parameters' errors.
+        let rounding = 1e3 * f64::EPSILON * self.whitening.largest_ratio(y);
         for iteration in 1..=self.iterations {
             let (jacobian, scales) = normalised(self.jacobian(&parameters));
             if jacobian.iter().any(|slope| !slope.is_finite()) {
@@ -105,12 +112,16 @@ impl Problem<'_> {
                 let size = step.norm();
                 let moved_residuals = self.residuals(y, &moved);
                 let moved_chi_squared = moved_residuals.norm_squared();
-                let is_last = damping < 1.0 && (size < STEP || moved == parameters);
-                if moved_chi_squared <= chi_squared {
+                let is_rounded = size < SMALL_STEP.max(rounding) && size > 0.5 * previous;
+                let is_last = damping < 1.0 && (size < STEP || is_rounded || moved == parameters);
+                // χ² does not resolve the last steps, which shrink by themselves.
+                let unresolved = if size < ROUNDED_STEP { rounding * (1.0 + chi_squared) } else { 0.0 };
+                if moved_chi_squared <= chi_squared + unresolved {
                     parameters = moved;
                     residuals = moved_residuals;
                     chi_squared = moved_chi_squared;
                     damping = (damping * 0.1).max(1e-14);
+                    previous = size;
                     if is_last {
                         return is_reached(parameters, chi_squared);
                     }
@@ -125,11 +136,24 @@ impl Problem<'_> {
                     if undamped.norm() < ROUNDED_STEP * (1.0 + chi_squared.sqrt()) {
                         return is_reached(parameters, chi_squared);
                     }
-                    return Err(StatisticsError::NotConverged { iterations: iteration });
+                    return Err(self.failure(&parameters, iteration));
                 }
             }
         }
-        Err(StatisticsError::NotConverged { iterations: self.iterations })
+        Err(self.failure(&parameters, self.iterations))
+    }
+
+    /// Returns why no minimum is reached: parameters that wander, or iterations that are too few.
+    fn failure(&self, parameters: &[f64], iterations: usize) -> StatisticsError {
+        let (jacobian, _) = normalised(self.jacobian(parameters));
+        if jacobian.iter().all(|slope| slope.is_finite()) {
+            let curvature = (jacobian.transpose() * jacobian).symmetric_eigen();
+            if curvature.eigenvalues.min() < SINGULAR {
+                let parameter = curvature.eigenvectors.column(curvature.eigenvalues.imin()).iamax();
+                return StatisticsError::Undetermined { parameter };
+            }
+        }
+        StatisticsError::NotConverged { iterations }
     }
 }
 

@@ -75,6 +75,11 @@ impl Whitening {
         }
     }
 
+    /// Returns the largest |v|/error.
+    pub fn largest_ratio(&self, vector: &[f64]) -> f64 {
+        vector.iter().zip(&self.errors).map(|(entry, error)| (entry / error).abs()).fold(0.0, f64::max)
+    }
+
     /// Returns W D for the diagonal matrix D of errors.
     pub fn of_unit_errors(&self) -> DMatrix<f64> {
         let points = self.errors.len();
