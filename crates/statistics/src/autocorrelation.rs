@@ -5,13 +5,13 @@ use crate::observable::{Fluctuations, Observable};
 use crate::scaling::power_of_two;
 use realfft::RealFftPlanner;
 
-/// The most lags between the first and last measurement, which bounds the memory of transforms.
+/// The most lags between two measurements, for the memory of transforms.
 const LARGEST_GRID: u64 = 1 << 26;
 
 /// The autocorrelation function of an observable, averaged over replica.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Autocorrelation {
-    /// Γ(t) divided by the square of `scale`, for lags t = 0, 1, … in units of `spacing`.
+    /// Γ(t) over the square of `scale`, for lags in units of `spacing`.
     pub(crate) scaled: Vec<f64>,
     /// A power of two near the largest deviation.
     pub(crate) scale: f64,
@@ -23,7 +23,7 @@ impl Autocorrelation {
     /// Returns the autocorrelation function, `None` if no replica has two measurements.
     ///
     /// Γ(t) = Σ δ(s) δ(s + t) / number of pairs, for lags up to half of the longest replica
-    /// (U. Wolff, hep-lat/0306017, eq. 31). Pairs are those of measured trajectories.
+    /// (U. Wolff, hep-lat/0306017). Pairs are those of measured trajectories.
     ///
     /// # Errors
     /// Trajectories are not multiples of the smallest spacing apart, or too far apart for memory.
@@ -65,7 +65,9 @@ impl Autocorrelation {
         Ok(Some(Self { scaled, scale, spacing }))
     }
 
-    /// Returns Γ(t)/Γ(0) for lags t = 0, 1, … in units of the spacing, zeros for constants.
+    /// Returns Γ(t)/Γ(0) for lags t = 0, 1, … in units of the spacing.
+    ///
+    /// It is zero for constants.
     pub fn normalised(&self) -> Vec<f64> {
         match self.scaled.first() {
             Some(&variance) if variance > 0.0 => self.scaled.iter().map(|gamma| gamma / variance).collect(),

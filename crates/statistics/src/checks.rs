@@ -1,4 +1,4 @@
-//! What a reader of an error bar should know about its measurements.
+//! Warnings about measurements whose error bars are doubtful.
 
 use crate::error::StatisticsResult;
 use crate::gamma_method::gamma_method;
@@ -85,7 +85,7 @@ impl fmt::Display for Warning {
     }
 }
 
-/// Returns what makes the error of a series doubtful.
+/// Returns warnings about the error of a series.
 ///
 /// # Errors
 /// The Γ method fails.
@@ -125,7 +125,8 @@ fn gaps(chain: &Replica) -> Option<Warning> {
 
 /// Returns a warning if a line through the measurements has a significant slope.
 ///
-/// The slope's variance is 2 τ_int σ²/Σ (s − s̄)², with variance and τ_int of the deviations from the line.
+/// The slope's variance is 2 τ_int σ²/Σ (s − s̄)², with variance and τ_int of the deviations from
+/// the line.
 fn trend(chain: &Replica, window_parameter: f64) -> StatisticsResult<Option<Warning>> {
     let count = chain.values().len();
     if count < LEAST_MEASUREMENTS {
@@ -156,7 +157,8 @@ fn trend(chain: &Replica, window_parameter: f64) -> StatisticsResult<Option<Warn
 
 /// Returns a warning if the first tenth differs from the last half.
 ///
-/// Variance and τ_int are those of the last half, which is free of the start (J. Geweke, Bayesian Statistics 4).
+/// Variance and τ_int are those of the last half, which is free of the start (J. Geweke, Bayesian
+/// Statistics 4).
 fn thermalisation(chain: &Replica, window_parameter: f64) -> StatisticsResult<Option<Warning>> {
     let count = chain.values().len();
     if count < 2 * LEAST_MEASUREMENTS {

@@ -13,8 +13,8 @@ enum Shape {
 
 /// A sum over states of a two-point function.
 ///
-/// Parameters are amplitude and energy of each state: A_0, E_0, A_1, E_1, …, with increasing energies in units of
-/// one over those of time.
+/// Parameters are amplitude and energy of each state: A_0, E_0, A_1, E_1, …, with increasing
+/// energies in units of one over those of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CorrelatorModel {
     shape: Shape,
@@ -48,7 +48,7 @@ impl CorrelatorModel {
         }
     }
 
-    /// Returns energies from neighbouring points that fall towards the middle of the lattice.
+    /// Returns energies from neighbouring points that fall towards the middle.
     fn effective_energies(&self, x: &[f64], y: &[f64]) -> Vec<f64> {
         let neighbours = x.windows(2).zip(y.windows(2)).filter_map(|(x, y)| {
             let is_behind_middle = match self.shape {
@@ -61,7 +61,9 @@ impl CorrelatorModel {
         neighbours.filter(|energy| energy.is_finite() && *energy > 0.0).collect()
     }
 
-    /// Returns amplitudes for these energies by linear least squares of relative deviations.
+    /// Returns amplitudes for these energies.
+    ///
+    /// They have the least squares of relative deviations.
     fn amplitudes(&self, energies: &[f64], x: &[f64], y: &[f64]) -> Option<DVector<f64>> {
         let largest = y.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
         let weight = |point: usize| y[point].abs().max(1e-8 * largest).recip();

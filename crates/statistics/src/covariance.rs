@@ -21,11 +21,13 @@ pub struct Covariance {
 impl Covariance {
     /// Returns the errors of the Γ method, with correlations of equal trajectories.
     ///
-    /// Correlations are those at lag 0, so the matrix is positive semi-definite. This assumes that τ_int of a
-    /// product is the geometric mean of both. Correlations are of trajectories that both quantities have.
+    /// Correlations are those at lag 0, so the matrix is positive semi-definite. This assumes that
+    /// τ_int of a product is the geometric mean of both. Correlations are of trajectories that both
+    /// quantities have.
     ///
     /// # Errors
-    /// The quantities are of different replica, the Γ method fails, or there is only one measurement.
+    /// The quantities are of different replica, the Γ method fails, or there is only one
+    /// measurement.
     pub fn of_observables(observables: &[Observable], window_parameter: f64) -> StatisticsResult<Self> {
         let names = |observable: &Observable| -> Vec<String> {
             observable.replica().iter().map(|chain| chain.name().to_owned()).collect()

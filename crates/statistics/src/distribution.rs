@@ -16,9 +16,10 @@ pub fn chi_squared_p_value(chi_squared: f64, degrees_of_freedom: usize) -> Optio
     checked_gamma_ur(0.5 * degrees_of_freedom as f64, 0.5 * chi_squared).ok()
 }
 
-/// Returns the probability that Hotelling's T² is larger, for a covariance from `measurements` measurements.
+/// Returns the probability that Hotelling's T² is larger.
 ///
-/// T² (n − ν)/(ν (n − 1)) has the F distribution with ν and n − ν degrees of freedom. `None` unless 0 < ν < n.
+/// T² is χ² with a covariance from n measurements. T² (n − ν)/(ν (n − 1)) has the F distribution
+/// with ν and n − ν degrees of freedom. `None` unless 0 < ν < n.
 pub fn hotelling_p_value(chi_squared: f64, degrees_of_freedom: usize, measurements: usize) -> Option<f64> {
     if degrees_of_freedom == 0
         || degrees_of_freedom >= measurements

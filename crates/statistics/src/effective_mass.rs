@@ -25,7 +25,8 @@ pub enum EffectiveMass {
 
 /// Returns the effective mass at each time of a two-point function C(0), C(1), ….
 ///
-/// It is `None` where it is undefined, be it on one resample only, and at times without the neighbours.
+/// It is `None` where it is undefined, be it on one resample only, and at times without the
+/// neighbours.
 ///
 /// # Errors
 /// The times are of different ensembles.
@@ -86,7 +87,9 @@ impl Periodic {
         Self { is_cosh, distances: [first.abs(), second.abs()], is_on_one_side: first * second > 0.0 }
     }
 
-    /// Returns ln(f(m a)/f(m b)) for the distances a and b, and its first two derivatives by m.
+    /// Returns ln(f(m a)/f(m b)) for the distances a and b.
+    ///
+    /// Its first two derivatives by m follow.
     fn at(&self, mass: f64) -> [f64; 3] {
         let logarithm = if self.is_cosh { cosh_logarithm } else { sinh_logarithm };
         let [a, b] = self.distances;

@@ -5,9 +5,9 @@ use nalgebra::{Cholesky, DMatrix, DVector, SymmetricEigen};
 /// Eigenvalues with their vectors, which have norm 1 in the metric.
 pub(crate) type Eigenpairs = Vec<(f64, Vec<f64>)>;
 
-/// Returns the pairs of A v = λ B v, largest eigenvalue first, `None` if B is not positive definite.
+/// Returns the pairs of A v = λ B v, largest eigenvalue first.
 ///
-/// Only the symmetric parts of A and B count.
+/// `None` if B is not positive definite. Only the symmetric parts of A and B count.
 pub(crate) fn solve(matrix: &DMatrix<f64>, metric: &DMatrix<f64>) -> Option<Eigenpairs> {
     // Operators of norm 1 keep products in range.
     let norms = metric.diagonal().map(f64::sqrt);

@@ -3,14 +3,16 @@
 /// Result of a statistical analysis.
 pub type StatisticsResult<T> = Result<T, StatisticsError>;
 
-/// What was not analysed, and why. Measurements and quantities are counted from 0.
+/// An analysis that failed, and why.
+///
+/// Measurements and quantities are counted from 0.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StatisticsError {
     /// There is nothing to analyse.
     #[error("{what} has no measurements; give at least one")]
     NoMeasurements {
-        /// What is empty.
+        /// Name of the empty list.
         what: String,
     },
 
@@ -90,14 +92,14 @@ pub enum StatisticsError {
     DifferentEnsembles {
         /// Number of the quantity.
         index: usize,
-        /// What differs.
+        /// The difference.
         what: &'static str,
     },
 
     /// Lists that belong together have different lengths.
     #[error("{found} {what} are given for {expected}; give one for each")]
     Length {
-        /// What the list has.
+        /// Name of the entries.
         what: &'static str,
         /// The length that is needed.
         expected: usize,
@@ -212,7 +214,7 @@ pub enum StatisticsError {
     /// Times are outside the data or of the wrong order.
     #[error("{what} {time} is outside the data, which has {count} of them; take a smaller one")]
     Time {
-        /// What the time is.
+        /// Name of the time.
         what: &'static str,
         /// The time.
         time: usize,
@@ -236,7 +238,7 @@ pub enum StatisticsError {
     /// Flow times or separations do not increase.
     #[error("{what} {index} is {value}; all must be finite and increase")]
     Abscissa {
-        /// What they are.
+        /// Name of the numbers.
         what: &'static str,
         /// Number of the entry.
         index: usize,

@@ -39,19 +39,20 @@ pub struct Fit<Q> {
     pub chi_squared: f64,
     /// The χ² that a right model has on average, from the correlations of the points.
     ///
-    /// This is the number of degrees of freedom for correlated fits, and tells more than them for others
+    /// For correlated fits this is the number of degrees of freedom
     /// (M. Bruno and R. Sommer, arXiv:2209.14188).
     pub expected_chi_squared: f64,
     /// Points less parameters.
     pub degrees_of_freedom: usize,
     /// The probability that χ² is larger for a right model with known covariance.
     ///
-    /// `None` without degrees of freedom, and for shrunk or cut correlations. Fits without correlations assume
-    /// independent points.
+    /// `None` without degrees of freedom, and for shrunk or cut correlations. Fits without
+    /// correlations assume independent points.
     pub p_value: Option<f64>,
-    /// The same for a covariance that is estimated from few measurements, by Hotelling's distribution.
+    /// The same probability by Hotelling's distribution.
     ///
-    /// `None` unless the fit is correlated. Autocorrelation is not taken into account.
+    /// It takes into account that few measurements estimate the covariance, but no autocorrelation.
+    /// `None` unless the fit is correlated.
     pub hotelling_p_value: Option<f64>,
     /// Number of fitted points.
     pub points: usize,
@@ -68,12 +69,13 @@ impl<Q> Fit<Q> {
 
 /// Fits a model to points (x_i, y_i), with fixed weights.
 ///
-/// Errors of observables are propagated by the derivatives of the minimum, −H⁻¹ ∂²(χ²/2)/∂p∂y with the exact
-/// Hessian H (implicit function theorem). Resampled points are fitted again on each resample.
+/// Errors of observables are propagated by the derivatives of the minimum, −H⁻¹ ∂²(χ²/2)/∂p∂y with
+/// the exact Hessian H (implicit function theorem). Resampled points are fitted again on each
+/// resample.
 ///
 /// # Errors
-/// The lengths differ, points are fewer than parameters or more than the measurements of their correlations,
-/// a point has no error, the fit does not converge, or the points do not determine all parameters.
+/// The lengths differ, or a point has no error. Points are fewer than parameters, or too many for the
+/// measurements of their correlations. The fit does not converge, or leaves parameters undetermined.
 pub fn fit<Q: Quantity>(
     model: &dyn Model,
     x: &[f64],
@@ -142,7 +144,9 @@ struct Solution<'a> {
 }
 
 impl Solution<'_> {
-    /// Returns tr(Wᵀ (1 − P) W C), where P projects on the weighed derivatives of the model.
+    /// Returns tr((1 − P) W C Wᵀ).
+    ///
+    /// P projects on the weighed derivatives of the model.
     fn expected_chi_squared(&self, covariance: &Covariance) -> StatisticsResult<f64> {
         let (jacobian, _) = normalised(self.problem.jacobian(&self.minimum.parameters));
         let basis = jacobian.qr().q();

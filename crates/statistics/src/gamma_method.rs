@@ -15,7 +15,9 @@ pub struct GammaError {
     pub error: f64,
     /// Statistical error of the error.
     pub error_of_error: f64,
-    /// Integrated autocorrelation time in units of `spacing`, 0.5 without autocorrelation.
+    /// Integrated autocorrelation time in units of `spacing`.
+    ///
+    /// It is 0.5 without autocorrelation.
     pub tau_int: f64,
     /// Statistical error of the integrated autocorrelation time in the same unit.
     pub tau_int_error: f64,
@@ -25,15 +27,17 @@ pub struct GammaError {
     pub spacing: u64,
 }
 
-/// Returns the error of an observable by the Γ method, `None` if no replica has two measurements.
+/// Returns the error of an observable by the Γ method.
 ///
-/// The window is the first W with exp(−W/τ) < τ/√(WN), where τ is `window_parameter`/ln((2τ_int + 1)/(2τ_int − 1))
-/// (U. Wolff, hep-lat/0306017, eqs. 50 to 52). τ_int is corrected for bias by eq. 49, and has the error of
-/// eq. 42. The window parameter 0 assumes that there is no autocorrelation. Replica of fewer than four
-/// measurements have no window, and are treated so too.
+/// `None` if no replica has two measurements. The window is the first W with exp(−W/τ) < τ/√(WN),
+/// where τ is `window_parameter`/ln((2τ_int + 1)/(2τ_int − 1)) (U. Wolff, hep-lat/0306017, section
+/// 3.3). τ_int is corrected for bias by eq. 49, and has the error of eq. 42. The window parameter 0
+/// assumes that there is no autocorrelation. Replica of fewer than four measurements have no
+/// window, and are treated so too.
 ///
 /// # Errors
-/// The window parameter is negative or not finite, or trajectories are not multiples of one spacing apart.
+/// The window parameter is negative or not finite, or trajectories are not multiples of one spacing
+/// apart.
 pub fn gamma_method(observable: &Observable, window_parameter: f64) -> StatisticsResult<Option<GammaError>> {
     if !(window_parameter >= 0.0 && window_parameter.is_finite()) {
         return Err(StatisticsError::Option {

@@ -11,7 +11,7 @@ use nalgebra::DMatrix;
 pub enum StateOrder {
     /// The largest eigenvalue first.
     Size,
-    /// The order of size at one time, followed by overlaps of the vectors with those of that time.
+    /// The order of size at one time, and at others that of overlaps with its vectors.
     Overlap {
         /// The time whose vectors are compared with.
         time: usize,
@@ -41,13 +41,15 @@ impl<Q: Quantity> CorrelatorMatrix<Q> {
         }
     }
 
-    /// Returns the generalised eigenvalues λ_n(t) of C(t) v = λ C(t_0) v: a list of times for each state.
+    /// Returns the eigenvalues λ_n(t) of C(t) v = λ C(t_0) v.
     ///
-    /// Matrices are made symmetric first. Errors are of first order, ∂λ = vᵀ (∂C(t) − λ ∂C(t_0)) v with
-    /// vᵀ C(t_0) v = 1, which holds where eigenvalues are not degenerate.
+    /// There is a list of times for each state. Matrices are made symmetric first. Errors are of
+    /// first order, ∂λ = vᵀ (∂C(t) − λ ∂C(t_0)) v with vᵀ C(t_0) v = 1, which holds where
+    /// eigenvalues are not degenerate.
     ///
     /// # Errors
-    /// A time is outside the data, C(t_0) is not positive definite, or entries are of different ensembles.
+    /// A time is outside the data, C(t_0) is not positive definite, or entries are of different
+    /// ensembles.
     pub fn eigenvalues(&self, reference_time: usize, order: StateOrder) -> StatisticsResult<Vec<Vec<Q>>> {
         let count = self.times.len();
         let inside = |what, time| match time < count {
@@ -70,7 +72,9 @@ impl<Q: Quantity> CorrelatorMatrix<Q> {
         Ok(states)
     }
 
-    /// Returns ln(λ_n(t)/λ_n(t + 1)) for each state and time, `None` where it is undefined.
+    /// Returns ln(λ_n(t)/λ_n(t + 1)) for each state and time.
+    ///
+    /// It is `None` where it is undefined.
     ///
     /// # Errors
     /// The eigenvalues do not exist.

@@ -24,7 +24,7 @@ impl HyperDual {
         Self { value, ..Self::default() }
     }
 
-    /// Applies a function whose value and first two derivatives at `self.value` are given.
+    /// Applies a function with this value and these derivatives at `self.value`.
     pub fn chain(self, value: f64, slope: f64, curvature: f64) -> Self {
         Self {
             value,

@@ -1,13 +1,16 @@
-//! Statistical errors of Monte Carlo data: autocorrelation, resampling, fits, effective masses.
+//! Statistical errors of Monte Carlo data.
 //!
-//! [`Series`] holds measurements of one number. An [`Observable`] of it has an error by the Γ method
-//! ([`gamma_method`]); [`resample`] makes [`Resampled`] quantities by jackknife or bootstrap. Both are a
-//! [`Quantity`]: functions of them ([`Quantity::derived`]), fits and effective masses carry the error on.
+//! A [`Series`] holds measurements of one number. Its [`Observable`] has an error by the Γ method
+//! ([`gamma_method`]). Jackknife and bootstrap make [`Resampled`] quantities ([`resample`]). Both
+//! are a [`Quantity`]. Functions of them ([`Quantity::derived`]), fits and effective masses carry
+//! the error on.
 //!
 //! ```
 //! use lattice_statistics::{Observable, Quantity, Series, WINDOW_PARAMETER, gamma_method};
 //!
-//! let measured = |values: &[f64]| Series::from_values(values.to_vec()).map(|series| Observable::from_series(&series));
+//! let measured = |values: &[f64]| {
+//!     Series::from_values(values.to_vec()).map(|series| Observable::from_series(&series))
+//! };
 //! let first = measured(&[1.0, 1.1, 0.9, 1.2, 0.8, 1.0, 1.1])?;
 //! let second = measured(&[2.1, 2.0, 1.9, 2.2, 1.9, 2.0, 2.0])?;
 //! let ratio = Observable::derived(&[&first, &second], |x| x[0] / x[1])?;
@@ -16,8 +19,8 @@
 //! # Ok::<(), lattice_statistics::StatisticsError>(())
 //! ```
 //!
-//! The crate knows no lattice and opens no file. All results scale with their input: measurements times a
-//! power of two give values and errors times that power.
+//! The crate knows no lattice and opens no file. All results scale with their input: measurements
+//! times a power of two give values and errors times that power.
 
 mod autocorrelation;
 mod checks;

@@ -9,13 +9,15 @@ use nalgebra::{DMatrix, DVector};
 
 /// A step below this part of the parameters' errors is the last.
 const STEP: f64 = 1e-11;
-/// A step below this part of the errors is the last if it is no smaller than the one before: rounding is reached.
+/// A step below this part of the errors may be the last.
+///
+/// It is the last if it is no smaller than the one before, by rounding.
 const SMALL_STEP: f64 = 1e-7;
-/// Steps are damped up to here before the minimum counts as reached within rounding.
+/// The largest damping of steps that are tried.
 const LARGEST_DAMPING: f64 = 1e12;
 /// A step that rounding stopped is at most this part of the parameters' errors.
 const ROUNDED_STEP: f64 = 1e-3;
-/// Eigenvalues below this of the scaled curvature, at most the number of parameters, are 0 within rounding.
+/// Eigenvalues of the scaled curvature below this are 0 within rounding.
 pub(crate) const SINGULAR: f64 = 1e-14;
 
 /// Points and a model for them.
@@ -143,7 +145,7 @@ impl Problem<'_> {
         Err(self.failure(&parameters, self.iterations))
     }
 
-    /// Returns why no minimum is reached: parameters that wander, or iterations that are too few.
+    /// Returns why no minimum is reached.
     fn failure(&self, parameters: &[f64], iterations: usize) -> StatisticsError {
         let (jacobian, _) = normalised(self.jacobian(parameters));
         if jacobian.iter().all(|slope| slope.is_finite()) {
@@ -159,7 +161,8 @@ impl Problem<'_> {
 
 /// Returns a matrix with columns of norm 1, and their norms.
 ///
-/// A step in the scaled parameters is in units of their errors. A column of zeros stays, with the norm 1.
+/// A step in the scaled parameters is in units of their errors. A column of zeros stays, with the
+/// norm 1.
 pub(crate) fn normalised(mut matrix: DMatrix<f64>) -> (DMatrix<f64>, Vec<f64>) {
     let scale = |mut column: nalgebra::DVectorViewMut<f64>| {
         let norm = scaling::norm(column.as_slice());

@@ -10,14 +10,16 @@ pub trait Model {
     /// Returns the value at `x`.
     fn value(&self, x: f64, parameters: &[HyperDual]) -> HyperDual;
 
-    /// Returns parameters from which a fit of the points may start; the best minimum is taken.
+    /// Returns parameters from which a fit of the points may start.
     ///
-    /// A model without such guesses needs initial parameters.
+    /// The best minimum is taken. A model without such guesses needs initial parameters.
     fn starts(&self, _x: &[f64], _y: &[f64]) -> Vec<Vec<f64>> {
         Vec::new()
     }
 
-    /// Brings parameters into the order that is reported, without a change of the function.
+    /// Brings parameters into the order that is reported.
+    ///
+    /// The function stays the same.
     fn arrange(&self, _parameters: &mut [f64]) {}
 }
 

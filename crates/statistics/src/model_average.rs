@@ -20,7 +20,7 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// Returns the candidate of a fit to some of `all_points`, for an estimate with its error.
+    /// Returns the candidate of a fit to some of `all_points`.
     pub fn of_fit<Q>(fit: &Fit<Q>, all_points: usize, value: f64, error: f64) -> Self {
         let (parameters, cut_points) = (fit.parameters.len(), all_points.saturating_sub(fit.points));
         Self { value, error, chi_squared: fit.chi_squared, parameters, cut_points }
@@ -42,15 +42,15 @@ pub struct ModelAverage {
     pub statistical: f64,
     /// The error from the choice of the model, √(Σ w a² − (Σ w a)²).
     pub systematic: f64,
-    /// The weight of each model; their sum is 1.
+    /// The weight of each model. Their sum is 1.
     pub weights: Vec<f64>,
 }
 
 impl ModelAverage {
     /// Returns the average with weights w proportional to exp(−AIC/2).
     ///
-    /// The formulas are those of E. T. Neil and J. W. Sitison, arXiv:2208.14983, for models of equal prior
-    /// probability.
+    /// The formulas are those of E. T. Neil and J. W. Sitison, arXiv:2208.14983, for models of
+    /// equal prior probability.
     ///
     /// # Errors
     /// There are no candidates, or one is not finite.
@@ -85,7 +85,9 @@ impl ModelAverage {
         self.statistical.hypot(self.systematic)
     }
 
-    /// Returns the average of the models' estimates with fixed weights, whose error has their correlations.
+    /// Returns the average of the models' estimates with fixed weights.
+    ///
+    /// Its error has their correlations.
     ///
     /// # Errors
     /// There is not an estimate for each weight, or they are of different ensembles.

@@ -34,7 +34,7 @@ impl Fluctuations {
 /// A primary or derived observable for the Γ method.
 ///
 /// Fluctuations of derived observables are projected on the derivatives at the mean values
-/// (U. Wolff, hep-lat/0306017, eq. 33), so derived observables can be derived from again.
+/// (U. Wolff, hep-lat/0306017), so derived observables can be derived from again.
 /// Deviations are from the mean of each replica.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observable {
@@ -118,7 +118,7 @@ impl Quantity for Observable {
     }
 }
 
-/// Returns fluctuations on all of these trajectories, 0 on those that are not measured.
+/// Returns fluctuations on all of these trajectories, 0 on missing ones.
 fn spread<'a>(chain: &'a Fluctuations, all: &Trajectories) -> std::borrow::Cow<'a, [f64]> {
     if chain.trajectories == *all {
         return (&chain.deviations).into();

@@ -1,4 +1,4 @@
-//! What observables and resampled means have in common.
+//! The interface of observables and resampled means.
 
 use crate::error::{StatisticsError, StatisticsResult};
 use crate::hyper_dual::HyperDual;
@@ -11,7 +11,9 @@ pub trait DifferentiableMap {
     /// The functions are undefined there.
     fn values(&self, inputs: &[f64]) -> StatisticsResult<Vec<f64>>;
 
-    /// Returns the derivatives at `inputs`: a row for each function, a column for each input.
+    /// Returns the derivatives at `inputs`.
+    ///
+    /// There is a row for each function, and in it a column for each input.
     ///
     /// # Errors
     /// The derivatives are undefined there.

@@ -1,6 +1,8 @@
 //! Random numbers that are the same on every machine.
 
-/// A counter that is mixed to random numbers: SplitMix64 (G. L. Steele et al., OOPSLA 2014).
+/// A counter that is mixed to random numbers.
+///
+/// This is SplitMix64 (G. L. Steele et al., OOPSLA 2014).
 #[derive(Clone, Debug)]
 pub(crate) struct Random {
     state: u64,

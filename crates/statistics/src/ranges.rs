@@ -19,7 +19,8 @@ pub struct RangeFit<Q> {
 /// Fits a model to each of these ranges of the points (x_i, y_i).
 ///
 /// # Errors
-/// The lengths differ, or a range ends behind the points. What ends one fit is returned with its range.
+/// The lengths differ, or a range ends behind the points. The error of one fit is returned with its
+/// range.
 pub fn fit_ranges<Q: Quantity>(
     model: &dyn Model,
     x: &[f64],

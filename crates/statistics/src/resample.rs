@@ -16,7 +16,7 @@ pub enum Resampling {
         /// Measurements in a bin, at least.
         bin: usize,
     },
-    /// As many bins as there are, drawn with replacement.
+    /// Bins are drawn with replacement, as many as there are.
     Bootstrap {
         /// Measurements in a bin, at least.
         bin: usize,
@@ -36,7 +36,7 @@ impl Resampling {
     }
 }
 
-/// What resampled quantities share: the ensemble and the draws.
+/// The ensemble and the draws that resampled quantities share.
 #[derive(Debug, PartialEq)]
 struct Scheme {
     resampling: Resampling,
@@ -54,12 +54,13 @@ pub struct Resampled {
 
 /// Returns the means of several series of one ensemble on the same resamples.
 ///
-/// A replica is cut into bins of neighbouring measurements. No measurement is left out: bins have one more
-/// measurement where the lengths do not divide. Bins should be several times longer than τ_int. A replica
-/// that is shorter than a bin is one bin.
+/// A replica is cut into bins of neighbouring measurements. No measurement is left out: bins have
+/// one more measurement where the lengths do not divide. Bins should be several times longer than
+/// τ_int. A replica that is shorter than a bin is one bin.
 ///
 /// # Errors
-/// The series are measured on different trajectories, there are fewer than two bins, or an option is 0.
+/// The series are measured on different trajectories, there are fewer than two bins, or an option
+/// is 0.
 pub fn resample(series: &[Series], resampling: Resampling) -> StatisticsResult<Vec<Resampled>> {
     let Some(first) = series.first() else { return Ok(Vec::new()) };
     check(resampling)?;
@@ -170,12 +171,15 @@ impl Resampled {
 
     /// Returns the statistical error.
     ///
-    /// Jackknife: √((n − 1)/n Σ (θ_k − θ̄)²) for n bins. Bootstrap: the standard deviation of the samples.
+    /// Jackknife: √((n − 1)/n Σ (θ_k − θ̄)²) for n bins. Bootstrap: the standard deviation of the
+    /// samples.
     pub fn error(&self) -> f64 {
         scaling::norm(&self.deviations()) * self.weight().sqrt()
     }
 
-    /// Returns the jackknife's estimate of the bias, (n − 1)(θ̄ − θ), or the bootstrap's, θ̄ − θ.
+    /// Returns the estimate of the bias.
+    ///
+    /// Jackknife: (n − 1)(θ̄ − θ) for n bins. Bootstrap: θ̄ − θ.
     pub fn bias(&self) -> f64 {
         let bias = scaling::mean(&self.samples) - self.value;
         match self.scheme.resampling {
@@ -184,7 +188,7 @@ impl Resampled {
         }
     }
 
-    /// Returns the correlation with another quantity of the same resamples, 0 for constants.
+    /// Returns the correlation on the same resamples, 0 for constants.
     pub(crate) fn correlation(&self, other: &Self) -> f64 {
         let unit = |quantity: &Self| {
             let deviations = quantity.deviations();

@@ -12,20 +12,20 @@ const STENCIL: usize = 4;
 
 /// Returns t_0, where t² E(t) = `target`, in the unit of the flow times.
 ///
-/// E(t) is the mean energy density at each flow time. Between flow times t² E is a cubic through the nearest
-/// four points (M. Lüscher, arXiv:1006.4518, eq. 2.3).
+/// E(t) is the mean energy density at each flow time. Between flow times t² E is a cubic through
+/// the nearest four points (M. Lüscher, arXiv:1006.4518).
 ///
 /// # Errors
-/// The lengths differ, flow times do not increase, the target is not crossed, or the energies are of different
-/// ensembles.
+/// The lengths differ, flow times do not increase, the target is not crossed, or the energies are
+/// of different ensembles.
 pub fn t0<Q: Quantity>(flow_times: &[f64], energies: &[Q], target: f64) -> StatisticsResult<Q> {
     scale(flow_times, energies, target, squared_energy, |time| time)
 }
 
-/// Returns w_0, where t d/dt(t² E(t)) = `target` at t = w_0², in the unit of the root of flow times.
+/// Returns w_0, where t d/dt(t² E(t)) = `target` at t = w_0².
 ///
-/// Derivatives are those of polynomials through five neighbouring points, and are interpolated as for
-/// [`t0`] (S. Borsányi et al., arXiv:1203.4469, eq. 4).
+/// Its unit is the root of that of flow times. Derivatives are those of polynomials through five
+/// neighbouring points, and are interpolated as for [`t0`] (S. Borsányi et al., arXiv:1203.4469).
 ///
 /// # Errors
 /// The same as for [`t0`].
@@ -84,7 +84,7 @@ fn logarithmic_slope(times: &[f64], energies: &[HyperDual]) -> Vec<HyperDual> {
     (0..times.len()).map(at).collect()
 }
 
-/// Returns the derivatives at one of the nodes of the polynomials that are 1 at each node and 0 at the others.
+/// Returns the derivatives of Lagrange's polynomials at one of the nodes.
 fn slopes_at_node(nodes: &[f64], at: usize) -> Vec<f64> {
     let others = |but: [usize; 2]| (0..nodes.len()).filter(move |node| !but.contains(node));
     let slope = |one: usize| -> f64 {

@@ -9,7 +9,7 @@ pub(crate) fn power_of_two(values: impl IntoIterator<Item = f64>) -> f64 {
     if largest == 0.0 || !largest.is_finite() {
         return 1.0;
     }
-    // The exponent's bits; those of subnormal numbers are 0.
+    // These are the exponent's bits. Those of subnormal numbers are 0.
     let exponent = (largest.to_bits() >> 52).clamp(2, 2044);
     f64::from_bits(exponent << 52)
 }

@@ -5,16 +5,16 @@ use crate::scaling;
 use crate::trajectories::Trajectories;
 use std::sync::Arc;
 
-/// What distances between trajectory numbers mean.
+/// The meaning of distances between trajectory numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Gaps {
     /// A gap is an error.
     #[default]
     Refuse,
-    /// Lags are distances of trajectory numbers. Pairs with a missing member are left out.
+    /// Lags are distances of trajectory numbers.
     ///
-    /// An autocorrelation is divided by the number of pairs that are there. This is unbiased, also
-    /// where many trajectories are missing.
+    /// Pairs with a missing member are left out. An autocorrelation is divided by the number of
+    /// pairs that are there. This is unbiased, also where many trajectories are missing.
     Account,
     /// Measurements are taken as neighbours, whatever their trajectories are.
     Ignore,

@@ -7,7 +7,7 @@ use crate::hyper_dual::HyperDual;
 use crate::model::Polynomial;
 use crate::quantity::Quantity;
 
-/// Returns R(T, τ) = C_3(T, τ)/C_2(T) for each τ, at equal momenta of source and sink.
+/// Returns R(T, τ) = C_3(T, τ)/C_2(T) for each τ, at equal momenta.
 ///
 /// # Errors
 /// The quantities are of different ensembles, or C_2(T) is 0.
@@ -17,12 +17,12 @@ pub fn ratio<Q: Quantity>(three_point: &[Q], two_point_at_sink: &Q) -> Statistic
 
 /// Returns the ratio for different momenta of source and sink, for τ = 0, 1, …, T.
 ///
-/// R(T, τ) = C_3(T, τ)/C_f(T) · √(C_i(T − τ) C_f(τ) C_f(T)/(C_f(T − τ) C_i(τ) C_i(T))), with the two-point
-/// functions C_i at the momentum of the source and C_f at that of the sink.
+/// R(T, τ) = C_3(T, τ)/C_f(T) · √(C_i(T − τ) C_f(τ) C_f(T)/(C_f(T − τ) C_i(τ) C_i(T))), with the
+/// two-point functions C_i at the momentum of the source and C_f at that of the sink.
 ///
 /// # Errors
-/// A two-point function is shorter than T, the quantities are of different ensembles, or a product under the
-/// root is not positive.
+/// A two-point function is shorter than T, the quantities are of different ensembles, or a product
+/// under the root is not positive.
 pub fn ratio_with_momenta<Q: Quantity>(
     three_point: &[Q],
     source: &[Q],
@@ -51,7 +51,9 @@ pub fn ratio_with_momenta<Q: Quantity>(
     three_point.iter().enumerate().map(at).collect()
 }
 
-/// Returns S(T) = Σ R(T, τ) for τ from `excluded` to T − `excluded`, of a ratio at τ = 0, 1, …, T.
+/// Returns S(T) = Σ R(T, τ) for τ from `excluded` to T − `excluded`.
+///
+/// The ratio is given at τ = 0, 1, …, T.
 ///
 /// # Errors
 /// No τ is left, or the times are of different ensembles.
@@ -66,8 +68,8 @@ pub fn summed<Q: Quantity>(ratio: &[Q], excluded: usize) -> StatisticsResult<Q> 
 
 /// Fits a line to sums S(T) at source-sink separations T.
 ///
-/// The parameters are its intercept and its slope. The slope is the matrix element: excited states contribute
-/// exponentially little in T (L. Maiani et al., Nucl. Phys. B 293, 420).
+/// The parameters are its intercept and its slope. The slope is the matrix element: excited states
+/// contribute exponentially little in T (L. Maiani et al., Nucl. Phys. B 293, 420).
 ///
 /// # Errors
 /// The fit fails.

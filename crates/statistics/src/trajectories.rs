@@ -46,7 +46,9 @@ impl Trajectories {
         self.0.is_empty()
     }
 
-    /// Returns the smallest distance of neighbours, `None` for fewer than two trajectories.
+    /// Returns the smallest distance of neighbours.
+    ///
+    /// `None` for fewer than two trajectories.
     pub fn spacing(&self) -> Option<u64> {
         self.0.windows(2).map(|pair| pair[1] - pair[0]).min()
     }
@@ -76,7 +78,9 @@ impl Trajectories {
         Self(numbers.into())
     }
 
-    /// Returns the place of each of these trajectories among `others`, which have all of them.
+    /// Returns the place of each of these trajectories among `others`.
+    ///
+    /// The others have all of them.
     pub(crate) fn places_in(&self, others: &Self) -> Vec<usize> {
         let mut place = 0;
         let mut next = |number: &u64| {

@@ -9,14 +9,14 @@ use nalgebra::{Cholesky, DMatrix, DVector, Dyn, SymmetricEigen};
 pub enum Weighting {
     /// Errors without correlations.
     ///
-    /// The parameters' errors are right all the same. χ² is too small or too large.
+    /// The parameters' errors have all correlations. χ² is too small or too large.
     Uncorrelated,
     /// The inverse of the covariance matrix.
     #[default]
     Correlated,
     /// The inverse, with correlations R replaced by (1 − λ) R + λ, for λ from 0 to 1.
     Shrunk(f64),
-    /// The inverse, with eigenvalues of R below this part of the largest replaced by it.
+    /// The inverse, with small eigenvalues of R raised to this part of the largest.
     SvdCut(f64),
 }
 

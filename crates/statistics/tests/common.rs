@@ -24,7 +24,9 @@ impl Drand48 {
     }
 }
 
-/// x_0 = g_0, x_i = a x_{i−1} + √(1 − a²) g_i: mean 0, variance 1, τ_int = (1 + a)/(1 − a)/2.
+/// x_0 = g_0, x_i = a x_{i−1} + √(1 − a²) g_i for Gaussian numbers g.
+///
+/// Mean 0, variance 1, τ_int = (1 + a)/(1 − a)/2.
 pub fn autoregressive(seed: u64, count: usize, a: f64) -> Vec<f64> {
     let mut random = Drand48::new(seed);
     let mut gaussians: Vec<f64> = (0..count.div_ceil(2)).flat_map(|_| random.gaussians()).collect();
@@ -54,10 +56,10 @@ pub fn expect_close(found: f64, expected: f64, tolerance: f64) {
     assert!((found - expected).abs() <= tolerance * expected.abs(), "{found} is not {expected}");
 }
 
-/// The series of a two-point function Σ A exp(−E t) with errors of 5 %, correlated in time.
+/// The series of a two-point function, with errors that are correlated in time.
 ///
-/// Time t on configuration i: C(t) (1 + `noise` (0.8 x_i + 0.6 y_ti)) with AR(1) series x of seed `seed` and y of
-/// seed `seed` + 10 + t, both with a = 0.5.
+/// Time t on configuration i: C(t) (1 + `noise` (0.8 x_i + 0.6 y_ti)) with AR(1) series x of seed
+/// `seed` and y of seed `seed` + 10 + t, both with a = 0.5.
 pub fn correlator(
     seed: u64,
     count: usize,

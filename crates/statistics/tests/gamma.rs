@@ -50,7 +50,7 @@ fn derived_observables_compose() {
     let at_once = Observable::derived(&[&a, &b], |x| (x[0] * x[1]).sqrt()).unwrap();
     expect_close(root.value(), at_once.value(), 1e-15);
     expect_close(estimate(&root, 2.0).error, estimate(&at_once, 2.0).error, 1e-13);
-    // What cancels has no error.
+    // A ratio of equals has no error.
     let one = Observable::derived(&[&a, &a], |x| x[0] / x[1]).unwrap();
     assert!(estimate(&one, 2.0).error < 1e-16);
 }

@@ -1,4 +1,4 @@
-//! Effective masses, correlator matrices, three-point functions, and scales of the flow.
+//! Effective masses, correlator matrices, three-point functions, flow scales.
 
 use crate::common::{autoregressive, correlator, estimate, expect_close, observable, observables};
 use lattice_statistics::three_point::{ratio, ratio_with_momenta, summation, summed};
@@ -100,7 +100,8 @@ fn eigenvalues_of_a_correlator_matrix_have_the_energies_of_its_states() {
 fn errors_of_eigenvalues_are_those_of_differences() {
     let noisy = matrix(1e-4).eigenvalues(1, StateOrder::Size).unwrap();
     let fluctuation = noisy[1][3].replica()[0].deviations()[5];
-    // A configuration moves C(1) and C(3) by its deviations: the eigenvalue of the moved matrices differs by its own.
+    // A configuration moves C(1) and C(3) by its deviations: the eigenvalue of the moved matrices
+    // differs by its own.
     let moved = |times: &dyn Fn(&Observable) -> f64| -> CorrelatorMatrix<Observable> {
         let overlaps = [[1.0, 0.5, 0.2], [0.4, -1.0, 0.3], [0.3, 0.2, 1.0]];
         let energies = [0.3, 0.7, 1.2];

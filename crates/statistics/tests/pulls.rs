@@ -1,4 +1,4 @@
-//! Error bars of 1000 synthetic ensembles, compared with the spread of their values.
+//! Error bars of 1000 synthetic ensembles, and the spread of their values.
 
 use crate::common::{autoregressive, estimate, observables};
 use lattice_statistics::{
@@ -36,7 +36,9 @@ fn independent(seed: u64, count: usize, a: f64) -> Vec<f64> {
     autoregressive(((mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9)) >> 32, count, a)
 }
 
-/// 2 exp(−0.4 t) with errors that are correlated in time, by AR(1) with this a on `count` configurations.
+/// 2 exp(−0.4 t) with errors that are correlated in time.
+///
+/// Their Markov chain is AR(1) with this a on `count` configurations.
 fn ensemble(seed: u64, count: usize, a: f64) -> Vec<Series> {
     let noise: Vec<_> = (0..=TIMES).map(|time| independent(seed * 1000 + time as u64, count, a)).collect();
     let at = |time: usize| {
