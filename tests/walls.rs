@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The crates, by the folders of their sources.
-const CRATES: [&str; 13] = [
+const CRATES: [&str; 14] = [
     "crates/files/src",
     "crates/mpi/src",
     "crates/compute/src",
@@ -20,6 +20,7 @@ const CRATES: [&str; 13] = [
     "crates/bench/src",
     "crates/cr-solve/src",
     "crates/python/src",
+    "crates/statistics/src",
     "crates/xc/src",
 ];
 
@@ -114,6 +115,22 @@ const XC_FLOORS: [&[&str]; 8] = [
     &["tables", "host", "molden"],
     &["device"],
     &["plan"],
+    &["lib"],
+];
+
+/// The floors of `lattice-statistics`.
+const STATISTICS_FLOORS: [&[&str]; 12] = [
+    &["distribution", "eigen", "error", "hyper_dual", "random", "scaling"],
+    &["model", "quantity", "trajectories"],
+    &["correlator_model", "effective_mass", "scale", "series"],
+    &["gevp", "observable", "resample"],
+    &["autocorrelation"],
+    &["gamma_method"],
+    &["checks", "covariance"],
+    &["weighting"],
+    &["minimise"],
+    &["fit"],
+    &["model_average", "ranges", "three_point"],
     &["lib"],
 ];
 
@@ -300,6 +317,7 @@ fn imports_point_down_the_floors() {
     expect_floors("crates/poisson/src", &POISSON_FLOORS, 15);
     expect_floors("crates/md/src", &MD_FLOORS, 30);
     expect_floors("crates/xc/src", &XC_FLOORS, 30);
+    expect_floors("crates/statistics/src", &STATISTICS_FLOORS, 50);
     expect_floors("crates/cli/src", &CLI_FLOORS, 30);
     expect_floors("crates/bench/src", &BENCH_FLOORS, 50);
     expect_floors("crates/cr-solve/src", &PROGRAM_FLOORS, 100);
