@@ -48,13 +48,14 @@ pub use error::{Error, ErrorKind, Position};
 pub use formats::{Format, UnknownFormatName};
 pub use gauge_file::GaugeFile;
 pub use header_check::HeaderCheck;
+pub use lattice_files::destination::{destination, is_same_file};
 pub use links::Rows;
 pub use mesh::{
     ArrayFile, Atom, CubeHeader, DenseMatrix, MatrixElements, MatrixError, MeshError, MeshFile, MeshProblem,
     NumberArray, read_sparse,
 };
 pub use numbers::ByteOrder;
-pub use output::{check_writable, destination, is_same_file, write_file};
+pub use output::{check_writable, write_file};
 pub use payload::Progress;
 pub use propagators::{
     Propagator, PropagatorFormat, PropagatorRecord, PropagatorSummary, PropagatorWriter, SolutionSummary,

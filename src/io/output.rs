@@ -4,6 +4,7 @@
 
 use super::error::{Error, ErrorKind};
 use super::input::expect_regular_file;
+use lattice_files::destination::{destination, folder_of};
 use lattice_files::temporary::{self, Temporary};
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
@@ -30,44 +31,6 @@ pub fn write_file(path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), Error> {
     let mut output = Output::create(path.as_ref())?;
     output.write(bytes)?;
     output.finish()
-}
-
-/// Returns the location of a file written at `path`.
-///
-/// Links are followed: writing replaces the target of a link, never the link.
-pub fn destination(path: impl AsRef<Path>) -> PathBuf {
-    let path = &end_of_links(path.as_ref());
-    let in_folder = || Some(folder_of(path).canonicalize().ok()?.join(path.file_name()?));
-    path.canonicalize().ok().or_else(in_folder).unwrap_or_else(|| path.to_owned())
-}
-
-/// Tells whether two paths lead to the same file, which need not exist.
-///
-/// Such paths have the same [`destination`].
-pub fn is_same_file(a: impl AsRef<Path>, b: impl AsRef<Path>) -> bool {
-    destination(a) == destination(b)
-}
-
-/// Returns the target of the links that begin here, which need not exist.
-fn end_of_links(path: &Path) -> PathBuf {
-    let mut end = path.to_owned();
-    for _ in 0..MOST_LINKS {
-        match end.read_link() {
-            Ok(next) => end = folder_of(&end).join(next),
-            Err(_) => break,
-        }
-    }
-    end
-}
-
-/// Most links that follow each other, a limit that systems have too.
-const MOST_LINKS: usize = 40;
-
-fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    }
 }
 
 /// Tells whether the path is a name for an open stream.
@@ -220,15 +183,6 @@ mod tests {
             assert!(check_writable(stream).is_err(), "{stream}");
         }
         assert!(!names_a_stream(Path::new("/tmp/stdout")));
-    }
-
-    #[test]
-    fn one_file_has_one_destination() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = |name: &str| folder.path().join(name);
-        std::fs::create_dir(path("sub")).unwrap();
-        assert_eq!(destination(path("new")), destination(path("sub/../new")));
-        assert_ne!(destination(path("new")), destination(path("other")));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //!
 //! * [`input`] opens what a user names: a regular file, or the data of a pipe.
 //! * [`regular`] opens regular files that the library keeps, and locks them.
+//! * [`destination`](mod@destination) is where a file is written whose path is a link.
 //! * [`leftovers`] are what a process removes if a signal ends it.
 //! * [`temporary`] makes files that take their true name when they are complete.
 //! * [`number`] reads numbers as programs write them, those of Fortran too.
@@ -14,6 +15,7 @@
 //! * [`threads`] start threads that the system may refuse.
 //! * [`room`] tells whether memory is left for what a file announces.
 
+pub mod destination;
 pub mod input;
 pub mod leftovers;
 pub mod npy;

@@ -26,6 +26,7 @@
 //! new file into place. Entries of other processes and of people survive. A file that is not
 //! understood is never written.
 
+use lattice_files::destination::{destination, folder_of};
 use lattice_files::regular::{self, Links};
 use lattice_files::temporary::{self, Temporary};
 use serde::{Deserialize, Serialize};
@@ -300,13 +301,9 @@ impl TuningFile {
     ///
     /// The folder is made if need be.
     fn prepare(&self) -> io::Result<(PathBuf, PathBuf)> {
-        let folder_of = |path: &Path| match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
-            _ => PathBuf::from("."),
-        };
         fs::create_dir_all(folder_of(&self.path))?;
-        let destination = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
-        let folder = folder_of(&destination);
+        let destination = destination(&self.path);
+        let folder = folder_of(&destination).to_owned();
         temporary_for(&destination, &folder)?;
         Ok((destination, folder))
     }

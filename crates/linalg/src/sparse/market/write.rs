@@ -5,6 +5,7 @@ use crate::host::level1::Arithmetic;
 use crate::sparse::csr::Csr;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use lattice_files::destination::{destination, folder_of};
 use lattice_files::temporary;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -80,9 +81,9 @@ fn number<T: Arithmetic>(out: &mut dyn Write, value: T) -> io::Result<()> {
 
 fn written(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), MarketError> {
     let to_file = || -> io::Result<()> {
-        let name = path.file_name().ok_or_else(|| io::Error::other("this is no name of a file"))?;
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut file = temporary::create(folder, name)?;
+        let destination = destination(path);
+        let name = destination.file_name().ok_or_else(|| io::Error::other("this is no name of a file"))?;
+        let mut file = temporary::create(folder_of(&destination), name)?;
         {
             let mut buffered = BufWriter::new(file.as_file_mut());
             if path.extension().is_some_and(|ending| ending == "gz") {
@@ -94,8 +95,28 @@ fn written(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
             }
             buffered.flush()?;
         }
-        file.persist(path)?;
+        file.persist(destination)?;
         Ok(())
     };
     to_file().map_err(|source| MarketError::System { file: path.to_owned(), source })
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_stays_and_its_target_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        for ending in ["mtx", "mtx.gz"] {
+            let [link, target] =
+                ["link", "target"].map(|name| folder.path().join(format!("{name}.{ending}")));
+            std::os::unix::fs::symlink(&target, &link).unwrap();
+            for _ in 0..2 {
+                write_vectors(&link, 2, &[&[1.0, 2.0]], "").unwrap();
+                assert!(link.symlink_metadata().unwrap().is_symlink(), "{ending}");
+                assert!(target.symlink_metadata().unwrap().is_file(), "{ending}");
+            }
+        }
+    }
 }
