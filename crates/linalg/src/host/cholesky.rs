@@ -17,13 +17,17 @@ use num_complex::Complex;
 /// If `a` has not n² elements.
 pub fn factorise<T: Arithmetic>(n: usize, a: &mut [T]) -> usize {
     assert_eq!(a.len(), n * n, "A is square");
-    // A 4ᵖ has the factor L 2ᵖ.
-    let power = exponent_of((0..n).map(|k| a[k + k * n].real_part())) / 2;
-    let scale_column = |a: &mut [T], j: usize, power| scale(&mut a[j + j * n..(j + 1) * n], power);
-    (0..n).for_each(|j| scale_column(a, j, -2 * power));
+    // D A D has the factor D L. Powers of two in D round nothing, and bring each diagonal element near to 1.
+    let powers: Vec<i32> = (0..n).map(|k| exponent_of([a[k + k * n].real_part()].into_iter()) / 2).collect();
+    let scale_element = |a: &mut [T], place: usize, power| scale(&mut a[place..=place], power);
+    let lower = (0..n).flat_map(|j| (j..n).map(move |i| (i, j)));
+    lower.clone().for_each(|(i, j)| scale_element(a, i + j * n, -powers[i] - powers[j]));
     let info = of_ordinary(n, a);
     let done = if info == 0 { n } else { info - 1 };
-    (0..n).for_each(|j| scale_column(a, j, if j < done { power } else { 2 * power }));
+    for (i, j) in lower {
+        let of_column = if j < done { 0 } else { powers[j] };
+        scale_element(a, i + j * n, powers[i] + of_column);
+    }
     info
 }
 
@@ -54,6 +58,21 @@ fn conjugate<T: Arithmetic>(x: T) -> T {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn diagonals_may_be_as_unlike_as_numbers_are() {
+        // D B D with B = [4 2; 2 5] has the factor D [2 0; 1 2].
+        for [p, q] in [[-330, 330], [330, -330], [-500, 0], [0, -500], [400, 500]] {
+            let [d, e] = [p, q].map(|power| 2.0_f64.powi(power));
+            let mut a = [4.0 * d * d, 2.0 * d * e, f64::NAN, 5.0 * e * e];
+            assert_eq!(factorise(2, &mut a), 0, "{p} {q}");
+            assert_eq!([a[0], a[1], a[3]], [2.0 * d, e, 2.0 * e], "{p} {q}");
+        }
+        // Not positive definite, in whatever units: what is not L stays A.
+        let [d, e] = [2.0_f64.powi(-330), 2.0_f64.powi(330)];
+        let mut a = [4.0 * d * d, 6.0 * d * e, f64::NAN, 5.0 * e * e];
+        assert_eq!(factorise(2, &mut a), 2);
+    }
 
     #[test]
     fn small_factors_by_hand() {

@@ -23,8 +23,9 @@ pub fn factorise<T: Element>(rows: usize, a: &mut [T]) -> Vec<T> {
     assert!(rows > 0 && a.len().is_multiple_of(rows), "A consists of whole columns");
     let columns = a.len() / rows;
     let mut wide: Vec<Complex<f64>> = a.iter().map(|x| x.to_complex()).collect();
-    let power = exponent_in_double(&wide);
-    scale(&mut wide, -power);
+    // Q does not depend on the units of columns.
+    let powers: Vec<i32> = wide.chunks(rows).map(exponent_in_double).collect();
+    wide.chunks_mut(rows).zip(&powers).for_each(|(column, power)| scale(column, -power));
     let mut taus = Vec::new();
     for j in 0..rows.min(columns) {
         let Some(Reflector { v, tau, beta }) = Reflector::of(&wide[j + j * rows..(j + 1) * rows]) else {
@@ -41,7 +42,8 @@ pub fn factorise<T: Element>(rows: usize, a: &mut [T]) -> Vec<T> {
         taus.push(T::from_complex(tau));
     }
     // Reflectors have no scale.
-    wide.chunks_mut(rows).enumerate().for_each(|(j, column)| scale(&mut column[..rows.min(j + 1)], power));
+    let factors = wide.chunks_mut(rows).zip(powers).enumerate();
+    factors.for_each(|(j, (column, power))| scale(&mut column[..rows.min(j + 1)], power));
     a.iter_mut().zip(wide).for_each(|(a, wide)| *a = T::from_complex(wide));
     taus
 }
@@ -70,6 +72,20 @@ pub fn apply<T: Element>(op: Op, rows: usize, reflectors: &[T], tau: &[T], colum
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn columns_may_be_as_unlike_as_numbers_are() {
+        // Each column is an ordinary one in another unit.
+        let ordinary = [3.0, 4.0, 1.0, 2.0];
+        let mut expected = ordinary;
+        let taus = factorise(2, &mut expected);
+        for [p, q] in [[-1000, 1000], [1000, -1000], [0, 900], [-1000, 0]] {
+            let [d, e] = [p, q].map(|power| 2.0_f64.powi(power));
+            let mut a = [3.0 * d, 4.0 * d, e, 2.0 * e];
+            assert_eq!(factorise(2, &mut a), taus);
+            assert_eq!(a, [expected[0] * d, expected[1], expected[2] * e, expected[3] * e], "{p} {q}");
+        }
+    }
 
     #[test]
     fn small_factors_by_hand() {

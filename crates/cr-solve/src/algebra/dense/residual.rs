@@ -39,7 +39,7 @@ pub struct Residual {
 const MOST_PIECES: usize = 64;
 
 impl Residual {
-    pub fn of<T: Number>(system: &System<'_, T>, x: &[T]) -> Self {
+    pub fn of<T: Number>(system: &System<'_, T>, all_x: &[T]) -> Self {
         let System { a, b, rows, columns, sides } = *system;
         // A and b are taken in units of powers of two, so that no product leaves the range.
         let (of_a, of_b) = (power(a.iter()), power(b.iter()));
@@ -49,6 +49,9 @@ impl Residual {
         let largest_row = row_norms.reduce(|| 0.0, larger);
         let squares = a.par_chunks(columns).map(|row| row.iter().map(|a| entry(a).norm_sqr()).sum::<f64>());
         let frobenius = squares.collect::<Vec<f64>>().iter().sum::<f64>().sqrt();
+        // A x is summed in units of the columns of A: elements may be as unlike as 1e-200 and 1e200.
+        let of_columns = column_powers(a, columns);
+        let column_units: Vec<f64> = of_columns.iter().map(|&power| 2.0_f64.powi(-power)).collect();
         let mut all =
             Self { of_definition: 0.0, normal: 0.0, backward_error: None, of_normal_equations: 0.0 };
         let mut backward_error = 0.0;
@@ -56,13 +59,16 @@ impl Residual {
             (0..count).map(|k| complex_times_power(elements[k * sides + side].to_complex(), power)).collect()
         };
         for side in 0..sides {
-            let x = of_side(x, columns, side, of_a - of_b);
+            let x = of_side(all_x, columns, side, of_a - of_b);
+            let in_columns = |(k, power): (usize, &i32)| {
+                complex_times_power(all_x[k * sides + side].to_complex(), power - of_b)
+            };
+            let in_columns: Vec<Complex64> = of_columns.iter().enumerate().map(in_columns).collect();
             let b = of_side(b, rows, side, -of_b);
-            let rest: Vec<Complex64> = a
-                .par_chunks(columns)
-                .zip(&b)
-                .map(|(row, b)| b - row.iter().zip(&x).map(|(a, x)| entry(a) * x).sum::<Complex64>())
-                .collect();
+            let term = |((a, unit), x): ((&T, &f64), &Complex64)| a.to_complex() * *unit * x;
+            let image =
+                |row: &[T]| row.iter().zip(&column_units).zip(&in_columns).map(term).sum::<Complex64>();
+            let rest: Vec<Complex64> = a.par_chunks(columns).zip(&b).map(|(row, b)| b - image(row)).collect();
             let (size, size_of_b) = (norm(rest.iter().copied()), norm(b.iter().copied()));
             // The pieces and their order depend on the shape alone, and so do the bits of the sums.
             let at_once = rows.div_ceil(MOST_PIECES).max(1);
@@ -102,6 +108,15 @@ fn over(a: f64, b: f64) -> f64 {
 /// Returns the exponent of the largest element, within those that powers of two and their inverses have.
 fn power<'a, T: Number>(elements: impl Iterator<Item = &'a T>) -> i32 {
     exponent_beyond(elements.map(|x| part_size(x.to_complex())).fold(0.0, larger), 0).clamp(-1000, 1000)
+}
+
+/// Returns the exponent of the largest element of each column, as [`power`] does.
+fn column_powers<T: Number>(a: &[T], columns: usize) -> Vec<i32> {
+    let mut sizes = vec![0.0; columns];
+    for row in a.chunks(columns) {
+        sizes.iter_mut().zip(row).for_each(|(size, a)| *size = larger(*size, part_size(a.to_complex())));
+    }
+    sizes.into_iter().map(|size| exponent_beyond(size, 0).clamp(-1000, 1000)).collect()
 }
 
 fn largest(x: &[Complex64]) -> f64 {
@@ -148,6 +163,16 @@ mod tests {
         assert_eq!(Residual::of(&system, &x).backward_error, Some(0.0), "x solves the equations");
         let square = System { a: &a[..4], b: &[1.0, 4.0], rows: 2, ..system };
         assert_eq!(Residual::of(&square, &x).backward_error, Some(2.0 / (2.0 + 4.0)));
+    }
+
+    #[test]
+    fn elements_may_be_as_unlike_as_numbers_are() {
+        let a = [1e-200, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1e200];
+        let system = System { a: &a, b: &[1.0; 3], rows: 3, columns: 3, sides: 1 };
+        let residual = Residual::of(&system, &[1e200, 1.0, 1e-200]);
+        assert!(residual.of_definition < 1e-15, "{residual:?}");
+        let residual = Residual::of(&system, &[2e200, 1.0, 1e-200]);
+        assert!((residual.of_definition - 1.0 / 3.0_f64.sqrt()).abs() < 1e-15, "{residual:?}");
     }
 
     #[test]
