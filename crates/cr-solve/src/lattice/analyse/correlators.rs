@@ -1,13 +1,16 @@
 //! The correlators of a result, and their names.
 
+use lattice_cl::geometry::{Boundary, NDIM};
 use lattice_cl::hadron::{HadronSet, Hadrons, Momentum, NAMED_HADRONS, NamedHadron};
+use lattice_cl::operator::{SiteTermKeys, SiteTermResult};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 /// Keys whose values tell a correlator from others.
-const TELLING: [&str; 21] = [
+const TELLING: [&str; 23] = [
     "observable",
     "hadron",
     "insertion",
@@ -20,16 +23,45 @@ const TELLING: [&str; 21] = [
     "kappa",
     "mass",
     "flavour",
-    "mu",
+    "operator",
     "along",
     "momentum",
     "projector",
     "quark",
     "quarks",
+    "smear_source",
     "smear_sink",
+    "smear_links",
     "parity",
     "part",
 ];
+
+/// The parameters of the Wilson operator. Others tell a correlator from that of this operator.
+static WILSON: LazyLock<Map<String, Value>> = LazyLock::new(|| {
+    let mut parameters = Map::from_iter([
+        ("anisotropy".to_owned(), json!(1.0)),
+        ("nu".to_owned(), json!(1.0)),
+        ("fat_links".to_owned(), Value::Null),
+        ("normalisation".to_owned(), json!("kappa")),
+        ("boundary".to_owned(), json!(Boundary::default().signs())),
+        ("theta".to_owned(), Value::from(vec![0.0; NDIM])),
+    ]);
+    if let Ok(Value::Object(site_term)) = serde_json::to_value(SiteTermResult(SiteTermKeys::default())) {
+        parameters.extend(site_term);
+    }
+    parameters
+});
+
+/// Tells whether values are equal. HDF5 has whole numbers as they come, as floating-point numbers or not.
+pub fn equal(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| equal(one, other))
+        }
+        (Value::Number(one), Value::Number(other)) => one.as_f64() == other.as_f64(),
+        _ => one == other,
+    }
+}
 
 /// The hadrons that are shown without being asked for, in this order.
 const SHOWN_FIRST: [&str; 3] = ["pion", "rho", "nucleon"];
@@ -172,7 +204,11 @@ fn correlators_under(entries: &Map<String, Value>) -> impl Iterator<Item = &str>
 }
 
 fn telling(entries: &Map<String, Value>) -> Vec<String> {
-    let told = entries.iter().filter(|(key, value)| TELLING.contains(&key.as_str()) && !value.is_null());
+    let is_told = |key: &str, value: &Value| match WILSON.get(key) {
+        Some(usual) => !equal(value, usual),
+        None => TELLING.contains(&key),
+    };
+    let told = entries.iter().filter(|(key, value)| is_told(key, value) && !value.is_null());
     let told = told.filter(|(key, value)| {
         // Objects under such keys are results of their own.
         !(value.is_object() || key.as_str() == "mass" && entries.contains_key("kappa"))
@@ -197,7 +233,6 @@ fn reals(value: &Value) -> Option<Vec<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn correlators_are_found_wherever_they_are() {
@@ -224,6 +259,73 @@ mod tests {
             correlators_of(&several),
             BTreeMap::from([("kappa 0.12, pion, along x".to_owned(), pion)])
         );
+    }
+
+    #[test]
+    fn every_entry_of_a_result_tells_correlators_apart_or_is_known_not_to() {
+        const NOT_TELLING: [&str; 22] = [
+            "schema_version",
+            "configuration",
+            "provenance",
+            "job",
+            // How the equation was solved.
+            "solver",
+            "method",
+            "system",
+            "preconditioning",
+            "precision",
+            "multigrid_choice",
+            "deflation",
+            "devices",
+            "grid",
+            "ranks_grid",
+            "links",
+            "tolerance",
+            "converged",
+            "solves",
+            "seconds",
+            "gflops",
+            "bandwidth_gb_s",
+            // Compared by itself.
+            "dims",
+        ];
+        let schema = crate::lattice::spectrum::schema();
+        let properties = schema.get("properties").and_then(Value::as_object).unwrap();
+        // Correlators, and what follows from them or is around them.
+        let results = ["results", "correlators", "effective_mass", "observables", "mixed", "hadrons"];
+        let is_known = |key: &str| {
+            WILSON.contains_key(key) || [&TELLING[..], &NOT_TELLING[..], &results[..]].concat().contains(&key)
+        };
+        let unknown: Vec<_> = properties.keys().filter(|key| !is_known(key)).collect();
+        assert!(unknown.is_empty(), "{unknown:?}");
+    }
+
+    #[test]
+    fn other_operators_have_other_names() {
+        let names = |entries: Value| {
+            let mut result = json!({
+                "kappa": 0.12, "csw": 0.0, "mu": 0.0, "clover_r": 0, "boundary": [1, 1, 1, -1],
+                "theta": [0, 0, 0, 0], "anisotropy": 1, "nu": 1.0, "normalisation": "kappa",
+                "correlators": { "pion": [1.0] },
+            });
+            result.as_object_mut().unwrap().extend(entries.as_object().unwrap().clone());
+            correlators_of(&result).into_keys().collect::<Vec<_>>()
+        };
+        assert_eq!(names(json!({})), ["kappa 0.12, pion"]);
+        for other in [
+            json!({ "csw": 1.0 }),
+            json!({ "mu": 0.1 }),
+            json!({ "clover_r": 1.5 }),
+            json!({ "anisotropy": 3.0 }),
+            json!({ "nu": 0.9 }),
+            json!({ "fat_links": "stout:0.1,3" }),
+            json!({ "normalisation": "mass" }),
+            json!({ "boundary": [1, 1, 1, 1] }),
+            json!({ "theta": [0.3, 0.0, 0.0, 0.0] }),
+            json!({ "smear_source": "gauss:0.2,10" }),
+        ] {
+            assert_ne!(names(other.clone()), names(json!({})), "{other}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@
 mod correlators;
 mod estimates;
 
-use correlators::{Correlator, correlators_of};
+use correlators::{Correlator, correlators_of, equal};
 use estimates::{Averages, Estimate, MassForm};
 use lattice_cl::io;
 use lattice_cli::choices::word;
@@ -13,10 +13,12 @@ use lattice_cli::destinations::{Destinations, Overwriting, SVG};
 use lattice_cli::failure::{Failure, Status};
 use lattice_cli::plot;
 use lattice_cli::plot::drawn;
-use lattice_cli::report::{Report, Table, align_right, path_text, plain_table, scientific};
+use lattice_cli::report::{Report, Table, align_right, decimal, path_text, plain_table, scientific};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+
+const ONE_ENSEMBLE: &str = "analyse results of one ensemble at a time";
 
 /// The command line of `analyse`.
 #[derive(Debug, clap::Args)]
@@ -83,6 +85,8 @@ fn path_texts<S: serde::Serializer>(paths: &[PathBuf], serializer: S) -> Result<
 struct Samples {
     is_baryon: bool,
     rank: Option<usize>,
+    /// The extents of the lattice, if the result has them.
+    dims: Option<serde_json::Value>,
     values: Vec<Vec<f64>>,
     /// Places in the list of files.
     files: Vec<usize>,
@@ -109,7 +113,7 @@ pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
         let Samples { is_baryon, values, .. } = samples;
         if values.iter().any(|sample| sample.len() != values[0].len()) {
             let failure = failure(format!("the correlator {name} has other lengths in some files"));
-            return Err(failure.hint("analyse results of one ensemble at a time"));
+            return Err(failure.hint(ONE_ENSEMBLE));
         }
         if values.len() < arguments.files.len() {
             report.warning(format_args!("{name} is in {} of {} files", values.len(), arguments.files.len()));
@@ -133,7 +137,7 @@ fn failure(message: String) -> Failure {
 /// Reads the correlators of all files.
 ///
 /// # Errors
-/// When a file is no result, or a copy of another.
+/// When a file is no result, a copy of another, or that of another lattice.
 fn read(files: &[PathBuf]) -> Result<BTreeMap<String, Samples>, Failure> {
     let mut samples: BTreeMap<String, Samples> = BTreeMap::new();
     let mut fingerprints: Vec<Option<String>> = Vec::new();
@@ -144,8 +148,12 @@ fn read(files: &[PathBuf]) -> Result<BTreeMap<String, Samples>, Failure> {
         for (name, Correlator { values, is_baryon, rank }) in correlators_of(&result) {
             let entry = samples.entry(name.clone()).or_insert_with(|| {
                 let (values, files) = (Vec::new(), Vec::new());
-                Samples { is_baryon, rank, values, files }
+                Samples { is_baryon, rank, dims: result.get("dims").cloned(), values, files }
             });
+            let unlike = |dims: &serde_json::Value| result.get("dims").is_some_and(|own| !equal(own, dims));
+            if entry.dims.as_ref().is_some_and(unlike) {
+                return Err(unlike_lattices(&files[entry.files[0]], path));
+            }
             for (&other, others) in entry.files.iter().zip(&entry.values) {
                 let same = match (&fingerprints[other], &fingerprints[file]) {
                     (Some(other), Some(own)) => (other == own).then(|| format!("BLAKE3 {}", shortened(own))),
@@ -175,6 +183,12 @@ fn copies(name: &str, one: &std::path::Path, other: &std::path::Path, same: &str
     let shown = lattice_files::text::path;
     let message = format!("{} and {} have {name} of one configuration ({same})", shown(one), shown(other));
     failure(message).hint("name one result of each configuration: copies would make the errors too small")
+}
+
+fn unlike_lattices(one: &std::path::Path, other: &std::path::Path) -> Failure {
+    let shown = lattice_files::text::path;
+    let message = format!("{} and {} are results of lattices of other extents", shown(one), shown(other));
+    failure(message).hint(ONE_ENSEMBLE)
 }
 
 /// Chooses the correlators that are asked for, hadrons at rest first.
@@ -230,8 +244,8 @@ fn text(outcome: &Analysis) -> String {
         let number =
             |value: Option<f64>, digits| value.map_or("-".to_owned(), |value| scientific(value, digits));
         for (n, (value, mass)) in averages.correlator.iter().zip(&averages.effective_mass).enumerate() {
-            let mass_text = mass.value.map_or("-".to_owned(), |mass| format!("{mass:.6}"));
-            let error_text = mass.error.map_or("-".to_owned(), |error| format!("{error:.6}"));
+            let mass_text = mass.value.map_or("-".to_owned(), |mass| decimal(mass, 6));
+            let error_text = mass.error.map_or("-".to_owned(), |error| decimal(error, 6));
             table.add_row([
                 n.to_string(),
                 number(value.value, 10),
