@@ -198,7 +198,7 @@ pub enum Invalid {
     )]
     NoLinks,
     /// Momenta of no hadrons.
-    #[error("gives {0} and no hadrons: give hadrons, such as mesons,octet, or leave {0} out")]
+    #[error("{0} is given without hadrons: give hadrons, such as mesons,octet, or leave {0} out")]
     MomentaOfNothing(&'static str),
     /// More momenta than a job may have.
     #[error("momenta = {square} is not allowed: n² goes up to {most}")]
@@ -255,7 +255,7 @@ pub enum Invalid {
     )]
     SeveralColumns,
     /// A key of the multigrid method is given to another method.
-    #[error("gives {key}, which only solver = multigrid and auto have; take it, or leave {key} out")]
+    #[error("{key} is given, which only solver = multigrid and auto have; take it, or leave {key} out")]
     NoMultigrid {
         /// The key.
         key: String,
@@ -281,14 +281,16 @@ pub enum Invalid {
     #[error("solver = multigrid iterates in mixed-single or mixed-half, not in {0}; leave out precision")]
     PrecisionOfMultigrid(WantedPrecision),
     /// The fingerprint of the configuration is missing.
-    #[error("gives {key}, and nothing tells the configuration from others; call Problem::with_fingerprint")]
+    #[error(
+        "{key} is given, and nothing tells the configuration from others; call Problem::with_fingerprint"
+    )]
     NoFingerprint {
         /// `multigrid-setup` or `deflate`.
         key: &'static str,
     },
     /// Deflation is given to a method that gains nothing by it.
     #[error(
-        "gives deflate, which solver = cg, block-cg, cr and minres have, not {0}; take one of them, or leave deflate out"
+        "deflate is given, which solver = cg, block-cg, cr and minres have, not {0}; take one of them, or leave deflate out"
     )]
     DeflateOf(Solver),
     /// `resume-if-present` is given without `checkpoint`.

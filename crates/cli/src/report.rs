@@ -429,6 +429,11 @@ impl Display for Table {
     }
 }
 
+/// Formats a number with this many digits behind the point, or like [`scientific`] if it has too many before it.
+pub fn decimal(number: f64, digits: usize) -> String {
+    if number.abs() < 1e12 { format!("{number:.digits$}") } else { scientific(number, digits) }
+}
+
 /// Formats a number like C and Fortran: `1.58e+01`. Zero has no sign.
 pub fn scientific(number: f64, digits: usize) -> String {
     let text = format!("{:.digits$e}", number + 0.0);
@@ -510,6 +515,15 @@ mod tests {
             (f64::INFINITY, "inf"),
         ] {
             assert_eq!(scientific(number, 3), text);
+        }
+    }
+
+    #[test]
+    fn decimals_are_never_hundreds_of_digits() {
+        for (number, text) in
+            [(15.75, "15.750"), (-1e-300, "-0.000"), (-2.5e300, "-2.500e+300"), (f64::NAN, "NaN")]
+        {
+            assert_eq!(decimal(number, 3), text);
         }
     }
 

@@ -12,7 +12,7 @@ use lattice_cl::job::{Job, Method, PropagatorOutcome, SolveOutcome, Solver, Task
 use lattice_cli::common::Common;
 use lattice_cli::failure::{Failure, Status};
 use lattice_cli::plot::{self, Marks, Series, drawn};
-use lattice_cli::report::{Report, Table, scientific};
+use lattice_cli::report::{Report, Table, decimal, scientific};
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -177,7 +177,7 @@ impl ColumnResult {
                 scientific(self.residual.iterated(), 3)
             ),
         );
-        table.line("|solution|²", format_args!("{:.12}", self.solution_norm2));
+        table.line("|solution|²", decimal(self.solution_norm2, 12));
     }
 
     fn series(&self, name: String) -> Series {

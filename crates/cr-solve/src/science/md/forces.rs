@@ -6,8 +6,9 @@ use lattice_cl::io;
 use lattice_cli::common::Common;
 use lattice_cli::destinations::{Destinations, NPY, Overwriting};
 use lattice_cli::failure::{Failure, Status};
-use lattice_cli::report::{Report, Table, scientific};
+use lattice_cli::report::{Report, Table, decimal, scientific};
 use lattice_cli::team::{host_if_small, select_one};
+use lattice_files::number::shown;
 use lattice_md::{Forces, System, Units};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -131,29 +132,31 @@ fn text(outcome: &ForcesResult, system: &System, units: Units) -> Table {
     let mut table = Table::default();
     let names = system.names().iter().zip(system.counts()).map(|(name, count)| format!("{count} {name}"));
     table.line("atoms", names.collect::<Vec<_>>().join(", "));
-    let edges = subject.edges.map(|edge| edge.to_string()).join(" x ");
-    table.line("box", format_args!("{edges} {length}, cutoff {}", subject.cutoff));
+    let edges = subject.edges.map(|edge| shown(&edge)).join(" x ");
+    table.line("box", format_args!("{edges} {length}, cutoff {}", shown(&subject.cutoff)));
     subject.lines(&mut table);
     table.line("pairs", findings.pairs);
-    table.line("energy", format_args!("{:.12} {energy}", findings.energy));
+    table.line("energy", format_args!("{} {energy}", decimal(findings.energy, 12)));
     let virial = findings.virial.map(|w| scientific(w, 10)).join(" ");
     table.line("virial", format_args!("{virial} {energy} (xx yy zz yz xz xy)"));
-    let atmospheres = findings.pressure_atm.map_or(String::new(), |p| format!(", {p:.6} atm"));
+    let atmospheres = findings.pressure_atm.map_or(String::new(), |p| format!(", {} atm", decimal(p, 6)));
     let pressure = scientific(findings.pressure, 10);
     table.line("pressure", format_args!("{pressure} {energy}/{length}³{atmospheres}, without motion"));
     if let Some(tail) = &outcome.tail {
         let pressure = scientific(tail.pressure, 6);
         table.line(
             "tail",
-            format_args!("{:.9} {energy}, pressure {pressure} {energy}/{length}³", tail.energy),
+            format_args!("{} {energy}, pressure {pressure} {energy}/{length}³", decimal(tail.energy, 9)),
         );
     }
     let force = &findings.force;
     table.line(
         "force",
         format_args!(
-            "rms {:.9}, largest {:.9} {energy}/{length} on atom {}",
-            force.rms, force.largest, force.atom
+            "rms {}, largest {} {energy}/{length} on atom {}",
+            decimal(force.rms, 9),
+            decimal(force.largest, 9),
+            force.atom
         ),
     );
     if let Some(path) = &outcome.output {

@@ -181,6 +181,7 @@ impl ModelArguments {
                 let masses: Vec<_> = self.mass.iter().map(|given| (given.name.clone(), given.mass)).collect();
                 let system =
                     read_xyz_by(path, &Conventions::default().with_units(self.units).with_masses(&masses))?;
+                warnings.extend(system.notes().iter().cloned());
                 let exact = match &self.potential {
                     Some(path) => Exact::Curves(self.curves(
                         &TableFile::read_in(path, self.units)?,

@@ -12,7 +12,7 @@ use lattice_cli::destinations::{ANY, Destinations, Overwriting, SVG, XYZ};
 use lattice_cli::failure::{Failure, Status};
 use lattice_cli::interrupt::Interrupt;
 use lattice_cli::plot::{self, Series, drawn};
-use lattice_cli::report::{Report, align_right, plain_table, scientific};
+use lattice_cli::report::{Report, align_right, decimal, plain_table, scientific};
 use lattice_cli::team::{device_names, select_one};
 use lattice_md::{BelowRange, Frame, MdError, Motion, MotionState, PairTuning, Units};
 use serde::{Deserialize, Serialize};
@@ -446,10 +446,10 @@ fn text(outcome: &RunResult, units: Units) -> String {
     for (_, row) in outcome.rows.iter().enumerate().filter(|(i, _)| i % stride == 0 || *i == last) {
         rows.add_row([
             row.step.to_string(),
-            format!("{:.9}", row.potential),
-            format!("{:.9}", row.kinetic),
-            format!("{:.9}", row.total),
-            format!("{:.3}", row.temperature),
+            decimal(row.potential, 9),
+            decimal(row.kinetic, 9),
+            decimal(row.total, 9),
+            decimal(row.temperature, 3),
             scientific(row.pressure, 4),
         ]);
     }

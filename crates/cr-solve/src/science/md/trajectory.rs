@@ -3,6 +3,7 @@
 use super::model::unwritten;
 use lattice_cl::io;
 use lattice_cli::failure::{Failure, Status};
+use lattice_cli::report::decimal;
 use lattice_files::leftovers::Leftover;
 use lattice_md::{Frame, System, xyz_frame};
 use std::fs::{File, OpenOptions};
@@ -58,7 +59,8 @@ impl Trajectory {
     pub fn append(&mut self, system: &System, frame: &Frame, duration: f64) -> Result<(), Failure> {
         let Frame { step, sums, kinetic, .. } = frame;
         let time = *step as f64 * duration;
-        let keys = format!("step={step} time={time} energy={:.12} kinetic_energy={kinetic:.12}", sums.energy);
+        let [energy, kinetic] = [sums.energy, *kinetic].map(|energy| decimal(energy, 12));
+        let keys = format!("step={step} time={time} energy={energy} kinetic_energy={kinetic}");
         let text = xyz_frame(system, &frame.positions, &frame.velocities, &keys);
         if let Err(error) = self.file.write_all(text.as_bytes()) {
             // Half a frame is none.

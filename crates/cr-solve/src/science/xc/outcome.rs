@@ -3,7 +3,7 @@
 use lattice_cl::io::NumberArray;
 use lattice_cli::failure::{Failure, Status};
 use lattice_cli::molecule::{Input, Source};
-use lattice_cli::report::{Table, fixed, rounded, scientific};
+use lattice_cli::report::{Table, decimal, fixed, rounded, scientific};
 use lattice_solvers::range::larger;
 use lattice_xc::{Density, Plan, PlanInfo, Spread, Xc};
 use serde::Serialize;
@@ -260,7 +260,7 @@ impl XcResult {
                 rounded(self.molecule.electrons_expected, 12)
             ),
         );
-        table.line("energy", format_args!("{:.12} hartree", self.energy));
+        table.line("energy", format_args!("{} hartree", decimal(self.energy, 12)));
         table.line("tr(D V)", format_args!("{} hartree", fixed(self.trace_dv, 12)));
         if let (Some(gradient), Some(sum)) = (&self.gradient, &self.gradient_sum) {
             for (number, row) in gradient.iter().enumerate() {
