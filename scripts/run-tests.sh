@@ -47,8 +47,11 @@ run_one() {
     preload=$allocator
     [ "$(basename "$folder")" != cr-solve ] || preload=
     if LD_PRELOAD=$preload CARGO_MANIFEST_DIR=$folder timeout -k 10 900 "$program" --exact "${tests[@]}" >"$log" 2>&1; then
-        echo "test: $name:$(grep -h '^test result:' "$log" | cut -d: -f2-)"
+        result=$(grep -h '^test result:' "$log" | cut -d: -f2-)
         grep '^SKIPPED' "$log" | sort -u || true
+        # A file, because a process of a pipe would tell its own times.
+        times >"$log"
+        echo "test: $name:$result; processors (user, system): $(tail -n 1 "$log")"
     else
         status=$?
         # Whatever did not end in `ok`: failures, and, of a program that hangs, the tests that had been running for a minute.
