@@ -95,10 +95,12 @@ const POISSON_FLOORS: [&[&str]; 6] = [
 ];
 
 /// The floors of `lattice-md`.
-const MD_FLOORS: [&[&str]; 8] = [
+const MD_FLOORS: [&[&str]; 10] = [
     &["elements", "error", "spline", "units"],
-    &["formula", "system", "table"],
-    &["evaluation", "potential", "velocities"],
+    &["formula", "table"],
+    &["potential"],
+    &["system"],
+    &["evaluation", "velocities"],
     &["files", "host", "options", "state"],
     &["device"],
     &["forces"],

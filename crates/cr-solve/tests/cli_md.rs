@@ -157,7 +157,7 @@ fn pairs_below_a_table_keep_the_energy_and_are_warned_of() {
     let folder = folder();
     let folder = folder.path();
     let write = |name: &str, text: String| std::fs::write(folder.join(name), text).unwrap();
-    write("hard.xyz", pair(4.0, 0.0354));
+    write("hard.xyz", pair(4.0, 0.0354).replace("velo", "vel"));
     for (name, distance) in [("near.xyz", 2.4), ("left.xyz", 2.39), ("right.xyz", 2.41)] {
         write(name, pair(distance, 0.0));
     }

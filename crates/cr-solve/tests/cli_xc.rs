@@ -159,7 +159,7 @@ fn bad_input_is_refused() {
     write(vec![3, 3], vec![0.0; 9]);
     refused(&["--density", text(&density)], 3, "has the shape (3, 3); the basis has 2 functions");
     write(vec![2, 2], vec![1.0, 0.5, 0.25, 1.0]);
-    refused(&["--density", text(&density)], 3, "differ by 2.5e-1");
+    refused(&["--density", text(&density)], 3, "differ by 0.25");
     write(vec![2, 2], vec![1.0, 0.0, 0.0, 1.0]);
     write(vec![2, 2, 2], vec![0.0; 8]);
     refused(

@@ -1,9 +1,11 @@
 //! Errors of pair forces and of motion.
 
-use super::system::MOST_BOXES;
 use lattice_compute::{DeviceError, NoRoom};
 use lattice_files::number::shown;
 use lattice_files::text::quoted;
+
+/// Most edges of the box between it and an atom: a ten-millionth of an edge is told apart there.
+pub(crate) const MOST_BOXES: f64 = 1e9;
 
 /// Result of everything about pair forces.
 pub type MdResult<T> = Result<T, MdError>;

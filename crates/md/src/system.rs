@@ -1,14 +1,11 @@
 //! Particles in a periodic box.
 
 use super::elements;
-use super::error::{MdError, MdResult};
+use super::error::{MOST_BOXES, MdError, MdResult};
 use super::potential::Potential;
 
 /// Most atoms of a system: four numbers of each have places that 32 bits count.
 const MOST_ATOMS: usize = 1 << 28;
-
-/// Most edges of the box between it and an atom: a ten-millionth of an edge is told apart there.
-pub(crate) const MOST_BOXES: f64 = 1e9;
 
 /// Particles of several types in a rectangular box that repeats in all directions.
 ///
