@@ -429,7 +429,9 @@ impl Display for Table {
     }
 }
 
-/// Formats a number with this many digits behind the point, or like [`scientific`] if it has too many before it.
+/// Formats a number with this many digits behind the point.
+///
+/// Numbers from 1e12 on are written as [`scientific`] does.
 pub fn decimal(number: f64, digits: usize) -> String {
     if number.abs() < 1e12 { format!("{number:.digits$}") } else { scientific(number, digits) }
 }

@@ -19,7 +19,7 @@ const MEASURE: Duration = Duration::from_millis(100);
 /// # Panics
 /// If the arrays have different lengths.
 pub fn stream<T: Real>(stream: Stream, a: &mut [T], b: &[T], c: &[T]) -> Option<f64> {
-    // By functions without a type, so that this crate's optimisation holds and not that of the crate that calls.
+    // Functions without a type parameter are compiled here, with the optimisation of this crate.
     match T::PRECISION {
         Precision::Single => stream_of_singles(stream, cast_slice_mut(a), cast_slice(b), cast_slice(c)),
         Precision::Double => stream_of_doubles(stream, cast_slice_mut(a), cast_slice(b), cast_slice(c)),

@@ -1,4 +1,4 @@
-//! The place at which a file is written: links are followed, so that writing replaces the target of a link, never the link.
+//! The place at which a file is written, with links followed.
 
 use std::path::{Path, PathBuf};
 

@@ -17,7 +17,7 @@ use num_complex::Complex;
 /// If `a` has not n² elements.
 pub fn factorise<T: Arithmetic>(n: usize, a: &mut [T]) -> usize {
     assert_eq!(a.len(), n * n, "A is square");
-    // D A D has the factor D L. Powers of two in D round nothing, and bring each diagonal element near to 1.
+    // D A D has the factor D L. Its diagonal is brought near to 1 by powers of two, which round nothing.
     let powers: Vec<i32> = (0..n).map(|k| exponent_of([a[k + k * n].real_part()].into_iter()) / 2).collect();
     let scale_element = |a: &mut [T], place: usize, power| scale(&mut a[place..=place], power);
     let lower = (0..n).flat_map(|j| (j..n).map(move |i| (i, j)));

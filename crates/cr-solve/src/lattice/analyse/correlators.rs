@@ -52,7 +52,9 @@ static WILSON: LazyLock<Map<String, Value>> = LazyLock::new(|| {
     parameters
 });
 
-/// Tells whether values are equal. HDF5 has whole numbers as they come, as floating-point numbers or not.
+/// Tells whether values are equal.
+///
+/// HDF5 and JSON write a whole number as an integer or as a floating-point number: both are equal.
 pub fn equal(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Array(one), Value::Array(other)) => {
