@@ -190,7 +190,7 @@ fn bad_input_is_refused_by_name() {
     let error = Density::new(2, vec![1.0, 0.5, 0.25, 1.0]).unwrap_err();
     assert_eq!(
         message(error),
-        "elements (1, 0) and (0, 1) of the density matrix differ by 2.5e-1; it must be symmetric to 1e-8"
+        "elements (1, 0) and (0, 1) of the density matrix differ by 0.25; it must be symmetric to 1e-8"
     );
     let mut plan = Plan::new(&Team::host(), &basis, &grid, Options::default()).unwrap();
     let other = Density::new(2, vec![0.0; 4]).unwrap();
