@@ -40,6 +40,15 @@ pub fn shown(number: &f64) -> String {
     }
 }
 
+/// Writes a complex number for a message, as [`shown`] writes its parts: `2`, `-1e300+0.5i`.
+pub fn complex_shown(real: f64, imaginary: f64) -> String {
+    match imaginary {
+        0.0 => shown(&real),
+        _ if imaginary < 0.0 => format!("{}{}i", shown(&real), shown(&imaginary)),
+        _ => format!("{}+{}i", shown(&real), shown(&imaginary)),
+    }
+}
+
 /// Powers of ten that are exact in double precision.
 const TENS: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
@@ -178,6 +187,11 @@ mod tests {
             (f64::NEG_INFINITY, "-inf"),
         ] {
             assert_eq!(shown(&number), text);
+        }
+        for (real, imaginary, text) in
+            [(2.0, 0.0, "2"), (-1e300, 0.5, "-1e300+0.5i"), (0.0, -1e-300, "0-1e-300i"), (1.0, -0.0, "1")]
+        {
+            assert_eq!(complex_shown(real, imaginary), text);
         }
     }
 

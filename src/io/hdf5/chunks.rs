@@ -270,7 +270,7 @@ struct Single {
 
 impl Index {
     fn parse(version: u8, mut bytes: Bytes<'_>, rank: usize) -> Result<Self, String> {
-        let flags = if version == 4 { bytes.u8()? } else { 0 };
+        let flags = if version > 3 { bytes.u8()? } else { 0 };
         let extents = usize::from(bytes.u8()?);
         if extents != rank + 1 {
             return Err("its chunks have another number of extents".to_owned());
@@ -291,5 +291,28 @@ impl Index {
             _ => Err("its chunks have an index of the newest library; write it without libver='latest', or contiguously"
                 .to_owned()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks the one chunk of a compressed dataset as HDF5 1.10 and 2.0 describe it.
+    #[test]
+    fn a_single_chunk_is_read_in_either_version() {
+        let filtered = 2;
+        let mut data = vec![filtered, 2, 1, 6, 8, 1];
+        data.extend(40_u64.to_le_bytes());
+        data.extend(0_u32.to_le_bytes());
+        data.extend(4096_u64.to_le_bytes());
+        for version in [4, 5] {
+            let index = Index::parse(version, Bytes(&data), 1).unwrap();
+            let single = index.single.unwrap();
+            assert_eq!((index.chunk, index.tree), (vec![6, 8], UNDEFINED));
+            assert_eq!((single.byte, single.length, single.mask), (4096, Some(40), 0));
+        }
+        data[5] = 3;
+        assert!(Index::parse(5, Bytes(&data), 1).err().unwrap().contains("libver"));
     }
 }

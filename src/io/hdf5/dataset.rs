@@ -98,8 +98,8 @@ impl Layout {
         let filters = filters.map_err(|problem| error(input, &problem))?;
         let mut rest = Bytes(&data);
         let head = (rest.u8(), rest.u8());
-        let (Ok(version @ 3..=4), Ok(class)) = head else {
-            return Err(error(input, "the layout is not of version 3 or 4"));
+        let (Ok(version @ 3..=5), Ok(class)) = head else {
+            return Err(error(input, "the layout is not of version 3 to 5"));
         };
         match class {
             0 => {

@@ -26,6 +26,7 @@ use lattice_cli::memory::Need;
 use lattice_cli::provenance::Provenance;
 use lattice_cli::report::{Report, Table, scientific};
 use lattice_cli::team::{device_names, host_if_small, select_team};
+use lattice_files::number::complex_shown;
 use num_complex::Complex64;
 use residual::Residual;
 use serde::Serialize;
@@ -275,10 +276,9 @@ fn check(task: &Task<'_>, a: &DenseMatrix, b: &DenseMatrix) -> Result<(), Failur
     if task.factors == Some(Factors::Cholesky)
         && let Some((row, column)) = residual::asymmetry(a)
     {
+        let [here, there] = [a.at(row, column), a.at(column, row)].map(|z| complex_shown(z.re, z.im));
         let problem = format!(
-            "element ({row}, {column}) is {}, and ({column}, {row}) is {}: the matrix is not Hermitian",
-            a.at(row, column),
-            a.at(column, row)
+            "element ({row}, {column}) is {here}, and ({column}, {row}) is {there}: the matrix is not Hermitian"
         );
         return Err(
             file(task.matrix, problem).hint("choose --method lu; rows and columns are counted from 0")

@@ -11,6 +11,7 @@ use lattice_cli::finite::expect_finite;
 use lattice_cli::provenance::Provenance;
 use lattice_cli::report::{Report, Table};
 use lattice_cli::team::{device_names, host_if_small, select_one};
+use lattice_files::number::complex_shown;
 use lattice_solvers::SquareMatrix;
 use lattice_solvers::range::times_power;
 use num_complex::{Complex, Complex64};
@@ -126,11 +127,10 @@ fn check_hermitian(source: &Source) -> Result<(), Failure> {
     if apart <= most {
         return Ok(());
     }
+    let [here, there] = [matrix.at(i, j), matrix.at(j, i)].map(|z| complex_shown(z.re, z.im));
     let message = format!(
-        "{path} is not Hermitian: element ({i}, {j}) is {}, and ({j}, {i}) is {}; they are {apart:.1e} of the largest \
-         element apart, more than {most:.1e} (counted from 0)",
-        matrix.at(i, j),
-        matrix.at(j, i)
+        "{path} is not Hermitian: element ({i}, {j}) is {here}, and ({j}, {i}) is {there}; they are {apart:.1e} of the \
+         largest element apart, more than {most:.1e} (counted from 0)"
     );
     Err(Failure::new(Status::File, anyhow::Error::msg(message))
         .hint("write (A + Aᴴ)/2, or compute singular values by `cr-solve svd`"))

@@ -11,6 +11,7 @@ use lattice_cli::forces::TableKinds;
 use lattice_cli::plot::{self, Series, drawn};
 use lattice_cli::report::{Report, align_right, plain_table, scientific};
 use lattice_cli::team::device_names;
+use lattice_files::number::shown;
 use lattice_md::{
     Fetch, Forces, Grid, Interpolation, List, Mode, Options, Potential, Precision, System, Table, TableFile,
     Units,
@@ -90,8 +91,13 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     let [first, last] = curve.range();
     let range = arguments.range.map_or([first, last], |Range(range)| range);
     if range[0] < first || range[1] > last {
-        let message =
-            format!("--range {},{} is not within the section's {first} to {last}", range[0], range[1]);
+        let message = format!(
+            "--range {},{} is not within the section's {} to {}",
+            shown(&range[0]),
+            shown(&range[1]),
+            shown(&first),
+            shown(&last)
+        );
         return Err(Failure::usage(message));
     }
     let team = common.team(Profiling::Off, report)?;
@@ -231,7 +237,7 @@ fn text(outcome: &TableResult) -> String {
     }
     align_right(&mut table, &[6, 7, 8, 9]);
     let TableError { energy, force } = outcome.largest;
-    let [first, last] = outcome.range;
+    let [first, last] = outcome.range.map(|r| shown(&r));
     let (energy, force, apart) =
         (scientific(energy, 2), scientific(force, 2), scientific(outcome.inconsistency, 1));
     format!(
