@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::{sample, shared};
+use common::{sample, shared, tells_extents};
 use lattice_cl::gauge::plaquette;
 use lattice_cl::geometry::NDIM;
 use lattice_cl::host::{Links, Spinor};
@@ -497,9 +497,7 @@ fn what_a_file_is_instead_is_said() {
             assert!(error.to_string().contains("is a propagator"), "{error}");
         }
     }
-    for format in
-        Format::ALL.into_iter().filter(|format| !matches!(format, Format::BridgeBinary | Format::BridgeText))
-    {
+    for format in Format::ALL.into_iter().filter(|format| tells_extents(*format)) {
         let config = sample(
             [2, 2, 2, 4],
             if format.holds(Precision::Double) { Precision::Double } else { Precision::Single },

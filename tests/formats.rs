@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::{sample, shared};
+use common::{sample, shared, tells_extents};
 use lattice_cl::geometry::NDIM;
 use lattice_cl::host::{Matrix3, Spinor};
 use lattice_cl::io::{
@@ -17,8 +17,8 @@ const EXTENTS: [usize; NDIM] = [4, 2, 6, 8];
 
 /// What tells a format and extents where a file does not.
 fn naming(format: Format) -> ReadOptions<'static> {
-    let is_bare = [Format::BridgeText, Format::BridgeBinary].contains(&format);
-    ReadOptions::default().with_format(Some(format)).with_dims(is_bare.then(|| Dims::new(EXTENTS).unwrap()))
+    let dims = (!tells_extents(format)).then(|| Dims::new(EXTENTS).unwrap());
+    ReadOptions::default().with_format(Some(format)).with_dims(dims)
 }
 
 fn same_links(a: &GaugeConfiguration, b: &GaugeConfiguration) -> bool {

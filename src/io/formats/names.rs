@@ -192,8 +192,8 @@ mod tests {
         ];
         for (options, having, lacking) in asking {
             let problem = |format| WriteOptions { format, ..options.clone() }.check().err();
-            assert!(having.iter().all(|&format| problem(format).is_none()), "{options:?}");
-            assert!(lacking.iter().all(|&format| problem(format).is_some()), "{options:?}");
+            assert!(having.iter().all(|&format| problem(format).is_none()), "{having:?}");
+            assert!(lacking.iter().all(|&format| problem(format).is_some()), "{lacking:?}");
             let names = Format::ALL.into_iter().filter(|&format| problem(format).is_none()).map(Format::name);
             let advice = format!(", or choose {}", sentence(&names.collect::<Vec<_>>(), "or"));
             for problem in Format::ALL.into_iter().filter_map(problem) {
