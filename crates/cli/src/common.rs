@@ -5,7 +5,9 @@ use super::ranks::Ranks;
 use super::report::{Output, Report};
 use clap::Args;
 use lattice_compute::tuning;
-use lattice_compute::{CacheMode, DeviceOptions, Profiling, Recorder, Selector, Team, TuningMode};
+use lattice_compute::{
+    CacheMode, CompileWorkers, DeviceOptions, Profiling, Recorder, Selector, Team, TuningMode,
+};
 use std::sync::Once;
 
 /// Options that every subcommand has.
@@ -33,6 +35,9 @@ pub struct Common {
     /// The processes that do the job together.
     #[arg(skip)]
     pub ranks: Ranks,
+    /// The processes that compile kernels beside this one, if the program can be started for that.
+    #[arg(skip)]
+    pub workers: Option<CompileWorkers>,
 }
 
 impl Common {
@@ -65,7 +70,11 @@ impl Common {
             Some(_) if !self.no_tune => TuningMode::SearchOnGpus,
             _ => TuningMode::Shipped,
         };
-        DeviceOptions::default().with_profiling(profiling).with_cache(cache).with_tuning(tuning)
+        // Ranks compile beside each other already.
+        let workers = self.workers.clone().filter(|_| self.ranks.world().is_none());
+        let options =
+            DeviceOptions::default().with_profiling(profiling).with_cache(cache).with_tuning(tuning);
+        options.with_workers(workers)
     }
 
     /// Returns the place of compiled programs and tuned kernel variants.

@@ -55,8 +55,8 @@ pub mod tuning;
 pub use absence::Absence;
 pub use error::{BuildFailure, DeviceError, Result};
 pub use kernel::{
-    Argument, ArgumentList, CacheMode, Compilation, Kernel, KernelFamily, KernelKey, MatrixOperation,
-    NO_CACHE_VARIABLE, Program, Range, TUNING_FILE_VARIABLE, pocl_lacks_a_cache,
+    Argument, ArgumentList, CacheMode, Compilation, CompileWorkers, Kernel, KernelFamily, KernelKey,
+    MatrixOperation, NO_CACHE_VARIABLE, Program, Range, TUNING_FILE_VARIABLE, pocl_lacks_a_cache,
 };
 pub use lattice_files::room::{NoRoom, available_memory, expect_room, reserve};
 pub use lattice_mpi as mpi;
@@ -71,7 +71,7 @@ pub use memory::{
 };
 pub use open::{
     AttachmentKey, Device, DeviceOptions, ForeignHandle, OpenDevices, PEER_VARIABLE, PeerWay, PeerWays,
-    SearchObserver, SearchProgress, Team, TuningMode, WeakDevice, build_programs,
+    SearchObserver, SearchProgress, Team, TuningMode, WeakDevice, build_programs, serve_compile_requests,
 };
 #[doc(hidden)]
 pub use peer::Fault;

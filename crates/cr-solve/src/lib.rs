@@ -25,8 +25,8 @@ mod tune;
 use algebra::{dense, solve, spectral};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use lattice::{analyse, convert, fix, flow, generate, info, invert, measure, modes, smear, spectrum};
-use lattice_cl::compute::DeviceError;
 use lattice_cl::compute::mpi::{LastWords, Launcher, MpiError};
+use lattice_cl::compute::{CompileWorkers, DeviceError, serve_compile_requests};
 use lattice_cli::agreement::{About, Facts};
 use lattice_cli::common::Common;
 use lattice_cli::failure::{Failure, Status};
@@ -174,7 +174,27 @@ impl Command {
 
 /// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {
-    run(std::env::args_os()).into()
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    if arguments.get(1).is_some_and(|word| word == COMPILE_WORKER) {
+        return serve().into();
+    }
+    let worker = std::env::current_exe();
+    let workers = worker.ok().map(|program| CompileWorkers::new(program, [COMPILE_WORKER.into()]));
+    run_with(arguments, workers).into()
+}
+
+/// The word by which the program starts itself to compile kernels. It is no command for people.
+const COMPILE_WORKER: &str = "compile-programs";
+
+/// Compiles kernels as another process of the program asks for them.
+fn serve() -> Status {
+    match serve_compile_requests(std::io::stdin().lock(), std::io::stdout().lock()) {
+        Ok(()) => Status::Fine,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "error: {COMPILE_WORKER}: {error}");
+            Status::Failed
+        }
+    }
 }
 
 /// Returns the command line, with all that help says.
@@ -264,8 +284,13 @@ fn said(message: &clap::Error, arguments: &[OsString]) -> std::io::Result<()> {
 
 /// Runs the program with these arguments, the first of which is its name.
 ///
-/// [`main`] and the Python package call it.
+/// The Python package calls it.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Status {
+    run_with(arguments, None)
+}
+
+/// Runs the program, with processes that compile kernels beside this one.
+fn run_with(arguments: impl IntoIterator<Item = OsString>, workers: Option<CompileWorkers>) -> Status {
     let launcher = Launcher::of_this_process();
     let is_first = launcher.as_ref().is_none_or(|launcher| launcher.rank == 0);
     if launcher.is_some() {
@@ -297,6 +322,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Status {
             };
         }
     };
+    program.common.workers = workers;
     if program.common.cache().is_off() {
         process::switch_off_caches_of_drivers();
     }

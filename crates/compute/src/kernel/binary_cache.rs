@@ -46,6 +46,16 @@ impl BinaryCache {
         self.directory.is_some()
     }
 
+    /// Returns the folder of the programs, if they are stored.
+    pub fn directory(&self) -> Option<&Path> {
+        self.directory.as_deref()
+    }
+
+    /// Returns `true` if there is an entry of this name. It may not be whole.
+    pub fn has(&self, identity: &str) -> bool {
+        self.directory.as_ref().is_some_and(|directory| path(directory, identity).is_file())
+    }
+
     /// Returns the signatures and the binary stored under `identity`, if they are there and whole.
     pub fn load(&self, identity: &str) -> Option<(Signatures, Vec<u8>)> {
         let path = path(self.directory.as_ref()?, identity);

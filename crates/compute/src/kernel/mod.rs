@@ -11,6 +11,7 @@ mod matrix_units;
 mod probe;
 mod program;
 mod signature;
+mod worker;
 
 pub use argument::{Argument, ArgumentList};
 pub use cache_mode::{CacheMode, NO_CACHE_VARIABLE, TUNING_FILE_VARIABLE, pocl_lacks_a_cache};
@@ -19,7 +20,9 @@ pub use key::{KernelFamily, KernelKey};
 pub use launch::{Kernel, Range};
 pub use matrix_units::MatrixOperation;
 pub use program::Program;
+pub use worker::CompileWorkers;
 
 pub(crate) use argument::ArgumentType;
 pub(crate) use binary_cache::BinaryCache;
 pub(crate) use probe::takes_inline_ptx;
+pub(crate) use worker::{COMPILED, CompileRequest, CompileWorker, FAILED};

@@ -5,6 +5,7 @@ use super::compilation::Compilation;
 use super::key::KernelKey;
 use super::launch::{FirstLaunches, Kernel};
 use super::signature::{Signature, Signatures};
+use super::worker::{CompileRequest, CompileWorker};
 use crate::error::{BuildFailure, DeviceError, Result};
 use crate::queue::{Core, Ordinal};
 use crate::sync::lock;
@@ -35,37 +36,17 @@ pub struct Program {
 impl Program {
     /// Takes the binary from the cache, or else builds the source.
     ///
-    /// A binary that was built goes to the cache. The cost of building is returned as well.
+    /// A binary that was built goes to the cache. A worker may compile in place of this process. The
+    /// cost of building is returned as well.
     pub(crate) fn build(
         core: &Arc<Core>,
         cache: &BinaryCache,
         inline_ptx: bool,
         key: &KernelKey,
+        worker: Option<&mut CompileWorker>,
     ) -> Result<(Self, Compilation)> {
         let begun = Instant::now();
-        let (program, loaded) = Self::load_or_compile(core, cache, inline_ptx, key)?;
-        let (loaded, compiled) = (usize::from(loaded), usize::from(!loaded));
-        Ok((program, Compilation { compiled, loaded, time: begun.elapsed() }))
-    }
-
-    /// Returns the program, and `true` if it was in the cache.
-    fn load_or_compile(
-        core: &Arc<Core>,
-        cache: &BinaryCache,
-        inline_ptx: bool,
-        key: &KernelKey,
-    ) -> Result<(Self, bool)> {
-        let source = key.source();
-        let mut options = key.options()?;
-        if inline_ptx {
-            options.push_str(" -D INLINE_PTX=1");
-        }
-        // The ordinal makes different kernels for the driver. The first device has the programs
-        // without an ordinal.
-        if let Some(number @ 1..) = core.ordinal.as_ref().map(Ordinal::number) {
-            options.push_str(&format!(" -D DEVICE_ORDINAL={number}"));
-        }
-        let identity = identity(core, key, &options, &source);
+        let recipe = Recipe::new(core, inline_ptx, key)?;
         let program = |raw, signatures, loaded_with| Self {
             raw,
             signatures,
@@ -75,37 +56,53 @@ impl Program {
             launched: Arc::default(),
             kernels: Mutex::default(),
         };
+        let loaded = |compiled| {
+            let (raw, signatures) = load(core, cache, &recipe)?;
+            let compilation = Compilation { compiled, loaded: 1 - compiled, time: begun.elapsed() };
+            Some((program(raw, signatures, Some(recipe.options.clone())), compilation))
+        };
+        if let Some(program) = loaded(0) {
+            return Ok(program);
+        }
+        if let (Some(worker), Some(request)) = (worker, recipe.request(core, cache)) {
+            // Without a worker only time is lost.
+            match worker.compile(&request) {
+                Ok(true) => {
+                    if let Some(program) = loaded(1) {
+                        return Ok(program);
+                    }
+                }
+                Ok(false) => tracing::debug!("program {key}: the worker cannot compile it"),
+                Err(error) => tracing::debug!("program {key}: the worker has ended ({error})"),
+            }
+        }
+        let (raw, signatures) = recipe.compile(core, cache)?;
+        let compilation = Compilation { compiled: 1, loaded: 0, time: begun.elapsed() };
+        Ok((program(raw, signatures, None), compilation))
+    }
 
-        if let Some((signatures, binary)) = cache.load(&identity) {
-            match from_binary(core, &binary, &options) {
-                Ok(raw) => {
-                    tracing::debug!("program {key}: binary from the cache");
-                    return Ok((program(raw, signatures, Some(options)), true));
-                }
-                // Drivers may refuse their own binaries, after an update for instance. Only time is
-                // lost.
-                Err(error) => {
-                    tracing::debug!("program {key}: the driver refuses the cached binary ({error})")
-                }
-            }
-        }
-        let begun = Instant::now();
-        let raw = from_source(core, key, &source, &options)?;
-        tracing::debug!("program {key}: compiled in {:.0} ms", begun.elapsed().as_secs_f64() * 1e3);
-        if !cache.is_on() {
-            // Asking for the binary makes some drivers compile every kernel, needed or not.
-            return Ok((program(raw, Signatures::default(), None), false));
-        }
-        let signatures = signatures(core, &raw)?;
-        match raw.get_binaries() {
-            Ok(binaries) => {
-                // A context of several devices has as many places. The program is built for one of them.
-                let of_device = binaries.iter().filter(|binary| !binary.is_empty());
-                of_device.for_each(|binary| cache.store(&identity, &signatures, binary));
-            }
-            Err(error) => tracing::debug!("program {key}: the driver gives no binary ({error})"),
-        }
-        Ok((program(raw, signatures, None), false))
+    /// Tells whether the program of a key need not be compiled.
+    pub(crate) fn is_kept(core: &Core, cache: &BinaryCache, inline_ptx: bool, key: &KernelKey) -> bool {
+        Recipe::new(core, inline_ptx, key).is_ok_and(|recipe| cache.has(&recipe.identity))
+    }
+
+    /// Compiles a program into the cache, and returns `true` if it is there now.
+    ///
+    /// The program is loaded once, for drivers that keep what they make of a binary.
+    pub(crate) fn compile_for_another(
+        core: &Core,
+        cache: &BinaryCache,
+        request: &CompileRequest,
+    ) -> Result<bool> {
+        let CompileRequest { identity, options, source, program, .. } = request;
+        let recipe = Recipe {
+            name: program.clone(),
+            source: source.clone(),
+            options: options.clone(),
+            identity: identity.clone(),
+        };
+        recipe.compile(core, cache)?;
+        Ok(load(core, cache, &recipe).is_some())
     }
 
     /// Returns the key that the program was built from.
@@ -138,7 +135,7 @@ impl Program {
         let kernel = match (make(&self.raw), &self.loaded_with) {
             // The driver forgets signatures in binaries, and this one was not kept.
             (Err(DeviceError::NoSignature { .. }), Some(options)) => {
-                make(&from_source(&self.core, &self.key, &self.key.source(), options)?)
+                make(&from_source(&self.core, &self.key.to_string(), &self.key.source(), options)?)
             }
             (made, _) => made,
         }?;
@@ -168,21 +165,96 @@ fn signatures(core: &Core, raw: &RawProgram) -> Result<Signatures> {
     Ok(signatures)
 }
 
-/// Returns everything that an entry of the cache depends on, as text.
-fn identity(core: &Core, key: &KernelKey, options: &str, source: &str) -> String {
-    let info = &core.info;
-    format!(
-        "lattice-cl {} with signatures\nplatform {}\ndevice {}\ndriver {}\nopencl {}\nkey {key}\noptions {options}\nsource {}\n",
-        env!("CARGO_PKG_VERSION"),
-        info.platform,
-        info.name,
-        info.driver_version,
-        info.opencl_version,
-        blake3::hash(source.as_bytes()).to_hex(),
-    )
+/// Everything that a compiler needs to know of a program.
+struct Recipe {
+    /// The name for people.
+    name: String,
+    source: String,
+    options: String,
+    /// Everything that an entry of the cache depends on, as text.
+    identity: String,
 }
 
-fn from_source(core: &Core, key: &KernelKey, source: &str, options: &str) -> Result<RawProgram> {
+impl Recipe {
+    fn new(core: &Core, inline_ptx: bool, key: &KernelKey) -> Result<Self> {
+        let (name, source) = (key.to_string(), key.source());
+        let mut options = key.options()?;
+        if inline_ptx {
+            options.push_str(" -D INLINE_PTX=1");
+        }
+        // The ordinal makes different kernels for the driver. The first device has the programs
+        // without an ordinal.
+        if let Some(number @ 1..) = core.ordinal.as_ref().map(Ordinal::number) {
+            options.push_str(&format!(" -D DEVICE_ORDINAL={number}"));
+        }
+        let info = &core.info;
+        let identity = format!(
+            "lattice-cl {} with signatures\nplatform {}\ndevice {}\ndriver {}\nopencl {}\nkey {name}\noptions {options}\nsource {}\n",
+            env!("CARGO_PKG_VERSION"),
+            info.platform,
+            info.name,
+            info.driver_version,
+            info.opencl_version,
+            blake3::hash(source.as_bytes()).to_hex(),
+        );
+        Ok(Self { name, source, options, identity })
+    }
+
+    /// Returns the request of this program to a worker; `None` if there is no cache to put it into.
+    fn request(&self, core: &Core, cache: &BinaryCache) -> Option<CompileRequest> {
+        let Self { name, source, options, identity } = self;
+        Some(CompileRequest {
+            device: core.label.clone(),
+            directory: cache.directory()?.to_owned(),
+            identity: identity.clone(),
+            options: options.clone(),
+            source: source.clone(),
+            program: name.clone(),
+        })
+    }
+
+    /// Compiles the program, and keeps its binary.
+    ///
+    /// The signatures are those that were kept.
+    fn compile(&self, core: &Core, cache: &BinaryCache) -> Result<(RawProgram, Signatures)> {
+        let Self { name, source, options, identity } = self;
+        let begun = Instant::now();
+        let raw = from_source(core, name, source, options)?;
+        tracing::debug!("program {name}: compiled in {:.0} ms", begun.elapsed().as_secs_f64() * 1e3);
+        if !cache.is_on() {
+            // Asking for the binary makes some drivers compile every kernel, needed or not.
+            return Ok((raw, Signatures::default()));
+        }
+        let signatures = signatures(core, &raw)?;
+        match raw.get_binaries() {
+            Ok(binaries) => {
+                // A context of several devices has as many places. The program is built for one of them.
+                let of_device = binaries.iter().filter(|binary| !binary.is_empty());
+                of_device.for_each(|binary| cache.store(identity, &signatures, binary));
+            }
+            Err(error) => tracing::debug!("program {name}: the driver gives no binary ({error})"),
+        }
+        Ok((raw, signatures))
+    }
+}
+
+/// Returns a program from the cache with its signatures.
+fn load(core: &Core, cache: &BinaryCache, recipe: &Recipe) -> Option<(RawProgram, Signatures)> {
+    let (signatures, binary) = cache.load(&recipe.identity)?;
+    match from_binary(core, &binary, &recipe.options) {
+        Ok(raw) => {
+            tracing::debug!("program {}: binary from the cache", recipe.name);
+            Some((raw, signatures))
+        }
+        // Drivers may refuse their own binaries, after an update for instance. Only time is lost.
+        Err(error) => {
+            tracing::debug!("program {}: the driver refuses the cached binary ({error})", recipe.name);
+            None
+        }
+    }
+}
+
+fn from_source(core: &Core, name: &str, source: &str, options: &str) -> Result<RawProgram> {
     let mut raw = RawProgram::create_from_source(&core.context, source)
         .map_err(core.failed("clCreateProgramWithSource"))?;
     match build(&mut raw, core, options) {
@@ -193,7 +265,7 @@ fn from_source(core: &Core, key: &KernelKey, source: &str, options: &str) -> Res
                 return Err(core.failed("clBuildProgram")(error));
             }
             Err(DeviceError::Build(Box::new(BuildFailure {
-                program: key.to_string(),
+                program: name.to_owned(),
                 device: core.label.clone(),
                 options: options.to_owned(),
                 status: error_text(error.0),

@@ -3,7 +3,9 @@
 use super::options::DeviceOptions;
 use super::peer_ways::PeerWays;
 use crate::error::{DeviceError, Result};
-use crate::kernel::{BinaryCache, Compilation, KernelKey, MatrixOperation, Program, takes_inline_ptx};
+use crate::kernel::{
+    BinaryCache, Compilation, CompileWorker, KernelKey, MatrixOperation, Program, takes_inline_ptx,
+};
 use crate::queue::{Core, Event, Ordinal, Profiling, Stopwatch, wait_list};
 use crate::scalar::ElementType;
 use crate::select::{DeviceIndex, DeviceInfo, DiscoveredDevice};
@@ -22,12 +24,15 @@ struct Inner {
     core: Arc<Core>,
     options: DeviceOptions,
     cache: BinaryCache,
-    programs: Mutex<HashMap<KernelKey, Arc<Program>>>,
+    programs: Mutex<HashMap<KernelKey, ProgramSlot>>,
     compilation: Mutex<Compilation>,
     attached: Mutex<HashMap<(TypeId, AttachmentKey), Attached>>,
     inline_ptx: OnceLock<bool>,
     peer_ways: PeerWays,
 }
+
+/// A program, locked while a thread builds it.
+type ProgramSlot = Arc<Mutex<Option<Arc<Program>>>>;
 
 /// A value that a device keeps.
 type Attached = Arc<dyn Any + Send + Sync>;
@@ -286,26 +291,52 @@ impl Device {
     /// [`DeviceError::Build`] with the compiler's log and options;
     /// [`DeviceError::InvalidDefinition`].
     pub fn program(&self, key: &KernelKey) -> Result<Arc<Program>> {
-        if let Some(program) = lock(&self.0.programs).get(key) {
+        self.program_by(key, None)
+    }
+
+    /// Returns the program of a key, which a worker may compile.
+    ///
+    /// Whoever asks for a program that another thread builds waits for that thread.
+    pub(super) fn program_by(
+        &self,
+        key: &KernelKey,
+        worker: Option<&mut CompileWorker>,
+    ) -> Result<Arc<Program>> {
+        let slot = Arc::clone(lock(&self.0.programs).entry(key.clone()).or_default());
+        let mut slot = lock(&slot);
+        if let Some(program) = &*slot {
             return Ok(Arc::clone(program));
         }
-        // The program is built outside the lock: another thread may do the same work, but never
-        // waits for it.
-        let build = || Program::build(self.core(), &self.0.cache, self.supports_inline_ptx(), key);
+        let build = || Program::build(self.core(), &self.0.cache, self.supports_inline_ptx(), key, worker);
         let (program, compilation) = self.core().compiling.compile(&key.to_string(), build)?;
         *lock(&self.0.compilation) += compilation;
-        let program = Arc::new(program);
-        Ok(Arc::clone(lock(&self.0.programs).entry(key.clone()).or_insert(program)))
+        Ok(Arc::clone(slot.insert(Arc::new(program))))
+    }
+
+    /// Tells whether the program of a key is neither there nor in the cache, which there is.
+    pub(super) fn lacks_program(&self, key: &KernelKey) -> bool {
+        let cache = &self.0.cache;
+        let is_kept = || Program::is_kept(self.core(), cache, self.supports_inline_ptx(), key);
+        !self.has_program(key) && cache.is_on() && !is_kept()
     }
 
     /// Returns `true` if the program of a key is there already.
+    ///
+    /// Programs that another thread is building are not there yet.
     pub(super) fn has_program(&self, key: &KernelKey) -> bool {
-        lock(&self.0.programs).contains_key(key)
+        let slot = lock(&self.0.programs).get(key).cloned();
+        slot.is_some_and(|slot| slot.try_lock().is_ok_and(|slot| slot.is_some()))
     }
 
     /// Returns the number of programs that have been built.
     pub fn program_count(&self) -> usize {
-        lock(&self.0.programs).len()
+        let slots: Vec<_> = lock(&self.0.programs).values().cloned().collect();
+        slots.iter().filter(|slot| lock(slot).is_some()).count()
+    }
+
+    /// Returns the programs on disk.
+    pub(super) fn binary_cache(&self) -> &BinaryCache {
+        &self.0.cache
     }
 
     /// Returns the cost of building the programs so far.

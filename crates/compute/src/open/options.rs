@@ -3,7 +3,7 @@
 use super::known::OpenDevices;
 use super::peer_ways::PeerWays;
 use super::tuning_options::{SearchObserver, TuningMode};
-use crate::kernel::CacheMode;
+use crate::kernel::{CacheMode, CompileWorkers};
 use crate::queue::{CompileClock, Profiling, Recorder};
 use derive_setters::Setters;
 use std::time::Duration;
@@ -34,6 +34,10 @@ pub struct DeviceOptions {
     ///
     /// All devices of a team count together.
     pub compiling: CompileClock,
+    /// The processes that compile beside this one in [`build_programs`](crate::build_programs).
+    ///
+    /// Without them, and without a cache, this process compiles one program after another.
+    pub workers: Option<CompileWorkers>,
     /// The ways in which kernels may reach the memory of other devices.
     ///
     /// `None` stands for the value of the variable [`PEER_VARIABLE`](crate::PEER_VARIABLE).
