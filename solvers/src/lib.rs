@@ -87,6 +87,7 @@ mod preconditioned_minres;
 mod preconditioner;
 mod progress;
 pub mod range;
+mod rehearsal;
 mod right_preconditioned;
 mod shadow;
 mod source;

@@ -46,7 +46,7 @@ pub(crate) use plain::{
     Numbers, NumbersView, buffer_of, buffer_of_mut, numbers_of, plain_spinors, set_numbers,
 };
 pub(crate) use site_field::Sites;
-pub(crate) use space::{ColumnSpace, matrix, space_key};
+pub(crate) use space::{ColumnSpace, matrix, update_key};
 pub use space::{ParitySpace, SpinorSpace};
 pub use spinor::SpinorField;
 pub(crate) use spinors::Spinors;

@@ -242,7 +242,8 @@ impl Method {
                 let fits =
                     preconditioning == Preconditioning::EvenOdd && self.precision.is_none_or(is_of_multigrid);
                 let precision = self.precision.map(|_| precision);
-                let params = AutoParams { tol, max_iterations, precision, preconditioning };
+                let params =
+                    AutoParams { tol, max_iterations, precision, preconditioning, ..Default::default() };
                 Parameters::Auto(params, fits.then_some(multigrid))
             }
             Solver::One(method) => Parameters::One(method.params(&common)),

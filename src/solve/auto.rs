@@ -5,7 +5,7 @@
 use super::attempts::{Attempt, Earlier, InOrder, KeptChoice};
 use super::checkpoints::Checkpoints;
 use super::error::InvertError;
-use super::experience::{Experience, Next};
+use super::experience::{Experience, Next, bytes_worth_a_comparison};
 use super::methods::{Solution, solve};
 use super::params::{BicgstabParams, CgParams, CrParams, Plan, SolveParams};
 use super::plan::{IterationPrecision, Preconditioning};
@@ -35,12 +35,18 @@ pub struct AutoParams {
     pub precision: Option<IterationPrecision>,
     /// The preconditioning. Default [`Preconditioning::EvenOdd`].
     pub preconditioning: Preconditioning,
+    /// Memory traffic in bytes of a solve by BiCGStab, from which on CG is compared with it.
+    ///
+    /// Default `None`: what makes up for the compilation of the kernels of CG on the team, nothing on the
+    /// host.
+    pub compared_from: Option<u64>,
 }
 
 impl Default for AutoParams {
     fn default() -> Self {
         let CrParams { tol, max_iterations, .. } = CrParams::default();
-        Self { tol, max_iterations, precision: None, preconditioning: Preconditioning::EvenOdd }
+        let preconditioning = Preconditioning::EvenOdd;
+        Self { tol, max_iterations, precision: None, preconditioning, compared_from: None }
     }
 }
 
@@ -120,8 +126,8 @@ pub(crate) struct First<'a> {
 /// iterations. CG on M†M then goes on from the best iterate so far. CG in double comes last. A
 /// source after the first one begins with the method that worked for the source before.
 ///
-/// **Comparison.** If BiCGStab has solved the first source, the second source begins with CG, for
-/// half as many iterations. None of these moves more memory than an iteration of BiCGStab. The
+/// **Comparison.** If BiCGStab has solved the first source, and the solve was long enough
+/// ([`AutoParams::compared_from`]), the second source begins with CG, for half as many iterations. None of these moves more memory than an iteration of BiCGStab. The
 /// total memory traffic of CG ([`SolverInfo::work`]) is then extrapolated. The logarithm of the
 /// residual is taken to fall at the same rate as so far. If CG moves less memory than BiCGStab did,
 /// CG solves this source and the next one. Otherwise BiCGStab goes on from the iterate that CG
@@ -146,7 +152,7 @@ impl Auto {
 
     /// Returns the methods to try, in order.
     pub(crate) fn steps(&self, team: &Team) -> Vec<SolveParams> {
-        let AutoParams { tol, max_iterations, precision, preconditioning } = self.params;
+        let AutoParams { tol, max_iterations, precision, preconditioning, .. } = self.params;
         let first = precision.unwrap_or(IterationPrecision::mixed_on(team));
         let cg = |precision| SolveParams::Cg(CgParams { tol, max_iterations, precision, preconditioning });
         let bicgstab = BicgstabParams { tol, max_iterations, precision: first, preconditioning };
@@ -188,7 +194,13 @@ impl Auto {
         if has_multigrid(attempts) {
             return;
         }
+        self.experience.worth = self.worth(team);
         self.experience.learn(&placed(&self.steps(team), attempts));
+    }
+
+    /// Returns the memory traffic of a solve from which on methods are compared.
+    fn worth(&self, team: &Team) -> u64 {
+        self.params.compared_from.unwrap_or_else(|| bytes_worth_a_comparison(team))
     }
 
     /// Solves M x = b, from x = 0 or from the state that `watch` has kept.
@@ -224,6 +236,7 @@ impl Auto {
         watch: &mut dyn Watch,
     ) -> Result<AutoSolution, InvertError> {
         let team = dirac.lattice().team();
+        self.experience.worth = self.worth(team);
         let steps = self.steps(team);
         let (mut earlier, mut state) = kept(dirac, watch)?;
         let mut first = first.filter(|_| earlier.attempts.is_empty());

@@ -3,6 +3,7 @@
 //! The experience tells with which method the next source begins, and for how long.
 
 use super::attempts::Attempt;
+use crate::compute::{DeviceKind, Team};
 
 /// The place of BiCGStab among the methods that are tried.
 pub(crate) const BICGSTAB: usize = 0;
@@ -18,11 +19,33 @@ const TOLERATED_GROWTH: usize = 3;
 /// Three times a smaller number would be few iterations too.
 const FEW_ITERATIONS: usize = 20;
 
+/// Memory traffic of a solve on a GPU from which on a comparison is worth its kernels.
+///
+/// CG takes five stencils, about 4 s of compilation (NVIDIA 580.159.04). It may save half of the eleven
+/// solves that are left of a propagator, each 0.1 s at 3 TB/s.
+const BYTES_WORTH_KERNELS: u64 = 256 << 30;
+
+/// The same traffic for a core of a processor, where a byte takes about a hundred times as long.
+const BYTES_OF_CORE_WORTH_KERNELS: u64 = 4 << 30;
+
+/// Returns the memory traffic of a solve from which on a comparison is worth its kernels.
+///
+/// The host has none to compile.
+pub(crate) fn bytes_worth_a_comparison(team: &Team) -> u64 {
+    let of_device = |kind, units: usize| match kind {
+        DeviceKind::Cpu => BYTES_OF_CORE_WORTH_KERNELS * units as u64,
+        _ => BYTES_WORTH_KERNELS,
+    };
+    team.devices().iter().map(|device| of_device(device.info().kind, device.info().compute_units)).sum()
+}
+
 /// The experience with methods, which are known by their places.
 ///
 /// No method follows the last one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Experience {
+    /// The least memory traffic of a solve with which methods are compared.
+    pub worth: u64,
     /// The method with which a source begins.
     begins_with: usize,
     /// `true` if the first two methods have been compared.
@@ -95,7 +118,8 @@ impl Experience {
     /// CG.
     fn trial(&self) -> Option<usize> {
         let Measured { iterations, bytes } = self.measured[BICGSTAB];
-        let due = self.begins_with == BICGSTAB && !self.compared && bytes.is_some();
+        let is_worth_it = bytes.is_some_and(|bytes| bytes >= self.worth);
+        let due = self.begins_with == BICGSTAB && !self.compared && is_worth_it;
         due.then_some(iterations.div_ceil(2))
     }
 
@@ -189,6 +213,15 @@ mod tests {
         experience.learn(&[(BICGSTAB, &attempt(100, 10, 1e-11))]);
         assert_eq!(next(&experience, &[]), Some((CG, 50, true)));
         experience
+    }
+
+    #[test]
+    fn solves_that_are_shorter_than_compiling_are_not_compared() {
+        for (worth, trial) in [(1000, Some((CG, 50, true))), (1001, Some((BICGSTAB, 300, false)))] {
+            let mut experience = Experience { worth, ..Default::default() };
+            experience.learn(&[(BICGSTAB, &attempt(100, 10, 1e-11))]);
+            assert_eq!(next(&experience, &[]), trial);
+        }
     }
 
     #[test]

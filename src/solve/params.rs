@@ -7,6 +7,7 @@ use super::method_macros::{method_types, parameter_types};
 use super::plan::{IterationPrecision, Preconditioning};
 use crate::operator::{DiracOperator, Normal, System};
 use derive_setters::Setters;
+use lattice_solvers::update::Formula;
 use lattice_solvers::{
     self as solvers, MethodOptions, MrSmoother, Needs, Operator, Preconditioner, Recurrence, Stopping, Task,
     VectorOf,
@@ -176,6 +177,12 @@ impl SolveParams {
             Self::Mr(MrParams { relaxation, .. }) => options.with_relaxation(relaxation),
             _ => options,
         }
+    }
+
+    /// Returns the updates that the method asks its space for.
+    pub(crate) fn updates(&self) -> Vec<Formula> {
+        let is_replaced = matches!(self.precision(), IterationPrecision::Mixed(_));
+        self.of().krylov().updates(&self.options(Stopping::default()), is_replaced)
     }
 
     /// Runs the method on a system.

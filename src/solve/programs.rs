@@ -8,11 +8,12 @@
 use super::params::SolveParams;
 use super::plan::{Inner, IterationPrecision, Preconditioning};
 use crate::compute::{Device, KernelKey, build_programs};
-use crate::field::{LinkFormat, clover_blocks_key, conversion_key, host_order_key, space_key};
+use crate::field::{LinkFormat, clover_blocks_key, conversion_key, host_order_key, update_key};
 use crate::geometry::{Anisotropy, Boundary, Lattice, Shape, Shard};
 use crate::host::{Reconstruction, StencilFactors};
 use crate::operator::{Ending, Region, SiteTerm, System, Task, hops_of, known_key, sides_of};
 use crate::scalar::{Half, Storage};
+use lattice_solvers::update::{self, Formula};
 
 /// Builds [`programs_of_solve`], except programs that exist already.
 ///
@@ -81,8 +82,6 @@ impl Application {
 /// Returns the operators that a method applies, besides making its own.
 ///
 /// See the fused operations of `LinearOperator`.
-///
-/// Fused updates of vectors are all in the program of their space.
 fn applications(params: &SolveParams) -> Vec<Application> {
     use Application as A;
     match (params, params.system()) {
@@ -110,7 +109,7 @@ impl SolvePrograms {
     ///
     /// Programs for the way to the Schur complement and back are added too.
     fn residual(&mut self) {
-        self.each(space_of::<f64>);
+        self.updates::<f64>(&[*update::NORM2.formula()]);
         self.full::<f64>(Application::PLAIN);
         if self.preconditioning != Preconditioning::None {
             self.operator::<f64>(Application::PLAIN);
@@ -123,7 +122,7 @@ impl SolvePrograms {
 
     /// Adds the programs that iterate.
     fn iteration<T: Storage>(&mut self, params: &SolveParams) {
-        self.each(space_of::<T>);
+        self.updates::<T>(&params.updates());
         if self.preconditioning == Preconditioning::None {
             // The operator that iterates is made with this one.
             self.operator::<T>(Application::PLAIN);
@@ -172,6 +171,13 @@ impl SolvePrograms {
         }
     }
 
+    /// Adds the programs of updates.
+    fn updates<T: Storage>(&mut self, updates: &[Formula]) {
+        for formula in updates {
+            self.each(|_, shard| update_key::<T>(&shard.device, &shard.layout(T::STORAGE), formula));
+        }
+    }
+
     /// Adds a program for each device once.
     fn each(&mut self, key: impl Fn(&LinkFormat, &Shard) -> KernelKey) {
         for shard in self.links.lattice.shards() {
@@ -186,10 +192,6 @@ impl SolvePrograms {
 /// Returns the task of a hop between parities, which have one kernel in common.
 fn hop(factors: StencilFactors, shift: bool, ending: Ending) -> Task {
     Task { factors, region: Region::Parity { parity: 0, shift }, ending, columns: 1 }
-}
-
-fn space_of<T: Storage>(_: &LinkFormat, shard: &Shard) -> KernelKey {
-    space_key::<T>(&shard.device, &shard.layout(T::STORAGE))
 }
 
 fn conversion_of<T: Storage, R: Storage>(

@@ -26,5 +26,6 @@ mod cli_sparse;
 mod cli_spectral;
 mod cli_tune;
 mod cli_xc;
+mod compile_workers;
 mod ladder;
 mod mpi;

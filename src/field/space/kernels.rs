@@ -3,7 +3,7 @@
 use super::kernel_text::kernel_text;
 use crate::compute::{
     Argument, ArgumentList, Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, NUMBER_SOURCE,
-    Number, NumberMemory, Program, REDUCTION_SOURCE, Range, Reduction,
+    Number, NumberMemory, REDUCTION_SOURCE, Range, Reduction,
 };
 use crate::field::key::field_key;
 use crate::geometry::Layout;
@@ -28,9 +28,11 @@ const SPINOR: KernelFamily = KernelFamily::new(
 /// Fewer blocks are done before a thread has been woken up for them.
 const FEWEST_BLOCKS_OF_GROUP: usize = 16;
 
-/// The kernels of all listed updates.
-static LISTED: LazyLock<String> =
-    LazyLock::new(|| update::ALL.iter().map(kernel_text).collect::<Vec<_>>().join("\n"));
+/// The updates that nearly every method asks for, which are one program.
+const BASIC: [&Formula; 4] =
+    [update::AXPY.formula(), update::XPBY.formula(), update::DOT.formula(), update::NORM2.formula()];
+
+static BASIC_TEXT: LazyLock<String> = LazyLock::new(|| BASIC.map(kernel_text).join("\n"));
 
 /// The kernels of a space on one device.
 pub(super) struct ShardKernels {
@@ -42,7 +44,7 @@ pub(super) struct ShardKernels {
     numbers: NumberMemory,
     /// The key without the kernels of formulas.
     key: KernelKey,
-    /// The kernels of listed updates and of others used since, by the formula's text.
+    /// The kernels that were asked for, by the formula's text.
     kernels: Mutex<Vec<(&'static str, Arc<Kernel>)>>,
 }
 
@@ -62,13 +64,11 @@ impl ShardKernels {
             }
             _ => blocks_of_vector.div_ceil(local),
         };
-        let program = device.program(&space_key::<T>(device, layout))?;
-        let kernels = update::ALL.iter().map(|formula| kernel(&program, formula));
         Ok(Self {
             range: Range::groups(groups, local),
             numbers: device.number_memory_argument()?,
             key: bare_key::<T>(device, layout),
-            kernels: Mutex::new(kernels.collect::<Result<_, _>>()?),
+            kernels: Mutex::default(),
             parities: parities as u32,
             blocks: layout.blocks() as u32,
             device: device.clone(),
@@ -108,23 +108,17 @@ impl ShardKernels {
         Ok(reduction)
     }
 
-    /// Returns the kernel of a formula.
-    ///
-    /// A kernel that is not listed is compiled at its first use.
+    /// Returns the kernel of a formula, which is compiled at its first use at the latest.
     fn kernel(&self, formula: &Formula) -> Result<Arc<Kernel>, DeviceError> {
         let mut kernels = lock(&self.kernels);
         if let Some((_, kernel)) = kernels.iter().find(|(text, _)| *text == formula.text()) {
             return Ok(Arc::clone(kernel));
         }
-        let program = self.device.program(&self.key.clone().part(formula.name(), kernel_text(formula)))?;
-        kernels.push(kernel(&program, formula)?);
-        Ok(Arc::clone(&kernels[kernels.len() - 1].1))
+        let program = self.device.program(&program_key(self.key.clone(), formula))?;
+        let kernel = Arc::new(program.kernel(formula.name())?);
+        kernels.push((formula.text(), Arc::clone(&kernel)));
+        Ok(kernel)
     }
-}
-
-fn kernel(program: &Program, formula: &Formula) -> Result<(&'static str, Arc<Kernel>), DeviceError> {
-    let kernel = program.kernel(formula.name())?;
-    Ok((formula.text(), Arc::new(kernel)))
 }
 
 /// Returns the size of a work-group.
@@ -134,9 +128,19 @@ fn local_size(device: &Device) -> usize {
     if device.info().kind == DeviceKind::Cpu { 1 } else { 128 }
 }
 
-/// Returns the key of the kernels of a space of fields of this layout.
-pub(crate) fn space_key<T: Storage>(device: &Device, layout: &Layout) -> KernelKey {
-    bare_key::<T>(device, layout).part("updates", LISTED.as_str())
+/// Returns the key of the program with a formula's kernel, for fields of this layout.
+pub(crate) fn update_key<T: Storage>(device: &Device, layout: &Layout, formula: &Formula) -> KernelKey {
+    program_key(bare_key::<T>(device, layout), formula)
+}
+
+/// Returns the key of the program with a formula's kernel.
+///
+/// A solve asks for some of the updates only, so that all but the [`BASIC`] ones are programs of their own.
+fn program_key(bare: KernelKey, formula: &Formula) -> KernelKey {
+    match BASIC.contains(&formula) {
+        true => bare.part("basic updates", BASIC_TEXT.as_str()),
+        false => bare.part(formula.name(), kernel_text(formula)),
+    }
 }
 
 fn bare_key<T: Storage>(device: &Device, layout: &Layout) -> KernelKey {

@@ -6,7 +6,7 @@ mod kernels;
 mod updates;
 
 pub(crate) use columns::{ColumnSpace, matrix};
-pub(crate) use kernels::space_key;
+pub(crate) use kernels::update_key;
 
 use super::carrier::Carrier;
 use super::columns::ColumnKernels;
