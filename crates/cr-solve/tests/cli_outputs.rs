@@ -120,6 +120,7 @@ const READ: &[&str] = &[
     "reproduce <file>",
     "reproduce --configuration",
     "analyse <files>",
+    "analyse --series",
     "poisson <input>",
     "xc <input>",
     "xc --density",

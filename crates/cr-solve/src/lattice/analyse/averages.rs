@@ -1,12 +1,9 @@
-//! `cr-solve analyse`: averages of correlators over configurations.
+//! Averages of correlators over configurations.
 //!
 //! The errors are those of the jackknife.
 
-mod correlators;
-mod estimates;
-
-use correlators::{Correlator, correlators_of, equal};
-use estimates::{Averages, Estimate, MassForm};
+use super::correlators::{Correlator, correlators_of, equal};
+use super::estimates::{Averages, Estimate, MassForm};
 use lattice_cl::io;
 use lattice_cli::choices::word;
 use lattice_cli::destinations::{Destinations, Overwriting, SVG};
@@ -16,33 +13,28 @@ use lattice_cli::plot::drawn;
 use lattice_cli::report::{Report, Table, align_right, decimal, path_text, plain_table, scientific};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const ONE_ENSEMBLE: &str = "analyse results of one ensemble at a time";
 
-/// The command line of `analyse`.
+/// Options for results with correlators.
 #[derive(Debug, clap::Args)]
-pub struct Arguments {
+pub struct AveragesOptions {
     /// Results of spectrum or run, one for each configuration: HDF5 or JSON
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "series", value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Only correlators with this text in their names [default: pion, rho and nucleon at rest]
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", conflicts_with = "series")]
     only: Option<String>,
     /// All correlators, with those of every matrix and momentum
-    #[arg(long, conflicts_with = "only")]
+    #[arg(long, conflicts_with_all = ["only", "series"])]
     all: bool,
     /// List the names of the correlators instead of averaging; all of them without --only
-    #[arg(long, conflicts_with_all = ["plot", "mass"])]
+    #[arg(long, conflicts_with_all = ["plot", "mass", "series"])]
     list: bool,
-    /// Draw the first of the correlators that are averaged, and its effective mass (SVG)
-    #[arg(long, value_name = "FILE")]
-    plot: Option<PathBuf>,
     /// The effective mass: cosh for a periodic correlator, log for ln C(n)/C(n+1) [default: log for baryons, else cosh]
-    #[arg(long, value_parser = word::<MassForm>())]
+    #[arg(long, value_parser = word::<MassForm>(), conflicts_with = "series")]
     mass: Option<MassForm>,
-    #[command(flatten)]
-    overwriting: Overwriting,
 }
 
 /// The average of a correlator over configurations.
@@ -77,7 +69,7 @@ struct Listing {
 
 fn path_texts<S: serde::Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
-    struct Text<'a>(#[serde(serialize_with = "path_text")] &'a std::path::Path);
+    struct Text<'a>(#[serde(serialize_with = "path_text")] &'a Path);
     serializer.collect_seq(paths.iter().map(|path| Text(path)))
 }
 
@@ -97,10 +89,13 @@ struct Samples {
 /// # Errors
 /// When a file is no result, when two files have the same correlator of one configuration, when
 /// files have correlators of other lengths, and when there is nothing to average.
-pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
-    Destinations::reading(&arguments.files)
-        .writing("--plot", SVG, &arguments.plot)
-        .check(arguments.overwriting)?;
+pub fn run(
+    arguments: &AveragesOptions,
+    drawing: Option<&Path>,
+    overwriting: Overwriting,
+    report: &Report,
+) -> Result<Status, Failure> {
+    Destinations::reading(&arguments.files).writing("--plot", SVG, drawing).check(overwriting)?;
     let selected = selected(arguments, read(&arguments.files)?, report)?;
     if arguments.list {
         let names: Vec<String> = selected.into_iter().map(|(name, _)| name).collect();
@@ -122,7 +117,7 @@ pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
         let averages = Averages::new(&values, mass);
         correlators.push(Averaged { name, configurations: values.len(), mass, averages });
     }
-    if let (Some(path), Some(first)) = (&arguments.plot, correlators.first()) {
+    if let (Some(path), Some(first)) = (drawing, correlators.first()) {
         plot_correlator(first, path, report)?;
     }
     let outcome = Analysis { schema_version: 1, files: arguments.files.clone(), correlators };
@@ -179,13 +174,13 @@ fn shortened(sum: &str) -> &str {
 }
 
 /// Returns the refusal of two results of one configuration.
-fn copies(name: &str, one: &std::path::Path, other: &std::path::Path, same: &str) -> Failure {
+fn copies(name: &str, one: &Path, other: &Path, same: &str) -> Failure {
     let shown = lattice_files::text::path;
     let message = format!("{} and {} have {name} of one configuration ({same})", shown(one), shown(other));
     failure(message).hint("name one result of each configuration: copies would make the errors too small")
 }
 
-fn unlike_lattices(one: &std::path::Path, other: &std::path::Path) -> Failure {
+fn unlike_lattices(one: &Path, other: &Path) -> Failure {
     let shown = lattice_files::text::path;
     let message = format!("{} and {} are results of lattices of other extents", shown(one), shown(other));
     failure(message).hint(ONE_ENSEMBLE)
@@ -196,7 +191,7 @@ fn unlike_lattices(one: &std::path::Path, other: &std::path::Path) -> Failure {
 /// # Errors
 /// When there is none.
 fn selected(
-    arguments: &Arguments,
+    arguments: &AveragesOptions,
     samples: BTreeMap<String, Samples>,
     report: &Report,
 ) -> Result<Vec<(String, Samples)>, Failure> {
@@ -221,7 +216,7 @@ fn selected(
     Ok(selected)
 }
 
-fn plot_correlator(averaged: &Averaged, path: &std::path::Path, report: &Report) -> Result<(), Failure> {
+fn plot_correlator(averaged: &Averaged, path: &Path, report: &Report) -> Result<(), Failure> {
     let numbers = |estimates: &[Estimate]| -> Vec<f64> {
         estimates.iter().map(|estimate| estimate.value.unwrap_or(f64::NAN)).collect()
     };

@@ -1,0 +1,41 @@
+//! `cr-solve analyse`: errors of what was measured on several configurations.
+
+mod averages;
+mod correlators;
+mod estimates;
+mod series;
+
+use averages::AveragesOptions;
+use lattice_cli::destinations::Overwriting;
+use lattice_cli::failure::{Failure, Status};
+use lattice_cli::report::Report;
+use series::SeriesOptions;
+use std::path::PathBuf;
+
+/// The command line of `analyse`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    averages: AveragesOptions,
+    /// Draw the first of the correlators that are averaged, and its effective mass (SVG)
+    ///
+    /// With --series the normalised autocorrelation of the first column, and its window.
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+    #[command(flatten)]
+    overwriting: Overwriting,
+    #[command(flatten)]
+    series: SeriesOptions,
+}
+
+/// Analyses results or histories, and prints.
+///
+/// # Errors
+/// When a file cannot be read, and when there is nothing that has an error.
+pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
+    let Arguments { averages, series, plot, overwriting } = arguments;
+    match series.series.is_empty() {
+        true => averages::run(averages, plot.as_deref(), *overwriting, report),
+        false => series::run(series, plot.as_deref(), *overwriting, report),
+    }
+}
