@@ -6,6 +6,7 @@ mod launchers;
 #[path = "../../statistics/tests/synthetic.rs"]
 mod synthetic;
 
+mod cli_analyse;
 mod cli_bench;
 mod cli_bench_bandwidth;
 mod cli_bench_report;

@@ -1,21 +1,23 @@
-//! Averages of correlators over configurations.
-//!
-//! The errors are those of the jackknife.
+//! Averages of correlators over configurations, and masses of hadrons.
 
-use super::correlators::{Correlator, correlators_of, equal};
-use super::estimates::{Averages, Estimate, MassForm};
-use lattice_cl::io;
+use super::estimates::{Averages, Estimate};
+use super::fitted_mass::{FitChoice, FittedMass};
+use super::mass_form::MassForm;
+use super::mass_table::{self, MassRow};
+use super::samples::{ONE_ENSEMBLE, Samples, failure, read};
+use super::uncertain::{ErrorEstimation, ErrorMethod, ErrorOptions};
+use super::uncertain_correlator::UncertainCorrelator;
 use lattice_cli::choices::word;
-use lattice_cli::destinations::{Destinations, Overwriting, SVG};
+use lattice_cli::destinations::{Destinations, Overwriting, SVG, TABLE};
 use lattice_cli::failure::{Failure, Status};
 use lattice_cli::plot;
-use lattice_cli::plot::drawn;
+use lattice_cli::plot::{MassBand, drawn};
 use lattice_cli::report::{Report, Table, align_right, decimal, path_text, plain_table, scientific};
+use lattice_files::text;
+use lattice_statistics::Weighting;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-
-const ONE_ENSEMBLE: &str = "analyse results of one ensemble at a time";
 
 /// Options for results with correlators.
 #[derive(Debug, clap::Args)]
@@ -30,11 +32,22 @@ pub struct AveragesOptions {
     #[arg(long, conflicts_with_all = ["only", "series"])]
     all: bool,
     /// List the names of the correlators instead of averaging; all of them without --only
-    #[arg(long, conflicts_with_all = ["plot", "mass", "series"])]
+    #[arg(long, conflicts_with_all = ["plot", "mass", "fit", "table", "series"])]
     list: bool,
     /// The effective mass: cosh for a periodic correlator, log for ln C(n)/C(n+1) [default: log for baryons, else cosh]
     #[arg(long, value_parser = word::<MassForm>(), conflicts_with = "series")]
     mass: Option<MassForm>,
+    /// Fit one state at distances FIRST,LAST, or average the fits that begin at each distance: average
+    #[arg(long, value_name = "RANGE", conflicts_with = "series")]
+    fit: Option<FitChoice>,
+    /// With fits: leave out correlations between distances, which few configurations do not tell
+    #[arg(long, conflicts_with = "series")]
+    uncorrelated: bool,
+    /// Write the masses as a table: .tex, .csv or .json; with --fit average unless --fit is given
+    #[arg(long, value_name = "FILE", conflicts_with = "series")]
+    table: Option<PathBuf>,
+    #[command(flatten)]
+    errors: ErrorOptions,
 }
 
 /// The average of a correlator over configurations.
@@ -48,6 +61,8 @@ struct Averaged {
     mass: MassForm,
     #[serde(flatten)]
     averages: Averages,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fit: Option<FittedMass>,
 }
 
 #[derive(Serialize)]
@@ -55,6 +70,9 @@ struct Analysis {
     schema_version: u32,
     #[serde(serialize_with = "path_texts")]
     files: Vec<PathBuf>,
+    errors: ErrorMethod,
+    /// Configurations in a bin.
+    bin: usize,
     correlators: Vec<Averaged>,
 }
 
@@ -73,17 +91,6 @@ fn path_texts<S: serde::Serializer>(paths: &[PathBuf], serializer: S) -> Result<
     serializer.collect_seq(paths.iter().map(|path| Text(path)))
 }
 
-/// The samples of a correlator, one of each file that has it.
-struct Samples {
-    is_baryon: bool,
-    rank: Option<usize>,
-    /// The extents of the lattice, if the result has them.
-    dims: Option<serde_json::Value>,
-    values: Vec<Vec<f64>>,
-    /// Places in the list of files.
-    files: Vec<usize>,
-}
-
 /// Reads the results, averages and prints.
 ///
 /// # Errors
@@ -92,98 +99,83 @@ struct Samples {
 pub fn run(
     arguments: &AveragesOptions,
     drawing: Option<&Path>,
+    window_parameter: Option<f64>,
     overwriting: Overwriting,
     report: &Report,
 ) -> Result<Status, Failure> {
-    Destinations::reading(&arguments.files).writing("--plot", SVG, drawing).check(overwriting)?;
+    let estimation = ErrorEstimation::new(&arguments.errors, window_parameter)?;
+    let choice = arguments.fit.or(arguments.table.is_some().then_some(FitChoice::Average));
+    let weighting = if arguments.uncorrelated { Weighting::Uncorrelated } else { Weighting::Correlated };
+    if arguments.uncorrelated && choice.is_none() {
+        return Err(Failure::usage("--uncorrelated is for fits".to_owned()).hint("give --fit or --table"));
+    }
+    Destinations::reading(&arguments.files)
+        .writing("--plot", SVG, drawing)
+        .writing("--table", TABLE, &arguments.table)
+        .check(overwriting)?;
     let selected = selected(arguments, read(&arguments.files)?, report)?;
     if arguments.list {
         let names: Vec<String> = selected.into_iter().map(|(name, _)| name).collect();
-        let text = names.join("\n");
-        report.result(text, &Listing { schema_version: 1, files: arguments.files.clone(), names })?;
+        report.result(
+            names.join("\n"),
+            &Listing { schema_version: 1, files: arguments.files.clone(), names },
+        )?;
         return Ok(Status::Fine);
     }
-    let mut correlators = Vec::new();
+    let (mut correlators, mut failed_fits) = (Vec::new(), Vec::new());
     for (name, samples) in selected {
-        let Samples { is_baryon, values, .. } = samples;
-        if values.iter().any(|sample| sample.len() != values[0].len()) {
-            let failure = failure(format!("the correlator {name} has other lengths in some files"));
-            return Err(failure.hint(ONE_ENSEMBLE));
+        let Samples { is_baryon, values, files, .. } = samples;
+        if let Some(other) = values.iter().position(|sample| sample.len() != values[0].len()) {
+            let has =
+                |k: usize| format!("{} has {}", text::path(&arguments.files[files[k]]), values[k].len());
+            let message = format!("{name} has other lengths: {}, and {} distances", has(0), has(other));
+            return Err(failure(message).hint(ONE_ENSEMBLE));
         }
         if values.len() < arguments.files.len() {
             report.warning(format_args!("{name} is in {} of {} files", values.len(), arguments.files.len()));
         }
         let mass = arguments.mass.unwrap_or(if is_baryon { MassForm::Log } else { MassForm::Cosh });
-        let averages = Averages::new(&values, mass);
-        correlators.push(Averaged { name, configurations: values.len(), mass, averages });
+        let correlator = UncertainCorrelator::new(&values, estimation)?;
+        let averages = correlator.averages(mass)?;
+        if let (Some(same), true) = (same_everywhere(&averages), values.len() > 1) {
+            report.warning(format_args!("{name} is the same on all configurations at n = {same}: no error"));
+        }
+        let fit = match choice.map(|choice| correlator.mass(&name, mass, choice, weighting)) {
+            Some(Err(failure)) if failure.status == Status::Usage => return Err(failure),
+            Some(Err(failure)) => {
+                failed_fits.push(failure);
+                None
+            }
+            Some(Ok(fit)) => Some(fit),
+            None => None,
+        };
+        correlators.push(Averaged { name, configurations: values.len(), mass, averages, fit });
+    }
+    if failed_fits.len() == correlators.len() && !failed_fits.is_empty() {
+        return Err(failed_fits.remove(0));
+    }
+    failed_fits.iter().for_each(|failure| report.warning(format_args!("{:#}", failure.error)));
+    if let Some(path) = &arguments.table {
+        let mut rows = Vec::new();
+        for Averaged { name, configurations, fit, .. } in &correlators {
+            rows.extend(fit.as_ref().map(|fit| MassRow { name, configurations: *configurations, fit }));
+        }
+        mass_table::write(path, &rows)?;
     }
     if let (Some(path), Some(first)) = (drawing, correlators.first()) {
         plot_correlator(first, path, report)?;
     }
-    let outcome = Analysis { schema_version: 1, files: arguments.files.clone(), correlators };
-    report.result(text(&outcome), &outcome)?;
+    let ErrorEstimation { method: errors, bin, .. } = estimation;
+    let outcome = Analysis { schema_version: 1, files: arguments.files.clone(), errors, bin, correlators };
+    report.result(shown(&outcome), &outcome)?;
     Ok(Status::Fine)
 }
 
-fn failure(message: String) -> Failure {
-    Failure::new(Status::File, anyhow::Error::msg(message))
-}
-
-/// Reads the correlators of all files.
-///
-/// # Errors
-/// When a file is no result, a copy of another, or that of another lattice.
-fn read(files: &[PathBuf]) -> Result<BTreeMap<String, Samples>, Failure> {
-    let mut samples: BTreeMap<String, Samples> = BTreeMap::new();
-    let mut fingerprints: Vec<Option<String>> = Vec::new();
-    for (file, path) in files.iter().enumerate() {
-        let result = io::read_results(path)?;
-        let fingerprint = result.pointer("/configuration/blake3").and_then(|sum| sum.as_str());
-        fingerprints.push(fingerprint.map(str::to_owned));
-        for (name, Correlator { values, is_baryon, rank }) in correlators_of(&result) {
-            let entry = samples.entry(name.clone()).or_insert_with(|| {
-                let (values, files) = (Vec::new(), Vec::new());
-                Samples { is_baryon, rank, dims: result.get("dims").cloned(), values, files }
-            });
-            let unlike = |dims: &serde_json::Value| result.get("dims").is_some_and(|own| !equal(own, dims));
-            if entry.dims.as_ref().is_some_and(unlike) {
-                return Err(unlike_lattices(&files[entry.files[0]], path));
-            }
-            for (&other, others) in entry.files.iter().zip(&entry.values) {
-                let same = match (&fingerprints[other], &fingerprints[file]) {
-                    (Some(other), Some(own)) => (other == own).then(|| format!("BLAKE3 {}", shortened(own))),
-                    _ => {
-                        let is_copy = others == &values && values.iter().any(|value| *value != 0.0);
-                        is_copy.then(|| "the same numbers".to_owned())
-                    }
-                };
-                if let Some(same) = same {
-                    return Err(copies(&name, &files[other], path, &same));
-                }
-            }
-            entry.values.push(values);
-            entry.files.push(file);
-        }
-    }
-    Ok(samples)
-}
-
-/// Returns the beginning of a sum in hexadecimal.
-fn shortened(sum: &str) -> &str {
-    sum.get(..16).unwrap_or(sum)
-}
-
-/// Returns the refusal of two results of one configuration.
-fn copies(name: &str, one: &Path, other: &Path, same: &str) -> Failure {
-    let shown = lattice_files::text::path;
-    let message = format!("{} and {} have {name} of one configuration ({same})", shown(one), shown(other));
-    failure(message).hint("name one result of each configuration: copies would make the errors too small")
-}
-
-fn unlike_lattices(one: &Path, other: &Path) -> Failure {
-    let shown = lattice_files::text::path;
-    let message = format!("{} and {} are results of lattices of other extents", shown(one), shown(other));
-    failure(message).hint(ONE_ENSEMBLE)
+/// Returns the distances without an error, if there are any.
+fn same_everywhere(averages: &Averages) -> Option<String> {
+    let without = averages.correlator.iter().enumerate().filter(|(_, estimate)| estimate.error.is_none());
+    let distances: Vec<String> = without.map(|(n, _)| n.to_string()).collect();
+    (!distances.is_empty()).then(|| distances.join(", "))
 }
 
 /// Chooses the correlators that are asked for, hadrons at rest first.
@@ -224,16 +216,33 @@ fn plot_correlator(averaged: &Averaged, path: &Path, report: &Report) -> Result<
     let Averages { correlator, effective_mass } = &averaged.averages;
     let errors: Vec<f64> = effective_mass.iter().map(|estimate| estimate.error.unwrap_or(0.0)).collect();
     let (values, masses) = (numbers(correlator), numbers(effective_mass));
-    drawn(plot::correlator_with_errors(path, &title, &values, &masses, &errors), report)
+    let band = averaged.fit.as_ref().map(|fit| MassBand {
+        first: fit.first,
+        last: fit.last,
+        mass: fit.mass,
+        error: fit.error,
+    });
+    drawn(plot::correlator_with_errors(path, &title, &values, &masses, &errors, band), report)
 }
 
-fn text(outcome: &Analysis) -> String {
+fn errors_text(outcome: &Analysis) -> String {
+    match outcome.bin {
+        1 => outcome.errors.to_string(),
+        bin => format!("{}, bins of {bin}", outcome.errors),
+    }
+}
+
+fn shown(outcome: &Analysis) -> String {
     let mut parts = Vec::new();
-    for Averaged { name, configurations, mass, averages } in &outcome.correlators {
+    for Averaged { name, configurations, mass, averages, fit } in &outcome.correlators {
         let mut head = Table::default();
         head.line("correlator", name);
         head.line("configurations", configurations);
+        head.line("errors", errors_text(outcome));
         head.line("effective mass", mass.formula());
+        if let Some(fit) = fit {
+            head.line("mass", fit);
+        }
         let mut table = plain_table(["n", "C(n)", "error", "effective mass", "error"]);
         align_right(&mut table, &[0, 1, 2, 3, 4]);
         let number =

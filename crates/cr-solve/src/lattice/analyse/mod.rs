@@ -3,7 +3,13 @@
 mod averages;
 mod correlators;
 mod estimates;
+mod fitted_mass;
+mod mass_form;
+mod mass_table;
+mod samples;
 mod series;
+mod uncertain;
+mod uncertain_correlator;
 
 use averages::AveragesOptions;
 use lattice_cli::destinations::Overwriting;
@@ -22,6 +28,11 @@ pub struct Arguments {
     /// With --series the normalised autocorrelation of the first column, and its window.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    /// S of the window that ends the sum of an autocorrelation: 1 to 2, or 0 for none [default: 2]
+    ///
+    /// With --series and --errors gamma.
+    #[arg(long, value_name = "S")]
+    window_parameter: Option<f64>,
     #[command(flatten)]
     overwriting: Overwriting,
     #[command(flatten)]
@@ -33,9 +44,9 @@ pub struct Arguments {
 /// # Errors
 /// When a file cannot be read, and when there is nothing that has an error.
 pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
-    let Arguments { averages, series, plot, overwriting } = arguments;
+    let Arguments { averages, series, plot, window_parameter, overwriting } = arguments;
     match series.series.is_empty() {
-        true => averages::run(averages, plot.as_deref(), *overwriting, report),
-        false => series::run(series, plot.as_deref(), *overwriting, report),
+        true => averages::run(averages, plot.as_deref(), *window_parameter, *overwriting, report),
+        false => series::run(series, plot.as_deref(), *window_parameter, *overwriting, report),
     }
 }

@@ -36,9 +36,6 @@ pub struct SeriesOptions {
     /// Several files are independent runs, called replica.
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "files")]
     pub series: Vec<PathBuf>,
-    /// S of the window that ends the sum of the autocorrelation: 1 to 2, or 0 without autocorrelation
-    #[arg(long, value_name = "S", default_value_t = WINDOW_PARAMETER, conflicts_with = "files")]
-    window_parameter: f64,
     /// The column with the measurements: its number from 1 on, its name, or keys of JSON such as energy.clover [default: all columns]
     #[arg(long, value_name = "COLUMN", conflicts_with = "files")]
     column: Option<ColumnChoice>,
@@ -79,10 +76,12 @@ struct SeriesAnalysis {
 pub fn run(
     options: &SeriesOptions,
     drawing: Option<&Path>,
+    window_parameter: Option<f64>,
     overwriting: Overwriting,
     report: &Report,
 ) -> Result<Status, Failure> {
     Destinations::reading(&options.series).writing("--plot", SVG, drawing).check(overwriting)?;
+    let window_parameter = window_parameter.unwrap_or(WINDOW_PARAMETER);
     let choice = Choice { column: options.column.clone(), numbers: options.numbers.clone() };
     let mut runs: Vec<SeriesRun> = Vec::new();
     for path in &options.series {
@@ -100,7 +99,7 @@ pub fn run(
         (_, true) => "the series".to_owned(),
         (_, false) => format!("column {column}"),
     };
-    let one = |named: &NamedSeries| estimate(named, options.window_parameter, &what(&named.column));
+    let one = |named: &NamedSeries| estimate(named, window_parameter, &what(&named.column));
     let estimates: Vec<Result<SeriesEstimate, Failure>> = series.par_iter().map(one).collect();
     let mut estimates = estimates.into_iter().collect::<Result<Vec<_>, _>>()?;
     for estimate in &estimates {
@@ -111,8 +110,7 @@ pub fn run(
         plot_autocorrelation(&estimates[0], &series[0].series, &options.series[0], path, report)?;
     }
     let single = is_single.then(|| estimates.remove(0));
-    let (schema_version, window_parameter) = (1, options.window_parameter);
-    let outcome = SeriesAnalysis { schema_version, window_parameter, replica, single, columns: estimates };
+    let outcome = SeriesAnalysis { schema_version: 1, window_parameter, replica, single, columns: estimates };
     report.result(shown(&outcome), &outcome)?;
     Ok(Status::Fine)
 }
