@@ -526,6 +526,11 @@ pub fn path_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::
     serializer.collect_str(&path.display())
 }
 
+/// Serializes paths of a result as [`path_text`] does.
+pub fn path_texts<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(paths.iter().map(|path| path.display().to_string()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -86,7 +86,8 @@ fn errors_are_those_of_the_method() {
         number(&analysis["correlators"][0]["correlator"][3]["error"])
     };
     for bin in [1, 5] {
-        let expected = resample(&[series.clone()], Resampling::Jackknife { bin }).unwrap()[0].error();
+        let expected =
+            resample(std::slice::from_ref(&series), Resampling::Jackknife { bin }).unwrap()[0].error();
         let found = error(&format!("--bin {bin}"));
         assert!((found / expected - 1.0).abs() < 1e-9, "{found} is not {expected}");
     }
@@ -129,11 +130,12 @@ fn a_table_has_a_row_for_each_hadron() {
     assert_eq!(hadrons.len(), 2);
     let (tex, csv) = (read("t.tex"), read("t.csv"));
     for (k, hadron) in hadrons.iter().enumerate() {
-        let name = hadron["name"].as_str().unwrap();
+        let name = hadron["hadron"].as_str().unwrap();
+        assert_eq!(name, ["pion", "nucleon"][k]);
         let ends = format!("{}--{}", hadron["first"], hadron["last"]);
         assert!(tex.lines().any(|line| line.starts_with(name) && line.contains(&ends)), "{tex}");
         let line = csv.lines().nth(k + 1).unwrap();
-        assert!(line.starts_with(&format!("\"{name}\",{:e},", number(&hadron["mass"]))), "{csv}");
+        assert!(line.starts_with(&format!("{name},{:e},", number(&hadron["mass"]))), "{csv}");
     }
     let (status, _, messages) = run(&folder, &format!("{files} --table t.tex"));
     assert!(status == 2 && messages.contains("is there already"), "{messages}");
@@ -176,4 +178,62 @@ fn what_is_the_same_on_all_configurations_has_no_error() {
     let correlator = &analysis["correlators"][0]["correlator"];
     assert!(status == 0 && messages.contains("the same on all configurations at n = 0, 2, 3"), "{messages}");
     assert!(correlator[0]["error"].is_null() && number(&correlator[1]["error"]) > 0.0, "{correlator}");
+}
+
+/// Writes results of flows with t²E = 0.3 t (1 + noise), so that t0 is 1 up to noise. Returns the names.
+fn flows(folder: &TempDir, count: usize, end: usize) -> String {
+    let noise = values(300, count, 0.3);
+    let mut names = Vec::new();
+    for (k, noise) in noise.iter().enumerate() {
+        let row = |step: usize| {
+            let time = 0.1 * step as f64;
+            json!({ "time": time, "energy": { "clover": 0.3 * (0.9 + 0.1 * noise) / time.max(0.05) } })
+        };
+        let rows: Vec<Value> = (0..end).map(row).collect();
+        let links = json!({ "blake3": format!("{k}.{count}") });
+        let result = json!({ "configuration": links, "dims": [4, 4, 4, 4], "rows": rows, "scales": [{ "reference": 0.3 }] });
+        let name = format!("flow{k}.{end}.json");
+        std::fs::write(folder.path().join(&name), result.to_string()).unwrap();
+        names.push(name);
+    }
+    names.join(" ")
+}
+
+#[test]
+fn scales_of_flows_have_errors() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = flows(&folder, 30, 20);
+    for line in ["", "--errors gamma", "--bin 3", "--errors bootstrap --plot t.svg"] {
+        let analysis = analysed(&folder, &format!("{files} {line}"));
+        let mean = 0.9 + 0.1 * values(300, 30, 0.3).iter().sum::<f64>() / 30.0;
+        let [t0, w0] =
+            ["t0", "w0"].map(|key| [number(&analysis[key]["value"]), number(&analysis[key]["error"])]);
+        // t²E = 0.3 t mean, and its derivative by ln t is the same.
+        assert!(
+            (t0[0] - 1.0 / mean).abs() < 1e-9 && (w0[0] - mean.powf(-0.5)).abs() < 1e-9,
+            "{line}: {t0:?} {w0:?}"
+        );
+        // The relative error of w0 is half of that of t0.
+        assert!((w0[1] / w0[0] / (t0[1] / t0[0]) - 0.5).abs() < 1e-3, "{line}: {t0:?} {w0:?}");
+        assert!((0.001..0.01).contains(&t0[1]), "{t0:?}");
+        assert_eq!(analysis["configurations"], 30);
+        assert_eq!(analysis["rows"].as_array().unwrap().len(), 20);
+    }
+    assert!(std::fs::read_to_string(folder.path().join("t.svg")).unwrap().contains("reference 0.3"));
+    let (_, text, _) = run(&folder, &files);
+    assert!(text.contains("at the reference 0.3"), "{text}");
+    let short = flows(&folder, 5, 8);
+    let (status, text, messages) = run(&folder, &short);
+    assert!(status == 0 && text.contains("t0 not reached, w0 not reached"), "{text}");
+    assert!(messages.contains("the flow ends before t0"), "{messages}");
+    ensemble(&folder);
+    for (line, status, wanted) in [
+        (format!("{files} --fit 1,3"), 2, "--fit is for correlators"),
+        (format!("{files} flow0.20.json"), 3, "of one configuration"),
+        (format!("{files} flow0.8.json"), 3, "flow0.20.json has 20 flow times up to 1.9"),
+        (format!("{files} 000.json"), 3, "000.json is no result of flow"),
+    ] {
+        let (found, _, messages) = run(&folder, &line);
+        assert!(found == status && messages.contains(wanted), "{line}: {messages}");
+    }
 }

@@ -1,18 +1,20 @@
 //! Averages of correlators over configurations, and masses of hadrons.
 
+use super::configurations::Configurations;
 use super::estimates::{Averages, Estimate};
 use super::fitted_mass::{FitChoice, FittedMass};
 use super::mass_form::MassForm;
-use super::mass_table::{self, MassRow};
-use super::samples::{ONE_ENSEMBLE, Samples, failure, read};
-use super::uncertain::{ErrorEstimation, ErrorMethod, ErrorOptions};
-use super::uncertain_correlator::UncertainCorrelator;
+use super::mass_table::{self, MassRow, short_names};
+use super::samples::{Gathered, ONE_ENSEMBLE, Samples, failure, read};
+use super::scales;
+use super::uncertain::{ErrorEstimation, ErrorOptions};
+use super::uncertain_numbers::UncertainNumbers;
 use lattice_cli::choices::word;
 use lattice_cli::destinations::{Destinations, Overwriting, SVG, TABLE};
 use lattice_cli::failure::{Failure, Status};
 use lattice_cli::plot;
 use lattice_cli::plot::{MassBand, drawn};
-use lattice_cli::report::{Report, Table, align_right, decimal, path_text, plain_table, scientific};
+use lattice_cli::report::{Report, Table, align_right, decimal, path_texts, plain_table, scientific};
 use lattice_files::text;
 use lattice_statistics::Weighting;
 use serde::Serialize;
@@ -22,7 +24,7 @@ use std::path::{Path, PathBuf};
 /// Options for results with correlators.
 #[derive(Debug, clap::Args)]
 pub struct AveragesOptions {
-    /// Results of spectrum or run, one for each configuration: HDF5 or JSON
+    /// Results of spectrum, run or flow, one for each configuration: HDF5 or JSON
     #[arg(required_unless_present = "series", value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Only correlators with this text in their names [default: pion, rho and nucleon at rest]
@@ -50,6 +52,28 @@ pub struct AveragesOptions {
     errors: ErrorOptions,
 }
 
+impl AveragesOptions {
+    /// Refuses options for correlators.
+    fn expect_flows(&self) -> Result<(), Failure> {
+        let options = [
+            ("--only", self.only.is_some()),
+            ("--all", self.all),
+            ("--list", self.list),
+            ("--mass", self.mass.is_some()),
+            ("--fit", self.fit.is_some()),
+            ("--uncorrelated", self.uncorrelated),
+            ("--table", self.table.is_some()),
+        ];
+        match options.iter().find(|(_, is_given)| *is_given) {
+            Some((option, _)) => {
+                let message = format!("{option} is for correlators, and the files are results of flow");
+                Err(Failure::usage(message).hint("leave it out"))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
 /// The average of a correlator over configurations.
 #[derive(Serialize)]
 struct Averaged {
@@ -70,9 +94,8 @@ struct Analysis {
     schema_version: u32,
     #[serde(serialize_with = "path_texts")]
     files: Vec<PathBuf>,
-    errors: ErrorMethod,
-    /// Configurations in a bin.
-    bin: usize,
+    #[serde(flatten)]
+    estimation: ErrorEstimation,
     correlators: Vec<Averaged>,
 }
 
@@ -83,12 +106,6 @@ struct Listing {
     #[serde(serialize_with = "path_texts")]
     files: Vec<PathBuf>,
     names: Vec<String>,
-}
-
-fn path_texts<S: serde::Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct Text<'a>(#[serde(serialize_with = "path_text")] &'a Path);
-    serializer.collect_seq(paths.iter().map(|path| Text(path)))
 }
 
 /// Reads the results, averages and prints.
@@ -113,7 +130,12 @@ pub fn run(
         .writing("--plot", SVG, drawing)
         .writing("--table", TABLE, &arguments.table)
         .check(overwriting)?;
-    let selected = selected(arguments, read(&arguments.files)?, report)?;
+    let Gathered { correlators, flows } = read(&arguments.files)?;
+    if let Some(flows) = flows {
+        arguments.expect_flows()?;
+        return scales::run(&arguments.files, flows, estimation, drawing, report);
+    }
+    let selected = selected(arguments, correlators, report)?;
     if arguments.list {
         let names: Vec<String> = selected.into_iter().map(|(name, _)| name).collect();
         report.result(
@@ -124,8 +146,10 @@ pub fn run(
     }
     let (mut correlators, mut failed_fits) = (Vec::new(), Vec::new());
     for (name, samples) in selected {
-        let Samples { is_baryon, values, files, .. } = samples;
-        if let Some(other) = values.iter().position(|sample| sample.len() != values[0].len()) {
+        let Samples { is_baryon, configurations, .. } = samples;
+        let other_length = configurations.of_other_length();
+        let Configurations { values, files, .. } = configurations;
+        if let Some(other) = other_length {
             let has =
                 |k: usize| format!("{} has {}", text::path(&arguments.files[files[k]]), values[k].len());
             let message = format!("{name} has other lengths: {}, and {} distances", has(0), has(other));
@@ -135,7 +159,7 @@ pub fn run(
             report.warning(format_args!("{name} is in {} of {} files", values.len(), arguments.files.len()));
         }
         let mass = arguments.mass.unwrap_or(if is_baryon { MassForm::Log } else { MassForm::Cosh });
-        let correlator = UncertainCorrelator::new(&values, estimation)?;
+        let correlator = UncertainNumbers::new(&values, estimation)?;
         let averages = correlator.averages(mass)?;
         if let (Some(same), true) = (same_everywhere(&averages), values.len() > 1) {
             report.warning(format_args!("{name} is the same on all configurations at n = {same}: no error"));
@@ -156,17 +180,19 @@ pub fn run(
     }
     failed_fits.iter().for_each(|failure| report.warning(format_args!("{:#}", failure.error)));
     if let Some(path) = &arguments.table {
+        let fits = correlators.iter().filter_map(|one| Some((one, one.fit.as_ref()?)));
+        let (fitted, fits): (Vec<&Averaged>, Vec<&FittedMass>) = fits.unzip();
+        let names: Vec<&str> = fitted.iter().map(|one| one.name.as_str()).collect();
         let mut rows = Vec::new();
-        for Averaged { name, configurations, fit, .. } in &correlators {
-            rows.extend(fit.as_ref().map(|fit| MassRow { name, configurations: *configurations, fit }));
+        for ((one, fit), hadron) in fitted.iter().zip(fits).zip(short_names(&names)) {
+            rows.push(MassRow { hadron, name: &one.name, configurations: one.configurations, fit });
         }
         mass_table::write(path, &rows)?;
     }
     if let (Some(path), Some(first)) = (drawing, correlators.first()) {
         plot_correlator(first, path, report)?;
     }
-    let ErrorEstimation { method: errors, bin, .. } = estimation;
-    let outcome = Analysis { schema_version: 1, files: arguments.files.clone(), errors, bin, correlators };
+    let outcome = Analysis { schema_version: 1, files: arguments.files.clone(), estimation, correlators };
     report.result(shown(&outcome), &outcome)?;
     Ok(Status::Fine)
 }
@@ -225,20 +251,13 @@ fn plot_correlator(averaged: &Averaged, path: &Path, report: &Report) -> Result<
     drawn(plot::correlator_with_errors(path, &title, &values, &masses, &errors, band), report)
 }
 
-fn errors_text(outcome: &Analysis) -> String {
-    match outcome.bin {
-        1 => outcome.errors.to_string(),
-        bin => format!("{}, bins of {bin}", outcome.errors),
-    }
-}
-
 fn shown(outcome: &Analysis) -> String {
     let mut parts = Vec::new();
     for Averaged { name, configurations, mass, averages, fit } in &outcome.correlators {
         let mut head = Table::default();
         head.line("correlator", name);
         head.line("configurations", configurations);
-        head.line("errors", errors_text(outcome));
+        head.line("errors", outcome.estimation);
         head.line("effective mass", mass.formula());
         if let Some(fit) = fit {
             head.line("mass", fit);

@@ -12,6 +12,30 @@ pub struct Estimate {
     pub error: Option<f64>,
 }
 
+impl Estimate {
+    /// Returns a quantity's value, with its error unless it does not fluctuate.
+    ///
+    /// # Errors
+    /// The Γ method fails.
+    pub fn of<Q: Uncertain>(quantity: &Q, window_parameter: f64) -> StatisticsResult<Self> {
+        let error = quantity.error(window_parameter)?.filter(|error| *error > 0.0);
+        Ok(Self { value: Some(quantity.value()), error })
+    }
+
+    /// Returns the estimates of several quantities.
+    ///
+    /// # Errors
+    /// The Γ method fails.
+    pub fn of_all<Q: Uncertain>(quantities: &[Q], window_parameter: f64) -> StatisticsResult<Vec<Self>> {
+        quantities.iter().map(|quantity| Self::of(quantity, window_parameter)).collect()
+    }
+
+    /// Returns the estimate times a positive number.
+    pub fn times(self, factor: f64) -> Self {
+        Self { value: self.value.map(|value| value * factor), error: self.error.map(|error| error * factor) }
+    }
+}
+
 /// The average of a correlator over configurations.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Averages {
@@ -32,27 +56,16 @@ impl Averages {
         window_parameter: f64,
     ) -> StatisticsResult<Self> {
         let means: Vec<f64> = correlator.iter().map(Quantity::value).collect();
-        let errors: Vec<Option<f64>> =
-            correlator.iter().map(|one| one.error(window_parameter)).collect::<StatisticsResult<_>>()?;
         let masses = form.of_quantities(correlator)?;
         let mass_error = |mass: &Option<Q>| match mass {
             Some(mass) => mass.error(window_parameter),
             None => Ok(None),
         };
-        let mass_errors: Vec<Option<f64>> = masses.iter().map(mass_error).collect::<StatisticsResult<_>>()?;
-        let fluctuates = |error: &f64| *error > 0.0;
+        let errors: Vec<Option<f64>> = masses.iter().map(mass_error).collect::<StatisticsResult<_>>()?;
+        let mass = |(value, error): (Option<f64>, _)| Estimate { value, error: value.and(error) };
         Ok(Self {
-            correlator: means
-                .iter()
-                .zip(errors)
-                .map(|(&mean, error)| Estimate { value: Some(mean), error: error.filter(fluctuates) })
-                .collect(),
-            effective_mass: form
-                .of(&means)
-                .into_iter()
-                .zip(mass_errors)
-                .map(|(value, error)| Estimate { value, error: value.and(error) })
-                .collect(),
+            correlator: Estimate::of_all(correlator, window_parameter)?,
+            effective_mass: form.of(&means).into_iter().zip(errors).map(mass).collect(),
         })
     }
 }

@@ -110,7 +110,7 @@ pub fn fitted_mass<Q: Uncertain>(
     let explained = |error: StatisticsError| explained(name, error);
     let covariance = Q::covariance(&points, window_parameter).map_err(explained)?;
     let ranges = match choice {
-        FitChoice::Range(first, last) if last < points.len() => vec![first..last + 1],
+        FitChoice::Range(first, last) if last < points.len() => std::iter::once(first..last + 1).collect(),
         FitChoice::Range(first, last) => {
             let end = points.len() - 1;
             let message = format!("--fit {first},{last}: the distances of {name} end at {end}");
@@ -172,10 +172,7 @@ fn folded<Q: Quantity>(correlator: &[Q]) -> StatisticsResult<Vec<Q>> {
 ///
 /// Contact terms and images of the source are at distance 0.
 fn averaged_ranges<Q: Quantity>(points: &[Q], errors: &[f64]) -> Vec<Range<usize>> {
-    let is_lost = |(point, error): (&Q, &f64)| {
-        // Written so that NaN is lost.
-        !(*error <= LARGEST_RELATIVE_ERROR * point.value().abs())
-    };
+    let is_lost = |(point, error): (&Q, &f64)| *error > LARGEST_RELATIVE_ERROR * point.value().abs();
     let end = points.iter().zip(errors).skip(1).position(is_lost).map_or(points.len(), |lost| lost + 1);
     (1..(end + 1).saturating_sub(LEAST_POINTS).max(1)).map(|first| first..end).collect()
 }

@@ -9,10 +9,25 @@ use std::path::Path;
 /// A row of a table.
 #[derive(Serialize)]
 pub struct MassRow<'a> {
+    /// What tells the hadron from those of the other rows.
+    pub hadron: String,
+    /// The whole name of the correlator.
     pub name: &'a str,
     pub configurations: usize,
     #[serde(flatten)]
     pub fit: &'a FittedMass,
+}
+
+/// Returns names without the beginning that all of them have.
+///
+/// Names consist of parts with commas between them. Each keeps one part at least.
+pub fn short_names(names: &[&str]) -> Vec<String> {
+    let parts: Vec<Vec<&str>> = names.iter().map(|name| name.split(", ").collect()).collect();
+    let Some(first) = parts.first() else { return Vec::new() };
+    let shortest = parts.iter().map(Vec::len).min().unwrap_or(0);
+    let is_shared = |&place: &usize| parts.iter().all(|parts| parts[place] == first[place]);
+    let shared = (0..shortest - 1).take_while(is_shared).count();
+    parts.iter().map(|parts| parts[shared..].join(", ")).collect()
 }
 
 /// Writes a table in the form that the ending of its name says.
@@ -34,11 +49,11 @@ fn latex(rows: &[MassRow<'_>]) -> String {
         "\\begin{tabular}{lllll}".to_owned(),
         "hadron & $am$ & fit range & $\\chi^2/\\mathrm{dof}$ & $p$ \\\\ \\hline".to_owned(),
     ];
-    for MassRow { name, fit, .. } in rows {
+    for MassRow { hadron, fit, .. } in rows {
         let number = |number: Option<f64>| number.map_or("--".to_owned(), |number| rounded(number, 3));
         lines.push(format!(
             "{} & {} & {}--{} & {} & {} \\\\",
-            escaped(name),
+            escaped(hadron),
             with_error(fit.mass, fit.error),
             fit.first,
             fit.last,
@@ -63,12 +78,12 @@ fn escaped(text: &str) -> String {
 
 fn csv(rows: &[MassRow<'_>]) -> String {
     let mut text =
-        "hadron,mass,error,statistical,systematic,first,last,chi_squared_per_degree,p_value,configurations\n"
+        "hadron,mass,error,statistical,systematic,first,last,chi_squared_per_degree,p_value,configurations,name\n"
             .to_owned();
-    for MassRow { name, configurations, fit } in rows {
+    for MassRow { hadron, name, configurations, fit } in rows {
         let number = |number: Option<f64>| number.map_or(String::new(), |number| format!("{number:e}"));
         let fields = [
-            quoted(name),
+            quoted(hadron),
             number(Some(fit.mass)),
             number(Some(fit.error)),
             number(Some(fit.statistical)),
@@ -78,6 +93,7 @@ fn csv(rows: &[MassRow<'_>]) -> String {
             number(fit.chi_squared_per_degree),
             number(fit.p_value),
             configurations.to_string(),
+            quoted(name),
         ];
         text += &format!("{}\n", fields.join(","));
     }
@@ -122,21 +138,31 @@ mod tests {
             chi_squared_per_degree: Some(1.25),
             p_value: None,
         };
-        let rows = [MassRow { name: "kappa 0.1, nucleon_Cg5", configurations: 7, fit: &fit }];
+        let name = "kappa 0.1, nucleon_Cg5";
+        let hadron = short_names(&[name]).remove(0);
+        let rows = [MassRow { hadron, name, configurations: 7, fit: &fit }];
         assert!(
-            latex(&rows).contains("\nkappa 0.1, nucleon\\_Cg5 & 0.1234(56) & 3--8 & 1.25 & -- \\\\\n"),
+            latex(&rows).contains("\nnucleon\\_Cg5 & 0.1234(56) & 3--8 & 1.25 & -- \\\\\n"),
             "{}",
             latex(&rows)
         );
         let table = csv(&rows);
         let [header, line] = [0, 1].map(|n| table.lines().nth(n).unwrap());
-        assert_eq!(line, "\"kappa 0.1, nucleon_Cg5\",1.2341e-1,5.6e-3,5e-3,,3,8,1.25e0,,7");
+        assert_eq!(line, "nucleon_Cg5,1.2341e-1,5.6e-3,5e-3,,3,8,1.25e0,,7,\"kappa 0.1, nucleon_Cg5\"");
         assert_eq!(header.split(',').count(), line.split(',').count() - 1);
         let value: serde_json::Value = serde_json::from_str(&json(&rows).unwrap()).unwrap();
         assert_eq!(
             (&value["hadrons"][0]["mass"], &value["hadrons"][0]["first"]),
             (&0.12341.into(), &3.into())
         );
+        for (names, short) in [
+            (&["k 1, pion", "k 1, rho"][..], &["pion", "rho"][..]),
+            (&["k 1, pion", "k 2, pion"], &["k 1, pion", "k 2, pion"]),
+            (&["k 1, pion", "k 1, pion, momentum [0,0,1]"], &["pion", "pion, momentum [0,0,1]"]),
+            (&[], &[]),
+        ] {
+            assert_eq!(short_names(names), short);
+        }
         assert_eq!(escaped("a\\b^c"), "a\\textbackslash{}b\\^{}c");
         assert_eq!(quoted("a\"b"), "\"a\"\"b\"");
     }

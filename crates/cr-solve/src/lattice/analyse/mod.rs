@@ -1,15 +1,18 @@
 //! `cr-solve analyse`: errors of what was measured on several configurations.
 
 mod averages;
+mod configurations;
 mod correlators;
 mod estimates;
 mod fitted_mass;
+mod flow_rows;
 mod mass_form;
 mod mass_table;
 mod samples;
+mod scales;
 mod series;
 mod uncertain;
-mod uncertain_correlator;
+mod uncertain_numbers;
 
 use averages::AveragesOptions;
 use lattice_cli::destinations::Overwriting;

@@ -1,11 +1,15 @@
-//! The correlators of results, gathered over configurations.
+//! What results have, gathered over configurations.
 
+use super::configurations::{Configurations, Duplicate};
 use super::correlators::{Correlator, correlators_of, equal};
+use super::flow_rows::FlowRows;
 use lattice_cl::io;
 use lattice_cli::failure::{Failure, Status};
-use std::collections::{BTreeMap, HashMap};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use lattice_files::text;
+use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub const ONE_ENSEMBLE: &str = "analyse results of one ensemble at a time";
 
@@ -14,96 +18,112 @@ pub struct Samples {
     pub is_baryon: bool,
     pub rank: Option<usize>,
     /// The extents of the lattice, if the result has them.
-    dims: Option<serde_json::Value>,
-    pub values: Vec<Vec<f64>>,
-    /// Places in the list of files.
-    pub files: Vec<usize>,
-    /// Samples by the sums of their links.
-    by_links: HashMap<String, usize>,
-    /// Samples by the hash of their values.
-    by_values: HashMap<u64, Vec<usize>>,
+    dims: Option<Value>,
+    pub configurations: Configurations,
+}
+
+/// The samples of the energy along the flow.
+pub struct FlowSamples {
+    /// The rows of the first file.
+    pub first: FlowRows,
+    dims: Option<Value>,
+    /// The clover energy at each flow time.
+    pub energies: Configurations,
+}
+
+/// What the files have.
+pub struct Gathered {
+    /// Correlators by their names.
+    pub correlators: BTreeMap<String, Samples>,
+    /// Flows, if the files are results of `flow`.
+    pub flows: Option<FlowSamples>,
 }
 
 pub fn failure(message: String) -> Failure {
     Failure::new(Status::File, anyhow::Error::msg(message))
 }
 
-/// Reads the correlators of all files.
+/// Reads all files.
 ///
 /// # Errors
-/// When a file is no result, a copy of another, or that of another lattice.
-pub fn read(files: &[PathBuf]) -> Result<BTreeMap<String, Samples>, Failure> {
-    let mut samples: BTreeMap<String, Samples> = BTreeMap::new();
-    let mut fingerprints: Vec<Option<String>> = Vec::new();
+/// When a file is no result, a copy of another, or that of another lattice. When some of the files
+/// are flows.
+pub fn read(files: &[PathBuf]) -> Result<Gathered, Failure> {
+    let mut correlators: BTreeMap<String, Samples> = BTreeMap::new();
+    let mut flows: Option<FlowSamples> = None;
     for (file, path) in files.iter().enumerate() {
         let result = io::read_results(path)?;
-        let fingerprint = result.pointer("/configuration/blake3").and_then(|sum| sum.as_str());
-        fingerprints.push(fingerprint.map(str::to_owned));
-        for (name, Correlator { values, is_baryon, rank }) in correlators_of(&result) {
-            let entry = samples.entry(name.clone()).or_insert_with(|| Samples {
-                is_baryon,
-                rank,
-                dims: result.get("dims").cloned(),
-                values: Vec::new(),
-                files: Vec::new(),
-                by_links: HashMap::new(),
-                by_values: HashMap::new(),
+        let links = result.pointer("/configuration/blake3").and_then(|sum| sum.as_str()).map(Arc::from);
+        let dims = result.get("dims");
+        let refused = |name: &str, duplicate| copies(name, files, path, &duplicate);
+        if let Some(rows) = FlowRows::of(&result) {
+            let FlowRows { times, energies, .. } = &rows;
+            let (times, energies) = (times.clone(), energies.clone());
+            let flows = flows.get_or_insert_with(|| {
+                let energies = Configurations::default();
+                FlowSamples { first: rows, dims: dims.cloned(), energies }
             });
-            let unlike = |dims: &serde_json::Value| result.get("dims").is_some_and(|own| !equal(own, dims));
-            if entry.dims.as_ref().is_some_and(unlike) {
-                return Err(unlike_lattices(&files[entry.files[0]], path));
+            if let Some(&first) = flows.energies.files.first() {
+                expect_one_lattice(flows.dims.as_ref(), dims, [&files[first], path])?;
+                expect_one_flow(&flows.first.times, &times, [&files[first], path])?;
             }
-            // Zeros are alike whatever the links are.
-            let is_measured = values.iter().any(|value| *value != 0.0);
-            let bits = bits_of(&values);
-            let alike = entry.by_values.get(&bits).into_iter().flatten();
-            let of_links = fingerprints[file].as_ref().and_then(|own| entry.by_links.get(own));
-            for &sample in alike.chain(of_links) {
-                let other = entry.files[sample];
-                let same = match (&fingerprints[other], &fingerprints[file]) {
-                    (Some(other), Some(own)) => (other == own).then(|| format!("BLAKE3 {}", shortened(own))),
-                    _ => (entry.values[sample] == values).then(|| "the same numbers".to_owned()),
-                };
-                if let Some(same) = same {
-                    return Err(copies(&name, &files[other], path, &same));
-                }
+            flows.energies.add(file, links, energies).map_err(|duplicate| refused("the flow", duplicate))?;
+            continue;
+        }
+        for (name, Correlator { values, is_baryon, rank }) in correlators_of(&result) {
+            let entry = correlators.entry(name.clone()).or_insert_with(|| {
+                let configurations = Configurations::default();
+                Samples { is_baryon, rank, dims: dims.cloned(), configurations }
+            });
+            if let Some(&first) = entry.configurations.files.first() {
+                expect_one_lattice(entry.dims.as_ref(), dims, [&files[first], path])?;
             }
-            let sample = entry.files.len();
-            if is_measured {
-                entry.by_values.entry(bits).or_default().push(sample);
-            }
-            if let Some(own) = &fingerprints[file] {
-                entry.by_links.insert(own.clone(), sample);
-            }
-            entry.values.push(values);
-            entry.files.push(file);
+            let added = entry.configurations.add(file, links.clone(), values);
+            added.map_err(|duplicate| refused(&name, duplicate))?;
         }
     }
-    Ok(samples)
-}
-
-/// Returns a hash of the bits of values.
-fn bits_of(values: &[f64]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    // Zero has one sign.
-    values.iter().for_each(|value| (value + 0.0).to_bits().hash(&mut hasher));
-    hasher.finish()
-}
-
-/// Returns the beginning of a sum in hexadecimal.
-fn shortened(sum: &str) -> &str {
-    sum.get(..16).unwrap_or(sum)
+    let is_flow = |file: usize| flows.as_ref().is_some_and(|flows| flows.energies.files.contains(&file));
+    if flows.is_some()
+        && let Some(other) = (0..files.len()).find(|&file| !is_flow(file))
+    {
+        let message = format!("{} is no result of flow, and others are", text::path(&files[other]));
+        return Err(failure(message).hint(ONE_ENSEMBLE));
+    }
+    Ok(Gathered { correlators, flows })
 }
 
 /// Returns the refusal of two results of one configuration.
-fn copies(name: &str, one: &Path, other: &Path, same: &str) -> Failure {
-    let shown = lattice_files::text::path;
-    let message = format!("{} and {} have {name} of one configuration ({same})", shown(one), shown(other));
+fn copies(name: &str, files: &[PathBuf], path: &Path, duplicate: &Duplicate) -> Failure {
+    let (one, other) = (text::path(&files[duplicate.file]), text::path(path));
+    let message = format!("{one} and {other} have {name} of one configuration ({})", duplicate.same);
     failure(message).hint("name one result of each configuration: copies would make the errors too small")
 }
 
-fn unlike_lattices(one: &Path, other: &Path) -> Failure {
-    let shown = lattice_files::text::path;
-    let message = format!("{} and {} are results of lattices of other extents", shown(one), shown(other));
-    failure(message).hint(ONE_ENSEMBLE)
+/// Refuses results of lattices whose extents are told and differ.
+fn expect_one_lattice(first: Option<&Value>, own: Option<&Value>, paths: [&Path; 2]) -> Result<(), Failure> {
+    match (first, own) {
+        (Some(first), Some(own)) if !equal(own, first) => {
+            let [one, other] = paths.map(text::path);
+            let message = format!("{one} and {other} are results of lattices of other extents");
+            Err(failure(message).hint(ONE_ENSEMBLE))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses flows with rows at other times.
+fn expect_one_flow(first: &[f64], own: &[f64], paths: [&Path; 2]) -> Result<(), Failure> {
+    if first == own {
+        return Ok(());
+    }
+    let [one, other] = paths.map(text::path);
+    let end = |times: &[f64]| lattice_files::number::shown(times.last().unwrap_or(&0.0));
+    let message = format!(
+        "{one} has {} flow times up to {}, and {other} has {} up to {}",
+        first.len(),
+        end(first),
+        own.len(),
+        end(own)
+    );
+    Err(failure(message).hint("give all configurations the same --time, --step and --every of flow"))
 }

@@ -2,10 +2,13 @@
 
 use lattice_cli::choices::word;
 use lattice_cli::failure::Failure;
+use lattice_cli::report::rounded;
 use lattice_statistics::{
     Covariance, Observable, Quantity, Resampled, Resampling, StatisticsResult, WINDOW_PARAMETER, gamma_method,
 };
-use serde::Serialize;
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
+use std::fmt;
 use std::num::NonZeroUsize;
 
 /// How errors are estimated.
@@ -46,8 +49,34 @@ const BOOTSTRAP_SEED: u64 = 1;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ErrorEstimation {
     pub method: ErrorMethod,
+    /// Configurations in a bin.
     pub bin: usize,
     pub window_parameter: f64,
+}
+
+/// A result has the parameter of its method alone.
+impl Serialize for ErrorEstimation {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut entries = serializer.serialize_struct("ErrorEstimation", 2)?;
+        entries.serialize_field("errors", &self.method)?;
+        match self.method {
+            ErrorMethod::Gamma => entries.serialize_field("window_parameter", &self.window_parameter)?,
+            _ => entries.serialize_field("bin", &self.bin)?,
+        }
+        entries.end()
+    }
+}
+
+impl fmt::Display for ErrorEstimation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self { method: ErrorMethod::Gamma, window_parameter, .. } => {
+                write!(f, "Γ method with S = {}", rounded(*window_parameter, 6))
+            }
+            Self { method, bin: 1, .. } => write!(f, "{method}"),
+            Self { method, bin, .. } => write!(f, "{method}, bins of {bin}"),
+        }
+    }
 }
 
 impl ErrorEstimation {

@@ -1,15 +1,17 @@
-//! A correlator on all configurations, with the errors that a user asks for.
+//! Numbers on all configurations, with the errors that a user asks for.
 
-use super::estimates::Averages;
+use super::estimates::{Averages, Estimate};
 use super::fitted_mass::{FitChoice, FittedMass, fitted_mass};
 use super::mass_form::MassForm;
-use super::uncertain::ErrorEstimation;
+use super::uncertain::{ErrorEstimation, Uncertain};
 use lattice_cli::failure::Failure;
-use lattice_statistics::{Observable, Resampled, Series, StatisticsResult, Weighting, resample};
+use lattice_statistics::{
+    Observable, Resampled, Series, StatisticsError, StatisticsResult, Weighting, resample, t0, w0,
+};
 
-/// A correlator as quantities, one for each distance.
+/// A list of quantities: a correlator with one for each distance, or a flow with one for each time.
 #[derive(Debug)]
-pub struct UncertainCorrelator {
+pub struct UncertainNumbers {
     quantities: Quantities,
     window_parameter: f64,
 }
@@ -20,25 +22,60 @@ enum Quantities {
     Observables(Vec<Observable>),
 }
 
-impl UncertainCorrelator {
-    /// Returns the correlator of samples, one of each configuration.
+impl UncertainNumbers {
+    /// Returns the quantities of samples, one sample of each configuration.
     ///
-    /// All samples have the same number of distances.
+    /// All samples have the same length.
     ///
     /// # Errors
     /// A sample is not finite, or the bins are too long.
     pub fn new(samples: &[Vec<f64>], estimation: ErrorEstimation) -> StatisticsResult<Self> {
-        let distances = samples.first().map_or(0, Vec::len);
-        let at = |distance: usize| samples.iter().map(|sample| sample[distance]).collect();
-        let series: Vec<Series> = (0..distances)
-            .map(|distance| Series::from_values(at(distance)))
-            .collect::<StatisticsResult<_>>()?;
+        let length = samples.first().map_or(0, Vec::len);
+        let at = |place: usize| samples.iter().map(|sample| sample[place]).collect();
+        let series: Vec<Series> =
+            (0..length).map(|place| Series::from_values(at(place))).collect::<StatisticsResult<_>>()?;
         // One configuration has a value and no error.
         let quantities = match estimation.resampling().filter(|_| samples.len() > 1) {
             Some(resampling) => Quantities::Resampled(resample(&series, resampling)?),
             None => Quantities::Observables(series.iter().map(Observable::from_series).collect()),
         };
         Ok(Self { quantities, window_parameter: estimation.window_parameter })
+    }
+
+    /// Returns the means.
+    ///
+    /// # Errors
+    /// The Γ method fails.
+    pub fn estimates(&self) -> StatisticsResult<Vec<Estimate>> {
+        let window_parameter = self.window_parameter;
+        match &self.quantities {
+            Quantities::Resampled(numbers) => Estimate::of_all(numbers, window_parameter),
+            Quantities::Observables(numbers) => Estimate::of_all(numbers, window_parameter),
+        }
+    }
+
+    /// Returns t_0 of mean energies at flow times, empty if the flow ends before.
+    ///
+    /// # Errors
+    /// Flow times do not increase, or are too few.
+    pub fn t0(&self, times: &[f64], reference: f64) -> StatisticsResult<Estimate> {
+        let window_parameter = self.window_parameter;
+        match &self.quantities {
+            Quantities::Resampled(energies) => crossed(t0(times, energies, reference), window_parameter),
+            Quantities::Observables(energies) => crossed(t0(times, energies, reference), window_parameter),
+        }
+    }
+
+    /// Returns w_0 of mean energies at flow times, empty if the flow ends before.
+    ///
+    /// # Errors
+    /// Flow times do not increase, or are too few.
+    pub fn w0(&self, times: &[f64], reference: f64) -> StatisticsResult<Estimate> {
+        let window_parameter = self.window_parameter;
+        match &self.quantities {
+            Quantities::Resampled(energies) => crossed(w0(times, energies, reference), window_parameter),
+            Quantities::Observables(energies) => crossed(w0(times, energies, reference), window_parameter),
+        }
     }
 
     /// Returns means and effective masses.
@@ -75,17 +112,24 @@ impl UncertainCorrelator {
     }
 }
 
+/// Returns a scale with its error, empty if the flow does not reach it.
+fn crossed<Q: Uncertain>(scale: StatisticsResult<Q>, window_parameter: f64) -> StatisticsResult<Estimate> {
+    match scale {
+        Ok(scale) => Estimate::of(&scale, window_parameter),
+        Err(StatisticsError::NotCrossed { .. }) => Ok(Estimate::default()),
+        Err(error) => Err(error),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::estimates::Estimate;
     use super::super::uncertain::ErrorMethod;
     use super::*;
     use lattice_solvers::range::times_power;
-    use lattice_statistics::StatisticsError;
 
     fn averages(samples: &[Vec<f64>], form: MassForm) -> Averages {
         let estimation = ErrorEstimation { method: ErrorMethod::Jackknife, bin: 1, window_parameter: 2.0 };
-        UncertainCorrelator::new(samples, estimation).unwrap().averages(form).unwrap()
+        UncertainNumbers::new(samples, estimation).unwrap().averages(form).unwrap()
     }
 
     #[test]
@@ -106,13 +150,13 @@ mod tests {
         for method in ErrorMethod::ALL {
             let estimation = ErrorEstimation { method, bin: 2, window_parameter: 2.0 };
             let averages =
-                UncertainCorrelator::new(&samples, estimation).unwrap().averages(MassForm::Log).unwrap();
+                UncertainNumbers::new(&samples, estimation).unwrap().averages(MassForm::Log).unwrap();
             let errors: Vec<_> = averages.correlator.iter().map(|estimate| estimate.error).collect();
             assert!(errors[0].is_none() && errors[1].unwrap() > 0.001 && errors[2].is_none(), "{errors:?}");
             assert!(averages.effective_mass[0].error.unwrap() > 0.001, "{method}");
         }
         let estimation = ErrorEstimation { method: ErrorMethod::Jackknife, bin: 21, window_parameter: 2.0 };
-        let error = UncertainCorrelator::new(&samples, estimation).unwrap_err();
+        let error = UncertainNumbers::new(&samples, estimation).unwrap_err();
         assert_eq!(error, StatisticsError::TooFewBins { bins: 1, length: 21 });
     }
 
