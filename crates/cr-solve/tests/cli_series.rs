@@ -191,6 +191,7 @@ fn what_has_no_error_is_named() {
     write(&folder, "empty.txt", "# no number\n\n");
     write(&folder, "word.txt", "1\nO.5\n");
     write(&folder, "wide.txt", "1 2\n3 4\n5 7\n9 0\n");
+    write(&folder, "tiny.txt", &"0\n5e-324\n0\n".repeat(20));
     write_series(&folder, "fine.txt", &values(1, 100, 0.0));
     write_series(&folder, "short.txt", &values(5, 100, 0.95));
     for (line, status, wanted) in [
@@ -198,6 +199,7 @@ fn what_has_no_error_is_named() {
         ("one.txt", 3, "one.txt has one measurement"),
         ("three.txt", 3, "three.txt has 3 measurements, too few"),
         ("constant.txt", 3, "constant.txt is constant: all measurements are 0.1"),
+        ("tiny.txt", 3, "the error of tiny.txt is below the smallest number"),
         ("constant.txt other.txt", 3, "the series is constant"),
         ("uneven.txt", 3, "uneven.txt, line 3: 1 columns follow lines of 2"),
         ("twice.txt --numbers 1", 3, "twice.txt, line 3: configuration 2 is there twice"),

@@ -83,6 +83,10 @@ pub fn estimate(named: &NamedSeries, window_parameter: f64, what: &str) -> Resul
         let message = format!("{what} is constant: all measurements are {value}, which have no error");
         return refused(message, "a number that is measured anew fluctuates; check the column and the file");
     }
+    if found.error == 0.0 {
+        let message = format!("the error of {what} is below the smallest number of double precision");
+        return refused(message, "write the measurements in a smaller unit");
+    }
     if window_parameter > 0.0 && longest < LEAST_FOR_A_WINDOW {
         let message = format!("{what} has {longest} measurements, too few for an autocorrelation time");
         return refused(message, "measure more, or give --window-parameter 0 if they are independent");

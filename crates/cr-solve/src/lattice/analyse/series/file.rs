@@ -15,7 +15,7 @@ use std::path::Path;
 /// Most bytes of JSON: 1 GiB. Its values take more memory than its text.
 const LARGEST_JSON: u64 = 1 << 30;
 
-/// Reads the runs of a file: JSON if it begins with a brace, else columns.
+/// Reads the runs of a file: JSON if it begins with a brace or a bracket, else columns.
 ///
 /// `gaps` holds for files that do not say themselves what missing configurations mean.
 ///
@@ -60,11 +60,12 @@ pub fn read(path: &Path, choice: &Choice, gaps: GapsChoice) -> Result<Vec<Series
     }
 }
 
-/// Tells whether a file begins with a brace. A byte-order mark before JSON is passed over.
+/// Tells whether a file begins with a brace or a bracket. A byte-order mark before JSON is passed over.
 fn is_json(reader: &mut BufReader<File>) -> std::io::Result<bool> {
     let beginning = reader.fill_buf()?;
     let mark = if beginning.starts_with(MARK) { MARK.len() } else { 0 };
-    let is_json = beginning[mark..].trim_ascii_start().starts_with(b"{");
+    let first = beginning[mark..].trim_ascii_start().first();
+    let is_json = first.is_some_and(|first| matches!(first, b'{' | b'['));
     if is_json {
         reader.consume(mark);
     }

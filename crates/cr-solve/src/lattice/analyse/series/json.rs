@@ -7,13 +7,17 @@ use lattice_files::text::quoted;
 use serde_json::{Deserializer, Value};
 use std::io::Read;
 
-/// Reads objects that follow each other.
+/// Reads objects that follow each other, or a list of objects or numbers.
 ///
 /// # Errors
 /// The text is no JSON.
 pub fn objects(input: impl Read) -> Result<Vec<Value>, SeriesProblem> {
     let objects = Deserializer::from_reader(input).into_iter::<Value>();
-    objects.map(|object| object.map_err(SeriesProblem::Json)).collect()
+    let mut objects = objects.collect::<Result<Vec<_>, _>>().map_err(SeriesProblem::Json)?;
+    match objects.as_mut_slice() {
+        [Value::Array(list)] => Ok(std::mem::take(list)),
+        _ => Ok(objects),
+    }
 }
 
 /// Takes the numbers of a column from objects.
@@ -27,7 +31,15 @@ pub fn measurements(
     objects: &[Value],
     choice: &Choice,
 ) -> Result<Measurements, (FilePosition, SeriesProblem)> {
+    if objects.is_empty() {
+        return Err((FilePosition::Whole, SeriesProblem::Empty));
+    }
     let Some(column) = &choice.column else {
+        if objects.iter().all(Value::is_number) && choice.numbers.is_none() {
+            let values = objects.iter().map(real).collect::<Result<_, _>>();
+            let values = values.map_err(|problem| (FilePosition::Whole, problem))?;
+            return Ok(Measurements { names: vec!["1".to_owned()], columns: vec![values], numbers: None });
+        }
         let names = objects.first().map(names_in).unwrap_or_default();
         return Err((FilePosition::Whole, SeriesProblem::NeedsColumn { names }));
     };
@@ -144,6 +156,9 @@ mod tests {
         let history = "{\"history\": [1, 2.5], \"n\": [1, 2]}";
         let found = read(history.as_bytes(), &choice("history", "n")).unwrap();
         assert_eq!((found.columns, found.numbers), (vec![vec![1.0, 2.5]], Some(vec![1, 2])));
+        assert_eq!(read(b"[1, 2.5]", &Choice::default()).unwrap().columns, [[1.0, 2.5]]);
+        let records = read(b"[{\"a\": 1}, {\"a\": 2}]", &choice("a", "")).unwrap();
+        assert_eq!(records.columns, [[1.0, 2.0]]);
         let rows = "{\"rows\": [{\"e\": 4}]}\n{\"rows\": [{\"e\": 5}]}";
         assert_eq!(read(rows.as_bytes(), &choice("rows.0.e", "")).unwrap().columns, [[4.0, 5.0]]);
     }
@@ -158,6 +173,10 @@ mod tests {
             ("{\"a\": 1, \"n\": 1}{\"a\": 2, \"n\": 1}", "a", "n", FilePosition::Object(2), "is there twice"),
             ("{\"a\": [1, 2], \"n\": [1]}", "a", "n", FilePosition::Whole, "n has 1 numbers"),
             ("{\"a\": []}", "a", "", FilePosition::Whole, "no measurements"),
+            ("[]", "", "", FilePosition::Whole, "no measurements"),
+            ("[1, null]", "", "", FilePosition::Whole, "--column says which"),
+            ("[{\"a\": 1}, {\"a\": null}]", "a", "", FilePosition::Object(2), "`null` is not finite"),
+            ("{\"a\": NaN}", "a", "", FilePosition::Whole, "no JSON, which has no NaN"),
             ("{\"a\": ", "a", "", FilePosition::Whole, "no JSON"),
         ] {
             let (at, problem) = read(text.as_bytes(), &choice(column, numbers)).unwrap_err();

@@ -71,7 +71,7 @@ pub enum SeriesProblem {
     NeedsColumn { names: Vec<String> },
     #[error("{choice} has {found} numbers and the configurations {expected}; give one for each")]
     Lengths { choice: ColumnChoice, expected: usize, found: usize },
-    #[error("this is no JSON: {0}; correct it, or write the numbers as columns")]
+    #[error("this is no JSON, which has no NaN: {0}; correct it, or write the numbers as columns")]
     Json(serde_json::Error),
     #[error(
         "the file of pyerrors has {found}, where {what} is wanted; write one observable, or a list of them"
