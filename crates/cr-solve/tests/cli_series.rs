@@ -191,6 +191,7 @@ fn what_has_no_error_is_named() {
     write(&folder, "empty.txt", "# no number\n\n");
     write(&folder, "word.txt", "1\nO.5\n");
     write(&folder, "wide.txt", "1 2\n3 4\n5 7\n9 0\n");
+    std::fs::write(folder.path().join("packed.json.gz"), b"\x1f\x8b\x08\x00").unwrap();
     write(&folder, "tiny.txt", &"0\n5e-324\n0\n".repeat(20));
     write_series(&folder, "fine.txt", &values(1, 100, 0.0));
     write_series(&folder, "short.txt", &values(5, 100, 0.95));
@@ -208,6 +209,7 @@ fn what_has_no_error_is_named() {
         ("fine.txt ./fine.txt", 3, "fine.txt and ./fine.txt have the same measurements"),
         ("fine.txt wide.txt", 3, "wide.txt has the columns 1, 2, and fine.txt has 1"),
         ("wide.txt --column 3", 3, "no column 3; choose 1 or 2"),
+        ("packed.json.gz", 3, "packed.json.gz: the file is compressed"),
         ("missing.txt", 3, "missing.txt: cannot read it"),
         ("fine.txt --window-parameter -1", 2, "the window parameter is -1"),
         ("fine.txt --column 0", 2, "columns are counted from 1"),

@@ -2,6 +2,7 @@
 
 use super::mass_form::MassForm;
 use super::uncertain::Uncertain;
+use lattice_cl::compute::parallel::*;
 use lattice_cli::failure::Failure;
 use lattice_cli::report::{rounded, with_error};
 use lattice_statistics::{
@@ -123,11 +124,15 @@ pub fn fitted_mass<Q: Uncertain>(
     };
     let x: Vec<f64> = (0..points.len()).map(|distance| distance as f64).collect();
     let options = FitOptions::default().with_weighting(weighting);
-    let fits = fit_ranges(&model, &x, &points, &covariance, &ranges, &options).map_err(explained)?;
+    let fit_one = |range: &Range<usize>| {
+        fit_ranges(&model, &x, &points, &covariance, std::slice::from_ref(range), &options)
+    };
+    let fits: Vec<StatisticsResult<Vec<RangeFit<Q>>>> = ranges.par_iter().map(fit_one).collect();
+    let fits = fits.into_iter().collect::<StatisticsResult<Vec<_>>>().map_err(explained)?;
     let all = ranges.iter().map(Range::len).max().unwrap_or(0);
     let mut first_error = None;
     let mut candidates = Vec::new();
-    for RangeFit { range, fit } in fits {
+    for RangeFit { range, fit } in fits.into_iter().flatten() {
         match fit.and_then(|fit| candidate(&fit, all, window_parameter).map(|one| (range, fit, one))) {
             Ok(fitted) => candidates.push(fitted),
             Err(error) => first_error = first_error.or(Some(error)),

@@ -112,7 +112,7 @@ impl ErrorEstimation {
 }
 
 /// A quantity with an error.
-pub trait Uncertain: Quantity {
+pub trait Uncertain: Quantity + Send + Sync {
     /// Returns the error; `None` if there is one measurement.
     fn error(&self, window_parameter: f64) -> StatisticsResult<Option<f64>>;
 

@@ -15,6 +15,9 @@ use std::path::Path;
 /// Most bytes of JSON: 1 GiB. Its values take more memory than its text.
 const LARGEST_JSON: u64 = 1 << 30;
 
+/// The beginning of a file of gzip.
+const GZIP: &[u8] = b"\x1f\x8b";
+
 /// Reads the runs of a file: JSON if it begins with a brace or a bracket, else columns.
 ///
 /// `gaps` holds for files that do not say themselves what missing configurations mean.
@@ -30,6 +33,9 @@ pub fn read(path: &Path, choice: &Choice, gaps: GapsChoice) -> Result<Vec<Series
     let mut reader = BufReader::new(file);
     let name = text::path(path);
     let one_run = |measurements| vec![SeriesRun { name: name.clone(), measurements, gaps, values: None }];
+    if reader.fill_buf().map_err(system)?.starts_with(GZIP) {
+        return Err(of_file(SeriesProblem::Compressed));
+    }
     if !is_json(&mut reader).map_err(system)? {
         let read = columns::read(reader, choice).map_err(|(line, problem)| {
             failed(if line == 0 { FilePosition::Whole } else { FilePosition::Line(line) }, problem)

@@ -51,6 +51,8 @@ pub enum SeriesProblem {
     Unreadable(#[from] io::Error),
     #[error("there are no measurements; write one number a line")]
     Empty,
+    #[error("the file is compressed; give --series <(zcat FILE)")]
+    Compressed,
     #[error("the line has more than {longest} bytes; write one configuration a line")]
     LongLine { longest: u64 },
     #[error("`{0}` is no number; correct it, or put # before a comment")]
