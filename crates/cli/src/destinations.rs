@@ -26,6 +26,9 @@ pub struct Form {
 
 /// A plot.
 pub const SVG: Form = Form { says: "plots are SVG", endings: &["svg"], any_name: false };
+/// A table for a paper or a spreadsheet.
+pub const TABLE: Form =
+    Form { says: "tables are LaTeX, CSV or JSON", endings: &["tex", "csv", "json"], any_name: false };
 /// An array of numbers.
 pub const NPY: Form = Form { says: "arrays are written as .npy", endings: &["npy"], any_name: false };
 /// A solution of linear equations.

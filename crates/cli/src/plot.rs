@@ -163,10 +163,25 @@ pub fn residual_history(path: &Path, title: &str, series: &[Series], marks: Mark
 /// # Errors
 /// When no value of the correlator is left, or the file cannot be written.
 pub fn correlator(path: &Path, title: &str, values: &[f64], effective_mass: &[f64]) -> Result<(), PlotError> {
-    correlator_with_errors(path, title, values, effective_mass, &[])
+    correlator_with_errors(path, title, values, effective_mass, &[], None)
 }
 
-/// Draws a correlator like [`correlator`], with errors of the effective masses.
+/// A mass that was fitted, in units of the inverse lattice spacing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MassBand {
+    /// The first separation of the fit.
+    pub first: usize,
+    /// The last separation of the fit.
+    pub last: usize,
+    /// The mass.
+    pub mass: f64,
+    /// Its error.
+    pub error: f64,
+}
+
+/// Draws a correlator like [`correlator`], with errors of the effective masses and a fitted mass.
+///
+/// The fit is a band of its error over its range.
 ///
 /// # Errors
 /// Fails like [`correlator`].
@@ -176,6 +191,7 @@ pub fn correlator_with_errors(
     values: &[f64],
     effective_mass: &[f64],
     errors: &[f64],
+    band: Option<MassBand>,
 ) -> Result<(), PlotError> {
     let points = logarithms(&by_index(values));
     let masses: Vec<_> = by_index(effective_mass).into_iter().filter(|p| p.1.is_finite()).collect();
@@ -214,7 +230,10 @@ pub fn correlator_with_errors(
             .map(|((n, mass), error)| [(n, mass - error), (n, mass + error)])
             .filter(|bar| bar.iter().all(|end| end.1.is_finite()))
             .collect();
-        let shown = masses.iter().chain(bars.iter().flatten()).map(|p| p.1);
+        let band = band.map(|MassBand { first, last, mass, error }| {
+            [(first as f64, mass - error), (last as f64, mass + error)]
+        });
+        let shown = masses.iter().chain(bars.iter().flatten()).chain(band.iter().flatten()).map(|p| p.1);
         let (low, high) = range(shown).unwrap_or((0.0, 1.0));
         let room = 0.1 * (high - low).max(0.1 * high.abs()).max(1e-3);
         let mut chart = ChartBuilder::on(&lower)
@@ -233,6 +252,14 @@ pub fn correlator_with_errors(
             .x_max_light_lines(1)
             .label_style(TEXT)
             .draw()?;
+        if let Some([low, high]) = band {
+            let middle = 0.5 * (low.1 + high.1);
+            chart.draw_series([Rectangle::new([low, high], COLOURS[2].mix(0.35).filled())])?;
+            chart.draw_series(LineSeries::new(
+                [(low.0, middle), (high.0, middle)],
+                COLOURS[2].stroke_width(2),
+            ))?;
+        }
         chart
             .draw_series(bars.iter().map(|bar| PathElement::new(bar.to_vec(), COLOURS[1].stroke_width(2))))?;
         chart.draw_series(masses.iter().map(|&point| Circle::new(point, 4, COLOURS[1].filled())))?;
@@ -468,6 +495,19 @@ mod tests {
         }
         let circles = std::fs::read_to_string(&path).unwrap().matches("<circle").count();
         assert_eq!(circles, 31);
+    }
+
+    #[test]
+    fn a_fitted_mass_is_a_band() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pion.svg");
+        let rectangles = |band| {
+            correlator_with_errors(&path, "pion", &[1.0, 0.5, 0.3], &[f64::NAN, 0.4, 0.3], &[], band)
+                .unwrap();
+            std::fs::read_to_string(&path).unwrap().matches("<rect").count()
+        };
+        let band = MassBand { first: 1, last: 2, mass: 0.35, error: 0.02 };
+        assert_eq!(rectangles(Some(band)), rectangles(None) + 1);
     }
 
     #[test]

@@ -477,6 +477,31 @@ pub fn rounded(number: f64, digits: usize) -> String {
     }
 }
 
+/// Formats a number with its error in brackets, in units of the last digit: `0.1234(56)`.
+///
+/// The error has two digits. An error of 1 or more has its point: `12.3(4.5)`. Without a positive
+/// error the number stands alone.
+pub fn with_error(number: f64, error: f64) -> String {
+    if !(number.is_finite() && error > 0.0 && error.is_finite()) {
+        return rounded(number, 6);
+    }
+    let exponent =
+        |number: f64| scientific(number, 1).split_once('e').map_or(0, |(_, e)| e.parse().unwrap_or(0));
+    let largest: i32 = exponent(number.abs().max(error));
+    if !(-5..12).contains(&largest) {
+        let unit = 10f64.powi(largest / 2);
+        let mantissa = |number: f64| number / unit / 10f64.powi(largest - largest / 2);
+        return format!("{}e{largest}", with_error(mantissa(number), mantissa(error)));
+    }
+    let of_error: i32 = exponent(error);
+    let decimals = (1 - of_error).max(0) as usize;
+    let digits = match of_error {
+        0.. => fixed(error, decimals),
+        _ => fixed(error * 10f64.powi(1 - of_error), 0),
+    };
+    format!("{}({digits})", fixed(number, decimals))
+}
+
 /// Returns a table without lines, with the header as its first row.
 pub fn plain_table(header: impl Into<comfy_table::Row>) -> comfy_table::Table {
     let mut table = comfy_table::Table::new();
@@ -501,6 +526,11 @@ pub fn path_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::
     serializer.collect_str(&path.display())
 }
 
+/// Serializes paths of a result as [`path_text`] does.
+pub fn path_texts<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(paths.iter().map(|path| path.display().to_string()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -517,6 +547,24 @@ mod tests {
             (f64::INFINITY, "inf"),
         ] {
             assert_eq!(scientific(number, 3), text);
+        }
+    }
+
+    #[test]
+    fn errors_stand_in_brackets() {
+        for (number, error, text) in [
+            (0.123_41, 0.005_6, "0.1234(56)"),
+            (-0.5, 0.099_96, "-0.50(10)"),
+            (12.34, 4.52, "12.3(4.5)"),
+            (1234.5, 56.4, "1234(56)"),
+            (1234.5, 564.0, "1234(564)"),
+            (0.5, 0.0, "0.5"),
+            (0.5, f64::NAN, "0.5"),
+            (1.5e-300, 2e-302, "1.500(20)e-300"),
+            (1e-7, 0.25, "0.00(25)"),
+            (3e20, 1e19, "3.00(10)e20"),
+        ] {
+            assert_eq!(with_error(number, error), text);
         }
     }
 

@@ -145,6 +145,10 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "cr-solve analyse result-1.h5 result-2.h5 --plot mass.svg",
             "cr-solve analyse result-1.h5 result-2.h5 --list",
             "cr-solve analyse result-1.h5 result-2.h5 --only nucleon --plot nucleon.svg",
+            "cr-solve analyse result-1.h5 result-2.h5 result-3.h5 --table masses.tex",
+            "cr-solve analyse flow-1.json flow-2.json --errors gamma",
+            "cr-solve analyse --series plaquette.txt --plot tau.svg",
+            "cr-solve analyse --series run-1.csv run-2.csv --column plaquette --numbers trajectory --json",
         ],
     ),
     (

@@ -85,7 +85,7 @@ enum Command {
     Plan(plan::Arguments),
     /// Do the job of an earlier result again, and compare
     Reproduce(reproduce::Arguments),
-    /// Average the correlators of several configurations; gives effective masses with errors
+    /// Give errors of what several configurations have: masses, t0 and w0, means of histories
     Analyse(analyse::Arguments),
     /// Compute the electrostatic potential of a charge density on a mesh
     Poisson(Box<poisson::Arguments>),

@@ -3,7 +3,10 @@
 mod common;
 #[path = "../../../tests/common/launchers.rs"]
 mod launchers;
+#[path = "../../statistics/tests/synthetic.rs"]
+mod synthetic;
 
+mod cli_analyse;
 mod cli_bench;
 mod cli_bench_bandwidth;
 mod cli_bench_report;
@@ -21,6 +24,7 @@ mod cli_plan;
 mod cli_poisson;
 mod cli_process;
 mod cli_results;
+mod cli_series;
 mod cli_solve;
 mod cli_sparse;
 mod cli_spectral;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 /// Every way to name an input; `IN` stands for it.
-const INPUTS: [&str; 26] = [
+const INPUTS: [&str; 27] = [
     "info IN",
     "convert IN o.ildg",
     "invert IN --kappa 0.1",
@@ -32,6 +32,7 @@ const INPUTS: [&str; 26] = [
     "svd IN",
     "poisson IN",
     "analyse IN",
+    "analyse --series IN",
     "reproduce IN",
     "xc IN",
     "md forces IN --lj Ar=0.2,3 --cutoff 4",

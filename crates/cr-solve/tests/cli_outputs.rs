@@ -49,6 +49,11 @@ const ROWS: &[Row] = &[
     row("eigen --vectors", "v.npy", "eigen a.npy --vectors v.npy"),
     row("svd --u", "u.npy", "svd a.npy --u u.npy"),
     row("svd --vt", "vt.npy", "svd a.npy --vt vt.npy"),
+    row(
+        "analyse --table",
+        "m.tex",
+        "analyse h0.json h1.json h2.json h3.json --fit 1,3 --uncorrelated --table m.tex",
+    ),
     row("analyse --plot", "m.svg", "analyse result.json --plot m.svg"),
     row("poisson --output", "v.cube", "poisson rho.npy --cell cell.txt --output v.cube"),
     row("poisson --plot", "v.svg", "poisson rho.npy --cell cell.txt --plot v.svg"),
@@ -120,6 +125,7 @@ const READ: &[&str] = &[
     "reproduce <file>",
     "reproduce --configuration",
     "analyse <files>",
+    "analyse --series",
     "poisson <input>",
     "xc <input>",
     "xc --density",
@@ -177,6 +183,11 @@ fn prepare(folder: &Path) {
         writeln!(table, "{} {r} {:e} {:e}", k + 1, (5.0 / r).powi(4), 4.0 * (5.0 / r).powi(4) / r).unwrap();
     }
     write("e2.table", &table);
+    for k in 0..4 {
+        let pion: Vec<String> =
+            (0..8).map(|n| format!("{}.{}", 9 - n.min(8 - n), (2 * k + 3 * n) % 5)).collect();
+        write(&format!("h{k}.json"), &format!("{{\"correlators\": {{\"pion\": [{}]}}}}", pion.join(",")));
+    }
     for line in [
         "generate --dims 2x2x2x4 --beta 6 --sweeps 1 -o conf.ildg",
         "spectrum conf.ildg --kappa 0.1 --tol 1e-3 --results result.json",

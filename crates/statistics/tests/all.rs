@@ -1,6 +1,7 @@
 //! Tests of statistics from outside, a module for each subject.
 
 mod common;
+mod synthetic;
 
 mod doubtful;
 mod fits;

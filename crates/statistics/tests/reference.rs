@@ -1,23 +1,8 @@
 //! Values of shared/reference/statistics.json, and others by pyerrors 2.17.0.
 
-use crate::common::{estimate, expect_close, observable, values};
+use crate::common::{estimate, expect_close, observable, reference, values};
 use lattice_statistics::{Gaps, Observable, Quantity, Replica, Series, Trajectories};
 use serde_json::Value;
-use std::path::Path;
-
-/// The file, unless this copy of the repository has none.
-fn reference() -> Option<Value> {
-    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let file = package
-        .ancestors()
-        .map(|folder| folder.join("shared/reference/statistics.json"))
-        .find(|f| f.is_file());
-    let Some(file) = file else {
-        eprintln!("SKIPPED: there is no shared/reference/statistics.json above {}", package.display());
-        return None;
-    };
-    Some(serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap())
-}
 
 #[test]
 fn the_reference_file_is_met() {

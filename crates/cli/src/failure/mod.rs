@@ -4,6 +4,7 @@ mod algebra;
 mod devices;
 mod files;
 mod science;
+mod statistics;
 
 use std::fmt;
 use std::process::ExitCode;

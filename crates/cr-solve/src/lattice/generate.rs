@@ -12,8 +12,8 @@ use lattice_cli::failure::{Failure, Status};
 use lattice_cli::interrupt::Interrupt;
 use lattice_cli::lattice::input::Input;
 use lattice_cli::numbers::finite;
-use lattice_cli::report::{Report, Table, path_text};
-use serde::{Serialize, Serializer};
+use lattice_cli::report::{Report, Table, path_text, path_texts};
+use serde::Serialize;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -131,10 +131,6 @@ struct GenerateResult {
     format: Format,
     precision: u32,
     seconds: f64,
-}
-
-fn path_texts<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(paths.iter().map(|path| path.display().to_string()))
 }
 
 /// Generates a configuration and writes it.
