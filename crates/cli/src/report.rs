@@ -227,6 +227,13 @@ impl Report {
         }
     }
 
+    /// Says how something is done, to users who asked for it with `--verbose`.
+    pub fn detail(&self, text: impl Display) {
+        if self.verbose {
+            self.say("", text);
+        }
+    }
+
     /// Says something that the user should look at, though the work goes on.
     pub fn warning(&self, text: impl Display) {
         if !self.quiet {

@@ -239,7 +239,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("cr-solve bench show", &["cr-solve bench show result.json --csv"]),
     (
         "cr-solve completions",
-        &["cr-solve completions bash > ~/.local/share/bash-completion/completions/cr-solve"],
+        &["cr-solve completions --install", "cr-solve completions bash > cr-solve.bash"],
     ),
     ("cr-solve man", &["cr-solve man target/man"]),
 ];

@@ -31,5 +31,6 @@ mod cli_spectral;
 mod cli_tune;
 mod cli_xc;
 mod compile_workers;
+mod examples_data;
 mod ladder;
 mod mpi;

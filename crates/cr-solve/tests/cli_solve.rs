@@ -430,7 +430,7 @@ fn auto_weighs_multigrid_after_the_first_solve_and_says_what_it_expects() {
     let folder = folder();
     let line = |kappa: &str| {
         format!(
-            "spectrum FIELD --kappa {kappa} --device 0.0 --multigrid-vectors 3 --multigrid-setup set.mg --json"
+            "spectrum FIELD --kappa {kappa} --device 0.0 --multigrid-vectors 3 --multigrid-setup set.mg --verbose --json"
         )
     };
     let heavy =
@@ -1229,12 +1229,15 @@ fn the_sample_job_runs() {
     let field = weak_field().1.display();
     let line = format!("run {} --set file={field} --set kappa=0.11 --device host", sample.display());
     let result = json(&folder, &line);
-    assert_eq!((&result["solver"], &result["links"]), (&"auto".into(), &12.into()));
+    assert_eq!((&result["solver"], &result["links"]), (&"auto".into(), &18.into()));
     assert_eq!(numbers(&result["correlators"]["pion"]).len(), EXTENTS[3]);
 
     let text = std::fs::read_to_string(sample_job().with_file_name("lists.toml")).unwrap();
     let field = weak_field().1.to_str().unwrap();
-    let text = text.replace("demo/b6.0.ildg", field).replace("4,4,4,8", "2,2,2,4").replace("1e-10", "1e-4");
+    let text = text
+        .replace("examples/data/b5.8.nersc", field)
+        .replace("4,4,4,8", "2,2,2,4")
+        .replace("1e-10", "1e-4");
     std::fs::write(folder.path().join("lists.toml"), text).unwrap();
     let result = json(&folder, "run lists.toml --device host");
     assert_eq!(result["results"].as_array().unwrap().len(), 4);

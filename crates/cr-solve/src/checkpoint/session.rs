@@ -328,7 +328,7 @@ impl Callbacks for Session<'_> {
 
     fn compares(&mut self, tried: &Attempt, next: &SolveParams) {
         let Attempt { params, iterations, residual, .. } = tried;
-        self.keeping.report.note(format_args!(
+        self.keeping.report.detail(format_args!(
             "tried {params} for {iterations} iterations, to {}; going on with {next}",
             scientific(residual.true_residual, 3)
         ));
@@ -343,7 +343,7 @@ impl Callbacks for Session<'_> {
                     .report
                     .note(format_args!("multigrid: {levels}{from}; set up in {:.1} s", time.as_secs_f64()));
             }
-            MultigridNews::Chosen(choice) => self.keeping.report.note(format_args!("auto: {choice}")),
+            MultigridNews::Chosen(choice) => self.keeping.report.detail(format_args!("auto: {choice}")),
             MultigridNews::Written(path) => {
                 self.keeping.report.note(format_args!("multigrid: wrote {}", path.display()));
             }
