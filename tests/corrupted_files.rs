@@ -3,7 +3,8 @@
 
 use crate::common;
 
-use common::{sample, shared, tells_extents};
+use crate::formats::tells_extents;
+use common::{sample, shared};
 use lattice_cl::host::Spinor;
 use lattice_cl::io::{
     ByteOrder, Error, ErrorKind, Format, PropagatorWriter, ReadOptions, Rows, WriteOptions, read_gauge_with,

@@ -2,7 +2,8 @@
 
 use crate::common;
 
-use common::{sample, shared, tells_extents};
+use crate::formats::tells_extents;
+use common::{sample, shared};
 use lattice_cl::gauge::plaquette;
 use lattice_cl::geometry::NDIM;
 use lattice_cl::host::{Links, Spinor};

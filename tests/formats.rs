@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::{sample, shared, tells_extents};
+use common::{sample, shared};
 use lattice_cl::geometry::NDIM;
 use lattice_cl::host::{Matrix3, Spinor};
 use lattice_cl::io::{
@@ -14,6 +14,15 @@ use num_complex::Complex;
 use std::path::{Path, PathBuf};
 
 const EXTENTS: [usize; NDIM] = [4, 2, 6, 8];
+
+/// Tells whether files of a format need no extents from their reader.
+pub(crate) fn tells_extents(format: Format) -> bool {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    write_gauge(&path, &sample([2, 2, 2, 4], Precision::Single), &WriteOptions::new(format)).unwrap();
+    let error = read_extents(&path, &ReadOptions::default().with_format(Some(format))).err();
+    !error.is_some_and(|error| matches!(error.kind, ErrorKind::MissingExtents { .. }))
+}
 
 /// What tells a format and extents where a file does not.
 fn naming(format: Format) -> ReadOptions<'static> {

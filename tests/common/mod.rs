@@ -9,7 +9,7 @@ pub mod spinors;
 pub use devices::*;
 use lattice_cl::geometry::NDIM;
 use lattice_cl::host::{Links, Matrix3};
-use lattice_cl::io::{ErrorKind, Format, ReadOptions, WriteOptions, read_extents, write_gauge};
+use lattice_cl::io::Format;
 use lattice_cl::linalg::gemm::Mma;
 use lattice_cl::{Dims, GaugeConfiguration, Precision, Real};
 use num_complex::Complex;
@@ -26,15 +26,6 @@ pub fn shared() -> Option<PathBuf> {
         skipped(&format!("there is no folder shared/data beside or above {}", package.display()));
     }
     found
-}
-
-/// Tells whether files of a format need no extents from their reader.
-pub fn tells_extents(format: Format) -> bool {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("file");
-    write_gauge(&path, &sample([2, 2, 2, 4], Precision::Single), &WriteOptions::new(format)).unwrap();
-    let error = read_extents(&path, &ReadOptions::default().with_format(Some(format))).err();
-    !error.is_some_and(|error| matches!(error.kind, ErrorKind::MissingExtents { .. }))
 }
 
 /// Says loudly that a test leaves something out.

@@ -61,7 +61,7 @@ pub fn completions(
         Failure::new(Status::File, anyhow::Error::new(error).context(what))
     })?;
     io::write_file(&file, &script)?;
-    report.text(&format!("wrote {}", file.display()))?;
+    report.text(format_args!("wrote {}", file.display()))?;
     match shell {
         Shell::Zsh => {
             report.note(format_args!("put `fpath=({} $fpath)` before compinit in ~/.zshrc", folder.display()))
