@@ -142,7 +142,7 @@ const CLI_FLOORS: [&[&str]; 7] = [
     &["agreement", "destinations", "finite", "forces", "matrix_source", "memory", "molecule"],
     &["report"],
     &["interrupt", "lattice", "plot", "ranks"],
-    &["common"],
+    &["common", "page"],
     &["team"],
     &["lib"],
 ];
@@ -214,7 +214,7 @@ const PROGRAM_FLOORS: [&[&str]; 12] = [
         "science/poisson",
         "science/xc",
     ],
-    &["algebra/solve", "lattice/head", "lattice/modes"],
+    &["algebra/solve", "lattice/head", "lattice/modes", "lattice/report_page"],
     &["lattice/invert", "lattice/spectrum"],
     &["run", "tune"],
     &["plan", "reproduce"],

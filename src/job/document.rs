@@ -166,10 +166,12 @@ impl Job {
         let task = self.command;
         let no_key = |key: String, table, allowed| Err(Invalid::OtherTask { key, task, table, allowed });
         if task == Task::Invert {
-            if self.outputs.along.is_some() {
+            let of_spectra =
+                [("along", self.outputs.along.is_some()), ("report", self.outputs.report.is_some())];
+            if let Some((key, _)) = of_spectra.into_iter().find(|(_, is_given)| *is_given) {
                 let allowed =
                     "output, plot, trace, results, checkpoint, every, resume, resume-if-present, force";
-                return no_key("outputs.along".to_owned(), "outputs", allowed);
+                return no_key(format!("outputs.{key}"), "outputs", allowed);
             }
             let of_sources =
                 self.source_tables().map(|(table, entry)| (table + ".smear-sink", entry.smear_sink));

@@ -34,6 +34,10 @@ pub struct Outputs {
     #[schemars(with = "String")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plot: Option<PathBuf>,
+    /// Write a page with correlators, effective masses, residuals and times to this file (spectrum only, HTML).
+    #[schemars(with = "String")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub report: Option<PathBuf>,
     /// Write a timeline of the devices during the solve to this file (JSON).
     #[schemars(with = "String")]
     #[serde(skip_serializing_if = "Option::is_none")]

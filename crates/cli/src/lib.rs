@@ -17,6 +17,7 @@ pub mod matrix_source;
 pub mod memory;
 pub mod molecule;
 pub mod numbers;
+pub mod page;
 pub mod plot;
 pub mod precisions;
 mod progress;

@@ -1,4 +1,4 @@
-//! Plots as SVG files.
+//! Plots as SVG.
 //!
 //! The viewer's fonts draw the text, so the machine that computes needs no fonts. A file appears
 //! under its name only when the file is complete.
@@ -48,6 +48,28 @@ pub enum PlotError {
     },
 }
 
+/// A plot, as SVG.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plot {
+    svg: String,
+}
+
+impl Plot {
+    /// Returns the text of the SVG.
+    pub fn svg(&self) -> &str {
+        &self.svg
+    }
+
+    /// Writes the plot to a file.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn save(&self, path: &Path) -> Result<(), PlotError> {
+        io::write_file(path, self.svg.as_bytes())
+            .map_err(|source| PlotError::Write { path: path.to_owned(), source: Box::new(source) })
+    }
+}
+
 /// One line of a plot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
@@ -93,8 +115,8 @@ const COLOURS: [RGBColor; 6] = [
 /// Points that a logarithmic axis cannot show (zero, negative, not finite) are left out.
 ///
 /// # Errors
-/// When no point is left, or the file cannot be written.
-pub fn residual_history(path: &Path, title: &str, series: &[Series], marks: Marks) -> Result<(), PlotError> {
+/// When no point is left, or drawing fails.
+pub fn residual_history(title: &str, series: &[Series], marks: Marks) -> Result<Plot, PlotError> {
     let lines: Vec<_> = series.iter().map(|line| (line.name.as_str(), logarithms(&line.points))).collect();
     let all: Vec<_> = lines.iter().flat_map(|(_, points)| points.iter().copied()).collect();
     let mark = |value: Option<f64>| value.map(f64::log10).filter(|value| value.is_finite());
@@ -103,7 +125,7 @@ pub fn residual_history(path: &Path, title: &str, series: &[Series], marks: Mark
     let (Some(iterations), Some(decades)) = (range(all.iter().map(|p| p.0)), range(heights)) else {
         return Err(PlotError::NothingToShow { title: title.to_owned() });
     };
-    draw(path, title, |area| {
+    draw(title, |area| {
         let area = &titled(area, title)?;
         // The legend stands above the plot, because a curve may be anywhere within the plot.
         let rows = lines.len() + usize::from(tolerance.is_some()) + usize::from(true_residual.is_some());
@@ -161,9 +183,9 @@ pub fn residual_history(path: &Path, title: &str, series: &[Series], marks: Mark
 /// masses that are NaN, are left out.
 ///
 /// # Errors
-/// When no value of the correlator is left, or the file cannot be written.
-pub fn correlator(path: &Path, title: &str, values: &[f64], effective_mass: &[f64]) -> Result<(), PlotError> {
-    correlator_with_errors(path, title, values, effective_mass, &[], None)
+/// When no value of the correlator is left, or drawing fails.
+pub fn correlator(title: &str, values: &[f64], effective_mass: &[f64]) -> Result<Plot, PlotError> {
+    correlator_with_errors(title, values, effective_mass, &[], None)
 }
 
 /// A mass that was fitted, in units of the inverse lattice spacing.
@@ -186,20 +208,19 @@ pub struct MassBand {
 /// # Errors
 /// Fails like [`correlator`].
 pub fn correlator_with_errors(
-    path: &Path,
     title: &str,
     values: &[f64],
     effective_mass: &[f64],
     errors: &[f64],
     band: Option<MassBand>,
-) -> Result<(), PlotError> {
+) -> Result<Plot, PlotError> {
     let points = logarithms(&by_index(values));
     let masses: Vec<_> = by_index(effective_mass).into_iter().filter(|p| p.1.is_finite()).collect();
     let Some(decades) = range(points.iter().map(|p| p.1)) else {
         return Err(PlotError::NothingToShow { title: title.to_owned() });
     };
     let separations = -0.5..values.len().max(effective_mass.len()) as f64 - 0.5;
-    draw(path, title, |area| {
+    draw(title, |area| {
         let area = titled(area, title)?;
         let missing = without_mass(effective_mass);
         let (_, height) = area.dim_in_pixel();
@@ -395,10 +416,9 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 ///
 /// The file has a temporary name until it is complete.
 fn draw(
-    path: &Path,
     title: &str,
     paint: impl FnOnce(&Area<'_>) -> Result<(), Box<dyn Error + Send + Sync>>,
-) -> Result<(), PlotError> {
+) -> Result<Plot, PlotError> {
     let mut svg = String::new();
     {
         let area = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
@@ -409,18 +429,17 @@ fn draw(
         })();
         painted.map_err(|source| PlotError::Drawing { title: title.to_owned(), source })?;
     }
-    io::write_file(path, svg.as_bytes())
-        .map_err(|source| PlotError::Write { path: path.to_owned(), source: Box::new(source) })
+    Ok(Plot { svg })
 }
 
-/// Turns the outcome of drawing a plot into a failure or a warning.
+/// Writes a plot that was drawn to a file, or turns its error into a failure or a warning.
 ///
 /// A plot that cannot be written is a failure. A plot with nothing to show is worth a warning.
 ///
 /// # Errors
 /// When the plot could not be drawn or written.
-pub fn drawn(plot: Result<(), PlotError>, report: &Report) -> Result<(), Failure> {
-    match plot {
+pub fn drawn(path: &Path, plot: Result<Plot, PlotError>, report: &Report) -> Result<(), Failure> {
+    match plot.and_then(|plot| plot.save(path)) {
         Ok(()) => Ok(()),
         Err(error @ PlotError::NothingToShow { .. }) => {
             report.warning(error);
@@ -439,24 +458,21 @@ mod tests {
     }
 
     /// Returns the texts of an SVG, which must parse.
-    fn texts(path: &Path) -> Vec<String> {
-        let svg = std::fs::read_to_string(path).unwrap();
-        let document = roxmltree::Document::parse(&svg).unwrap();
+    fn texts(plot: &Plot) -> Vec<String> {
+        let document = roxmltree::Document::parse(plot.svg()).unwrap();
         let text = document.descendants().filter(|node| node.has_tag_name("text"));
         text.map(|node| node.text().unwrap_or_default().trim().to_owned()).collect()
     }
 
     #[test]
     fn a_residual_history_has_axes_and_a_legend() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("history.svg");
         let series = [
             Series { name: "conjugate residual".into(), points: residuals(0.11, 260) },
             Series { name: "conjugate gradient".into(), points: residuals(0.09, 310) },
         ];
         let marks = Marks { tolerance: Some(1e-13), true_residual: Some(3e-12) };
-        residual_history(&path, "β = 6.0 <8³×16> & κ = 0.150", &series, marks).unwrap();
-        let texts = texts(&path);
+        let plot = residual_history("β = 6.0 <8³×16> & κ = 0.150", &series, marks).unwrap();
+        let texts = texts(&plot);
         for wanted in [
             "iteration",
             "relative residual ‖r‖ / ‖b‖",
@@ -469,21 +485,23 @@ mod tests {
         ] {
             assert!(texts.iter().any(|text| text == wanted), "{wanted} is not among {texts:?}");
         }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("history.svg");
+        plot.save(&path).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), plot.svg());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "a temporary file is left");
     }
 
     #[test]
     fn a_correlator_has_two_panels() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("pion.svg");
         let (mass, extent) = (0.71f64, 16);
         let cosh = |n: usize| (mass * (n as f64 - extent as f64 / 2.0)).cosh();
         let values: Vec<f64> = (0..extent).map(|n| 3e-4 * cosh(n)).collect();
         let mut masses: Vec<f64> =
             (0..extent).map(|n| mass + 0.4 * (-(n.min(extent - n) as f64)).exp()).collect();
         masses[8] = f64::NAN;
-        correlator(&path, "pion, 8³×16", &values, &masses).unwrap();
-        let texts = texts(&path);
+        let plot = correlator("pion, 8³×16", &values, &masses).unwrap();
+        let texts = texts(&plot);
         for wanted in [
             "no effective mass at n = 8",
             "correlator C(n)",
@@ -493,18 +511,15 @@ mod tests {
         ] {
             assert!(texts.iter().any(|text| text == wanted), "{wanted} is not among {texts:?}");
         }
-        let circles = std::fs::read_to_string(&path).unwrap().matches("<circle").count();
-        assert_eq!(circles, 31);
+        assert_eq!(plot.svg().matches("<circle").count(), 31);
     }
 
     #[test]
     fn a_fitted_mass_is_a_band() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("pion.svg");
         let rectangles = |band| {
-            correlator_with_errors(&path, "pion", &[1.0, 0.5, 0.3], &[f64::NAN, 0.4, 0.3], &[], band)
-                .unwrap();
-            std::fs::read_to_string(&path).unwrap().matches("<rect").count()
+            let plot =
+                correlator_with_errors("pion", &[1.0, 0.5, 0.3], &[f64::NAN, 0.4, 0.3], &[], band).unwrap();
+            plot.svg().matches("<rect").count()
         };
         let band = MassBand { first: 1, last: 2, mass: 0.35, error: 0.02 };
         assert_eq!(rectangles(Some(band)), rectangles(None) + 1);
@@ -512,16 +527,9 @@ mod tests {
 
     #[test]
     fn odd_data_is_drawn_or_refused_but_never_a_panic() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("plot.svg");
         let history = |points: &[(f64, f64)]| {
             let series = [Series { name: "r".into(), points: points.to_vec() }];
-            residual_history(
-                &path,
-                "odd",
-                &series,
-                Marks { tolerance: Some(0.0), true_residual: Some(f64::NAN) },
-            )
+            residual_history("odd", &series, Marks { tolerance: Some(0.0), true_residual: Some(f64::NAN) })
         };
         for points in
             [&[(0.0, 1.0)][..], &[(0.0, 1.0), (1.0, 0.0), (2.0, f64::NAN)], &[(5.0, 1e-300), (6.0, 1e300)]]
@@ -530,9 +538,9 @@ mod tests {
         }
         assert!(matches!(history(&[]), Err(PlotError::NothingToShow { .. })));
         assert!(matches!(history(&[(0.0, f64::NAN)]), Err(PlotError::NothingToShow { .. })));
-        assert!(matches!(correlator(&path, "odd", &[-1.0, 0.0], &[]), Err(PlotError::NothingToShow { .. })));
-        correlator(&path, "odd", &[1.0], &[]).unwrap();
-        correlator(&path, "odd", &[1.0, 1.0], &[0.0, 0.0]).unwrap();
+        assert!(matches!(correlator("odd", &[-1.0, 0.0], &[]), Err(PlotError::NothingToShow { .. })));
+        correlator("odd", &[1.0], &[]).unwrap();
+        correlator("odd", &[1.0, 1.0], &[0.0, 0.0]).unwrap();
     }
 
     #[test]
@@ -555,18 +563,15 @@ mod tests {
 
     #[test]
     fn text_is_readable_in_a_plot_of_400_pixels() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("plot.svg");
         let series = [Series { name: "cg".into(), points: residuals(0.1, 90) }];
         let marks = Marks { tolerance: Some(1e-3), true_residual: Some(1e-4) };
         let title = format!("{}, κ = 0.12345678901234567, 4x4x4x8", "a".repeat(40));
         for correlated in [false, true] {
-            match correlated {
-                false => residual_history(&path, &title, &series, marks).unwrap(),
-                true => correlator(&path, &title, &[1.0, 0.5, 0.3], &[f64::NAN, 0.4, 0.3]).unwrap(),
-            }
-            let svg = std::fs::read_to_string(&path).unwrap();
-            let document = roxmltree::Document::parse(&svg).unwrap();
+            let plot = match correlated {
+                false => residual_history(&title, &series, marks).unwrap(),
+                true => correlator(&title, &[1.0, 0.5, 0.3], &[f64::NAN, 0.4, 0.3]).unwrap(),
+            };
+            let document = roxmltree::Document::parse(plot.svg()).unwrap();
             let texts: Vec<_> = document.descendants().filter(|node| node.has_tag_name("text")).collect();
             assert!(texts.len() > 10);
             for text in texts {
@@ -586,7 +591,8 @@ mod tests {
 
     #[test]
     fn a_folder_that_is_not_there_is_named() {
-        let error = correlator(Path::new("/no/such/folder/pion.svg"), "pion", &[1.0], &[]).unwrap_err();
+        let plot = correlator("pion", &[1.0], &[]).unwrap();
+        let error = plot.save(Path::new("/no/such/folder/pion.svg")).unwrap_err();
         assert!(matches!(error, PlotError::Write { .. }));
         assert!(error.to_string().contains("/no/such/folder/pion.svg"));
     }

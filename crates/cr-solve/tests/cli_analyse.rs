@@ -237,3 +237,24 @@ fn scales_of_flows_have_errors() {
         assert!(found == status && messages.contains(wanted), "{line}: {messages}");
     }
 }
+
+#[test]
+fn a_report_has_every_plot_and_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = ensemble(&folder);
+    let page = |line: &str| {
+        let (status, _, messages) = run(&folder, &format!("{line} --report page.html --force"));
+        assert_eq!(status, 0, "{line}: {messages}");
+        std::fs::read_to_string(folder.path().join("page.html")).unwrap()
+    };
+    let masses = page(&format!("{files} --fit 2,7"));
+    assert_eq!((masses.matches("<img").count(), masses.matches("<details>").count()), (2, 3));
+    for words in ["Masses", "kappa 0.12, pion", "kappa 0.12, nucleon", "jackknife", "000.json, 001.json"] {
+        assert!(masses.contains(words), "{words}");
+    }
+    let lines: Vec<String> = fluctuations(1).iter().map(f64::to_string).collect();
+    std::fs::write(folder.path().join("s.txt"), lines.join("\n")).unwrap();
+    let history = page("--series s.txt");
+    assert_eq!((history.matches("<img").count(), history.matches("<details>").count()), (1, 1));
+    assert!(history.contains("Estimates") && history.contains("tau_int"));
+}

@@ -1245,6 +1245,27 @@ fn the_sample_job_runs() {
 }
 
 #[test]
+fn a_report_of_a_spectrum_shows_what_was_computed() {
+    let folder = folder();
+    let line = "spectrum FIELD --kappa 0.11 --hadrons mesons,octet --device host --report page.html";
+    run(&folder, line).expect(0);
+    let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
+    assert!(page.ends_with("</html>\n"));
+    for words in ["<dt>κ</dt><dd>0.11</dd>", "Solves", "point 0.0.0.0, spin 3, colour 2", "host"] {
+        assert!(page.contains(words), "{words}");
+    }
+    // Hadrons at rest come first, each with a plot and a table.
+    let place = |name: &str| page.find(&format!("<summary>kappa 0.11, {name}</summary>")).unwrap();
+    assert!(place("pion") < place("rho") && place("rho") < place("nucleon"));
+    assert!(page.matches("<img").count() >= 3);
+    write_job(
+        &folder,
+        "command = \"invert\"\n[configuration]\nfile = \"FIELD\"\n[action]\nkappa = 0.11\n[outputs]\nreport = \"p.html\"\n",
+    );
+    assert_refused(&folder, "run job.toml", 2, &["outputs.report"]);
+}
+
+#[test]
 fn a_bad_job_is_a_usage_error_that_names_the_line() {
     let folder = folder();
     write_job(

@@ -1,6 +1,7 @@
 //! Bars below each other, as HTML elements with text that keeps its size.
 
-use super::chart::{COLOURS, escaped};
+use super::chart::COLOURS;
+use lattice_cli::page::escaped;
 use std::fmt::Write;
 
 /// One horizontal bar.

@@ -1,6 +1,7 @@
 //! Plots over logarithmic axes, as SVG elements of a page.
 
 use super::axis::{Axis, Scale, is_shown};
+use lattice_cli::page::escaped;
 use std::fmt::Write;
 
 /// A plot of some series over logarithmic axes.
@@ -223,11 +224,6 @@ fn mark(style: usize, x: f64, y: f64, title: &str) -> String {
         _ => format!("M{x:.1},{:.1}l-5,-8.6h10z", y + 5.4),
     };
     format!("<path class=\"mark c{}\" d=\"{path}\">{title}</path>", style % COLOURS)
-}
-
-/// Makes a text safe inside elements and attributes.
-pub fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! The most important figures, in a box for each device.
 
 use super::Seen;
-use super::chart::escaped;
 use super::subjects::{micro, rate};
 use crate::outcome::{Benchmark, Row};
 use crate::text::significant;
+use lattice_cli::page::escaped;
 use std::fmt::Write;
 
 /// One figure with its name and subject.

@@ -12,11 +12,9 @@ mod subjects;
 use super::joined::Joined;
 use super::outcome::{ArithmeticCeiling, BenchmarkRun, MeasuredDevice, Row};
 use super::text::{Columns, groups, significant, size, title};
-use chart::escaped;
+use lattice_cli::page::{END, beginning, escaped};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-
-const STYLE: &str = include_str!("style.css");
 
 /// A device and its measurements.
 struct Seen<'a> {
@@ -27,11 +25,7 @@ struct Seen<'a> {
 
 /// Returns the page of one result or several, in HTML that is well-formed XML too.
 pub fn page(runs: &[BenchmarkRun]) -> String {
-    let mut html = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
-         <title>cr-solve bench</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>cr-solve bench</h1>\n"
-    );
+    let mut html = beginning("cr-solve bench");
     if let Some(joined) = Joined::of(runs) {
         let devices = seen(&joined);
         html += &headline::html(&devices);
@@ -56,7 +50,8 @@ pub fn page(runs: &[BenchmarkRun]) -> String {
     }
     html + "<footer>Medians; ± is half the distance of the quartiles as a share of the median. Every row was checked against \
             the host before it was timed. Rates are by the device’s clock (event), of transfers and whole solves by the clock on \
-            the wall.</footer>\n</main>\n</body>\n</html>\n"
+            the wall.</footer>\n"
+        + END
 }
 
 /// Returns all devices, with names that differ.

@@ -1,17 +1,16 @@
 //! Lines over plain and over logarithmic axes.
 
-use super::{COLOURS, Decades, PlotError, ROW, Series, TEXT, draw, logarithms, range, titled};
+use super::{COLOURS, Decades, Plot, PlotError, ROW, Series, TEXT, draw, logarithms, range, titled};
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::error::Error;
-use std::path::Path;
 
 /// Draws lines over plain axes, which are named.
 ///
 /// # Errors
-/// When no point is finite, or the file cannot be written.
-pub fn lines(path: &Path, title: &str, axes: [&str; 2], series: &[Series]) -> Result<(), PlotError> {
+/// When no point is finite, or drawing fails.
+pub fn lines(title: &str, axes: [&str; 2], series: &[Series]) -> Result<Plot, PlotError> {
     let finite = |line: &Series| {
         let points = line.points.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite());
         points.collect::<Vec<_>>()
@@ -23,20 +22,20 @@ pub fn lines(path: &Path, title: &str, axes: [&str; 2], series: &[Series]) -> Re
         low - room..high + room
     };
     let names = names(series);
-    paint(path, title, axes, &names, &points, wide(across), wide(up))
+    paint(title, axes, &names, &points, wide(across), wide(up))
 }
 
 /// Draws lines over logarithmic axes, on which powers are straight.
 ///
 /// # Errors
-/// When no point is positive and finite, or the file cannot be written.
-pub fn powers(path: &Path, title: &str, axes: [&str; 2], series: &[Series]) -> Result<(), PlotError> {
+/// When no point is positive and finite, or drawing fails.
+pub fn powers(title: &str, axes: [&str; 2], series: &[Series]) -> Result<Plot, PlotError> {
     let swapped = |points: &[(f64, f64)]| points.iter().map(|&(x, y)| (y, x)).collect::<Vec<_>>();
     let both = |line: &Series| swapped(&logarithms(&swapped(&logarithms(&line.points))));
     let points: Vec<_> = series.iter().map(both).collect();
     let (across, up) = ranges(title, &points)?;
     let names = names(series);
-    paint(path, title, axes, &names, &points, Decades::covering(across), Decades::covering(up))
+    paint(title, axes, &names, &points, Decades::covering(across), Decades::covering(up))
 }
 
 fn names(series: &[Series]) -> Vec<&str> {
@@ -56,21 +55,20 @@ fn ranges(title: &str, points: &[Vec<(f64, f64)>]) -> Result<(Ends, Ends), PlotE
 
 /// Draws a legend above, and the lines below.
 fn paint<X, Y>(
-    path: &Path,
     title: &str,
     axes: [&str; 2],
     names: &[&str],
     points: &[Vec<(f64, f64)>],
     across: X,
     up: Y,
-) -> Result<(), PlotError>
+) -> Result<Plot, PlotError>
 where
     X: AsRangedCoord<Value = f64>,
     Y: AsRangedCoord<Value = f64>,
     X::CoordDescType: ValueFormatter<f64>,
     Y::CoordDescType: ValueFormatter<f64>,
 {
-    draw(path, title, |area| -> Result<(), Box<dyn Error + Send + Sync>> {
+    draw(title, |area| -> Result<(), Box<dyn Error + Send + Sync>> {
         let area = &titled(area, title)?;
         let (legend, area) = area.split_vertically(ROW * names.len() as i32);
         let mut chart = ChartBuilder::on(&area)
@@ -105,18 +103,14 @@ mod tests {
 
     #[test]
     fn both_kinds_of_axes_have_names_and_a_legend() {
-        let folder = tempfile::tempdir().unwrap();
         let line = |name: &str, points| Series { name: name.to_owned(), points };
         let series = [line("one", vec![(1.0, 2.0), (10.0, 200.0)]), line("two", vec![(2.0, f64::NAN)])];
-        for (name, plot) in
-            [("lines.svg", lines as fn(&Path, &str, [&str; 2], &[Series]) -> _), ("powers.svg", powers)]
-        {
-            let path = folder.path().join(name);
-            plot(&path, "a title", ["across", "up"], &series).unwrap();
-            let text = std::fs::read_to_string(&path).unwrap();
-            roxmltree::Document::parse(&text).unwrap();
+        for plot in [lines as fn(&str, [&str; 2], &[Series]) -> _, powers] {
+            let drawn = plot("a title", ["across", "up"], &series).unwrap();
+            let text = drawn.svg();
+            roxmltree::Document::parse(text).unwrap();
             assert!(["a title", "across", "up", "one", "two"].iter().all(|wanted| text.contains(wanted)));
-            let nothing = plot(&path, "a title", ["across", "up"], &series[1..]);
+            let nothing = plot("a title", ["across", "up"], &series[1..]);
             assert!(matches!(nothing, Err(PlotError::NothingToShow { .. })));
         }
     }

@@ -1,9 +1,8 @@
 //! Plots of a function on a plane through a mesh.
 
-use super::{Area, PlotError, TEXT, draw, titled};
+use super::{Area, Plot, PlotError, TEXT, draw, titled};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
-use std::path::Path;
 
 /// Most patches along an axis; a finer mesh is shown with every second, third, … point.
 const MOST_PATCHES: usize = 64;
@@ -46,8 +45,8 @@ fn flattened([a, b]: [[f64; 3]; 2]) -> [(f64, f64); 2] {
 /// Draws values in colours: blue below zero, white at zero, vermilion above.
 ///
 /// # Errors
-/// When no value is finite, or the file cannot be written.
-pub fn slice(path: &Path, slice: &Slice) -> Result<(), PlotError> {
+/// When no value is finite, or drawing fails.
+pub fn slice(slice: &Slice) -> Result<Plot, PlotError> {
     let largest = slice.values.iter().flatten().map(|value| value.abs()).fold(0.0, f64::max);
     if !largest.is_finite() || slice.values.iter().all(Vec::is_empty) {
         return Err(PlotError::NothingToShow { title: slice.title.clone() });
@@ -79,7 +78,7 @@ pub fn slice(path: &Path, slice: &Slice) -> Result<(), PlotError> {
     let ((x, dx), (y, dy)) = (span(corners.map(|c| c.0), PLANE.0), span(corners.map(|c| c.1), PLANE.1));
     // One scale in both directions.
     let half = 0.5 * dx.max(dy);
-    draw(path, &slice.title, |area| {
+    draw(&slice.title, |area| {
         let area = titled(area, &slice.title)?;
         let (width, _) = area.dim_in_pixel();
         let (plane, beside) = area.split_horizontally(width - SCALE.0);
@@ -135,8 +134,6 @@ mod tests {
 
     #[test]
     fn a_slice_is_drawn_with_its_scale() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("slice.svg");
         let values = (0..3).map(|i| (0..4).map(|j| f64::from(i * j) - 2.0).collect()).collect();
         let drawn = Slice {
             title: "potential of rho.cube".to_owned(),
@@ -144,9 +141,9 @@ mod tests {
             sides: [[4.0, 0.0, 0.0], [1.0, 3.0, 0.0]],
             values,
         };
-        slice(&path, &drawn).unwrap();
-        let svg = std::fs::read_to_string(&path).unwrap();
-        let document = roxmltree::Document::parse(&svg).unwrap();
+        let plot = slice(&drawn).unwrap();
+        let svg = plot.svg();
+        let document = roxmltree::Document::parse(svg).unwrap();
         let named = |name: &str| document.descendants().filter(|node| node.has_tag_name(name)).count();
         assert_eq!(named("polygon"), 12);
         assert!(svg.contains("4.000") && svg.contains("hartree/e"));

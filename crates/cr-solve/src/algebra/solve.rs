@@ -496,10 +496,8 @@ impl Job<'_> {
             }
         }
         let marks = Marks { tolerance: Some(self.arguments.tol), true_residual: Some(worst.true_residual) };
-        drawn(
-            plot::residual_history(path, &format!("A x = b, {}", self.arguments.matrix), &series, marks),
-            self.report,
-        )
+        let title = format!("A x = b, {}", self.arguments.matrix);
+        drawn(path, plot::residual_history(&title, &series, marks), self.report)
     }
 
     fn outcome<T>(

@@ -218,7 +218,7 @@ impl Show for Invert {
             true_residual: one.then(|| first.residual.true_residual()),
         };
         let title = plot_title(file, first.equation.kappa, extents);
-        drawn(plot::residual_history(path, &title, &series, marks), report)
+        drawn(path, plot::residual_history(&title, &series, marks), report)
     }
 
     fn show(&self, performed: &Performed<'_>, report: &Report) -> Result<(), Failure> {

@@ -19,6 +19,7 @@ pub mod measure;
 pub mod modes;
 pub mod outputs;
 pub mod perform;
+pub mod report_page;
 pub mod residual;
 pub mod smear;
 pub mod smearing;

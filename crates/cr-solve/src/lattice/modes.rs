@@ -18,7 +18,7 @@ use lattice_cli::destinations::{Destinations, MODES, Overwriting, SVG};
 use lattice_cli::failure::{Failure, Status};
 use lattice_cli::interrupt::Interrupt;
 use lattice_cli::lattice::input::Input;
-use lattice_cli::plot::{self, PlotError, Series, drawn};
+use lattice_cli::plot::{self, Plot, PlotError, Series, drawn};
 use lattice_cli::provenance::Provenance;
 use lattice_cli::report::{Report, Table, align_right, plain_table, scientific};
 use lattice_cli::team::{device_names, select_team};
@@ -222,7 +222,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         output: arguments.output.as_ref().map(|path| path.display().to_string()),
     };
     let plotted = match &arguments.plot {
-        Some(path) if ranks.is_first() => drawn(plotted(path, file, &outcome), report),
+        Some(path) if ranks.is_first() => drawn(path, plotted(file, &outcome), report),
         _ => Ok(()),
     };
     report.result(text(&outcome), &outcome)?;
@@ -235,11 +235,11 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
 }
 
 /// Draws the eigenvalues by their numbers.
-fn plotted(path: &Path, file: &Path, outcome: &ModesResult) -> Result<(), PlotError> {
+fn plotted(file: &Path, outcome: &ModesResult) -> Result<Plot, PlotError> {
     let points = outcome.eigenvalues.iter().enumerate().map(|(k, value)| ((k + 1) as f64, *value)).collect();
     let title = plot_title(file, outcome.kappa, outcome.dims);
     let name = format!("{}, preconditioning {}", outcome.operator, outcome.preconditioning);
-    plot::lines(path, &title, ["mode", "eigenvalue"], &[Series { name, points }])
+    plot::lines(&title, ["mode", "eigenvalue"], &[Series { name, points }])
 }
 
 fn text(outcome: &ModesResult) -> String {

@@ -4,7 +4,7 @@ use crate::checkpoint::Checkpointing;
 use lattice_cl::hadron::Source;
 use lattice_cl::io::PropagatorFormat;
 use lattice_cl::job::{Deflation, Flavour, Invalid, Job, Label, OneOrMore, Task};
-use lattice_cli::destinations::{Destinations, PROPAGATOR, RESULT, SVG, TRACE};
+use lattice_cli::destinations::{Destinations, HTML, PROPAGATOR, RESULT, SVG, TRACE};
 use lattice_cli::failure::Failure;
 use lattice_cli::ranks::Ranks;
 use std::path::{Path, PathBuf};
@@ -47,6 +47,7 @@ pub fn destinations(job: &Job, ranks: &Ranks) -> Result<Destinations, Invalid> {
     Ok(Destinations::reading(inputs(job))
         .writing("--output", PROPAGATOR, solution_files(job)?)
         .writing("--plot", SVG, plot_files(job)?)
+        .writing("--report", HTML, &job.outputs.report)
         .writing("--trace", TRACE, traces)
         .writing("--results", RESULT, result_files(job))
         .keeping(option, file)

@@ -62,6 +62,8 @@ pub struct Performed<'a> {
     pub norms2: &'a [f64],
     /// Files of plots.
     pub plots: Vec<PathBuf>,
+    /// `true` if this process is the one that writes files.
+    pub is_first: bool,
     /// Reading, opening the devices, the operator in double; without compiling.
     pub setup_seconds: f64,
     /// All solves, also of earlier runs, and the work on their solutions.
@@ -150,6 +152,7 @@ pub fn perform(job: &Job, show: &dyn Show, common: &Common, report: &Report) -> 
         outcome: &outcome,
         norms2: &solutions.norms2,
         plots: plot_files(job)?,
+        is_first: ranks.is_first(),
         setup_seconds,
         solve_seconds: session.seconds(),
         earlier,

@@ -4,6 +4,7 @@ use super::attempt_outcome::AttemptOutcome;
 use super::equation::Equation;
 use super::head::{self, Head, attempts, schema_of_results};
 use super::perform::{Performed, Show, perform};
+use super::report_page;
 use super::residual::Residual;
 use super::words::plot_title;
 use super::writing::Writing;
@@ -47,6 +48,9 @@ pub struct Arguments {
     /// Draw the correlator and its effective mass into this file (SVG)
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
+    /// Write a page with correlators, effective masses, residuals and times (HTML)
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
     #[command(flatten)]
     writing: Writing,
 }
@@ -54,13 +58,13 @@ pub struct Arguments {
 impl Arguments {
     /// Returns the job that the arguments stand for.
     pub fn job(&self) -> Job {
-        let Self { equation, method, smear_sink, along, output, plot, writing, .. } = self;
+        let Self { equation, method, smear_sink, along, output, plot, report, writing, .. } = self;
         let outputs = writing.outputs(output.as_deref(), plot.as_deref());
         equation
             .job(Task::Spectrum, method)
             .with_sources(Some(equation.source().with_smear_sink(*smear_sink)))
             .with_hadrons(self.hadrons.clone())
-            .with_outputs(outputs.with_along(Some(*along)))
+            .with_outputs(outputs.with_along(Some(*along)).with_report(report.clone()))
     }
 }
 
@@ -303,12 +307,13 @@ impl Show for Spectrum {
             let masses = correlator.effective_mass();
             let shown: Vec<f64> = masses.into_iter().map(|mass| mass.unwrap_or(f64::NAN)).collect();
             let title = plot_title(file, kappa, problem.dims().extents());
-            drawn(plot::correlator(path, &title, &correlator.values, &shown), report)?;
+            drawn(path, plot::correlator(&title, &correlator.values, &shown), report)?;
         }
         Ok(())
     }
 
     fn show(&self, performed: &Performed<'_>, report: &Report) -> Result<(), Failure> {
+        let page = performed.problem.job().outputs.report.as_deref().filter(|_| performed.is_first);
         let (head, found) = (Head::new(performed), results(performed));
         let Some(first) = found.first() else { return Ok(()) };
         let outcome = performed.outcome;
@@ -335,7 +340,14 @@ impl Show for Spectrum {
             hadrons: &outcome.hadrons,
             results: results.collect(),
         };
-        report.result(text(&document, &found), &document)
+        let drawn = page.map_or(Ok(()), |path| {
+            let result =
+                serde_json::to_value(&document).map_err(|error| Failure::new(Status::Failed, error))?;
+            report_page::write(&result, path, report)
+        });
+        // The result is shown first: a full disk must not hide what was computed.
+        report.result(text(&document, &found), &document)?;
+        drawn
     }
 }
 

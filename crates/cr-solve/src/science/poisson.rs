@@ -228,7 +228,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     }
     if let Some(path) = &arguments.plot {
         let slice = middle_slice(arguments, &file, rows, &solution.potential);
-        drawn(plot::slice(path, &slice), report)?;
+        drawn(path, plot::slice(&slice), report)?;
     }
     let write = began.seconds();
     let verification =

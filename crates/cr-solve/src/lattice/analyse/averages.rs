@@ -1,6 +1,7 @@
 //! Averages of correlators over configurations, and masses of hadrons.
 
 use super::configurations::Configurations;
+use super::drawing::{Drawing, PageTable};
 use super::estimates::{Averages, Estimate};
 use super::fitted_mass::{FitChoice, FittedMass};
 use super::mass_form::MassForm;
@@ -10,16 +11,15 @@ use super::scales;
 use super::uncertain::{ErrorEstimation, ErrorOptions};
 use super::uncertain_numbers::UncertainNumbers;
 use lattice_cli::choices::word;
-use lattice_cli::destinations::{Destinations, Overwriting, SVG, TABLE};
+use lattice_cli::destinations::{Overwriting, TABLE};
 use lattice_cli::failure::{Failure, Status};
-use lattice_cli::plot;
-use lattice_cli::plot::{MassBand, drawn};
+use lattice_cli::plot::{self, MassBand, Plot, PlotError};
 use lattice_cli::report::{Report, Table, align_right, decimal, path_texts, plain_table, scientific};
 use lattice_files::text;
 use lattice_statistics::Weighting;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Options for results with correlators.
 #[derive(Debug, clap::Args)]
@@ -115,7 +115,7 @@ struct Listing {
 /// files have correlators of other lengths, and when there is nothing to average.
 pub fn run(
     arguments: &AveragesOptions,
-    drawing: Option<&Path>,
+    drawing: Drawing<'_>,
     window_parameter: Option<f64>,
     overwriting: Overwriting,
     report: &Report,
@@ -126,10 +126,7 @@ pub fn run(
     if arguments.uncorrelated && choice.is_none() {
         return Err(Failure::usage("--uncorrelated is for fits".to_owned()).hint("give --fit or --table"));
     }
-    Destinations::reading(&arguments.files)
-        .writing("--plot", SVG, drawing)
-        .writing("--table", TABLE, &arguments.table)
-        .check(overwriting)?;
+    drawing.destinations(&arguments.files).writing("--table", TABLE, &arguments.table).check(overwriting)?;
     let Gathered { correlators, flows } = read(&arguments.files)?;
     if let Some(flows) = flows {
         arguments.expect_flows()?;
@@ -189,10 +186,8 @@ pub fn run(
         }
         mass_table::write(path, &rows)?;
     }
-    if let (Some(path), Some(first)) = (drawing, correlators.first()) {
-        plot_correlator(first, path, report)?;
-    }
     let outcome = Analysis { schema_version: 1, files: arguments.files.clone(), estimation, correlators };
+    outcome.draw(drawing, report)?;
     report.result(shown(&outcome), &outcome)?;
     Ok(Status::Fine)
 }
@@ -234,7 +229,32 @@ fn selected(
     Ok(selected)
 }
 
-fn plot_correlator(averaged: &Averaged, path: &Path, report: &Report) -> Result<(), Failure> {
+impl Analysis {
+    /// Draws the first correlator, and writes the page of all.
+    fn draw(&self, drawing: Drawing<'_>, report: &Report) -> Result<(), Failure> {
+        let drawn = if drawing.wants_all() { self.correlators.len() } else { 1 };
+        let drawn = if drawing.wants_one() { drawn } else { 0 };
+        let masses = self.correlators.iter().filter_map(|one| Some((one, one.fit.as_ref()?)));
+        let masses = masses.map(|(one, fit)| vec![one.name.clone(), fit.to_string()]).collect::<Vec<_>>();
+        let masses =
+            PageTable { title: "Masses".to_owned(), header: vec!["correlator", "mass"], rows: masses };
+        let tables = self.correlators.iter().map(|one| PageTable {
+            title: one.name.clone(),
+            header: HEADER.to_vec(),
+            rows: rows(&one.averages),
+        });
+        let files = self.files.iter().map(|path| text::path(path)).collect::<Vec<_>>().join(", ");
+        drawing.write(
+            "Averages of correlators",
+            &[("Files", files), ("Errors", self.estimation.to_string())],
+            self.correlators.iter().take(drawn).map(plotted),
+            std::iter::once(masses).filter(|masses| !masses.rows.is_empty()).chain(tables),
+            report,
+        )
+    }
+}
+
+fn plotted(averaged: &Averaged) -> Result<Plot, PlotError> {
     let numbers = |estimates: &[Estimate]| -> Vec<f64> {
         estimates.iter().map(|estimate| estimate.value.unwrap_or(f64::NAN)).collect()
     };
@@ -248,7 +268,26 @@ fn plot_correlator(averaged: &Averaged, path: &Path, report: &Report) -> Result<
         mass: fit.mass,
         error: fit.error,
     });
-    drawn(plot::correlator_with_errors(path, &title, &values, &masses, &errors, band), report)
+    plot::correlator_with_errors(&title, &values, &masses, &errors, band)
+}
+
+const HEADER: [&str; 5] = ["n", "C(n)", "error", "effective mass", "error"];
+
+/// Returns the rows of the table of a correlator.
+fn rows(averages: &Averages) -> Vec<Vec<String>> {
+    let number = |value: Option<f64>, digits| value.map_or("-".to_owned(), |value| scientific(value, digits));
+    let mass = |value: Option<f64>| value.map_or("-".to_owned(), |value| decimal(value, 6));
+    let all = averages.correlator.iter().zip(&averages.effective_mass).enumerate();
+    let row = |(n, (value, effective)): (usize, (&Estimate, &Estimate))| {
+        vec![
+            n.to_string(),
+            number(value.value, 10),
+            number(value.error, 2),
+            mass(effective.value),
+            mass(effective.error),
+        ]
+    };
+    all.map(row).collect()
 }
 
 fn shown(outcome: &Analysis) -> String {
@@ -262,21 +301,9 @@ fn shown(outcome: &Analysis) -> String {
         if let Some(fit) = fit {
             head.line("mass", fit);
         }
-        let mut table = plain_table(["n", "C(n)", "error", "effective mass", "error"]);
+        let mut table = plain_table(HEADER);
         align_right(&mut table, &[0, 1, 2, 3, 4]);
-        let number =
-            |value: Option<f64>, digits| value.map_or("-".to_owned(), |value| scientific(value, digits));
-        for (n, (value, mass)) in averages.correlator.iter().zip(&averages.effective_mass).enumerate() {
-            let mass_text = mass.value.map_or("-".to_owned(), |mass| decimal(mass, 6));
-            let error_text = mass.error.map_or("-".to_owned(), |error| decimal(error, 6));
-            table.add_row([
-                n.to_string(),
-                number(value.value, 10),
-                number(value.error, 2),
-                mass_text,
-                error_text,
-            ]);
-        }
+        table.add_rows(rows(averages));
         parts.push(format!("{head}\n{table}"));
     }
     parts.join("\n\n")

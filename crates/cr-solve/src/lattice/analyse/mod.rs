@@ -2,11 +2,12 @@
 
 mod averages;
 mod configurations;
-mod correlators;
+pub(in crate::lattice) mod correlators;
+mod drawing;
 mod estimates;
 mod fitted_mass;
 mod flow_rows;
-mod mass_form;
+pub(in crate::lattice) mod mass_form;
 mod mass_table;
 mod samples;
 mod scales;
@@ -15,6 +16,7 @@ mod uncertain;
 mod uncertain_numbers;
 
 use averages::AveragesOptions;
+use drawing::Drawing;
 use lattice_cli::destinations::Overwriting;
 use lattice_cli::failure::{Failure, Status};
 use lattice_cli::report::Report;
@@ -31,6 +33,9 @@ pub struct Arguments {
     /// With --series the normalised autocorrelation of the first column, and its window.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    /// Write a page with all plots and tables (HTML)
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
     /// S of the window that ends the sum of an autocorrelation: 1 to 2, or 0 for none [default: 2]
     ///
     /// With --series and --errors gamma.
@@ -47,9 +52,10 @@ pub struct Arguments {
 /// # Errors
 /// When a file cannot be read, and when there is nothing that has an error.
 pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
-    let Arguments { averages, series, plot, window_parameter, overwriting } = arguments;
+    let Arguments { averages, series, plot, report: page, window_parameter, overwriting } = arguments;
+    let drawing = Drawing { plot: plot.as_deref(), report: page.as_deref() };
     match series.series.is_empty() {
-        true => averages::run(averages, plot.as_deref(), *window_parameter, *overwriting, report),
-        false => series::run(series, plot.as_deref(), *window_parameter, *overwriting, report),
+        true => averages::run(averages, drawing, *window_parameter, *overwriting, report),
+        false => series::run(series, drawing, *window_parameter, *overwriting, report),
     }
 }

@@ -1,16 +1,19 @@
 //! The scales t0 and w0 from flows of several configurations.
 
+use super::drawing::{Drawing, PageTable};
 use super::estimates::Estimate;
 use super::samples::FlowSamples;
 use super::uncertain::ErrorEstimation;
 use super::uncertain_numbers::UncertainNumbers;
 use lattice_cli::failure::{Failure, Status};
-use lattice_cli::plot::{self, drawn};
+use lattice_cli::plot::{self, Plot, PlotError};
+
 use lattice_cli::report::{
     Report, Table, align_right, decimal, fixed, path_texts, plain_table, rounded, with_error,
 };
+use lattice_files::text;
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The scales of a reference value, null where the flow ends before.
 #[derive(Serialize)]
@@ -55,7 +58,7 @@ pub fn run(
     files: &[PathBuf],
     flows: FlowSamples,
     estimation: ErrorEstimation,
-    drawing: Option<&Path>,
+    drawing: Drawing<'_>,
     report: &Report,
 ) -> Result<Status, Failure> {
     let FlowSamples { first, energies, .. } = flows;
@@ -79,15 +82,30 @@ pub fn run(
     let (t0, w0) = scales.first().map_or_else(Default::default, |scale| (scale.t0, scale.w0));
     let files = files.to_vec();
     let outcome = FlowAnalysis { schema_version: 1, files, estimation, configurations, t0, w0, scales, rows };
-    if let Some(path) = drawing {
-        plot_energy(&outcome, path, report)?;
+    if drawing.wants_one() {
+        let energies =
+            PageTable { title: "Energies".to_owned(), header: HEADER.to_vec(), rows: energy_rows(&outcome) };
+        let scales = PageTable {
+            title: "Scales".to_owned(),
+            header: SCALES_HEADER.to_vec(),
+            rows: scale_rows(&outcome),
+        };
+        let files = outcome.files.iter().map(|path| text::path(path)).collect::<Vec<_>>().join(", ");
+        let facts = [("Files", files), ("Errors", estimation.to_string())];
+        drawing.write(
+            "Scales of the gradient flow",
+            &facts,
+            [plotted(&outcome)],
+            [scales, energies],
+            report,
+        )?;
     }
     report.result(shown(&outcome), &outcome)?;
     Ok(Status::Fine)
 }
 
 /// Draws t² E with a band of its error, and the reference values.
-fn plot_energy(outcome: &FlowAnalysis, path: &Path, report: &Report) -> Result<(), Failure> {
+fn plotted(outcome: &FlowAnalysis) -> Result<Plot, PlotError> {
     let curve = |sign: f64| {
         let point = |row: &EnergyRow| {
             let EnergyRow { time, t2_energy: Estimate { value, error }, .. } = row;
@@ -104,33 +122,43 @@ fn plot_energy(outcome: &FlowAnalysis, path: &Path, report: &Report) -> Result<(
         lines.push(line(&name, vec![(0.0, *reference), (end, *reference)]));
     }
     let title = format!("gradient flow, {} configurations", outcome.configurations);
-    drawn(plot::lines(path, &title, ["flow time t/a²", "t²E"], &lines), report)
+    plot::lines(&title, ["flow time t/a²", "t²E"], &lines)
 }
 
-fn shown(outcome: &FlowAnalysis) -> String {
+const HEADER: [&str; 5] = ["t", "E", "error", "t²E", "error"];
+
+const SCALES_HEADER: [&str; 3] = ["reference", "t0", "w0"];
+
+/// Returns the rows of the table of energies.
+fn energy_rows(outcome: &FlowAnalysis) -> Vec<Vec<String>> {
+    let cell = |number: Option<f64>| number.map_or("-".to_owned(), |number| decimal(number, 8));
+    let row = |EnergyRow { time, energy, t2_energy }: &EnergyRow| {
+        let numbers = [energy.value, energy.error, t2_energy.value, t2_energy.error];
+        std::iter::once(fixed(*time, 6)).chain(numbers.map(cell)).collect()
+    };
+    outcome.rows.iter().map(row).collect()
+}
+
+/// Returns reference, t0 and w0, a row for each reference value.
+fn scale_rows(outcome: &FlowAnalysis) -> Vec<Vec<String>> {
     let number = |estimate: &Estimate| match estimate {
         Estimate { value: Some(value), error: Some(error) } => with_error(*value, *error),
         Estimate { value: Some(value), error: None } => rounded(*value, 8),
         _ => "not reached".to_owned(),
     };
+    let row = |scale: &FlowScale| vec![rounded(scale.reference, 6), number(&scale.t0), number(&scale.w0)];
+    outcome.scales.iter().map(row).collect()
+}
+
+fn shown(outcome: &FlowAnalysis) -> String {
     let mut head = Table::default();
     head.line("configurations", outcome.configurations);
     head.line("errors", outcome.estimation);
-    for FlowScale { reference, t0, w0 } in &outcome.scales {
-        let reference = rounded(*reference, 6);
-        head.line(
-            "scales",
-            format_args!("t0 {}, w0 {} at the reference {reference}", number(t0), number(w0)),
-        );
+    for row in scale_rows(outcome) {
+        head.line("scales", format_args!("t0 {}, w0 {} at the reference {}", row[1], row[2], row[0]));
     }
-    let mut table = plain_table(["t", "E", "error", "t²E", "error"]);
+    let mut table = plain_table(HEADER);
     align_right(&mut table, &[0, 1, 2, 3, 4]);
-    let cell = |number: Option<f64>| number.map_or("-".to_owned(), |number| decimal(number, 8));
-    for EnergyRow { time, energy, t2_energy } in &outcome.rows {
-        let [energy, t2_energy] = [energy, t2_energy].map(|one| [cell(one.value), cell(one.error)]);
-        let [e, e_error] = energy;
-        let [t2e, t2e_error] = t2_energy;
-        table.add_row([fixed(*time, 6), e, e_error, t2e, t2e_error]);
-    }
+    table.add_rows(energy_rows(outcome));
     format!("{head}\n\n{table}")
 }

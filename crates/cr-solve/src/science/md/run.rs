@@ -239,7 +239,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     let trajectory = trajectory.filter(|_| complete || arguments.checkpoint.is_none());
     let finished = without_frames.map_or_else(|| trajectory.map_or(Ok(()), Trajectory::finish), Err);
     let plot = arguments.plot.as_ref();
-    let plotted = plot.map_or(Ok(()), |path| drawn(energies(path, arguments, &model, &rows), report));
+    let plotted = plot.map_or(Ok(()), |path| drawn(path, energies(arguments, &model, &rows), report));
     let steps_per_second = (frame.step - first) as f64 / seconds;
     let outcome = RunResult {
         subject: Subject::new(&model, &team, motion.fetch(), motion.tuning(), table),
@@ -388,7 +388,7 @@ impl Model {
 }
 
 /// Draws potential, kinetic and total energy, each from its mean.
-fn energies(path: &Path, arguments: &Arguments, model: &Model, rows: &[Row]) -> Result<(), plot::PlotError> {
+fn energies(arguments: &Arguments, model: &Model, rows: &[Row]) -> Result<plot::Plot, plot::PlotError> {
     let (time, energy) = match model.units {
         Units::Real => ("time (fs)", "energy from its mean (kcal/mol)"),
         Units::Reduced => ("time", "energy from its mean"),
@@ -403,7 +403,7 @@ fn energies(path: &Path, arguments: &Arguments, model: &Model, rows: &[Row]) -> 
         line("kinetic", &|row| row.kinetic),
         line("total", &|row| row.total),
     ];
-    plot::lines(path, "energies of the motion", [time, energy], &series)
+    plot::lines("energies of the motion", [time, energy], &series)
 }
 
 /// Most rows that are shown to people.

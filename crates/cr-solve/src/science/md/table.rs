@@ -126,7 +126,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         let title =
             format!("errors of tables of {}, {}", arguments.section, plot::short_name(&arguments.file));
         let axes = ["samples", "largest error of a force"];
-        drawn(plot::powers(path, &title, axes, &series(&rows)), report)?;
+        drawn(path, plot::powers(&title, axes, &series(&rows)), report)?;
     }
     let outcome = TableResult {
         schema_version: 1,

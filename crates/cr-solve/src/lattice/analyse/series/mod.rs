@@ -11,14 +11,15 @@ mod problem;
 mod pyerrors;
 mod run;
 
+use super::drawing::{Drawing, PageTable};
 use choice::{Choice, ColumnChoice};
 use estimate::{NamedSeries, SeriesEstimate, estimate, series_of};
 use gaps::GapsChoice;
 use lattice_cl::compute::parallel::*;
 use lattice_cli::choices::word;
-use lattice_cli::destinations::{Destinations, Overwriting, SVG};
+use lattice_cli::destinations::Overwriting;
 use lattice_cli::failure::{Failure, Status};
-use lattice_cli::plot::{self, drawn, short_name};
+use lattice_cli::plot::{self, Plot, PlotError, short_name};
 use lattice_cli::report::{Report, Table, align_right, decimal, plain_table, rounded, scientific};
 use lattice_statistics::{Autocorrelation, Observable, Series, WINDOW_PARAMETER};
 use run::SeriesRun;
@@ -75,12 +76,12 @@ struct SeriesAnalysis {
 /// When a file is no history, when two files are copies, and when a series has no error.
 pub fn run(
     options: &SeriesOptions,
-    drawing: Option<&Path>,
+    drawing: Drawing<'_>,
     window_parameter: Option<f64>,
     overwriting: Overwriting,
     report: &Report,
 ) -> Result<Status, Failure> {
-    Destinations::reading(&options.series).writing("--plot", SVG, drawing).check(overwriting)?;
+    drawing.destinations(&options.series).check(overwriting)?;
     let window_parameter = window_parameter.unwrap_or(WINDOW_PARAMETER);
     let choice = Choice { column: options.column.clone(), numbers: options.numbers.clone() };
     let mut runs: Vec<SeriesRun> = Vec::new();
@@ -106,11 +107,19 @@ pub fn run(
         let warning = |text: &String| report.warning(format_args!("{}: {text}", what(&estimate.column)));
         estimate.warnings.iter().for_each(warning);
     }
-    if let Some(path) = drawing {
-        plot_autocorrelation(&estimates[0], &series[0].series, &options.series[0], path, report)?;
-    }
+    let plots = match (drawing.wants_one(), drawing.wants_all()) {
+        (_, true) => &estimates[..],
+        (true, false) => &estimates[..1],
+        (false, false) => &[],
+    };
+    let plots = plots.iter().zip(&series);
+    let plots: Vec<_> = plots
+        .map(|(estimate, named)| autocorrelation(estimate, &named.series, &options.series[0]))
+        .collect::<Result<_, _>>()?;
     let single = is_single.then(|| estimates.remove(0));
     let outcome = SeriesAnalysis { schema_version: 1, window_parameter, replica, single, columns: estimates };
+    let table = PageTable { title: "Estimates".to_owned(), header: HEADER.to_vec(), rows: rows(&outcome) };
+    drawing.write("Errors of histories", &facts(&outcome), plots, [table], report)?;
     report.result(shown(&outcome), &outcome)?;
     Ok(Status::Fine)
 }
@@ -141,13 +150,11 @@ fn expect_another(runs: &[SeriesRun], run: &SeriesRun) -> Result<(), Failure> {
 }
 
 /// Draws Γ(t)/Γ(0) beyond the window, and the window.
-fn plot_autocorrelation(
+fn autocorrelation(
     estimate: &SeriesEstimate,
     series: &Series,
     file: &Path,
-    path: &Path,
-    report: &Report,
-) -> Result<(), Failure> {
+) -> Result<Result<Plot, PlotError>, Failure> {
     const FEWEST_LAGS: usize = 10;
     let SeriesEstimate { window, spacing, .. } = estimate;
     let autocorrelation = Autocorrelation::of(&Observable::from_series(series))?;
@@ -165,19 +172,15 @@ fn plot_autocorrelation(
         _ => ["lag t (spacings of configurations)", "normalised autocorrelation"],
     };
     let title = format!("{}, column {}", short_name(file), estimate.column);
-    drawn(plot::lines(path, &title, axes, &lines), report)
+    Ok(plot::lines(&title, axes, &lines))
 }
 
-fn shown(outcome: &SeriesAnalysis) -> String {
-    let mut head = Table::default();
-    for ReplicaSummary { name, measurements } in &outcome.replica {
-        head.line("replica", format_args!("{name}, {measurements} measurements"));
-    }
-    head.line("window", format_args!("Γ method with S = {}", rounded(outcome.window_parameter, 6)));
-    let mut table = plain_table(["column", "mean", "error", "error of error", "tau_int", "error", "window"]);
-    align_right(&mut table, &[1, 2, 3, 4, 5, 6]);
-    for estimate in outcome.single.iter().chain(&outcome.columns) {
-        table.add_row([
+const HEADER: [&str; 7] = ["column", "mean", "error", "error of error", "tau_int", "error", "window"];
+
+/// Returns the rows of the table of estimates.
+fn rows(outcome: &SeriesAnalysis) -> Vec<Vec<String>> {
+    let row = |estimate: &SeriesEstimate| {
+        vec![
             estimate.column.clone(),
             scientific(estimate.mean, 10),
             scientific(estimate.error, 2),
@@ -185,7 +188,28 @@ fn shown(outcome: &SeriesAnalysis) -> String {
             decimal(estimate.tau_int, 3),
             decimal(estimate.tau_int_error, 3),
             estimate.window.to_string(),
-        ]);
+        ]
+    };
+    outcome.single.iter().chain(&outcome.columns).map(row).collect()
+}
+
+/// Returns what all estimates have in common.
+fn facts(outcome: &SeriesAnalysis) -> Vec<(&'static str, String)> {
+    let replica = outcome.replica.iter();
+    let replica = replica.map(|ReplicaSummary { name, measurements }| {
+        ("replica", format!("{name}, {measurements} measurements"))
+    });
+    let window = format!("Γ method with S = {}", rounded(outcome.window_parameter, 6));
+    replica.chain([("window", window)]).collect()
+}
+
+fn shown(outcome: &SeriesAnalysis) -> String {
+    let mut head = Table::default();
+    for (name, value) in facts(outcome) {
+        head.line(name, value);
     }
+    let mut table = plain_table(HEADER);
+    align_right(&mut table, &[1, 2, 3, 4, 5, 6]);
+    table.add_rows(rows(outcome));
     format!("{head}\n\n{table}")
 }
