@@ -123,7 +123,7 @@ const XC_FLOORS: [&[&str]; 8] = [
 /// The floors of `lattice-statistics`.
 const STATISTICS_FLOORS: [&[&str]; 12] = [
     &["distribution", "eigen", "error", "hyper_dual", "random", "scaling"],
-    &["model", "quantity", "trajectories"],
+    &["histogram", "model", "quantity", "trajectories"],
     &["correlator_model", "effective_mass", "scale", "series"],
     &["gevp", "observable", "resample"],
     &["autocorrelation"],

@@ -255,6 +255,7 @@ fn a_report_has_every_plot_and_table() {
     let lines: Vec<String> = fluctuations(1).iter().map(f64::to_string).collect();
     std::fs::write(folder.path().join("s.txt"), lines.join("\n")).unwrap();
     let history = page("--series s.txt");
-    assert_eq!((history.matches("<img").count(), history.matches("<details>").count()), (1, 1));
+    assert_eq!((history.matches("<img").count(), history.matches("<details>").count()), (2, 1));
+    assert!(history.contains("normal distribution"));
     assert!(history.contains("Estimates") && history.contains("tau_int"));
 }

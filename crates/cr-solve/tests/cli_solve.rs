@@ -1248,7 +1248,12 @@ fn the_sample_job_runs() {
 fn a_report_of_a_spectrum_shows_what_was_computed() {
     let folder = folder();
     let line = "spectrum FIELD --kappa 0.11 --hadrons mesons,octet --device host --report page.html";
-    run(&folder, line).expect(0);
+    let text = run(&folder, line).expect(0).stdout;
+    // What is printed has them by name, too.
+    let titles: Vec<_> = text.lines().filter(|line| line.contains(" correlator ")).collect();
+    assert_eq!(titles.len(), 3, "{text}");
+    let names = ["pion correlator", "rho correlator", "nucleon correlator"];
+    assert!(titles.iter().zip(names).all(|(title, name)| title.contains(name)), "{text}");
     let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
     assert!(page.ends_with("</html>\n"));
     for words in ["<dt>κ</dt><dd>0.11</dd>", "Solves", "point 0.0.0.0, spin 3, colour 2", "host"] {

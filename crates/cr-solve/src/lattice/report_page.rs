@@ -62,7 +62,7 @@ pub fn write(result: &Value, path: &Path, report: &Report) -> Result<(), Failure
     correlators.sort_by_key(|(_, correlator)| correlator.rank.unwrap_or(usize::MAX));
     let mut plots = Vec::new();
     for (name, correlator) in correlators.iter().take(MOST_PLOTS) {
-        let masses = mass_form(correlator).of(&correlator.values);
+        let masses = MassForm::usual(correlator.is_baryon).of(&correlator.values);
         let masses: Vec<f64> = masses.into_iter().map(|mass| mass.unwrap_or(f64::NAN)).collect();
         match plot::correlator(name, &correlator.values, &masses) {
             Ok(plot) => plots.push(plot),
@@ -73,8 +73,7 @@ pub fn write(result: &Value, path: &Path, report: &Report) -> Result<(), Failure
     page.plots(&plots);
     page.table("Solves", &["solve", "iterations", "true residual", "converged"], solves(result));
     for (name, correlator) in &correlators {
-        let form = mass_form(correlator);
-        let masses = form.of(&correlator.values);
+        let masses = MassForm::usual(correlator.is_baryon).of(&correlator.values);
         let rows = correlator.values.iter().zip(masses).enumerate().map(|(n, (value, mass))| {
             vec![n.to_string(), scientific(*value, 12), mass.map_or("-".to_owned(), |mass| decimal(mass, 6))]
         });
@@ -83,11 +82,6 @@ pub fn write(result: &Value, path: &Path, report: &Report) -> Result<(), Failure
     let end = "Effective masses of baryons are ln C(n)/C(n+1), others arcosh (C(n-1) + C(n+1)) / 2C(n). \
                Residuals are |b - M x| / |b|, recomputed in double precision.";
     page.save(end, path)
-}
-
-/// Baryons fall with one exponential in each direction of time.
-fn mass_form(correlator: &Correlator) -> MassForm {
-    if correlator.is_baryon { MassForm::Log } else { MassForm::Cosh }
 }
 
 /// Returns the rows of the table of solves, of all masses and sources.

@@ -1,5 +1,7 @@
 //! `cr-solve spectrum`: twelve solves of a point source, and the pion correlator.
 
+use super::analyse::correlators::{Correlator, SHOWN_FIRST, correlators_of};
+use super::analyse::mass_form::MassForm;
 use super::attempt_outcome::AttemptOutcome;
 use super::equation::Equation;
 use super::head::{self, Head, attempts, schema_of_results};
@@ -9,7 +11,7 @@ use super::residual::Residual;
 use super::words::plot_title;
 use super::writing::Writing;
 use lattice_cl::geometry::Dims;
-use lattice_cl::hadron::{Column, Correlator, Hadrons, SpinorSmearing};
+use lattice_cl::hadron::{self, Column, Hadrons, SpinorSmearing};
 use lattice_cl::job::{
     Direction, HadronTable, Job, Method, MixedHadrons, NamedHadronOutcome, PropagatorOutcome, SolveOutcome,
     Solver, Task,
@@ -203,7 +205,7 @@ impl Solve {
 }
 
 impl Measured {
-    fn new(correlator: &Correlator) -> Self {
+    fn new(correlator: &hadron::Correlator) -> Self {
         Self {
             observable: correlator.observable.name(),
             along: Dims::direction_name(correlator.along),
@@ -213,14 +215,19 @@ impl Measured {
     }
 
     fn lines(&self) -> Vec<String> {
-        let title = format!("{} correlator", self.observable);
-        let mut lines = vec![format!("{:>4}  {title:>20}  {:>14}", self.along, "effective mass")];
-        for (n, (value, mass)) in self.correlator.iter().zip(&self.effective_mass).enumerate() {
-            let mass = mass.map_or_else(|| "-".to_owned(), |mass| format!("{mass:.6}"));
-            lines.push(format!("{n:>4}  {:>20}  {mass:>14}", scientific(*value, 12)));
-        }
-        lines
+        correlator_lines(self.along, self.observable, &self.correlator, &self.effective_mass)
     }
+}
+
+/// Returns the lines of the table of a correlator.
+fn correlator_lines(along: char, name: &str, values: &[f64], masses: &[Option<f64>]) -> Vec<String> {
+    let title = format!("{name} correlator");
+    let mut lines = vec![format!("{along:>4}  {title:>20}  {:>14}", "effective mass")];
+    for (n, (value, mass)) in values.iter().zip(masses).enumerate() {
+        let mass = mass.map_or_else(|| "-".to_owned(), |mass| format!("{mass:.6}"));
+        lines.push(format!("{n:>4}  {:>20}  {mass:>14}", scientific(*value, 12)));
+    }
+    lines
 }
 
 impl PropagatorResult {
@@ -245,6 +252,19 @@ impl PropagatorResult {
             measured,
             converged: propagator.converged(),
         }
+    }
+
+    /// Returns the tables of the hadrons at rest that are shown by name, besides those measured during the solves.
+    fn named_hadrons(&self) -> Vec<Vec<String>> {
+        let Ok(result) = serde_json::to_value(self) else { return Vec::new() };
+        let named = correlators_of(&result).into_values();
+        let mut named: Vec<_> = named.filter_map(|one| Some((SHOWN_FIRST[one.rank?], one))).collect();
+        named.retain(|(name, _)| self.measured.iter().all(|measured| measured.observable != *name));
+        named.sort_by_key(|(_, one)| one.rank);
+        let lines = |(name, one): &(&str, Correlator)| {
+            correlator_lines('t', name, &one.values, &MassForm::usual(one.is_baryon).of(&one.values))
+        };
+        named.iter().map(lines).collect()
     }
 
     fn lines(&self, solver: Solver, head: &Head<'_>, table: &mut Table) {
@@ -379,17 +399,23 @@ fn text(document: &Document<'_>, found: &[PropagatorResult]) -> String {
         table.line("converged", what);
     }
     let mut lines = vec![table.to_string()];
+    let mut has_baryon = false;
     for one in found {
-        for measured in &one.measured {
+        let named = one.named_hadrons();
+        has_baryon |= !one.hadrons.baryons.is_empty() && !named.is_empty();
+        for table in one.measured.iter().map(Measured::lines).chain(named) {
             lines.push(String::new());
             if found.len() > 1 {
                 lines.push(format!("kappa {}, {}", one.equation.coupling_text(), one.label));
             }
-            lines.extend(measured.lines());
+            lines.extend(table);
         }
     }
     if lines.len() > 1 {
         lines.extend([String::new(), EFFECTIVE_MASS.to_owned()]);
+    }
+    if has_baryon {
+        lines.push("of baryons ln C(n)/C(n+1)".to_owned());
     }
     lines.join("\n")
 }

@@ -155,7 +155,7 @@ pub fn run(
         if values.len() < arguments.files.len() {
             report.warning(format_args!("{name} is in {} of {} files", values.len(), arguments.files.len()));
         }
-        let mass = arguments.mass.unwrap_or(if is_baryon { MassForm::Log } else { MassForm::Cosh });
+        let mass = arguments.mass.unwrap_or(MassForm::usual(is_baryon));
         let correlator = UncertainNumbers::new(&values, estimation)?;
         let averages = correlator.averages(mass)?;
         if let (Some(same), true) = (same_everywhere(&averages), values.len() > 1) {

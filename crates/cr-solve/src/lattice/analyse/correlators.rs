@@ -66,7 +66,7 @@ pub fn equal(one: &Value, other: &Value) -> bool {
 }
 
 /// The hadrons that are shown without being asked for, in this order.
-const SHOWN_FIRST: [&str; 3] = ["pion", "rho", "nucleon"];
+pub const SHOWN_FIRST: [&str; 3] = ["pion", "rho", "nucleon"];
 
 /// A correlator of a result.
 #[derive(Clone, Debug, PartialEq)]

@@ -21,6 +21,11 @@ lattice_files::words! {
 }
 
 impl MassForm {
+    /// Returns the usual form: baryons fall with one exponential in each direction of time.
+    pub fn usual(is_baryon: bool) -> Self {
+        if is_baryon { Self::Log } else { Self::Cosh }
+    }
+
     /// Returns the formula as text.
     pub fn formula(self) -> &'static str {
         match self {

@@ -21,7 +21,7 @@ use lattice_cli::destinations::Overwriting;
 use lattice_cli::failure::{Failure, Status};
 use lattice_cli::plot::{self, Plot, PlotError, short_name};
 use lattice_cli::report::{Report, Table, align_right, decimal, plain_table, rounded, scientific};
-use lattice_statistics::{Autocorrelation, Observable, Series, WINDOW_PARAMETER};
+use lattice_statistics::{Autocorrelation, Histogram, Observable, Series, WINDOW_PARAMETER, pulls};
 use run::SeriesRun;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -113,9 +113,12 @@ pub fn run(
         (false, false) => &[],
     };
     let plots = plots.iter().zip(&series);
-    let plots: Vec<_> = plots
+    let mut plots: Vec<_> = plots
         .map(|(estimate, named)| autocorrelation(estimate, &named.series, &options.series[0]))
         .collect::<Result<_, _>>()?;
+    if drawing.wants_all() {
+        plots.extend(series.iter().filter_map(|named| distribution(named, &options.series[0])));
+    }
     let single = is_single.then(|| estimates.remove(0));
     let outcome = SeriesAnalysis { schema_version: 1, window_parameter, replica, single, columns: estimates };
     let table = PageTable { title: "Estimates".to_owned(), header: HEADER.to_vec(), rows: rows(&outcome) };
@@ -173,6 +176,24 @@ fn autocorrelation(
     };
     let title = format!("{}, column {}", short_name(file), estimate.column);
     Ok(plot::lines(&title, axes, &lines))
+}
+
+/// Draws the distribution of the measurements, beside the normal one; `None` if all are equal.
+fn distribution(named: &NamedSeries, file: &Path) -> Option<Result<Plot, PlotError>> {
+    const WIDEST: f64 = 4.0;
+    let values: Vec<f64> =
+        named.series.replica().iter().flat_map(|replica| replica.values()).copied().collect();
+    let histogram = Histogram::new(&pulls(&values)?)?;
+    let normal = |x: f64| (x, (-0.5 * x * x).exp() / std::f64::consts::TAU.sqrt());
+    let lines = [
+        plot::Series { name: format!("{} measurements", values.len()), points: histogram.outline() },
+        plot::Series {
+            name: "normal distribution".to_owned(),
+            points: (-40..=40).map(|k| normal(WIDEST * f64::from(k) / 40.0)).collect(),
+        },
+    ];
+    let title = format!("{}, column {}", short_name(file), named.column);
+    Some(plot::lines(&title, ["(x − mean)/σ", "density"], &lines))
 }
 
 const HEADER: [&str; 7] = ["column", "mean", "error", "error of error", "tau_int", "error", "window"];
