@@ -219,7 +219,7 @@ const PROGRAM_FLOORS: [&[&str]; 12] = [
     &["run", "tune"],
     &["plan", "reproduce"],
     &["lib", "main"],
-    &["documents"],
+    &["documents", "options_page"],
 ];
 
 /// Groups of the program's commands.

@@ -358,6 +358,8 @@ fn run_with(arguments: impl IntoIterator<Item = OsString>, workers: Option<Compi
 #[cfg(test)]
 mod documents;
 #[cfg(test)]
+mod options_page;
+#[cfg(test)]
 mod tests {
     use super::*;
 

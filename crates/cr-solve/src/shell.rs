@@ -54,12 +54,12 @@ pub fn completions(
         return Ok(Status::Fine);
     }
     let file = place(shell, |name| std::env::var_os(name).map(PathBuf::from))?;
-    Destinations::default().writing("the script", ANY, [&file]).check(arguments.overwriting)?;
     let folder = file.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(|error| {
         let what = format!("the folder {} cannot be made", folder.display());
         Failure::new(Status::File, anyhow::Error::new(error).context(what))
     })?;
+    Destinations::default().writing("the script", ANY, [&file]).check(arguments.overwriting)?;
     io::write_file(&file, &script)?;
     report.text(format_args!("wrote {}", file.display()))?;
     match shell {

@@ -1262,7 +1262,8 @@ fn a_report_of_a_spectrum_shows_what_was_computed() {
     // Hadrons at rest come first, each with a plot and a table.
     let place = |name: &str| page.find(&format!("<summary>kappa 0.11, {name}</summary>")).unwrap();
     assert!(place("pion") < place("rho") && place("rho") < place("nucleon"));
-    assert!(page.matches("<img").count() >= 3);
+    assert_eq!((page.matches("<img").count(), page.matches("<details>").count()), (3, 4));
+    assert!(page.contains("274 other correlators"), "{}", page.split("<footer>").last().unwrap());
     write_job(
         &folder,
         "command = \"invert\"\n[configuration]\nfile = \"FIELD\"\n[action]\nkappa = 0.11\n[outputs]\nreport = \"p.html\"\n",
@@ -2079,6 +2080,17 @@ fn help_is_short_or_full_and_shells_are_served() {
         let script = run(&folder, &format!("completions {shell}")).expect(0).stdout;
         assert!(script.contains("spectrum") && script.contains("resume-if-present"), "{shell}");
     }
+    let install = |status| {
+        let mut command = program(&folder, "completions bash --install");
+        command.env("XDG_DATA_HOME", folder.path().join("data"));
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(status), "{output:?}");
+    };
+    install(0);
+    let script = folder.path().join("data/bash-completion/completions/cr-solve");
+    assert!(std::fs::read_to_string(script).unwrap().contains("spectrum"));
+    // What is there is not overwritten without being asked.
+    install(2);
     run(&folder, "man pages").expect(0);
     let page = std::fs::read_to_string(folder.path().join("pages/cr-solve-invert.1")).unwrap();
     assert!(page.contains("kappa"), "{page}");

@@ -10,8 +10,8 @@ use lattice_files::number::shown;
 use serde_json::Value;
 use std::path::Path;
 
-/// Most correlators that are drawn; hadrons at rest come first.
-const MOST_PLOTS: usize = 24;
+/// Most correlators that are shown where none is a hadron at rest.
+const MOST_SHOWN: usize = 24;
 
 /// Keys of the result that say what was solved, with their names on the page.
 const FACTS: [(&str, &str); 18] = [
@@ -59,9 +59,14 @@ pub fn write(result: &Value, path: &Path, report: &Report) -> Result<(), Failure
     page.facts(&facts);
 
     let mut correlators: Vec<(String, Correlator)> = correlators_of(result).into_iter().collect();
-    correlators.sort_by_key(|(_, correlator)| correlator.rank.unwrap_or(usize::MAX));
+    let all = correlators.len();
+    if correlators.iter().any(|(_, correlator)| correlator.rank.is_some()) {
+        correlators.retain(|(_, correlator)| correlator.rank.is_some());
+    }
+    correlators.sort_by_key(|(_, correlator)| correlator.rank);
+    correlators.truncate(MOST_SHOWN);
     let mut plots = Vec::new();
-    for (name, correlator) in correlators.iter().take(MOST_PLOTS) {
+    for (name, correlator) in &correlators {
         let masses = MassForm::usual(correlator.is_baryon).of(&correlator.values);
         let masses: Vec<f64> = masses.into_iter().map(|mass| mass.unwrap_or(f64::NAN)).collect();
         match plot::correlator(name, &correlator.values, &masses) {
@@ -79,9 +84,13 @@ pub fn write(result: &Value, path: &Path, report: &Report) -> Result<(), Failure
         });
         page.table(name, &["n", "C(n)", "effective mass"], rows);
     }
+    let others = match all - correlators.len() {
+        0 => String::new(),
+        others => format!(" {others} other correlators are in the result of --json and --results."),
+    };
     let end = "Effective masses of baryons are ln C(n)/C(n+1), others arcosh (C(n-1) + C(n+1)) / 2C(n). \
                Residuals are |b - M x| / |b|, recomputed in double precision.";
-    page.save(end, path)
+    page.save(format_args!("{end}{others}"), path)
 }
 
 /// Returns the rows of the table of solves, of all masses and sources.
