@@ -96,6 +96,16 @@ pub enum StatisticsError {
         what: &'static str,
     },
 
+    /// Quantities have errors by different methods.
+    #[error(
+        "quantity {index} has an error by another method than quantity 0; \
+         take the Γ method or one resampling for all"
+    )]
+    DifferentMethods {
+        /// Number of the quantity.
+        index: usize,
+    },
+
     /// Lists that belong together have different lengths.
     #[error("{found} {what} are given for {expected}; give one for each")]
     Length {

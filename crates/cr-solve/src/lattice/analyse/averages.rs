@@ -1,13 +1,13 @@
 //! Averages of correlators over configurations, and masses of hadrons.
 
 use super::configurations::Configurations;
+use super::error_estimation::{ErrorEstimation, ErrorOptions};
 use super::estimates::{Averages, Estimate};
 use super::fitted_mass::{FitChoice, FittedMass};
 use super::mass_form::MassForm;
 use super::mass_table::{self, MassRow, short_names};
 use super::samples::{Gathered, ONE_ENSEMBLE, Samples, failure, read};
 use super::scales;
-use super::uncertain::{ErrorEstimation, ErrorOptions};
 use super::uncertain_numbers::UncertainNumbers;
 use lattice_cli::choices::word;
 use lattice_cli::destinations::{Destinations, Overwriting, SVG, TABLE};

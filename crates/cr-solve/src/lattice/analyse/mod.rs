@@ -3,6 +3,7 @@
 mod averages;
 mod configurations;
 mod correlators;
+mod error_estimation;
 mod estimates;
 mod fitted_mass;
 mod flow_rows;
@@ -11,7 +12,6 @@ mod mass_table;
 mod samples;
 mod scales;
 mod series;
-mod uncertain;
 mod uncertain_numbers;
 
 use averages::AveragesOptions;

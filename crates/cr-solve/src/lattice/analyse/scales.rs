@@ -1,8 +1,8 @@
 //! The scales t0 and w0 from flows of several configurations.
 
+use super::error_estimation::ErrorEstimation;
 use super::estimates::Estimate;
 use super::samples::FlowSamples;
-use super::uncertain::ErrorEstimation;
 use super::uncertain_numbers::UncertainNumbers;
 use lattice_cli::failure::{Failure, Status};
 use lattice_cli::plot::{self, drawn};
