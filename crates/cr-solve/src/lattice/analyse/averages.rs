@@ -5,9 +5,10 @@ use super::error_estimation::{ErrorEstimation, ErrorOptions};
 use super::estimates::{Averages, Estimate};
 use super::fitted_mass::{FitChoice, FittedMass};
 use super::mass_form::MassForm;
-use super::mass_table::{self, MassRow, short_names};
+use super::mass_table::{MassRow, MassTable, short_names};
 use super::samples::{Gathered, ONE_ENSEMBLE, Samples, failure, read};
 use super::scales;
+use super::table_file;
 use super::uncertain_numbers::UncertainNumbers;
 use lattice_cli::choices::word;
 use lattice_cli::destinations::{Destinations, Overwriting, SVG, TABLE};
@@ -45,7 +46,9 @@ pub struct AveragesOptions {
     /// With fits: leave out correlations between distances, which few configurations do not tell
     #[arg(long, conflicts_with = "series")]
     uncorrelated: bool,
-    /// Write the masses as a table: .tex, .csv or .json; with --fit average unless --fit is given
+    /// Write the masses, or t0 and w0 of flows, as a table: .tex, .csv or .json
+    ///
+    /// Masses are those of --fit average unless --fit is given.
     #[arg(long, value_name = "FILE", conflicts_with = "series")]
     table: Option<PathBuf>,
     #[command(flatten)]
@@ -62,7 +65,6 @@ impl AveragesOptions {
             ("--mass", self.mass.is_some()),
             ("--fit", self.fit.is_some()),
             ("--uncorrelated", self.uncorrelated),
-            ("--table", self.table.is_some()),
         ];
         match options.iter().find(|(_, is_given)| *is_given) {
             Some((option, _)) => {
@@ -133,7 +135,7 @@ pub fn run(
     let Gathered { correlators, flows } = read(&arguments.files)?;
     if let Some(flows) = flows {
         arguments.expect_flows()?;
-        return scales::run(&arguments.files, flows, estimation, drawing, report);
+        return scales::run(&arguments.files, flows, estimation, drawing, arguments.table.as_deref(), report);
     }
     let selected = selected(arguments, correlators, report)?;
     if arguments.list {
@@ -187,7 +189,7 @@ pub fn run(
         for ((one, fit), hadron) in fitted.iter().zip(fits).zip(short_names(&names)) {
             rows.push(MassRow { hadron, name: &one.name, configurations: one.configurations, fit });
         }
-        mass_table::write(path, &rows)?;
+        table_file::write(path, &MassTable::new(&rows))?;
     }
     if let (Some(path), Some(first)) = (drawing, correlators.first()) {
         plot_correlator(first, path, report)?;

@@ -10,8 +10,10 @@ mod flow_rows;
 mod mass_form;
 mod mass_table;
 mod samples;
+mod scale_table;
 mod scales;
 mod series;
+mod table_file;
 mod uncertain_numbers;
 
 use averages::AveragesOptions;

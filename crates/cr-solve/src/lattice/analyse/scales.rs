@@ -3,6 +3,8 @@
 use super::error_estimation::ErrorEstimation;
 use super::estimates::Estimate;
 use super::samples::FlowSamples;
+use super::scale_table::{FlowScale, ScaleTable};
+use super::table_file;
 use super::uncertain_numbers::UncertainNumbers;
 use lattice_cli::failure::{Failure, Status};
 use lattice_cli::plot::{self, drawn};
@@ -11,16 +13,6 @@ use lattice_cli::report::{
 };
 use serde::Serialize;
 use std::path::{Path, PathBuf};
-
-/// The scales of a reference value, null where the flow ends before.
-#[derive(Serialize)]
-struct FlowScale {
-    reference: f64,
-    /// In units of the lattice spacing squared.
-    t0: Estimate,
-    /// In units of the lattice spacing.
-    w0: Estimate,
-}
 
 /// The mean energy at a flow time.
 #[derive(Serialize)]
@@ -56,6 +48,7 @@ pub fn run(
     flows: FlowSamples,
     estimation: ErrorEstimation,
     drawing: Option<&Path>,
+    table: Option<&Path>,
     report: &Report,
 ) -> Result<Status, Failure> {
     let FlowSamples { first, energies, .. } = flows;
@@ -79,6 +72,9 @@ pub fn run(
     let (t0, w0) = scales.first().map_or_else(Default::default, |scale| (scale.t0, scale.w0));
     let files = files.to_vec();
     let outcome = FlowAnalysis { schema_version: 1, files, estimation, configurations, t0, w0, scales, rows };
+    if let Some(path) = table {
+        table_file::write(path, &ScaleTable { configurations, scales: &outcome.scales })?;
+    }
     if let Some(path) = drawing {
         plot_energy(&outcome, path, report)?;
     }
