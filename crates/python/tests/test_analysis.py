@@ -206,6 +206,11 @@ def test_an_observable_is_shown_with_its_error() -> None:
     one = Observable(history(1, 1000, 0.0))
     assert str(one) == "0.9970(32)" and repr(one) == "<Observable 0.9970(32)>"
     assert str(one * 0) == "0" and np.isnan((one * 0).error)
+    # Numbers on no common grid have no autocorrelation, and can be shown.
+    odd = Observable([1.0, 2.0, 3.0, 6.0], numbers=[1, 3, 6, 8], gaps="account")
+    assert str(odd) == "3"
+    with pytest.raises(lc.InvalidInput, match="multiples of the spacing 2 apart.*ignore gaps"):
+        gamma_method(odd)
 
 
 @pytest.mark.parametrize(

@@ -173,13 +173,13 @@ def test_the_slope_of_summed_ratios_is_the_matrix_element() -> None:
         three = observables(correlator(100 * T, 300, T + 1, 0.002, mean))
         ratios.append(ratio(three, two))
         np.testing.assert_allclose(values(ratios[-1]), values(three) / two[T].value, rtol=1e-13)
-    found = summation(separations, ratios)
+    found = summation(ratios)
     assert abs(found.parameters[1].value - 1.25) < 3 * found.parameters[1].error < 0.03
     sums = [r[1:-1].sum() for r in ratios]
     by_line = fit(separations, sums, "line")
     np.testing.assert_allclose(values(found.parameters), values(by_line.parameters), rtol=1e-10)
     with pytest.raises(lc.InvalidInput, match="excluded times"):
-        summation(separations, ratios, excluded=4)
+        summation(ratios, excluded=4)
 
 
 def test_a_ratio_with_momenta() -> None:
@@ -248,7 +248,7 @@ def test_points_that_make_no_sense() -> None:
         fit(x * 1j, C)
     with pytest.raises(lc.InvalidInput, match="entry 2 of the positions x is NaN"):
         fit(np.where(x == 2, np.nan, x), C)
-    with pytest.raises(lc.InvalidInput, match=r"positions x have the shape \[3, 4\]"):
+    with pytest.raises(lc.InvalidInput, match=r"the shape of the positions x is \[3, 4\]; give a list of numbers"):
         fit(x.reshape(3, 4), C)
     with pytest.raises(lc.InvalidInput, match="entry 11 of the values y is undefined; leave it out"):
         fit(x, effective_mass(C, "log"))
@@ -258,6 +258,8 @@ def test_points_that_make_no_sense() -> None:
         fit([0, 1, 2], [Observable([1.0, 1.0, 1.0]), *C[1:3]])
     with pytest.raises(lc.InvalidInput, match="12 points cannot be fitted .* 10 independent.*shrink"):
         fit(x, observables(two_states()[:10]))
+    with pytest.raises(lc.InvalidInput, match="no range to be fitted.*give ranges"):
+        fit_average(x, C - 1.01 * values(C))
     with pytest.raises(lc.InvalidInput, match="the range .3, 2. has no points"):
         fit_average(x, C, ranges=[(3, 2)])
     with pytest.raises(lc.InvalidInput, match="the end of a fit range 13 is outside the data"):
@@ -266,7 +268,7 @@ def test_points_that_make_no_sense() -> None:
         fit_average(x, C, parameter=2)
     with pytest.raises(lc.InvalidInput, match="`tanh` is no form of the effective mass; choose cosh or log"):
         effective_mass(C, "tanh")
-    with pytest.raises(lc.InvalidInput, match=r"correlator matrix have the shape \[12\]; give an array of 3 axes"):
+    with pytest.raises(lc.InvalidInput, match=r"the shape of the correlator matrix is \[12\]; give an array of 3 axes"):
         gevp(C, 1)
     with pytest.raises(lc.InvalidInput, match="4 columns of a correlator matrix are given for 3"):
         gevp(C.reshape(1, 3, 4), 0)

@@ -182,6 +182,13 @@ pub enum StatisticsError {
         parameters: usize,
     },
 
+    /// An average over ranges has none.
+    #[error(
+        "there is no range to be fitted, because points are lost in noise or too few; \
+         give ranges, or measure on more configurations"
+    )]
+    NoRanges,
+
     /// A fit has no place to start.
     #[error(
         "the model has no finite value near these points from any starting parameters; give initial parameters"

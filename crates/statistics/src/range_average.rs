@@ -27,9 +27,10 @@ impl<Q: Uncertain> RangeAverage<Q> {
     /// Fits that failed are left out. Cut points are counted from the longest range.
     ///
     /// # Errors
-    /// All fits failed, or the model has no such parameter. An estimate is not finite.
+    /// There are no fits, all failed, or the model has no such parameter. An estimate is not finite.
     pub fn of(fits: Vec<RangeFit<Q>>, parameter: usize, window_parameter: f64) -> StatisticsResult<Self> {
-        let all_points = fits.iter().map(|one| one.range.len()).max().unwrap_or(0);
+        let all_points = fits.iter().map(|one| one.range.len()).max();
+        let all_points = all_points.ok_or(StatisticsError::NoRanges)?;
         let candidate = |fit: &Fit<Q>| -> StatisticsResult<Candidate> {
             let count = fit.parameters.len();
             let Some(estimate) = fit.parameters.get(parameter) else {

@@ -233,6 +233,7 @@ fn an_average_over_ranges_leaves_out_fits_that_failed() {
     expect_close(found.combined().unwrap().value(), found.average.value, 1e-13);
     let failed = RangeAverage::of(fits_of(&ranges[2..]), 1, 2.0).unwrap_err();
     assert_eq!(failed, StatisticsError::TooFewPoints { points: 3, parameters: 4 });
+    assert_eq!(RangeAverage::of(fits_of(&[]), 1, 2.0).unwrap_err(), StatisticsError::NoRanges);
     let fifth = RangeAverage::of(fits_of(&ranges[..1]), 4, 2.0).unwrap_err();
     assert!(matches!(fifth, StatisticsError::Time { time: 4, count: 4, .. }), "{fifth}");
 }

@@ -621,7 +621,6 @@ def fit_average(
     float, float, float, list[float], list[tuple[int, int]], list[_Fit], int, Observable
 ]: ...
 def summation(
-    separations: ArrayLike,
     ratios: list[_Observables],
     excluded: int,
     weights: str | tuple[str, float],

@@ -223,18 +223,17 @@ def fit_average(
 
 
 def summation(
-    separations: ArrayLike,
     ratios: Sequence[_Observables],
     *,
     excluded: int = 1,
     weights: _Weights = "correlated",
     window_parameter: float = WINDOW_PARAMETER,
 ) -> Fit:
-    """Fit a line to sums of ratios over τ at source-sink separations; its slope is the matrix element.
+    """Fit a line to sums of ratios over τ for several source-sink separations; its slope is the matrix element.
 
-    Each ratio has the times τ = 0, 1, …, T, of which `excluded` at each end are left out.
+    A ratio has the times τ = 0, 1, …, T of its separation T. At each end `excluded` of them are left out.
     """
-    return Fit(*_native.summation(separations, list(ratios), excluded, weights, window_parameter))
+    return Fit(*_native.summation(list(ratios), excluded, weights, window_parameter))
 
 
 def t0(flow_times: ArrayLike, energies: _Observables, target: float = FLOW_TARGET) -> Observable:

@@ -58,7 +58,10 @@ pub fn quantities<const AXES: usize>(
     let py = object.py();
     let (observables, shape) = read(object)?;
     let Ok(shape) = shape.as_slice().try_into() else {
-        return Err(invalid(py, format!("{what} have the shape {shape:?}; give an array of {AXES} axes")));
+        return Err(invalid(
+            py,
+            format!("the shape of the {what} is {shape:?}; give an array of {AXES} axes"),
+        ));
     };
     let defined = |(index, observable): (usize, Option<Py<Observable>>)| match observable {
         Some(observable) => Ok(observable.get().0.clone()),
@@ -77,7 +80,7 @@ pub fn numbers(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<f64>> {
     if found.shape().len() != 1 {
         return Err(invalid(
             py,
-            format!("{what} have the shape {:?}; give a list of numbers", found.shape()),
+            format!("the shape of the {what} is {:?}; give a list of numbers", found.shape()),
         ));
     }
     let found = found.as_slice()?;

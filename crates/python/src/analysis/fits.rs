@@ -1,12 +1,13 @@
 //! Fits, and their averages over ranges.
 
 use super::arrays::{array_of, numbers, quantities};
+use super::models::{PointModel, options, weighting};
 use super::observable::{Observable, checked};
-use crate::failure::{Raised, invalid, named};
+use crate::failure::{Raised, invalid};
 use crate::work;
 use lattice_statistics::{
-    AnyQuantity, CorrelatorModel, Fit, FitOptions, Model, Polynomial, RangeAverage, StatisticsResult,
-    Uncertain, Weighting, fit_ranges, ranges_above_noise, three_point,
+    AnyQuantity, Fit, FitOptions, RangeAverage, StatisticsResult, Uncertain, fit_ranges, ranges_above_noise,
+    three_point,
 };
 use pyo3::prelude::*;
 use std::ops::Range;
@@ -16,92 +17,6 @@ type FitNumbers = (Py<PyAny>, f64, f64, usize, Option<f64>, Option<f64>, usize, 
 
 /// Value, statistical and systematic error, weights, ranges, fits, the heaviest, the combination.
 type AverageNumbers = (f64, f64, f64, Vec<f64>, Vec<(usize, usize)>, Vec<FitNumbers>, usize, Py<Observable>);
-
-/// Models of points.
-#[derive(Clone, Copy)]
-enum PointModel {
-    States(CorrelatorModel),
-    Polynomial(Polynomial),
-}
-
-/// What the words of Python say of a model.
-#[derive(Clone, Copy)]
-enum ModelChoice {
-    Exponentials,
-    /// A model of an extent and a number of states.
-    Periodic(fn(f64, usize) -> CorrelatorModel),
-    /// A polynomial of a degree.
-    Polynomial(usize),
-}
-
-/// The words for models.
-const MODELS: [(&str, ModelChoice); 5] = [
-    ("exp", ModelChoice::Exponentials),
-    ("cosh", ModelChoice::Periodic(CorrelatorModel::cosh)),
-    ("sinh", ModelChoice::Periodic(CorrelatorModel::sinh)),
-    ("constant", ModelChoice::Polynomial(0)),
-    ("line", ModelChoice::Polynomial(1)),
-];
-
-impl PointModel {
-    /// Reads a model.
-    fn read(py: Python<'_>, name: &str, states: Option<usize>, extent: Option<f64>) -> PyResult<Self> {
-        let refused = |problem: &str| Err(invalid(py, format!("the model {name} {problem}")));
-        match (named(py, "model", name, &MODELS)?, states, extent) {
-            (_, Some(0), _) => refused("has 0 states; give states=1 or more"),
-            (ModelChoice::Polynomial(_), Some(_), _) => refused("has no states; leave out states="),
-            (ModelChoice::Periodic(_), _, None) => refused("has no extent; give extent=T of the lattice"),
-            (ModelChoice::Periodic(model), _, Some(extent)) if extent > 0.0 && extent.is_finite() => {
-                Ok(Self::States(model(extent, states.unwrap_or(1))))
-            }
-            (ModelChoice::Periodic(_), _, Some(extent)) => {
-                refused(&format!("has the extent {extent}; it must be positive"))
-            }
-            (_, _, Some(_)) => refused("takes no extent; leave out extent=, or take cosh or sinh"),
-            (ModelChoice::Exponentials, _, None) => {
-                Ok(Self::States(CorrelatorModel::exponentials(states.unwrap_or(1))))
-            }
-            (ModelChoice::Polynomial(degree), None, None) => Ok(Self::Polynomial(Polynomial { degree })),
-        }
-    }
-
-    fn as_model(&self) -> &dyn Model {
-        match self {
-            Self::States(model) => model,
-            Self::Polynomial(model) => model,
-        }
-    }
-}
-
-/// Reads how deviations are weighed: a word, or a word and a number.
-fn weighting(weights: &Bound<'_, PyAny>) -> PyResult<Weighting> {
-    let py = weights.py();
-    if let Ok((word, strength)) = weights.extract::<(String, f64)>() {
-        let words = [("shrunk", Weighting::Shrunk(strength)), ("cut", Weighting::SvdCut(strength))];
-        return named(py, "weighting with a number", &word, &words);
-    }
-    match weights.extract::<String>() {
-        Ok(word) => {
-            let words = [("correlated", Weighting::Correlated), ("uncorrelated", Weighting::Uncorrelated)];
-            named(py, "weighting", &word, &words)
-        }
-        Err(_) => Err(invalid(
-            py,
-            format!(
-                "{weights} is no weighting; choose correlated, uncorrelated, (\"shrunk\", 0.1) or (\"cut\", 0.01)"
-            ),
-        )),
-    }
-}
-
-/// Reads options of a fit.
-fn options(weights: &Bound<'_, PyAny>, initial: Option<Vec<f64>>, iterations: usize) -> PyResult<FitOptions> {
-    let options = FitOptions::default().with_weighting(weighting(weights)?).with_iterations(iterations);
-    Ok(match initial {
-        Some(initial) => options.with_initial(initial),
-        None => options,
-    })
-}
 
 /// Makes what Python takes of a fit.
 fn numbers_of(py: Python<'_>, fit: Fit<AnyQuantity>) -> PyResult<FitNumbers> {
@@ -218,12 +133,12 @@ pub fn fit_average(
         options(weights, initial, iterations)?,
         window_parameter,
     )?;
-    let range = |(first, last): (usize, usize)| match first <= last && last < usize::MAX {
-        true => Ok(first..last + 1),
-        false => Err(invalid(
-            py,
-            format!("the range ({first}, {last}) has no points; give the first and the last"),
-        )),
+    let range = |(first, last): (usize, usize)| match last.checked_add(1) {
+        Some(end) if first < end => Ok(first..end),
+        _ => {
+            let message = format!("the range ({first}, {last}) has no points; give the first and the last");
+            Err(invalid(py, message))
+        }
     };
     let ranges =
         ranges.map(|ranges| ranges.into_iter().map(range).collect::<PyResult<Vec<_>>>()).transpose()?;
@@ -250,26 +165,24 @@ pub fn fit_average(
     ))
 }
 
-/// Fits a line to summed ratios at source-sink separations.
+/// Fits a line to summed ratios at the source-sink separations that their lengths say.
 #[pyfunction]
-#[pyo3(signature = (separations, ratios, excluded, weights, window_parameter))]
+#[pyo3(signature = (ratios, excluded, weights, window_parameter))]
 pub fn summation(
-    separations: &Bound<'_, PyAny>,
+    py: Python<'_>,
     ratios: Vec<Bound<'_, PyAny>>,
     excluded: usize,
     weights: &Bound<'_, PyAny>,
     window_parameter: f64,
 ) -> PyResult<FitNumbers> {
-    let py = separations.py();
-    let (separations, options) =
-        (numbers(separations, "separations")?, FitOptions::default().with_weighting(weighting(weights)?));
+    let options = FitOptions::default().with_weighting(weighting(weights)?);
     let read = |ratio| quantities::<1>(ratio, "ratios").map(|(ratio, _)| ratio);
     let ratios = ratios.iter().map(read).collect::<PyResult<Vec<_>>>()?;
     let fitted = work::run(py, None, move |_| {
-        let sums = ratios
-            .iter()
-            .map(|ratio| three_point::summed(ratio, excluded))
-            .collect::<StatisticsResult<Vec<_>>>()?;
+        let sums = ratios.iter().map(|ratio| three_point::summed(ratio, excluded));
+        let sums = sums.collect::<StatisticsResult<Vec<_>>>()?;
+        // A ratio has the times 0, 1, …, T.
+        let separations: Vec<f64> = ratios.iter().map(|ratio| ratio.len() as f64 - 1.0).collect();
         let covariance = AnyQuantity::covariance(&sums, window_parameter)?;
         three_point::summation(&separations, &sums, &covariance, &options)
     })?;

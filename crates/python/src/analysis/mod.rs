@@ -4,9 +4,11 @@
 //! |---|---|
 //! | `measurements` | arrays of measurements as series |
 //! | `observable` | a mean with its error, and arithmetic |
+//! | `gamma` | its error with autocorrelation |
 //! | `arrays` | arrays of observables |
 //! | `means` | means of measurements, warnings about them |
 //! | `derived` | functions in Python |
+//! | `models` | models and weights of fits |
 //! | `fits` | fits, their averages over ranges |
 //! | `spectra` | effective masses, correlator matrices, ratios |
 //! | `scales` | scales of the gradient flow |
@@ -14,8 +16,10 @@
 pub mod arrays;
 pub mod derived;
 pub mod fits;
+pub mod gamma;
 pub mod means;
 mod measurements;
+mod models;
 pub mod observable;
 pub mod scales;
 pub mod spectra;
@@ -28,7 +32,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("WINDOW_PARAMETER", WINDOW_PARAMETER)?;
     module.add("FLOW_TARGET", FLOW_TARGET)?;
     module.add_class::<observable::Observable>()?;
-    module.add_function(wrap_pyfunction!(observable::gamma_method, module)?)?;
+    module.add_function(wrap_pyfunction!(gamma::gamma_method, module)?)?;
     module.add_function(wrap_pyfunction!(arrays::values, module)?)?;
     module.add_function(wrap_pyfunction!(arrays::errors, module)?)?;
     module.add_function(wrap_pyfunction!(means::observables, module)?)?;
