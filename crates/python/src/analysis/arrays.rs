@@ -23,6 +23,21 @@ pub fn array_of(
     array(py, quantities.into_iter().map(object).collect::<PyResult<Vec<_>>>()?, shape)
 }
 
+/// Makes one observable for the shape of a number, else an array of observables.
+///
+/// # Errors
+/// If the observables do not fill the shape.
+pub fn one_or_array(
+    py: Python<'_>,
+    mut quantities: Vec<AnyQuantity>,
+    shape: Vec<usize>,
+) -> PyResult<Py<PyAny>> {
+    match quantities.pop_if(|_| shape.is_empty()) {
+        Some(quantity) => Ok(Py::new(py, Observable(quantity))?.into_any()),
+        None => array_of(py, quantities.into_iter().map(Some), shape),
+    }
+}
+
 /// Observables, `None` where they are undefined, and the shape of their array.
 type ObservablesInShape = (Vec<Option<Py<Observable>>>, Vec<usize>);
 

@@ -1,7 +1,6 @@
 //! Functions in Python of observables.
 
-use super::arrays::{array_of, quantities};
-use super::observable::Observable;
+use super::arrays::{one_or_array, quantities};
 use crate::failure::{Raised, invalid};
 use crate::numbers::{array, asarray, of_kinds};
 use crate::work;
@@ -107,10 +106,6 @@ pub fn derived(function: &Bound<'_, PyAny>, observables: &Bound<'_, PyAny>) -> P
     if let Some(exception) = function.raised.into_inner() {
         return Err(exception);
     }
-    let mut found = found.map_err(|error| error.raised(py))?;
     let shape = function.shape.into_inner().unwrap_or_default();
-    match found.pop_if(|_| shape.is_empty()) {
-        Some(quantity) => Ok(Py::new(py, Observable(quantity))?.into_any()),
-        None => array_of(py, found.into_iter().map(Some), shape),
-    }
+    one_or_array(py, found.map_err(|error| error.raised(py))?, shape)
 }

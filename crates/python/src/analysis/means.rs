@@ -1,19 +1,15 @@
 //! Means of measurements.
 
-use super::arrays::array_of;
+use super::arrays::one_or_array;
 use super::measurements::Measurements;
-use super::observable::{Observable, checked};
+use super::observable::checked;
 use lattice_statistics::{AnyQuantity, Resampling, StatisticsResult, Warning};
 use pyo3::prelude::*;
 
 /// Makes an array of the means, or one observable if there is one number on each configuration.
 fn means(py: Python<'_>, measurements: Measurements, resampling: Option<Resampling>) -> PyResult<Py<PyAny>> {
     let Measurements { series, shape } = measurements;
-    let mut quantities = checked(py, || AnyQuantity::of_series(&series, resampling))?;
-    match quantities.pop_if(|_| shape.is_empty()) {
-        Some(quantity) => Ok(Py::new(py, Observable(quantity))?.into_any()),
-        None => array_of(py, quantities.into_iter().map(Some), shape),
-    }
+    one_or_array(py, checked(py, || AnyQuantity::of_series(&series, resampling))?, shape)
 }
 
 /// Makes observables with errors by the Γ method.
