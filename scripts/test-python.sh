@@ -10,8 +10,10 @@ venv=$target/python-$version wheels=$target/wheels
 
 [ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
 "$venv/bin/pip" install --quiet --disable-pip-version-check 'maturin>=1.9,<2' numpy h5py ipykernel matplotlib mypy nbmake pytest
-# Without it the tests say that they are skipped.
-"$venv/bin/pip" install --quiet --disable-pip-version-check pyopencl || true
+# Without them the tests say that they are skipped.
+for package in pyopencl pyerrors; do
+    "$venv/bin/pip" install --quiet --disable-pip-version-check "$package" || true
+done
 CARGO_TARGET_DIR=$target "$venv/bin/maturin" build --quiet --profile "${PROFILE:-dev}" --out "$wheels" \
     --manifest-path crates/python/Cargo.toml --interpreter "$venv/bin/python"
 wheel=$(ls -t "$wheels"/lattice_cl-*.whl | head -1)

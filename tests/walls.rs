@@ -121,7 +121,7 @@ const XC_FLOORS: [&[&str]; 8] = [
 ];
 
 /// The floors of `lattice-statistics`.
-const STATISTICS_FLOORS: [&[&str]; 12] = [
+const STATISTICS_FLOORS: [&[&str]; 13] = [
     &["distribution", "eigen", "error", "hyper_dual", "random", "scaling"],
     &["histogram", "model", "quantity", "trajectories"],
     &["correlator_model", "effective_mass", "scale", "series"],
@@ -129,10 +129,11 @@ const STATISTICS_FLOORS: [&[&str]; 12] = [
     &["autocorrelation"],
     &["gamma_method"],
     &["checks", "covariance"],
-    &["weighting"],
-    &["minimise"],
+    &["uncertain", "weighting"],
+    &["any_quantity", "minimise"],
     &["fit"],
     &["model_average", "ranges", "three_point"],
+    &["range_average"],
     &["lib"],
 ];
 
@@ -232,7 +233,7 @@ const PYTHON_FLOORS: [&[&str]; 8] = [
     &["numbers", "program"],
     &["array", "collector"],
     &["devices"],
-    &["factors", "gauge", "opencl", "poisson", "product", "sparse"],
+    &["analysis", "factors", "gauge", "opencl", "poisson", "product", "sparse"],
     &["propagator"],
     &["dirac", "hadrons", "job", "lib"],
 ];

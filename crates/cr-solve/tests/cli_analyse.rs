@@ -222,6 +222,28 @@ fn scales_of_flows_have_errors() {
     assert!(std::fs::read_to_string(folder.path().join("t.svg")).unwrap().contains("reference 0.3"));
     let (_, text, _) = run(&folder, &files);
     assert!(text.contains("at the reference 0.3"), "{text}");
+    for table in ["t0.tex", "t0.csv", "t0.json"] {
+        let analysis = analysed(&folder, &format!("{files} --table {table}"));
+        let text = std::fs::read_to_string(folder.path().join(table)).unwrap();
+        let [t0, w0] = ["t0", "w0"].map(|key| &analysis[key]);
+        match table {
+            "t0.tex" => assert!(text.contains("\n0.3 & 0.9964(19) & 0.99820(95) \\\\\n"), "{text}"),
+            "t0.csv" => {
+                let numbers: Vec<f64> =
+                    text.lines().nth(1).unwrap().split(',').map(|field| field.parse().unwrap()).collect();
+                let expected = [&t0["value"], &t0["error"], &w0["value"], &w0["error"]].map(number);
+                assert_eq!((numbers[0], &numbers[1..5], numbers[5]), (0.3, &expected[..], 30.0));
+            }
+            _ => {
+                let document: Value = serde_json::from_str(&text).unwrap();
+                assert_eq!((&document["scales"][0]["t0"], &document["scales"][0]["w0"]), (t0, w0));
+                assert_eq!(
+                    (&document["configurations"], &document["schema_version"]),
+                    (&json!(30), &json!(1))
+                );
+            }
+        }
+    }
     let short = flows(&folder, 5, 8);
     let (status, text, messages) = run(&folder, &short);
     assert!(status == 0 && text.contains("t0 not reached, w0 not reached"), "{text}");

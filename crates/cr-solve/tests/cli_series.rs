@@ -3,6 +3,7 @@
 use crate::synthetic::{reference, values};
 
 use assert_cmd::cargo::cargo_bin_cmd;
+use lattice_cl::io::write_results;
 use lattice_statistics::{Observable, Quantity, Replica, Series, gamma_method};
 use serde_json::Value;
 use std::fmt::Write;
@@ -134,6 +135,28 @@ fn json_has_histories_too() {
         let found = json(&folder, &format!("--series {line}"));
         KEYS.iter().for_each(|key| assert_eq!(found[key], plain[key], "{line}: {key}"));
     }
+}
+
+#[test]
+fn results_as_hdf5_have_the_keys_of_json() {
+    let folder = tempfile::tempdir().unwrap();
+    let series = values(24, 200, 0.5);
+    let numbers: Vec<u64> = (0..200).map(|n| 3 * n).collect();
+    let result = serde_json::json!({ "run": { "history": series, "n": numbers }, "beta": 6.0 });
+    for name in ["a.json", "a.h5"] {
+        write_results(folder.path().join(name), &result).unwrap();
+    }
+    std::fs::rename(folder.path().join("a.h5"), folder.path().join("unnamed")).unwrap();
+    let line = "--column run.history --numbers run.n";
+    let expected = json(&folder, &format!("--series a.json {line}"));
+    let found = json(&folder, &format!("--series unnamed {line}"));
+    KEYS.iter().for_each(|key| assert_eq!(found[key], expected[key], "{key}"));
+    assert_eq!(found["spacing"], 3);
+    let (status, _, messages) = run(&folder, "--series unnamed");
+    assert!(status == 3 && messages.contains("choose run.history, run.n or beta"), "{messages}");
+    write(&folder, "other.h5", "\u{89}");
+    let (status, _, messages) = run(&folder, "--series other.h5 --column a");
+    assert!(status == 3 && messages.contains("other.h5: is no result of a job: it is no JSON"), "{messages}");
 }
 
 /// Measurements as pyerrors writes them: configuration number, and deviation from the value.

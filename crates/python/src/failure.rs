@@ -16,7 +16,9 @@ use lattice_cl::linalg::sparse::solve::SolveError;
 use lattice_cl::multigrid::SetupFileError;
 use lattice_cl::operator::DiracError;
 use lattice_cl::solve::InvertError;
+use lattice_files::words::sentence;
 use lattice_poisson::PoissonError;
+use lattice_statistics::StatisticsError;
 use pyo3::prelude::*;
 use std::error::Error;
 use std::fmt::Display;
@@ -56,6 +58,18 @@ pub fn parsed<T: std::str::FromStr<Err: Display>>(py: Python<'_>, text: &str) ->
     text.parse().map_err(|problem: T::Err| invalid(py, problem))
 }
 
+/// Returns the value of a word in a table.
+///
+/// # Errors
+/// `InvalidInput` with all words.
+pub fn named<V: Copy>(py: Python<'_>, what: &str, word: &str, values: &[(&str, V)]) -> PyResult<V> {
+    let value = values.iter().find(|(known, _)| *known == word).map(|(_, value)| *value);
+    value.ok_or_else(|| {
+        let known: Vec<&str> = values.iter().map(|(known, _)| *known).collect();
+        invalid(py, format!("`{word}` is no {what}; choose {}", sentence(&known, "or")))
+    })
+}
+
 /// Returns the text of an error with those of its causes.
 fn with_causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
@@ -90,6 +104,7 @@ classes! {
     NoRoom => DEVICE,
     SetupFileError => FILE,
     SpinorSmearingError => INVALID,
+    StatisticsError => INVALID,
     io::Error => FILE,
     io::MeshError => FILE,
 }

@@ -18,6 +18,7 @@
 //! | `propagator` | quark propagators |
 //! | `report` | how solves went |
 //! | `hadrons` | correlators |
+//! | `analysis` | statistics of measurements |
 //! | `interop` | axes of other programs, DLPack |
 //! | `opencl` | contexts and memory of other packages |
 //! | `job` | whole jobs |
@@ -28,6 +29,7 @@
 // Errors become exceptions once for each call, so that their size does not matter.
 #![allow(clippy::result_large_err)]
 
+mod analysis;
 mod array;
 mod building;
 mod collector;
@@ -81,6 +83,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(propagator::read_propagator, module)?)?;
     module.add_function(wrap_pyfunction!(propagator::smear_sink, module)?)?;
     module.add_function(wrap_pyfunction!(hadrons::hadrons, module)?)?;
+    analysis::add_to(module)?;
     module.add_function(wrap_pyfunction!(job::run_job, module)?)?;
     module.add_function(wrap_pyfunction!(program::run_program, module)?)?;
     module.add_function(wrap_pyfunction!(work::wait_for_work, module)?)?;

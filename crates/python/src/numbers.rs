@@ -41,6 +41,26 @@ pub fn contiguous<'py, T: Element>(object: &Bound<'py, PyAny>) -> PyResult<PyRea
     Ok(array.cast_into::<PyArrayDyn<T>>()?.readonly())
 }
 
+/// Reads an array whose elements are of these kinds of numpy; others it would convert with losses.
+///
+/// # Errors
+/// `InvalidInput` if the elements are of another kind: what is `allowed`.
+pub fn of_kinds<'py, T: Element>(
+    object: &Bound<'py, PyAny>,
+    kinds: &str,
+    allowed: &str,
+) -> PyResult<PyReadonlyArrayDyn<'py, T>> {
+    let array = asarray(object)?;
+    let dtype = array.getattr("dtype")?;
+    let kind: char = dtype.getattr("kind")?.extract()?;
+    if !kinds.contains(kind) {
+        let message =
+            format!("{allowed}, and these are {}; convert them by numpy.real or .astype", dtype.str()?);
+        return Err(invalid(object.py(), message));
+    }
+    contiguous(&array)
+}
+
 /// Makes an array of elements in the order of C, without a copy.
 ///
 /// # Errors

@@ -1,7 +1,7 @@
 //! Poisson's equation, and the densities of cube files.
 
 use super::devices::DevicesArgument;
-use super::failure::{Raised, invalid};
+use super::failure::{Raised, invalid, named};
 use super::numbers::{array, contiguous};
 use super::work;
 use lattice_cl::io::MeshFile;
@@ -24,14 +24,6 @@ type PoissonSolution = (Py<PyAny>, f64, Option<Stresses>, [f64; 3], f64);
 pub struct PoissonPlan {
     plan: Arc<Mutex<Plan>>,
     shape: [usize; 3],
-}
-
-/// Returns the value of a name in a table.
-fn named<V: Copy>(py: Python<'_>, what: &str, name: &str, names: &[(&str, V)]) -> PyResult<V> {
-    names.iter().find(|(known, _)| *known == name).map(|(_, value)| *value).ok_or_else(|| {
-        let known = names.iter().map(|(known, _)| *known).collect::<Vec<_>>().join(" or ");
-        invalid(py, format!("`{name}` is no {what}; choose {known}"))
-    })
 }
 
 #[pymethods]

@@ -89,11 +89,12 @@ def test_a_forked_process_is_refused(weak: lc.Gauge) -> None:
 
 def entries(weak: lc.Gauge, folder: Path) -> dict[str, Callable[[], object]]:
     """What a child may call with objects of its parent: everything that uses threads or devices."""
-    device = lc.devices()[0] if lc.devices() else None
+    device = lc.Team("0.0")[0] if lc.devices() else None
     d = lc.Wilson(weak, kappa=0.1, devices="host")
     s = d.propagator("point:0,0,0,0")
     spinors = s.column(spin=0, colour=0)
     matrix = lc.sparse.problem("poisson2d:8")
+    observable = lc.analysis.Observable([1.0, 2.0, 4.0])
     weak.save(folder / "weak.lime")
     s.save(folder / "s.lime")
     calls: dict[str, Callable[[], object]] = {
@@ -119,6 +120,11 @@ def entries(weak: lc.Gauge, folder: Path) -> dict[str, Callable[[], object]]:
         "Propagator.column": lambda: s.column(spin=0, colour=0),
         "Propagator.correlator": lambda: s.correlator("pion"),
         "hadrons": lambda: lc.hadrons(s, "pion"),
+        "Observable": lambda: lc.analysis.Observable([1.0, 2.0, 4.0]),
+        "Observable +": lambda: observable + 1,
+        "Observable.error": lambda: observable.error,
+        "analysis.derived": lambda: lc.analysis.derived(lambda x: x[0], [observable]),
+        "analysis.fit": lambda: lc.analysis.fit([0.0], [observable], "constant"),
         "sparse.problem": lambda: lc.sparse.problem("poisson2d:8"),
         "SparseMatrix @": lambda: matrix @ np.ones(64),
         "SparseMatrix.solve": lambda: matrix.solve(np.ones(64)),

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import links_near_unit
+from synthetic import correlator
 
 import lattice_cl as lc
 
@@ -37,6 +38,19 @@ y = lc.sparse.read("A.mtx").solve(b0, preconditioner="amg")
 
 POISSON = """
 rho, cell = lc.read_cube("benzene.cube"); v, e = lc.Poisson(cell, rho.shape).solve(rho); print(e.hartree, e.stress, e.dipole)
+"""
+
+ANALYSIS = """
+samples = np.array([np.real(C["pion"]) for C in correlators])  # axes: configuration, distance
+C = lc.analysis.observables(samples)                           # errors by the Γ method
+m = lc.analysis.effective_mass(C)                              # None at 0 and where there is no mass
+F = lc.analysis.folded(C)                                      # (C(n) + C(T−n))/2
+fit = lc.analysis.fit(range(6, 15), F[6:15], "cosh", extent=len(C))
+A, mass = fit.parameters
+print(mass, fit.chi_squared_per_degree, fit.p_value)           # 0.1234(56)
+Z = np.sqrt(2 * mass * A)                                      # the operator's overlap; errors and correlations follow
+print(lc.analysis.gamma_method(Z).tau_int)
+plt.errorbar(range(len(C)), lc.analysis.values(m), lc.analysis.errors(m))
 """
 
 
@@ -101,3 +115,14 @@ def test_a_potential(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names = run(POISSON, lc=lc)
     assert names["v"].shape == shape and names["e"].hartree > 0 and names["e"].stress.shape == (6,)
     assert len(capsys.readouterr().out.split()) >= 10
+
+
+def test_statistics(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib").use("Agg")
+    import matplotlib.pyplot as plt
+
+    samples = correlator(5, 60, 32, 0.01, lambda t: 3 * (np.exp(-0.2 * t) + np.exp(-0.2 * (32 - t))))
+    names = run(ANALYSIS, lc=lc, np=np, plt=plt, correlators=[{"pion": row + 0j} for row in samples])
+    assert abs(names["mass"].value - 0.2) < 4 * names["mass"].error
+    assert abs(names["Z"].value - np.sqrt(2 * 0.2 * 3)) < 4 * names["Z"].error
+    assert capsys.readouterr().out.startswith(f"{names['mass']} {names['fit'].chi_squared / 7} ")

@@ -21,6 +21,8 @@ pub enum EffectiveMass {
     },
     /// arcosh((C(t − 1) + C(t + 1))/(2 C(t))).
     Arcosh,
+    /// The same for a correlator of all times of a period, whose C(T) is C(0).
+    PeriodicArcosh,
 }
 
 /// Returns the effective mass at each time of a two-point function C(0), C(1), ….
@@ -43,19 +45,42 @@ fn at_time<Q: Quantity>(
     time: usize,
     definition: EffectiveMass,
 ) -> StatisticsResult<Option<Q>> {
-    let first = if definition == EffectiveMass::Arcosh { time.checked_sub(1) } else { Some(time) };
-    let Some(neighbours) = first.and_then(|first| correlator.get(first..time + 2)) else { return Ok(None) };
+    let times: &[usize] = match (definition, time.checked_sub(1)) {
+        (EffectiveMass::Arcosh | EffectiveMass::PeriodicArcosh, None) => return Ok(None),
+        (EffectiveMass::Arcosh, Some(before)) => &[before, time, time + 1],
+        (EffectiveMass::PeriodicArcosh, Some(before)) => &[before, time, (time + 1) % correlator.len()],
+        _ => &[time, time + 1],
+    };
+    let neighbours: Option<Vec<&Q>> = times.iter().map(|&time| correlator.get(time)).collect();
+    let Some(neighbours) = neighbours else { return Ok(None) };
     let mass = |c: &[HyperDual]| match definition {
         EffectiveMass::Logarithm => (c[0] / c[1]).ln(),
         EffectiveMass::Cosh { extent } => Periodic::new(time, extent, true).mass(c[0] / c[1]),
         EffectiveMass::Sinh { extent } => Periodic::new(time, extent, false).mass(c[0] / c[1]),
-        EffectiveMass::Arcosh => (c[0] / c[1] * 0.5 + c[2] / c[1] * 0.5).acosh(),
+        EffectiveMass::Arcosh | EffectiveMass::PeriodicArcosh => {
+            (c[0] / c[1] * 0.5 + c[2] / c[1] * 0.5).acosh()
+        }
     };
-    match Q::derived(&neighbours.iter().collect::<Vec<_>>(), mass) {
+    match Q::derived(&neighbours, mass) {
         Ok(mass) => Ok(Some(mass)),
         Err(StatisticsError::Undefined) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// Returns (C(t) + C(T − t))/2 for the times t from 0 to T/2.
+///
+/// The correlator has all times of the period T.
+///
+/// # Errors
+/// The times are of different ensembles.
+pub fn folded<Q: Quantity>(correlator: &[Q]) -> StatisticsResult<Vec<Q>> {
+    let extent = correlator.len();
+    let fold = |time: usize| {
+        let pair = [&correlator[time], &correlator[(extent - time) % extent]];
+        Q::derived(&pair, |c| c[0] * 0.5 + c[1] * 0.5)
+    };
+    (0..(extent + 2) / 2).take(extent).map(fold).collect()
 }
 
 /// Returns ln cosh(x) for x ≥ 0 and its first two derivatives.

@@ -96,6 +96,16 @@ pub enum StatisticsError {
         what: &'static str,
     },
 
+    /// Quantities have errors by different methods.
+    #[error(
+        "quantity {index} has an error by another method than quantity 0; \
+         take the Γ method or one resampling for all"
+    )]
+    DifferentMethods {
+        /// Number of the quantity.
+        index: usize,
+    },
+
     /// Lists that belong together have different lengths.
     #[error("{found} {what} are given for {expected}; give one for each")]
     Length {
@@ -171,6 +181,13 @@ pub enum StatisticsError {
         /// Number of parameters.
         parameters: usize,
     },
+
+    /// An average over ranges has none.
+    #[error(
+        "there is no range to be fitted, because points are lost in noise or too few; \
+         give ranges, or measure on more configurations"
+    )]
+    NoRanges,
 
     /// A fit has no place to start.
     #[error(

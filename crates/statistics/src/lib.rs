@@ -22,6 +22,7 @@
 //! The crate knows no lattice and opens no file. All results scale with their input: measurements
 //! times a power of two give values and errors times that power.
 
+mod any_quantity;
 mod autocorrelation;
 mod checks;
 mod correlator_model;
@@ -41,6 +42,7 @@ mod model_average;
 mod observable;
 mod quantity;
 mod random;
+mod range_average;
 mod ranges;
 mod resample;
 mod scale;
@@ -48,14 +50,16 @@ mod scaling;
 mod series;
 pub mod three_point;
 mod trajectories;
+mod uncertain;
 mod weighting;
 
+pub use any_quantity::AnyQuantity;
 pub use autocorrelation::Autocorrelation;
 pub use checks::{Warning, check};
 pub use correlator_model::CorrelatorModel;
 pub use covariance::Covariance;
 pub use distribution::{chi_squared_p_value, hotelling_p_value};
-pub use effective_mass::{EffectiveMass, effective_masses};
+pub use effective_mass::{EffectiveMass, effective_masses, folded};
 pub use error::{StatisticsError, StatisticsResult};
 pub use fit::{Fit, FitOptions, fit};
 pub use gamma_method::{GammaError, WINDOW_PARAMETER, gamma_method};
@@ -66,9 +70,11 @@ pub use model::{Function, Model, Polynomial};
 pub use model_average::{Candidate, ModelAverage};
 pub use observable::{Fluctuations, Observable};
 pub use quantity::{DifferentiableMap, Quantity};
-pub use ranges::{RangeFit, fit_ranges, ranges_within};
+pub use range_average::RangeAverage;
+pub use ranges::{RangeFit, fit_ranges, ranges_above_noise, ranges_within};
 pub use resample::{Resampled, Resampling, resample};
 pub use scale::{FLOW_TARGET, t0, w0};
 pub use series::{Gaps, Replica, Series};
 pub use trajectories::Trajectories;
+pub use uncertain::Uncertain;
 pub use weighting::Weighting;

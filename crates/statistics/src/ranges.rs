@@ -56,3 +56,22 @@ pub fn ranges_within(points: Range<usize>, least: usize) -> Vec<Range<usize>> {
     let from = |first: usize| (first + least..=points.end).map(move |end| first..end);
     points.clone().flat_map(from).collect()
 }
+
+/// Errors of this part of a quantity end the ranges of an average.
+const LARGEST_RELATIVE_ERROR: f64 = 0.2;
+
+/// Returns ranges that end where points are lost in noise.
+///
+/// They begin at each point from `first` on, and have at least `least` points. A point is lost if
+/// its error exceeds a fifth of it.
+pub fn ranges_above_noise<Q: Quantity>(
+    points: &[Q],
+    errors: &[f64],
+    first: usize,
+    least: usize,
+) -> Vec<Range<usize>> {
+    let is_lost = |(point, error): (&Q, &f64)| *error > LARGEST_RELATIVE_ERROR * point.value().abs();
+    let lost = points.iter().zip(errors).skip(first).position(is_lost);
+    let end = lost.map_or(points.len(), |lost| first + lost);
+    (first..(end + 1).saturating_sub(least.max(1)).max(first)).map(|first| first..end).collect()
+}

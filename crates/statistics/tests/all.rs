@@ -3,6 +3,7 @@
 mod common;
 mod synthetic;
 
+mod any_quantity;
 mod doubtful;
 mod fits;
 mod gamma;

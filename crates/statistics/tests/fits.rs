@@ -3,8 +3,8 @@
 use crate::common::{correlator, estimate, expect_close, observables, values};
 use lattice_statistics::{
     Candidate, CorrelatorModel, Covariance, Fit, FitOptions, Function, ModelAverage, Observable, Polynomial,
-    Quantity, Resampled, Resampling, Series, StatisticsError, Weighting, chi_squared_p_value, fit,
-    fit_ranges, hotelling_p_value, ranges_within, resample,
+    Quantity, RangeAverage, Resampled, Resampling, Series, StatisticsError, Weighting, chi_squared_p_value,
+    fit, fit_ranges, hotelling_p_value, ranges_above_noise, ranges_within, resample,
 };
 
 fn times(count: usize) -> Vec<f64> {
@@ -208,6 +208,43 @@ fn an_average_over_ranges_finds_the_mass() {
     let combined = average.combine(&masses.iter().collect::<Vec<_>>()).unwrap();
     expect_close(combined.value(), average.value, 1e-13);
     assert!(estimate(&combined, 2.0).error <= average.statistical * 1.0001);
+}
+
+#[test]
+fn an_average_over_ranges_leaves_out_fits_that_failed() {
+    let (x, y) = (times(12), observables(&two_states()));
+    let covariance = Covariance::of_observables(&y, 2.0).unwrap();
+    let model = CorrelatorModel::exponentials(2);
+    // Three points do not determine four parameters.
+    let ranges = [0..12, 1..12, 9..12];
+    let fits_of = |ranges| fit_ranges(&model, &x, &y, &covariance, ranges, &FitOptions::default()).unwrap();
+    let found = RangeAverage::of(fits_of(&ranges), 1, 2.0).unwrap();
+    assert_eq!(found.fits.iter().map(|(range, _)| range.clone()).collect::<Vec<_>>(), ranges[..2]);
+    let candidates: Vec<_> = found
+        .fits
+        .iter()
+        .map(|(_, fit)| {
+            let mass = &fit.parameters[1];
+            Candidate::of_fit(fit, 12, mass.value(), estimate(mass, 2.0).error)
+        })
+        .collect();
+    assert_eq!(found.average, ModelAverage::of(&candidates).unwrap());
+    assert_eq!(found.heaviest, usize::from(found.average.weights[1] > found.average.weights[0]));
+    expect_close(found.combined().unwrap().value(), found.average.value, 1e-13);
+    let failed = RangeAverage::of(fits_of(&ranges[2..]), 1, 2.0).unwrap_err();
+    assert_eq!(failed, StatisticsError::TooFewPoints { points: 3, parameters: 4 });
+    assert_eq!(RangeAverage::of(fits_of(&[]), 1, 2.0).unwrap_err(), StatisticsError::NoRanges);
+    let fifth = RangeAverage::of(fits_of(&ranges[..1]), 4, 2.0).unwrap_err();
+    assert!(matches!(fifth, StatisticsError::Time { time: 4, count: 4, .. }), "{fifth}");
+}
+
+#[test]
+fn ranges_end_where_points_are_lost_in_noise() {
+    let y = observables(&correlator(40, 400, 8, 0.0, |t| (-t).exp()));
+    let errors: Vec<_> = (0..8).map(|t| if [0, 5].contains(&t) { 0.01 } else { 1e-4 }).collect();
+    assert_eq!(ranges_above_noise(&y, &errors, 1, 3), [1..5, 2..5]);
+    assert_eq!(ranges_above_noise(&y, &errors, 3, 3), []);
+    assert_eq!(ranges_above_noise(&y, &[1e-5; 8], 4, 3), [4..8, 5..8]);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::common::{autoregressive, correlator, estimate, expect_close, observab
 use lattice_statistics::three_point::{ratio, ratio_with_momenta, summation, summed};
 use lattice_statistics::{
     CorrelatorMatrix, Covariance, EffectiveMass, FLOW_TARGET, FitOptions, Observable, Quantity, Resampling,
-    StateOrder, StatisticsError, effective_masses, resample, t0, w0,
+    StateOrder, StatisticsError, effective_masses, folded, resample, t0, w0,
 };
 
 /// cosh with mass 0.3 on 16 times, with errors of 1 %, on 400 configurations.
@@ -49,6 +49,25 @@ fn exact_correlators_have_their_mass_on_both_sides_of_the_middle() {
         for time in [1, 3, 12] {
             let (jackknife, gamma) = (resampled[time].as_ref().unwrap(), noisy[time].as_ref().unwrap());
             expect_close(jackknife.error(), estimate(gamma, 2.0).error, 0.3);
+        }
+    }
+}
+
+#[test]
+fn a_period_closes_and_folds() {
+    let exact = observables(&periodic(1.0, 0.0));
+    let masses = effective_masses(&exact, EffectiveMass::PeriodicArcosh).unwrap();
+    assert!(masses[0].is_none());
+    // C(T) is C(0), so that the last time has both neighbours.
+    let expect = |mass: &Option<Observable>| expect_close(mass.as_ref().unwrap().value(), 0.3, 1e-9);
+    masses[1..].iter().for_each(expect);
+    let noisy = observables(&periodic(1.0, 0.01));
+    for (extent, count) in [(16, 9), (15, 8), (1, 1), (0, 0)] {
+        let halves = folded(&noisy[..extent]).unwrap();
+        assert_eq!(halves.len(), count);
+        for (time, half) in halves.iter().enumerate() {
+            let mean = 0.5 * (noisy[time].value() + noisy[(extent - time) % extent].value());
+            expect_close(half.value(), mean, 1e-15);
         }
     }
 }

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import atexit as _atexit
 
-from . import _native, interop, linalg, plot, smear, source, sparse
+from . import _native, analysis, interop, linalg, plot, smear, source, sparse
 from ._native import (
     Array,
     Correlators,
@@ -73,6 +73,7 @@ __all__ = [
     "Twisted",
     "Wilson",
     "__version__",
+    "analysis",
     "devices",
     "dot",
     "effective_mass",

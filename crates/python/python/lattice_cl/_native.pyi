@@ -13,11 +13,15 @@ from .report import Report
 from .source import Source
 
 __version__: str
+WINDOW_PARAMETER: float
+FLOW_TARGET: float
 
 _Devices = Team | str | Sequence[str] | None
 _Progress = bool | Callable[[Progress], object] | None
 _Path = str | os.PathLike[str]
 _Four = tuple[int, int, int, int]
+_Observables = Sequence[Observable] | NDArray[np.object_]
+_Fit = tuple[NDArray[np.object_], float, float, int, float | None, float | None, int, int]
 _Dirac = TypeVar("_Dirac", bound=Dirac)
 
 @final
@@ -383,6 +387,66 @@ class PoissonPlan:
         self, density: NDArray[Any]
     ) -> tuple[NDArray[np.float64], float, tuple[list[float], list[float]] | None, list[float], float]: ...
 
+@final
+class Observable:
+    """A mean or a function of means, with its error. It never changes.
+
+    Functions of numpy such as `numpy.log` take observables, and arrays of them.
+    """
+
+    def __new__(
+        cls,
+        samples: ArrayLike | Sequence[ArrayLike],
+        *,
+        replica: Sequence[str] | None = None,
+        numbers: Any = None,
+        gaps: str = "refuse",
+    ) -> Observable:
+        """Take measurements in the order of the Markov chain, or a list of them: one for each replica.
+
+        `replica` are the names of replica. `numbers` are the numbers of the configurations, a list for each replica.
+        `gaps` in them are an error (`"refuse"`), `"account"` takes lags as distances of numbers, `"ignore"` takes measurements as
+        neighbours.
+        """
+    @property
+    def value(self) -> float: ...
+    @property
+    def error(self) -> float:
+        """The statistical error, by the Γ method or by resampling; NaN if nothing fluctuates."""
+    @property
+    def method(self) -> str:
+        """The method of the error: `gamma`, `jackknife` or `bootstrap`."""
+    @property
+    def samples(self) -> NDArray[np.float64] | None:
+        """The value on each resample; `None` for the Γ method."""
+    @property
+    def bias(self) -> float | None:
+        """The estimate of the bias by resampling; `None` for the Γ method."""
+    @property
+    def fluctuations(self) -> dict[str, tuple[NDArray[np.uint64], NDArray[np.float64]]]:
+        """Configuration numbers and deviations for each replica; empty if the observable was resampled."""
+    def __add__(self, other: Observable | float, /) -> Observable: ...
+    def __radd__(self, other: float, /) -> Observable: ...
+    def __sub__(self, other: Observable | float, /) -> Observable: ...
+    def __rsub__(self, other: float, /) -> Observable: ...
+    def __mul__(self, other: Observable | float, /) -> Observable: ...
+    def __rmul__(self, other: float, /) -> Observable: ...
+    def __truediv__(self, other: Observable | float, /) -> Observable: ...
+    def __rtruediv__(self, other: float, /) -> Observable: ...
+    def __pow__(self, exponent: Observable | float, modulus: None = None, /) -> Observable: ...
+    def __rpow__(self, base: float, modulus: None = None, /) -> Observable: ...
+    def __neg__(self) -> Observable: ...
+    def __abs__(self) -> Observable: ...
+    def log(self) -> Observable: ...
+    def exp(self) -> Observable: ...
+    def sqrt(self) -> Observable: ...
+    def sin(self) -> Observable: ...
+    def cos(self) -> Observable: ...
+    def sinh(self) -> Observable: ...
+    def cosh(self) -> Observable: ...
+    def tanh(self) -> Observable: ...
+    def arccosh(self) -> Observable: ...
+
 def devices() -> list[Device]:
     """List the devices that this machine has."""
 
@@ -443,5 +507,126 @@ def run_job(
 ) -> Outcome:
     """Do a job: a file, the text of one (TOML), or a dictionary of the same structure."""
 
+def observables(
+    samples: ArrayLike | Sequence[ArrayLike],
+    *,
+    replica: Sequence[str] | None = None,
+    numbers: Any = None,
+    gaps: str = "refuse",
+) -> Any:
+    """Make an array of observables with errors by the Γ method.
+
+    The first axis of the samples counts configurations, and a list of arrays has replica. One number on each configuration gives one
+    observable. Other arguments are those of `Observable`.
+    """
+
+def jackknife(
+    samples: ArrayLike | Sequence[ArrayLike],
+    *,
+    bin: int = 1,
+    replica: Sequence[str] | None = None,
+    numbers: Any = None,
+    gaps: str = "refuse",
+) -> Any:
+    """Make an array of observables with errors by the jackknife of bins of `bin` configurations.
+
+    Other arguments are those of `observables`.
+    """
+
+def bootstrap(
+    samples: ArrayLike | Sequence[ArrayLike],
+    *,
+    bin: int = 1,
+    draws: int = 1000,
+    seed: int = 1,
+    replica: Sequence[str] | None = None,
+    numbers: Any = None,
+    gaps: str = "refuse",
+) -> Any:
+    """Make an array of observables with errors by the bootstrap of bins; a seed draws the same bins everywhere.
+
+    Other arguments are those of `observables`.
+    """
+
+def derived(function: Callable[[NDArray[np.float64]], ArrayLike], observables: _Observables) -> Any:
+    """Return a function of the values of observables, which takes an array: an observable, or an array of them.
+
+    For the Γ method derivatives are central differences. Resampled observables are mapped on each resample.
+    """
+
+def effective_masses(correlator: _Observables, form: str = "cosh") -> NDArray[np.object_]:
+    """Return the effective mass at each distance, `None` where it is undefined.
+
+    `cosh` is arcosh((C(n−1) + C(n+1))/2C(n)) of a periodic correlator, `log` is ln(C(n)/C(n+1)).
+    """
+
+def folded(correlator: _Observables) -> NDArray[np.object_]:
+    """Return (C(n) + C(T − n))/2 for the distances up to T/2 of a correlator of extent T."""
+
+def gevp(
+    matrix: _Observables, reference_time: int, order_time: int | None = None
+) -> NDArray[np.object_]:
+    """Return the eigenvalues of C(t) v = λ C(t_0) v: axes state, time.
+
+    The matrix has the axes time, row, column. States are in the order of their eigenvalues, the largest first. With an
+    `order_time` that order holds there, and at other times that of overlaps with its vectors.
+    """
+
+def ratio(
+    three_point: _Observables, source: _Observables, sink: _Observables | None = None
+) -> NDArray[np.object_]:
+    """Return the ratio of a three-point function at τ = 0, 1, …, T and two-point functions.
+
+    With one two-point function it is C_3(τ)/C_2(T). Those of two momenta give the ratio whose overlaps and energies cancel.
+    """
+
+def values(observables: _Observables | Observable) -> NDArray[np.float64]:
+    """Return the values of an array of observables, NaN for `None`."""
+
+def errors(observables: _Observables | Observable, window_parameter: float) -> NDArray[np.float64]: ...
+def gamma_method(
+    observable: Observable, window_parameter: float
+) -> tuple[float, float, float, float, float, int, int]: ...
+def check(
+    samples: ArrayLike | Sequence[ArrayLike],
+    window_parameter: float,
+    replica: Sequence[str] | None,
+    numbers: Any,
+    gaps: str,
+) -> list[list[str]]: ...
+def fit(
+    x: ArrayLike,
+    y: _Observables,
+    model: str,
+    states: int | None,
+    extent: float | None,
+    weights: str | tuple[str, float],
+    initial: Sequence[float] | None,
+    iterations: int,
+    window_parameter: float,
+) -> _Fit: ...
+def fit_average(
+    x: ArrayLike,
+    y: _Observables,
+    model: str,
+    parameter: int,
+    ranges: Sequence[tuple[int, int]] | None,
+    states: int | None,
+    extent: float | None,
+    weights: str | tuple[str, float],
+    initial: Sequence[float] | None,
+    iterations: int,
+    window_parameter: float,
+) -> tuple[
+    float, float, float, list[float], list[tuple[int, int]], list[_Fit], int, Observable
+]: ...
+def summation(
+    ratios: list[_Observables],
+    excluded: int,
+    weights: str | tuple[str, float],
+    window_parameter: float,
+) -> _Fit: ...
+def t0(flow_times: ArrayLike, energies: _Observables, target: float) -> Observable: ...
+def w0(flow_times: ArrayLike, energies: _Observables, target: float) -> Observable: ...
 def run_program(arguments: Sequence[str]) -> int: ...
 def wait_for_work(seconds: float) -> bool: ...

@@ -2,13 +2,14 @@
 
 use super::configurations::Configurations;
 use super::drawing::{Drawing, PageTable};
+use super::error_estimation::{ErrorEstimation, ErrorOptions};
 use super::estimates::{Averages, Estimate};
 use super::fitted_mass::{FitChoice, FittedMass};
 use super::mass_form::MassForm;
-use super::mass_table::{self, MassRow, short_names};
+use super::mass_table::{MassRow, MassTable, short_names};
 use super::samples::{Gathered, ONE_ENSEMBLE, Samples, failure, read};
 use super::scales;
-use super::uncertain::{ErrorEstimation, ErrorOptions};
+use super::table_file;
 use super::uncertain_numbers::UncertainNumbers;
 use lattice_cli::choices::word;
 use lattice_cli::destinations::{Overwriting, TABLE};
@@ -45,7 +46,9 @@ pub struct AveragesOptions {
     /// With fits: leave out correlations between distances, which few configurations do not tell
     #[arg(long, conflicts_with = "series")]
     uncorrelated: bool,
-    /// Write the masses as a table: .tex, .csv or .json; with --fit average unless --fit is given
+    /// Write the masses, or t0 and w0 of flows, as a table: .tex, .csv or .json
+    ///
+    /// Masses are those of --fit average unless --fit is given.
     #[arg(long, value_name = "FILE", conflicts_with = "series")]
     table: Option<PathBuf>,
     #[command(flatten)]
@@ -62,7 +65,6 @@ impl AveragesOptions {
             ("--mass", self.mass.is_some()),
             ("--fit", self.fit.is_some()),
             ("--uncorrelated", self.uncorrelated),
-            ("--table", self.table.is_some()),
         ];
         match options.iter().find(|(_, is_given)| *is_given) {
             Some((option, _)) => {
@@ -130,7 +132,7 @@ pub fn run(
     let Gathered { correlators, flows } = read(&arguments.files)?;
     if let Some(flows) = flows {
         arguments.expect_flows()?;
-        return scales::run(&arguments.files, flows, estimation, drawing, report);
+        return scales::run(&arguments.files, flows, estimation, drawing, arguments.table.as_deref(), report);
     }
     let selected = selected(arguments, correlators, report)?;
     if arguments.list {
@@ -184,7 +186,7 @@ pub fn run(
         for ((one, fit), hadron) in fitted.iter().zip(fits).zip(short_names(&names)) {
             rows.push(MassRow { hadron, name: &one.name, configurations: one.configurations, fit });
         }
-        mass_table::write(path, &rows)?;
+        table_file::write(path, &MassTable::new(&rows))?;
     }
     let outcome = Analysis { schema_version: 1, files: arguments.files.clone(), estimation, correlators };
     outcome.draw(drawing, report)?;

@@ -1,8 +1,7 @@
 //! Means over configurations, and their errors.
 
 use super::mass_form::MassForm;
-use super::uncertain::Uncertain;
-use lattice_statistics::{Quantity, StatisticsResult};
+use lattice_statistics::{Quantity, StatisticsResult, Uncertain};
 use serde::Serialize;
 
 /// A value and its error, `null` where there is none.

@@ -1,13 +1,12 @@
 //! The mass of a hadron from fits of its correlator.
 
 use super::mass_form::MassForm;
-use super::uncertain::Uncertain;
 use lattice_cl::compute::parallel::*;
 use lattice_cli::failure::Failure;
 use lattice_cli::report::{rounded, with_error};
 use lattice_statistics::{
-    Candidate, CorrelatorModel, Fit, FitOptions, ModelAverage, Quantity, RangeFit, StatisticsError,
-    StatisticsResult, Weighting, fit_ranges,
+    CorrelatorModel, FitOptions, RangeAverage, RangeFit, StatisticsError, StatisticsResult, Uncertain,
+    Weighting, fit_ranges, folded, ranges_above_noise,
 };
 use serde::Serialize;
 use std::fmt;
@@ -86,8 +85,8 @@ impl fmt::Display for FittedMass {
 /// The fewest points of a range of an average: one more than parameters.
 const LEAST_POINTS: usize = 3;
 
-/// Errors of this part of the correlator end the ranges of an average.
-const LARGEST_RELATIVE_ERROR: f64 = 0.2;
+/// The number of the mass among the parameters.
+const MASS: usize = 1;
 
 /// Fits one state to a correlator: a cosh, or an exponential for [`MassForm::Log`].
 ///
@@ -95,7 +94,7 @@ const LARGEST_RELATIVE_ERROR: f64 = 0.2;
 ///
 /// # Errors
 /// The range is no range of the distances, the correlator has no error, or the fit fails.
-pub fn fitted_mass<Q: Uncertain>(
+pub fn fitted_mass<Q: Uncertain + Send + Sync>(
     name: &str,
     correlator: &[Q],
     form: MassForm,
@@ -120,7 +119,8 @@ pub fn fitted_mass<Q: Uncertain>(
                 MassForm::Log => "name distances of the correlator",
             }));
         }
-        FitChoice::Average => averaged_ranges(&points, covariance.errors()),
+        // Contact terms and images of the source are at distance 0.
+        FitChoice::Average => ranges_above_noise(&points, covariance.errors(), 1, LEAST_POINTS),
     };
     let x: Vec<f64> = (0..points.len()).map(|distance| distance as f64).collect();
     let options = FitOptions::default().with_weighting(weighting);
@@ -129,24 +129,10 @@ pub fn fitted_mass<Q: Uncertain>(
     };
     let fits: Vec<StatisticsResult<Vec<RangeFit<Q>>>> = ranges.par_iter().map(fit_one).collect();
     let fits = fits.into_iter().collect::<StatisticsResult<Vec<_>>>().map_err(explained)?;
-    let all = ranges.iter().map(Range::len).max().unwrap_or(0);
-    let mut first_error = None;
-    let mut candidates = Vec::new();
-    for RangeFit { range, fit } in fits.into_iter().flatten() {
-        match fit.and_then(|fit| candidate(&fit, all, window_parameter).map(|one| (range, fit, one))) {
-            Ok(fitted) => candidates.push(fitted),
-            Err(error) => first_error = first_error.or(Some(error)),
-        }
-    }
-    if candidates.is_empty() {
-        let points = all;
-        let too_few = StatisticsError::TooFewPoints { points, parameters: 2 };
-        return Err(explained(first_error.unwrap_or(too_few)));
-    }
-    let numbers: Vec<Candidate> = candidates.iter().map(|(_, _, candidate)| *candidate).collect();
-    let average = ModelAverage::of(&numbers).map_err(explained)?;
-    let heaviest = (0..numbers.len()).max_by(|&a, &b| average.weights[a].total_cmp(&average.weights[b]));
-    let (range, fit, _) = &candidates[heaviest.unwrap_or(0)];
+    let fits = fits.into_iter().flatten().collect();
+    let RangeAverage { average, fits, heaviest, .. } =
+        RangeAverage::of(fits, MASS, window_parameter).map_err(explained)?;
+    let (range, fit) = &fits[heaviest];
     Ok(FittedMass {
         mass: average.value,
         error: average.error(),
@@ -154,43 +140,13 @@ pub fn fitted_mass<Q: Uncertain>(
         systematic: (choice == FitChoice::Average).then_some(average.systematic),
         first: range.start,
         last: range.end - 1,
-        ranges: candidates.len(),
+        ranges: fits.len(),
         correlated: weighting != Weighting::Uncorrelated,
         chi_squared: fit.chi_squared,
         degrees_of_freedom: fit.degrees_of_freedom,
         chi_squared_per_degree: fit.chi_squared_per_degree(),
         p_value: fit.p_value,
     })
-}
-
-/// Returns (C(n) + C(T − n))/2 for the distances n from 0 to T/2.
-fn folded<Q: Quantity>(correlator: &[Q]) -> StatisticsResult<Vec<Q>> {
-    let extent = correlator.len();
-    let fold = |distance: usize| {
-        let pair = [&correlator[distance], &correlator[(extent - distance) % extent]];
-        Q::derived(&pair, |c| c[0] * 0.5 + c[1] * 0.5)
-    };
-    (0..=extent / 2).map(fold).collect()
-}
-
-/// Returns ranges that end where the correlator is lost in noise, and begin at each distance from 1.
-///
-/// Contact terms and images of the source are at distance 0.
-fn averaged_ranges<Q: Quantity>(points: &[Q], errors: &[f64]) -> Vec<Range<usize>> {
-    let is_lost = |(point, error): (&Q, &f64)| *error > LARGEST_RELATIVE_ERROR * point.value().abs();
-    let end = points.iter().zip(errors).skip(1).position(is_lost).map_or(points.len(), |lost| lost + 1);
-    (1..(end + 1).saturating_sub(LEAST_POINTS).max(1)).map(|first| first..end).collect()
-}
-
-/// Returns a fit as a candidate of an average over the mass.
-fn candidate<Q: Uncertain>(
-    fit: &Fit<Q>,
-    all_points: usize,
-    window_parameter: f64,
-) -> StatisticsResult<Candidate> {
-    let mass = &fit.parameters[1];
-    let error = mass.error(window_parameter)?.unwrap_or(f64::NAN);
-    Ok(Candidate::of_fit(fit, all_points, mass.value(), error))
 }
 
 /// Returns the failure of a fit, with what helps.
@@ -249,7 +205,7 @@ mod tests {
         let failure = fit(FitChoice::Range(1, 5), &points);
         assert!(failure.to_string().contains("--fit 1,5: the distances of pion end at 4"), "{failure}");
         let failure = fit(FitChoice::Average, &points[..2]);
-        assert!(format!("{:#}", failure.error).contains("2 parameters"), "{:#}", failure.error);
+        assert!(format!("{:#}", failure.error).contains("no range to be fitted"), "{:#}", failure.error);
         for text in ["", "3", "5,3", "a,b", "3,3"] {
             assert!(text.parse::<FitChoice>().is_err(), "{text}");
         }

@@ -50,15 +50,10 @@ impl MassForm {
     ///
     /// It is `None` where it is undefined, be it on one resample only.
     pub fn of_quantities<Q: Quantity>(self, correlator: &[Q]) -> StatisticsResult<Vec<Option<Q>>> {
-        match self {
-            Self::Log => effective_masses(correlator, EffectiveMass::Logarithm),
-            Self::Cosh => {
-                // The distance after the last is 0.
-                let periodic = [correlator, &correlator[..1]].concat();
-                let mut masses = effective_masses(&periodic, EffectiveMass::Arcosh)?;
-                masses.truncate(correlator.len());
-                Ok(masses)
-            }
-        }
+        let definition = match self {
+            Self::Cosh => EffectiveMass::PeriodicArcosh,
+            Self::Log => EffectiveMass::Logarithm,
+        };
+        effective_masses(correlator, definition)
     }
 }

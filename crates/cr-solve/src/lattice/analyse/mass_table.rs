@@ -1,10 +1,9 @@
-//! Tables of masses: LaTeX, CSV and JSON.
+//! Tables of masses.
 
 use super::fitted_mass::FittedMass;
-use lattice_cli::failure::{Failure, Status};
+use super::table_file::{TableRows, escaped, number_field, quoted};
 use lattice_cli::report::{rounded, with_error};
 use serde::Serialize;
-use std::path::Path;
 
 /// A row of a table.
 #[derive(Serialize)]
@@ -30,92 +29,62 @@ pub fn short_names(names: &[&str]) -> Vec<String> {
     parts.iter().map(|parts| parts[shared..].join(", ")).collect()
 }
 
-/// Writes a table in the form that the ending of its name says.
-///
-/// # Errors
-/// The file cannot be written.
-pub fn write(path: &Path, rows: &[MassRow<'_>]) -> Result<(), Failure> {
-    let ending = path.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase);
-    let text = match ending.as_deref() {
-        Some("tex") => latex(rows),
-        Some("csv") => csv(rows),
-        _ => json(rows)?,
-    };
-    Ok(lattice_cl::io::write_file(path, text.as_bytes())?)
+/// A table of masses.
+#[derive(Serialize)]
+pub struct MassTable<'a> {
+    hadrons: &'a [MassRow<'a>],
 }
 
-fn latex(rows: &[MassRow<'_>]) -> String {
-    let mut lines = vec![
-        "\\begin{tabular}{lllll}".to_owned(),
-        "hadron & $am$ & fit range & $\\chi^2/\\mathrm{dof}$ & $p$ \\\\ \\hline".to_owned(),
-    ];
-    for MassRow { hadron, fit, .. } in rows {
-        let number = |number: Option<f64>| number.map_or("--".to_owned(), |number| rounded(number, 3));
-        lines.push(format!(
-            "{} & {} & {}--{} & {} & {} \\\\",
-            escaped(hadron),
-            with_error(fit.mass, fit.error),
-            fit.first,
-            fit.last,
-            number(fit.chi_squared_per_degree),
-            number(fit.p_value)
-        ));
+impl<'a> MassTable<'a> {
+    pub fn new(hadrons: &'a [MassRow<'a>]) -> Self {
+        Self { hadrons }
     }
-    lines.push("\\end{tabular}\n".to_owned());
-    lines.join("\n")
 }
 
-/// Returns a text for LaTeX, in which no letter is a command.
-fn escaped(text: &str) -> String {
-    let one = |letter: char| match letter {
-        '_' | '%' | '&' | '$' | '#' | '{' | '}' => format!("\\{letter}"),
-        '~' | '^' => format!("\\{letter}{{}}"),
-        '\\' => "\\textbackslash{}".to_owned(),
-        _ => letter.to_string(),
-    };
-    text.chars().map(one).collect()
-}
-
-fn csv(rows: &[MassRow<'_>]) -> String {
-    let mut text =
-        "hadron,mass,error,statistical,systematic,first,last,chi_squared_per_degree,p_value,configurations,name\n"
-            .to_owned();
-    for MassRow { hadron, name, configurations, fit } in rows {
-        let number = |number: Option<f64>| number.map_or(String::new(), |number| format!("{number:e}"));
-        let fields = [
-            quoted(hadron),
-            number(Some(fit.mass)),
-            number(Some(fit.error)),
-            number(Some(fit.statistical)),
-            number(fit.systematic),
-            fit.first.to_string(),
-            fit.last.to_string(),
-            number(fit.chi_squared_per_degree),
-            number(fit.p_value),
-            configurations.to_string(),
-            quoted(name),
+impl TableRows for MassTable<'_> {
+    fn latex(&self) -> String {
+        let mut lines = vec![
+            "\\begin{tabular}{lllll}".to_owned(),
+            "hadron & $am$ & fit range & $\\chi^2/\\mathrm{dof}$ & $p$ \\\\ \\hline".to_owned(),
         ];
-        text += &format!("{}\n", fields.join(","));
+        for MassRow { hadron, fit, .. } in self.hadrons {
+            let number = |number: Option<f64>| number.map_or("--".to_owned(), |number| rounded(number, 3));
+            lines.push(format!(
+                "{} & {} & {}--{} & {} & {} \\\\",
+                escaped(hadron),
+                with_error(fit.mass, fit.error),
+                fit.first,
+                fit.last,
+                number(fit.chi_squared_per_degree),
+                number(fit.p_value)
+            ));
+        }
+        lines.push("\\end{tabular}\n".to_owned());
+        lines.join("\n")
     }
-    text
-}
 
-/// Returns a field of CSV (RFC 4180).
-fn quoted(text: &str) -> String {
-    match text.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.to_owned(),
+    fn csv(&self) -> String {
+        let mut text = "hadron,mass,error,statistical,systematic,first,last,chi_squared_per_degree,p_value,\
+                        configurations,name\n"
+            .to_owned();
+        for MassRow { hadron, name, configurations, fit } in self.hadrons {
+            let fields = [
+                quoted(hadron),
+                number_field(Some(fit.mass)),
+                number_field(Some(fit.error)),
+                number_field(Some(fit.statistical)),
+                number_field(fit.systematic),
+                fit.first.to_string(),
+                fit.last.to_string(),
+                number_field(fit.chi_squared_per_degree),
+                number_field(fit.p_value),
+                configurations.to_string(),
+                quoted(name),
+            ];
+            text += &format!("{}\n", fields.join(","));
+        }
+        text
     }
-}
-
-fn json(rows: &[MassRow<'_>]) -> Result<String, Failure> {
-    #[derive(Serialize)]
-    struct Document<'a> {
-        schema_version: u32,
-        hadrons: &'a [MassRow<'a>],
-    }
-    let text = serde_json::to_string_pretty(&Document { schema_version: 1, hadrons: rows });
-    text.map(|text| text + "\n").map_err(|error| Failure::new(Status::Failed, error))
 }
 
 #[cfg(test)]
@@ -141,16 +110,14 @@ mod tests {
         let name = "kappa 0.1, nucleon_Cg5";
         let hadron = short_names(&[name]).remove(0);
         let rows = [MassRow { hadron, name, configurations: 7, fit: &fit }];
-        assert!(
-            latex(&rows).contains("\nnucleon\\_Cg5 & 0.1234(56) & 3--8 & 1.25 & -- \\\\\n"),
-            "{}",
-            latex(&rows)
-        );
-        let table = csv(&rows);
+        let rows = MassTable::new(&rows);
+        let latex = rows.latex();
+        assert!(latex.contains("\nnucleon\\_Cg5 & 0.1234(56) & 3--8 & 1.25 & -- \\\\\n"), "{latex}");
+        let table = rows.csv();
         let [header, line] = [0, 1].map(|n| table.lines().nth(n).unwrap());
         assert_eq!(line, "nucleon_Cg5,1.2341e-1,5.6e-3,5e-3,,3,8,1.25e0,,7,\"kappa 0.1, nucleon_Cg5\"");
         assert_eq!(header.split(',').count(), line.split(',').count() - 1);
-        let value: serde_json::Value = serde_json::from_str(&json(&rows).unwrap()).unwrap();
+        let value = serde_json::to_value(&rows).unwrap();
         assert_eq!(
             (&value["hadrons"][0]["mass"], &value["hadrons"][0]["first"]),
             (&0.12341.into(), &3.into())
@@ -163,7 +130,5 @@ mod tests {
         ] {
             assert_eq!(short_names(names), short);
         }
-        assert_eq!(escaped("a\\b^c"), "a\\textbackslash{}b\\^{}c");
-        assert_eq!(quoted("a\"b"), "\"a\"\"b\"");
     }
 }

@@ -4,15 +4,17 @@ mod averages;
 mod configurations;
 pub(in crate::lattice) mod correlators;
 mod drawing;
+mod error_estimation;
 mod estimates;
 mod fitted_mass;
 mod flow_rows;
 pub(in crate::lattice) mod mass_form;
 mod mass_table;
 mod samples;
+mod scale_table;
 mod scales;
 mod series;
-mod uncertain;
+mod table_file;
 mod uncertain_numbers;
 
 use averages::AveragesOptions;

@@ -1,29 +1,20 @@
 //! The scales t0 and w0 from flows of several configurations.
 
 use super::drawing::{Drawing, PageTable};
+use super::error_estimation::ErrorEstimation;
 use super::estimates::Estimate;
 use super::samples::FlowSamples;
-use super::uncertain::ErrorEstimation;
+use super::scale_table::{FlowScale, ScaleTable};
+use super::table_file;
 use super::uncertain_numbers::UncertainNumbers;
 use lattice_cli::failure::{Failure, Status};
 use lattice_cli::plot::{self, Plot, PlotError};
-
 use lattice_cli::report::{
     Report, Table, align_right, decimal, fixed, path_texts, plain_table, rounded, with_error,
 };
 use lattice_files::text;
 use serde::Serialize;
-use std::path::PathBuf;
-
-/// The scales of a reference value, null where the flow ends before.
-#[derive(Serialize)]
-struct FlowScale {
-    reference: f64,
-    /// In units of the lattice spacing squared.
-    t0: Estimate,
-    /// In units of the lattice spacing.
-    w0: Estimate,
-}
+use std::path::{Path, PathBuf};
 
 /// The mean energy at a flow time.
 #[derive(Serialize)]
@@ -59,6 +50,7 @@ pub fn run(
     flows: FlowSamples,
     estimation: ErrorEstimation,
     drawing: Drawing<'_>,
+    table: Option<&Path>,
     report: &Report,
 ) -> Result<Status, Failure> {
     let FlowSamples { first, energies, .. } = flows;
@@ -82,6 +74,9 @@ pub fn run(
     let (t0, w0) = scales.first().map_or_else(Default::default, |scale| (scale.t0, scale.w0));
     let files = files.to_vec();
     let outcome = FlowAnalysis { schema_version: 1, files, estimation, configurations, t0, w0, scales, rows };
+    if let Some(path) = table {
+        table_file::write(path, &ScaleTable { configurations, scales: &outcome.scales })?;
+    }
     if drawing.wants_one() {
         let energies =
             PageTable { title: "Energies".to_owned(), header: HEADER.to_vec(), rows: energy_rows(&outcome) };

@@ -1,25 +1,19 @@
 //! Numbers on all configurations, with the errors that a user asks for.
 
+use super::error_estimation::ErrorEstimation;
 use super::estimates::{Averages, Estimate};
 use super::fitted_mass::{FitChoice, FittedMass, fitted_mass};
 use super::mass_form::MassForm;
-use super::uncertain::{ErrorEstimation, Uncertain};
 use lattice_cli::failure::Failure;
 use lattice_statistics::{
-    Observable, Resampled, Series, StatisticsError, StatisticsResult, Weighting, resample, t0, w0,
+    AnyQuantity, Series, StatisticsError, StatisticsResult, Uncertain, Weighting, t0, w0,
 };
 
 /// A list of quantities: a correlator with one for each distance, or a flow with one for each time.
 #[derive(Debug)]
 pub struct UncertainNumbers {
-    quantities: Quantities,
+    quantities: Vec<AnyQuantity>,
     window_parameter: f64,
-}
-
-#[derive(Debug)]
-enum Quantities {
-    Resampled(Vec<Resampled>),
-    Observables(Vec<Observable>),
 }
 
 impl UncertainNumbers {
@@ -35,10 +29,8 @@ impl UncertainNumbers {
         let series: Vec<Series> =
             (0..length).map(|place| Series::from_values(at(place))).collect::<StatisticsResult<_>>()?;
         // One configuration has a value and no error.
-        let quantities = match estimation.resampling().filter(|_| samples.len() > 1) {
-            Some(resampling) => Quantities::Resampled(resample(&series, resampling)?),
-            None => Quantities::Observables(series.iter().map(Observable::from_series).collect()),
-        };
+        let resampling = estimation.resampling().filter(|_| samples.len() > 1);
+        let quantities = AnyQuantity::of_series(&series, resampling)?;
         Ok(Self { quantities, window_parameter: estimation.window_parameter })
     }
 
@@ -47,11 +39,7 @@ impl UncertainNumbers {
     /// # Errors
     /// The Γ method fails.
     pub fn estimates(&self) -> StatisticsResult<Vec<Estimate>> {
-        let window_parameter = self.window_parameter;
-        match &self.quantities {
-            Quantities::Resampled(numbers) => Estimate::of_all(numbers, window_parameter),
-            Quantities::Observables(numbers) => Estimate::of_all(numbers, window_parameter),
-        }
+        Estimate::of_all(&self.quantities, self.window_parameter)
     }
 
     /// Returns t_0 of mean energies at flow times, empty if the flow ends before.
@@ -59,11 +47,7 @@ impl UncertainNumbers {
     /// # Errors
     /// Flow times do not increase, or are too few.
     pub fn t0(&self, times: &[f64], reference: f64) -> StatisticsResult<Estimate> {
-        let window_parameter = self.window_parameter;
-        match &self.quantities {
-            Quantities::Resampled(energies) => crossed(t0(times, energies, reference), window_parameter),
-            Quantities::Observables(energies) => crossed(t0(times, energies, reference), window_parameter),
-        }
+        crossed(t0(times, &self.quantities, reference), self.window_parameter)
     }
 
     /// Returns w_0 of mean energies at flow times, empty if the flow ends before.
@@ -71,11 +55,7 @@ impl UncertainNumbers {
     /// # Errors
     /// Flow times do not increase, or are too few.
     pub fn w0(&self, times: &[f64], reference: f64) -> StatisticsResult<Estimate> {
-        let window_parameter = self.window_parameter;
-        match &self.quantities {
-            Quantities::Resampled(energies) => crossed(w0(times, energies, reference), window_parameter),
-            Quantities::Observables(energies) => crossed(w0(times, energies, reference), window_parameter),
-        }
+        crossed(w0(times, &self.quantities, reference), self.window_parameter)
     }
 
     /// Returns means and effective masses.
@@ -83,10 +63,7 @@ impl UncertainNumbers {
     /// # Errors
     /// The Γ method fails.
     pub fn averages(&self, form: MassForm) -> StatisticsResult<Averages> {
-        match &self.quantities {
-            Quantities::Resampled(correlator) => Averages::new(correlator, form, self.window_parameter),
-            Quantities::Observables(correlator) => Averages::new(correlator, form, self.window_parameter),
-        }
+        Averages::new(&self.quantities, form, self.window_parameter)
     }
 
     /// Returns the mass of the lowest state.
@@ -100,15 +77,7 @@ impl UncertainNumbers {
         choice: FitChoice,
         weighting: Weighting,
     ) -> Result<FittedMass, Failure> {
-        let window_parameter = self.window_parameter;
-        match &self.quantities {
-            Quantities::Resampled(correlator) => {
-                fitted_mass(name, correlator, form, choice, weighting, window_parameter)
-            }
-            Quantities::Observables(correlator) => {
-                fitted_mass(name, correlator, form, choice, weighting, window_parameter)
-            }
-        }
+        fitted_mass(name, &self.quantities, form, choice, weighting, self.window_parameter)
     }
 }
 
@@ -123,7 +92,7 @@ fn crossed<Q: Uncertain>(scale: StatisticsResult<Q>, window_parameter: f64) -> S
 
 #[cfg(test)]
 mod tests {
-    use super::super::uncertain::ErrorMethod;
+    use super::super::error_estimation::ErrorMethod;
     use super::*;
     use lattice_solvers::range::times_power;
 

@@ -6,8 +6,10 @@ use super::problem::{FilePosition, SeriesFileError, SeriesProblem};
 use super::pyerrors::PyerrorsFile;
 use super::run::SeriesRun;
 use super::{columns, json, pyerrors};
+use lattice_cl::io::{is_hdf5_name, read_results};
 use lattice_files::text::MARK;
 use lattice_files::{input, text};
+use serde_json::Value;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -18,7 +20,10 @@ const LARGEST_JSON: u64 = 1 << 30;
 /// The beginning of a file of gzip.
 const GZIP: &[u8] = b"\x1f\x8b";
 
-/// Reads the runs of a file: JSON if it begins with a brace or a bracket, else columns.
+/// The beginning of a file of HDF5.
+const HDF5: &[u8] = b"\x89HDF\r\n\x1a\n";
+
+/// Reads the runs of a file: a result as HDF5, JSON if it begins with a brace or a bracket, else columns.
 ///
 /// `gaps` holds for files that do not say themselves what missing configurations mean.
 ///
@@ -35,6 +40,14 @@ pub fn read(path: &Path, choice: &Choice, gaps: GapsChoice) -> Result<Vec<Series
     let one_run = |measurements| vec![SeriesRun { name: name.clone(), measurements, gaps, values: None }];
     if reader.fill_buf().map_err(system)?.starts_with(GZIP) {
         return Err(of_file(SeriesProblem::Compressed));
+    }
+    let of_json = |objects: &[Value]| {
+        let measurements = json::measurements(objects, choice).map(one_run);
+        measurements.map_err(|(position, problem)| failed(position, problem))
+    };
+    if reader.fill_buf().map_err(system)?.starts_with(HDF5) || is_hdf5_name(path) {
+        let result = read_results(path).map_err(|error| of_file(SeriesProblem::Result(error.kind.into())))?;
+        return of_json(&[result]);
     }
     if !is_json(&mut reader).map_err(system)? {
         let read = columns::read(reader, choice).map_err(|(line, problem)| {
@@ -60,9 +73,7 @@ pub fn read(path: &Path, choice: &Choice, gaps: GapsChoice) -> Result<Vec<Series
             };
             Ok(replica.into_iter().map(run).collect())
         }
-        objects => json::measurements(objects, choice)
-            .map(one_run)
-            .map_err(|(position, problem)| failed(position, problem)),
+        objects => of_json(objects),
     }
 }
 

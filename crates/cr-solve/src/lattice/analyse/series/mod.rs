@@ -34,6 +34,7 @@ pub struct SeriesOptions {
     ///
     /// A file has one configuration a line: a number, or columns with commas or spaces between them.
     /// A # begins a comment. JSON has one object for each configuration, or a list, or is of pyerrors.
+    /// HDF5 of this program has the same keys.
     /// Several files are independent runs, called replica.
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "files")]
     pub series: Vec<PathBuf>,

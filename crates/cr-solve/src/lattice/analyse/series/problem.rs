@@ -49,6 +49,8 @@ impl SeriesFileError {
 pub enum SeriesProblem {
     #[error("cannot read it: {0}")]
     Unreadable(#[from] io::Error),
+    #[error("{0}")]
+    Result(Box<lattice_cl::io::ErrorKind>),
     #[error("there are no measurements; write one number a line")]
     Empty,
     #[error("the file is compressed; give --series <(zcat FILE)")]
@@ -69,7 +71,7 @@ pub enum SeriesProblem {
     Order { previous: u64, number: u64 },
     #[error("there is no column {choice}; {}", listed(names))]
     NoColumn { choice: ColumnChoice, names: Vec<String> },
-    #[error("--column says which numbers of the JSON are the series; {}", listed(names))]
+    #[error("--column says which numbers of the result are the series; {}", listed(names))]
     NeedsColumn { names: Vec<String> },
     #[error("{choice} has {found} numbers and the configurations {expected}; give one for each")]
     Lengths { choice: ColumnChoice, expected: usize, found: usize },

@@ -1,11 +1,9 @@
-//! Quantities with the errors that a user asks for.
+//! The method for errors that a user asks for.
 
 use lattice_cli::choices::word;
 use lattice_cli::failure::Failure;
 use lattice_cli::report::rounded;
-use lattice_statistics::{
-    Covariance, Observable, Quantity, Resampled, Resampling, StatisticsResult, WINDOW_PARAMETER, gamma_method,
-};
+use lattice_statistics::{Resampling, WINDOW_PARAMETER};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -108,34 +106,5 @@ impl ErrorEstimation {
             }
             ErrorMethod::Gamma => None,
         }
-    }
-}
-
-/// A quantity with an error.
-pub trait Uncertain: Quantity + Send + Sync {
-    /// Returns the error; `None` if there is one measurement.
-    fn error(&self, window_parameter: f64) -> StatisticsResult<Option<f64>>;
-
-    /// Returns the covariance of several quantities.
-    fn covariance(quantities: &[Self], window_parameter: f64) -> StatisticsResult<Covariance>;
-}
-
-impl Uncertain for Resampled {
-    fn error(&self, _: f64) -> StatisticsResult<Option<f64>> {
-        Ok(Some(Resampled::error(self)))
-    }
-
-    fn covariance(quantities: &[Self], _: f64) -> StatisticsResult<Covariance> {
-        Covariance::of_resampled(quantities)
-    }
-}
-
-impl Uncertain for Observable {
-    fn error(&self, window_parameter: f64) -> StatisticsResult<Option<f64>> {
-        Ok(gamma_method(self, window_parameter)?.map(|estimate| estimate.error))
-    }
-
-    fn covariance(quantities: &[Self], window_parameter: f64) -> StatisticsResult<Covariance> {
-        Covariance::of_observables(quantities, window_parameter)
     }
 }
