@@ -420,6 +420,7 @@ const OPENERS: [(&str, &str); 9] = [
     ("crates/cr-solve/src/checkpoint/lock.rs", "a lock, by lattice_files::regular"),
     ("crates/cr-solve/src/checkpoint/mod.rs", "a file to be removed, by lattice_files::regular"),
     ("crates/cr-solve/src/documents.rs", "tests"),
+    ("crates/cr-solve/src/options_page.rs", "the page of options"),
     ("crates/cr-solve/src/science/md/trajectory.rs", "an output that grows"),
     ("crates/mpi/src/post.rs", "/dev/urandom"),
 ];
