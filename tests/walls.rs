@@ -412,7 +412,7 @@ fn the_crate_that_commands_share_knows_lattices_in_one_folder() {
 }
 
 /// Files that open what no user names: the system's own files, and outputs.
-const OPENERS: [(&str, &str); 9] = [
+const OPENERS: [(&str, &str); 10] = [
     ("crates/compute/src/select/caches.rs", "/sys"),
     ("crates/cli/src/interrupt.rs", "/proc"),
     ("crates/cli/src/provenance.rs", "/proc"),
