@@ -137,7 +137,10 @@ mod tests {
         let of_files = ["kind", "label", "smearing", "slices", "parts", "from", "quarks", "current-momenta"];
         // `--device` is an option of every command.
         let of_others = [
-            (Task::Invert, &["device", "along", "smear-sink", "hadrons", "momenta", "average-momenta"][..]),
+            (
+                Task::Invert,
+                &["device", "along", "report", "smear-sink", "hadrons", "momenta", "average-momenta"][..],
+            ),
             (Task::Spectrum, &["device", "spin", "colour"]),
         ];
         for (task, of_other) in of_others {

@@ -51,7 +51,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
     /// Write a page with correlators, effective masses, residuals and times (HTML)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     report: Option<PathBuf>,
     #[command(flatten)]
     writing: Writing,
