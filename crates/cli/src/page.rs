@@ -40,11 +40,6 @@ impl Page {
         Self { html: beginning(title) }
     }
 
-    /// Adds a heading.
-    pub fn heading(&mut self, text: &str) {
-        self.html += &format!("<h2>{}</h2>\n", escaped(text));
-    }
-
     /// Adds names and values, of which empty ones are left out.
     pub fn facts(&mut self, facts: &[(&str, String)]) {
         let lines = facts.iter().filter(|(_, value)| !value.is_empty());
@@ -53,7 +48,9 @@ impl Page {
         self.html += &format!("<dl class=\"facts\">\n{}</dl>\n", lines.collect::<String>());
     }
 
-    /// Adds a table, whose cells behind the first of a row are numbers. It is folded up under its title.
+    /// Adds a table, folded up under its title.
+    ///
+    /// The first cell of a row is a text, the others are numbers.
     pub fn table(&mut self, title: &str, header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) {
         let row = |tag: &str, cells: &mut dyn Iterator<Item = &str>| {
             let cells = cells.enumerate().map(|(column, cell)| {
@@ -94,7 +91,7 @@ impl Page {
     }
 }
 
-/// Returns a text as it stands in an address of data, with what ends an attribute or an address replaced.
+/// Returns a text as an address holds it: bytes that would end the address are replaced.
 fn in_address(text: &str) -> String {
     let mut address = String::with_capacity(text.len() + text.len() / 4);
     for byte in text.bytes() {
@@ -116,8 +113,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("page.html");
         let mut page = Page::new("a <b> & \"c\"");
-        page.heading("κ < 0.15 & more");
-        page.facts(&[("file", "<x>.h5".to_owned()), ("empty", String::new())]);
+        page.facts(&[("κ < 0.15 & more", "<x>.h5".to_owned()), ("empty", String::new())]);
         page.table("n & C(n)", &["n", "C(n)"], [vec!["0".to_owned(), "1.5".to_owned()]]);
         let series = [Series { name: "100 % & <κ>".to_owned(), points: vec![(0.0, 1.0), (1.0, 2.0)] }];
         let plot = lines("a \"title\" # 1", ["across", "up"], &series).unwrap();

@@ -432,20 +432,29 @@ fn draw(
     Ok(Plot { svg })
 }
 
-/// Writes a plot that was drawn to a file, or turns its error into a failure or a warning.
+/// Returns a plot that was drawn, or warns that there is nothing to show.
 ///
-/// A plot that cannot be written is a failure. A plot with nothing to show is worth a warning.
+/// # Errors
+/// When the plot could not be drawn.
+pub fn shown(plot: Result<Plot, PlotError>, report: &Report) -> Result<Option<Plot>, Failure> {
+    match plot {
+        Ok(plot) => Ok(Some(plot)),
+        Err(error @ PlotError::NothingToShow { .. }) => {
+            report.warning(error);
+            Ok(None)
+        }
+        Err(error) => Err(Failure::new(Status::File, error)),
+    }
+}
+
+/// Writes a plot that was drawn to a file, or warns that there is nothing to show.
 ///
 /// # Errors
 /// When the plot could not be drawn or written.
 pub fn drawn(path: &Path, plot: Result<Plot, PlotError>, report: &Report) -> Result<(), Failure> {
-    match plot.and_then(|plot| plot.save(path)) {
-        Ok(()) => Ok(()),
-        Err(error @ PlotError::NothingToShow { .. }) => {
-            report.warning(error);
-            Ok(())
-        }
-        Err(error) => Err(Failure::new(Status::File, error)),
+    match shown(plot, report)? {
+        Some(plot) => plot.save(path).map_err(|error| Failure::new(Status::File, error)),
+        None => Ok(()),
     }
 }
 

@@ -2,20 +2,12 @@
 
 use crate::synthetic::{reference, values};
 
-use assert_cmd::cargo::cargo_bin_cmd;
+use crate::common::analyse as run;
 use lattice_cl::io::write_results;
 use lattice_statistics::{Observable, Quantity, Replica, Series, gamma_method};
 use serde_json::Value;
 use std::fmt::Write;
 use tempfile::TempDir;
-
-/// Runs `analyse`, and returns its status, output and messages.
-fn run(folder: &TempDir, line: &str) -> (i32, String, String) {
-    let words = line.split_whitespace();
-    let output = cargo_bin_cmd!("cr-solve").current_dir(folder).arg("analyse").args(words).output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-}
 
 #[track_caller]
 fn json(folder: &TempDir, line: &str) -> Value {

@@ -2,9 +2,9 @@
 
 use super::analyse::correlators::{Correlator, correlators_of};
 use super::analyse::mass_form::MassForm;
-use lattice_cli::failure::{Failure, Status};
+use lattice_cli::failure::Failure;
 use lattice_cli::page::Page;
-use lattice_cli::plot::{self, PlotError};
+use lattice_cli::plot;
 use lattice_cli::report::{Report, decimal, rounded, scientific};
 use lattice_files::number::shown;
 use serde_json::Value;
@@ -69,11 +69,7 @@ pub fn write(result: &Value, path: &Path, report: &Report) -> Result<(), Failure
     for (name, correlator) in &correlators {
         let masses = MassForm::usual(correlator.is_baryon).of(&correlator.values);
         let masses: Vec<f64> = masses.into_iter().map(|mass| mass.unwrap_or(f64::NAN)).collect();
-        match plot::correlator(name, &correlator.values, &masses) {
-            Ok(plot) => plots.push(plot),
-            Err(error @ PlotError::NothingToShow { .. }) => report.warning(error),
-            Err(error) => return Err(Failure::new(Status::File, error)),
-        }
+        plots.extend(plot::shown(plot::correlator(name, &correlator.values, &masses), report)?);
     }
     page.plots(&plots);
     page.table("Solves", &["solve", "iterations", "true residual", "converged"], solves(result));

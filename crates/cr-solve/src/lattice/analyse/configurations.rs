@@ -8,7 +8,7 @@ use std::sync::Arc;
 #[derive(Default)]
 pub struct Configurations {
     pub values: Vec<Vec<f64>>,
-    /// Where the result of each configuration is in the list of files.
+    /// The places of the results in the list of files.
     pub files: Vec<usize>,
     /// The sum of each configuration's links, if its result has it.
     links: Vec<Option<Arc<str>>>,
@@ -19,9 +19,9 @@ pub struct Configurations {
 /// A result that is of a configuration which another result has, too.
 #[derive(Debug, PartialEq)]
 pub struct Duplicate {
-    /// Where the other result is in the list of files.
+    /// The place of the other result in the list of files.
     pub file: usize,
-    /// What both have.
+    /// The property that both have, in words.
     pub same: String,
 }
 

@@ -3,7 +3,7 @@
 use lattice_cli::destinations::{Destinations, HTML, SVG};
 use lattice_cli::failure::{Failure, Status};
 use lattice_cli::page::Page;
-use lattice_cli::plot::{Plot, PlotError, drawn};
+use lattice_cli::plot::{self, Plot, PlotError};
 use lattice_cli::report::Report;
 use std::path::{Path, PathBuf};
 
@@ -41,21 +41,13 @@ impl Drawing<'_> {
         tables: impl IntoIterator<Item = PageTable>,
         report: &Report,
     ) -> Result<(), Failure> {
-        let mut plots = plots.into_iter().peekable();
-        if let (Some(path), Some(first)) = (self.plot, plots.peek()) {
-            match first {
-                Ok(plot) => plot.save(path).map_err(|error| Failure::new(Status::File, error))?,
-                Err(PlotError::NothingToShow { .. }) => {}
-                Err(_) => return plots.next().map_or(Ok(()), |failed| drawn(path, failed, report)),
-            }
-        }
         let mut shown = Vec::new();
-        for plot in plots {
-            match plot {
-                Ok(plot) => shown.push(plot),
-                Err(error @ PlotError::NothingToShow { .. }) => report.warning(error),
-                Err(error) => return Err(Failure::new(Status::File, error)),
+        for (k, plot) in plots.into_iter().enumerate() {
+            let Some(plot) = plot::shown(plot, report)? else { continue };
+            if let Some(path) = self.plot.filter(|_| k == 0) {
+                plot.save(path).map_err(|error| Failure::new(Status::File, error))?;
             }
+            shown.push(plot);
         }
         let Some(path) = self.report else { return Ok(()) };
         let mut page = Page::new(title);

@@ -8,7 +8,7 @@ use serde::Serialize;
 /// A row of a table.
 #[derive(Serialize)]
 pub struct MassRow<'a> {
-    /// What tells the hadron from those of the other rows.
+    /// The part of the name that tells the hadron from other rows.
     pub hadron: String,
     /// The whole name of the correlator.
     pub name: &'a str,
